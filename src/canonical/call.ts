@@ -1,0 +1,118 @@
+import type { OperationName, TextFormat } from './operation.ts'
+import type { Demand } from './usage.ts'
+
+/** Where one top-level member of a JSON object lies in its bytes; offsets of the first byte and the one after the last. */
+export interface JsonMember {
+  keyStart: number
+  valueStart: number
+  valueEnd: number
+}
+
+/** A JSON object kept as the bytes the caller sent, with the places of its top-level members, so that it can be passed on with small edits. */
+export interface JsonDocument {
+  bytes: Uint8Array
+  members: ReadonlyMap<string, JsonMember>
+}
+
+/** A caller's routing wishes: the contract's `provider` object. Every member is optional there and has its default here. */
+export interface Preferences {
+  order: readonly string[] | null
+  only: readonly string[] | null
+  ignore: readonly string[]
+  allowFallbacks: boolean
+  requireParameters: boolean
+  denyDataCollection: boolean
+  requireZdr: boolean
+  quantizations: readonly string[] | null
+  sort: 'price' | 'throughput' | 'latency' | null
+  /** Nanocredits per million tokens, or per request for `request`; endpoints above are left out. */
+  maxPrice: { prompt?: bigint; completion?: bigint; request?: bigint; audio?: bigint } | null
+  /** Provider-specific options by slug, audio only. */
+  options: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+export const defaultPreferences: Preferences = Object.freeze({
+  order: null,
+  only: null,
+  ignore: [],
+  allowFallbacks: true,
+  requireParameters: false,
+  denyDataCollection: false,
+  requireZdr: false,
+  quantizations: null,
+  sort: null,
+  maxPrice: null,
+  options: {},
+})
+
+/** What every call carries, whatever its modality. */
+export interface CallBase {
+  operation: OperationName
+  /** The model as asked, with its variant, such as `openai/gpt-4o:floor`. */
+  model: string
+  /** Models to try when every endpoint of the one before failed, in order. */
+  fallbackModels: readonly string[]
+  preferences: Preferences
+  /** Contract names of the optional parameters that were sent, for `require_parameters` and capability filters. */
+  parameters: readonly string[]
+  demand: Demand
+  /** Groups requests for routing and observability; never sent upstream. */
+  sessionId: string | null
+  /** The caller's end user; never sent upstream for audio. */
+  userId: string | null
+  trace: Readonly<Record<string, unknown>> | null
+  /** Names of what was accepted and not carried on; shown in `headrace_metadata.dropped`. */
+  dropped: readonly string[]
+}
+
+/** Chat completions or embeddings. */
+export interface TextCall extends CallBase {
+  kind: 'text'
+  format: TextFormat
+  stream: boolean
+  document: JsonDocument
+  /** True when the caller wants floats or base64 that the upstream may not give; embeddings only. */
+  encodingFormat: 'float' | 'base64' | null
+}
+
+/** Audio to transcribe: bytes that can be opened again for every attempt, so that a fallback loses nothing. */
+export interface AudioSource {
+  /** Short format name such as `wav`, taken from the request, the file name or the bytes. */
+  format: string
+  fileName: string
+  contentType: string
+  sizeBytes: number
+  open(): ReadableStream<Uint8Array>
+}
+
+export interface TranscriptionCall extends CallBase {
+  kind: 'transcription'
+  audio: AudioSource
+  language: string | null
+  temperature: number | null
+  responseFormat: 'json' | 'verbose_json'
+  granularities: readonly ('word' | 'segment')[]
+  diarize: boolean
+  keyterms: readonly string[]
+}
+
+export interface SpeechReference {
+  type: 'audio' | 'image'
+  /** Base64 without a data-URL prefix, or null when `url` is set. */
+  data: string | null
+  url: string | null
+  format: string | null
+  transcript: string | null
+}
+
+export interface SpeechCall extends CallBase {
+  kind: 'speech'
+  input: string
+  voice: string | null
+  responseFormat: 'mp3' | 'pcm'
+  speed: number
+  references: readonly SpeechReference[]
+}
+
+/** What somebody asks, decoded just as far as routing, holding and billing need. */
+export type Call = TextCall | TranscriptionCall | SpeechCall

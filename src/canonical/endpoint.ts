@@ -1,0 +1,87 @@
+import type { Modality } from './operation.ts'
+import type { Price } from './usage.ts'
+
+/** How to authenticate at an upstream, as data; transport signs and sends. */
+export type UpstreamAuth = { type: 'bearer'; secret: string } | { type: 'none' }
+
+/**
+ * A provider with one credential, base URL, region, weight and limits. Health, cool-down and limits are kept per
+ * deployment, because two keys of one provider fail separately.
+ */
+export interface Deployment {
+  /** Stable name, unique in the configuration, such as `openai` or `openai-eu`. */
+  id: string
+  /** Slug of the preset whose adapters speak to it; also the tag callers use in `provider.only`. */
+  provider: string
+  /** What callers see in the `provider` field. */
+  providerName: string
+  /** Without a trailing slash. Never shown to callers. */
+  baseUrl: string
+  auth: UpstreamAuth
+  region: string | null
+  /** Relative share among equals, above 0; 1 by default. */
+  weight: number
+  /** Most calls at once to this deployment; null leaves it to adaptation. */
+  concurrencyMax: number | null
+}
+
+/** How an endpoint's provider treats what it is sent; unknown counts as stores and trains. */
+export interface DataPolicy {
+  zdr: boolean
+  trains: boolean
+  stores: boolean
+}
+
+/** What a speech or transcription endpoint can do beyond the basics. */
+export interface AudioCapabilities {
+  verboseJson: boolean
+  wordTimes: boolean
+  diarize: boolean
+  keyterms: boolean
+  url: boolean
+  speed: { min: number; max: number } | null
+  speechFormats: readonly ('mp3' | 'pcm')[]
+  inputCharactersMax: number | null
+  uploadBytesMax: number | null
+  voiceCloning: boolean
+  multipleReferences: boolean
+  imageReference: boolean
+  defaultVoice: string | null
+  voices: readonly string[] | null
+}
+
+/** One model on one deployment. Immutable; live health is kept by routing. */
+export interface Endpoint {
+  /** `<deployment id>/<upstream model>`, unique. */
+  id: string
+  deployment: Deployment
+  /** The public model id, `author/slug`, without variant. */
+  model: string
+  /** The name the upstream knows. */
+  upstreamModel: string
+  modality: Modality
+  price: Price
+  /** True when somebody stated the price (also a price of zero); false when a unit in use may have none. */
+  isPriced: boolean
+  contextLength: number | null
+  outputTokensMax: number | null
+  /** Contract names of request parameters the endpoint honours; null means unknown, treated as all. */
+  parameters: ReadonlySet<string> | null
+  inputModalities: readonly string[]
+  outputModalities: readonly string[]
+  dataPolicy: DataPolicy
+  quantization: string | null
+  batch: 'native' | 'emulated' | 'none'
+  audio: AudioCapabilities | null
+}
+
+/** A model as the catalog shows it: the union of its endpoints and what the price sources say of it. */
+export interface Model {
+  id: string
+  name: string
+  /** Unix seconds when it was first offered, 0 when unknown. */
+  created: number
+  description: string | null
+  modality: Modality
+  endpoints: readonly Endpoint[]
+}

@@ -1,0 +1,40 @@
+import type { KeyId, OrganizationId } from '../core/ids.ts'
+
+/** Rules of an organization or key, stored as rows, meaning what they say for every call on every path. */
+export interface Policy {
+  /** Model ids that may be used; null means all. */
+  allowedModels: readonly string[] | null
+  ignoredModels: readonly string[]
+  /** Provider slugs that may be used; null means all. */
+  allowedProviders: readonly string[] | null
+  ignoredProviders: readonly string[]
+  /** Only endpoints with zero data retention. */
+  requireZdr: boolean
+  /** Only endpoints that neither store nor train on data. */
+  denyDataCollection: boolean
+}
+
+/** What the rules of organization and key together mean for a call: allow-lists intersected, prohibitions added up. */
+export type Constraints = Policy
+
+/** A rate in requests per minute; null means unlimited. */
+export interface Rates {
+  requestsPerMinute: number | null
+  batchesPerMinute: number | null
+}
+
+/** Who asks. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */
+export interface Principal {
+  organizationId: OrganizationId
+  keyId: KeyId
+  /** 64 hex digits, SHA-256 of the secret. */
+  keyHash: string
+  keyKind: 'inference' | 'management'
+  accountMode: 'prepaid' | 'tracked'
+  constraints: Constraints
+  rates: { organization: Rates; key: Rates }
+  /** The key's own spending limit; null means none. */
+  keyLimitNanocredits: bigint | null
+  keyLimitReset: 'daily' | 'weekly' | 'monthly' | null
+  isFilteredModelCatalogEnabled: boolean
+}

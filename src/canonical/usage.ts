@@ -1,0 +1,64 @@
+/**
+ * What one call consumed, in the units that prices name. All values are whole, never negative, and zero when the unit
+ * does not apply. Totals include their parts: cached and written input is part of the input, reasoning of the output,
+ * as chat completions counts them; formats that count otherwise are converted when read.
+ */
+export interface Usage {
+  inputTokens: number
+  cachedInputTokens: number
+  cacheWriteTokens: number
+  inputAudioTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  outputAudioTokens: number
+  /** Length of the audio transcribed. */
+  audioMilliseconds: number
+  /** Unicode code points synthesized. */
+  characters: number
+}
+
+/** How far a usage may be trusted: `provider` reported it; `estimated` was bounded by us because it was missing or absurd. */
+export type UsageSource = 'provider' | 'estimated'
+
+/** A unit that a price can be set for. `request` is a fixed fee per call. */
+export const priceUnits = [
+  'inputToken',
+  'cachedInputToken',
+  'cacheWriteToken',
+  'inputAudioToken',
+  'outputToken',
+  'outputAudioToken',
+  'audioMillisecond',
+  'character',
+  'request',
+] as const
+export type PriceUnit = (typeof priceUnits)[number]
+
+/** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */
+export type Price = Readonly<Partial<Record<PriceUnit, bigint>>>
+
+export const noUsage: Usage = Object.freeze({
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  inputAudioTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  outputAudioTokens: 0,
+  audioMilliseconds: 0,
+  characters: 0,
+})
+
+/** What a call may consume at the most, as known before it is made; the base of the hold. */
+export interface Demand {
+  /** Estimated prompt tokens; 0 for audio. */
+  inputTokens: number
+  /** The caller's output limit, or null when none was given and the endpoint's own limit applies. */
+  outputTokensMax: number | null
+  /** How many answers were asked for (`n`), at least 1. */
+  choices: number
+  /** Length of the audio to transcribe, 0 when none, null when unknown before the call. */
+  audioMilliseconds: number | null
+  /** Code points to synthesize; 0 when none. */
+  characters: number
+}

@@ -1,0 +1,12 @@
+/** States what must be true. A failure is a bug in the gateway and becomes a 500 with a request id. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new AssertionError(message)
+}
+
+/** A broken invariant. Never control flow. */
+export class AssertionError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'AssertionError'
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Expected failures. The layer that knows the reason throws a GatewayError; the edge renders it; nothing in between
+ * rewraps it. The type knows nothing of HTTP: `statusOf` and `contractTypeOf` are the only places where types meet
+ * statuses and the contract's `error_type` values.
+ */
+const statusOf = {
+  invalid_request: 400,
+  context_length_exceeded: 400,
+  max_tokens_exceeded: 400,
+  string_too_long: 400,
+  content_policy_violation: 400,
+  model_not_found: 400,
+  authentication: 401,
+  payment_required: 402,
+  permission_denied: 403,
+  not_found: 404,
+  no_matching_endpoint: 404,
+  conflict: 409,
+  payload_too_large: 413,
+  unprocessable: 422,
+  rate_limit_exceeded: 429,
+  upstream_rate_limited: 429,
+  internal: 500,
+  settings_unavailable: 500,
+  provider_failed: 502,
+  batch_unavailable: 502,
+  upstream_cleanup_failed: 502,
+  no_healthy_endpoint: 503,
+  storage_unavailable: 503,
+  shutting_down: 503,
+  deadline: 504,
+  provider_timeout: 524,
+  provider_overloaded: 529,
+  batch_expired: 408,
+  batch_cancelled: 409,
+} as const satisfies Record<string, number>
+
+/** Stable, finer than the contract's `error_type`. */
+export type ErrorType = keyof typeof statusOf
+
+const contractTypeOf = {
+  invalid_request: 'invalid_request',
+  context_length_exceeded: 'context_length_exceeded',
+  max_tokens_exceeded: 'max_tokens_exceeded',
+  string_too_long: 'string_too_long',
+  content_policy_violation: 'content_policy_violation',
+  model_not_found: 'invalid_request',
+  authentication: 'authentication',
+  payment_required: 'payment_required',
+  permission_denied: 'permission_denied',
+  not_found: 'not_found',
+  no_matching_endpoint: 'not_found',
+  conflict: 'precondition_failed',
+  payload_too_large: 'payload_too_large',
+  unprocessable: 'unprocessable',
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  upstream_rate_limited: 'rate_limit_exceeded',
+  internal: 'server',
+  settings_unavailable: 'server',
+  provider_failed: 'provider_unavailable',
+  batch_unavailable: 'provider_unavailable',
+  upstream_cleanup_failed: 'provider_unavailable',
+  no_healthy_endpoint: 'provider_overloaded',
+  storage_unavailable: 'provider_overloaded',
+  shutting_down: 'provider_overloaded',
+  deadline: 'timeout',
+  provider_timeout: 'timeout',
+  provider_overloaded: 'provider_overloaded',
+  batch_expired: 'timeout',
+  batch_cancelled: 'precondition_failed',
+} as const satisfies Record<ErrorType, string>
+
+/** What an error may carry besides its message. */
+export interface GatewayErrorOptions {
+  /** For the log only; never shown to the caller. */
+  cause?: unknown
+  /** The request field at fault, as the caller wrote it, such as `requests[3].custom_id`. */
+  param?: string
+  /** Seconds after which trying again may help; rendered as `Retry-After`. */
+  retryAfterSeconds?: number
+  /** Additional machine-readable facts for the caller; listed members only, never upstream text. */
+  metadata?: Record<string, unknown>
+}
+
+/** An expected failure with a stable type and a message for the caller. */
+export class GatewayError extends Error {
+  readonly type: ErrorType
+  readonly param: string | null
+  readonly retryAfterSeconds: number | null
+  readonly metadata: Record<string, unknown> | null
+
+  constructor(type: ErrorType, message: string, options: GatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'GatewayError'
+    this.type = type
+    this.param = options.param ?? null
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    this.metadata = options.metadata ?? null
+  }
+
+  /** The HTTP status the contract gives this failure. */
+  get status(): number {
+    return statusOf[this.type]
+  }
+
+  /** The contract's canonical `error_type`, stable across formats. */
+  get contractType(): string {
+    return contractTypeOf[this.type]
+  }
+}
+
+/** All types with their status, for the documentation test. */
+export function listErrorTypes(): { type: ErrorType; status: number; contractType: string }[] {
+  return (Object.keys(statusOf) as ErrorType[]).map((type) => ({
+    type,
+    status: statusOf[type],
+    contractType: contractTypeOf[type],
+  }))
+}
+
+/** Any thrown value as a GatewayError; what is not one is a bug and becomes `internal` with the original as cause. */
+export function toGatewayError(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  return new GatewayError('internal', 'Internal server error.', { cause: thrown })
+}

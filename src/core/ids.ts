@@ -1,0 +1,39 @@
+import { randomFillSync } from 'node:crypto'
+
+/** Ids carry their kind, are time-ordered, and are distinct types in code. */
+export type Id<Kind extends string> = string & { readonly __kind?: Kind }
+export type OrganizationId = Id<'organization'>
+export type KeyId = Id<'key'>
+export type BatchId = Id<'batch'>
+export type GenerationId = Id<'generation'>
+export type RequestId = Id<'request'>
+export type OwnerId = Id<'owner'>
+
+const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
+const poolBytes = 4096
+const pool = new Uint8Array(poolBytes)
+let poolOffset = poolBytes
+
+/** Lower-case letters and digits from the system's random source; rejection keeps them uniform. */
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    if (poolOffset === poolBytes) {
+      randomFillSync(pool)
+      poolOffset = 0
+    }
+    const byte = pool[poolOffset++] ?? 0
+    if (byte < 252) text += alphabet[byte % 36]
+  }
+  return text
+}
+
+/** `<prefix>_<9 characters of time><15 random>`, sortable by creation within a millisecond's precision. */
+export function newId(prefix: string, nowMs: number): string {
+  return `${prefix}_${nowMs.toString(36).padStart(9, '0')}${randomText(15)}`
+}
+
+/** The public contract's generation ids: `gen-<unix seconds>-<20 characters>`, also `gen-stt-…`, `gen-tts-…`, `gen-batch-…`. */
+export function newGenerationId(prefix: 'gen' | 'gen-stt' | 'gen-tts' | 'gen-batch', nowMs: number): GenerationId {
+  return `${prefix}-${Math.floor(nowMs / 1000)}-${randomText(20)}`
+}

@@ -1,0 +1,74 @@
+import { assert } from './assert.ts'
+
+/**
+ * Money is whole nanocredits in a bigint: 1 credit = 1 USD = 1,000,000,000 nanocredits. A price is whole nanocredits
+ * per million units. Floats exist only in API bodies, made and read by the functions below.
+ */
+export type Nanocredits = bigint
+
+export const nanocreditsPerCredit = 1_000_000_000n
+const unitsPerPrice = 1_000_000n
+
+/** One term of a cost: so many units at so many nanocredits per million of them. */
+export interface PricedQuantity {
+  /** Whole units, never negative. */
+  quantity: number
+  /** Nanocredits per million units. */
+  price: Nanocredits
+}
+
+/**
+ * The cost of several quantities: added exactly, rounded once to whole nanocredits, half to even, as the ledger needs
+ * it. A sum of rounded parts would drift from the total by one nanocredit per part.
+ */
+export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
+  let total = 0n
+  for (const { quantity, price } of terms) {
+    assert(Number.isSafeInteger(quantity) && quantity >= 0, `quantity must be a whole number from 0, got ${quantity}`)
+    total += BigInt(quantity) * price
+  }
+  return divideHalfEven(total, unitsPerPrice)
+}
+
+/** Integer division, rounded half to even. */
+export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
+  assert(divisor > 0n, 'divisor must be positive')
+  let quotient = dividend / divisor
+  let rest = dividend % divisor
+  if (rest < 0n) {
+    rest += divisor
+    quotient -= 1n
+  }
+  const twice = rest * 2n
+  if (twice > divisor || (twice === divisor && quotient % 2n !== 0n)) quotient += 1n
+  return quotient
+}
+
+const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/
+
+/**
+ * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, rounded half to even. Throws a
+ * RangeError on anything else, so that a price list with a typo is refused and not read as zero.
+ */
+export function parseCredits(value: string | number): Nanocredits {
+  const match = decimalPattern.exec(String(value).trim())
+  if (!match) throw new RangeError(`"${value}" is not a decimal amount of credits`)
+  const [, sign, whole = '0', fraction = '', exponent = '0'] = match
+  const digits = BigInt(whole + fraction)
+  const scale = 9 - fraction.length + Number(exponent)
+  const amount = scale >= 0 ? digits * 10n ** BigInt(scale) : divideHalfEven(digits, 10n ** BigInt(-scale))
+  return sign === '-' ? -amount : amount
+}
+
+/** Nanocredits as a JSON number of credits; exact up to 2^53 nanocredits (9 million credits), nearest double beyond. */
+export function toCredits(amount: Nanocredits): number {
+  return Number(amount) / 1e9
+}
+
+/** Nanocredits as an exact decimal string of credits, such as `0.000015` or `-2.5`, without trailing zeros. */
+export function formatCredits(amount: Nanocredits): string {
+  const sign = amount < 0n ? '-' : ''
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(10, '0')
+  const fraction = digits.slice(-9).replace(/0+$/, '')
+  return `${sign}${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`}`
+}
