@@ -1,0 +1,269 @@
+import type { JsonDocument, JsonMember } from '../canonical/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Short strings are walked byte by byte; beyond this a native search is cheaper. */
+const inlineScanBytes = 24
+
+/** The same memory as a Buffer, for its native searches and conversions. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
+ * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
+ * parses them. Throws `invalid_request` for anything but exactly one object, for a member that appears twice, and for
+ * nesting beyond the bound.
+ */
+export function parseJsonDocument(bytes: Uint8Array): JsonDocument {
+  const buffer = toBuffer(bytes)
+  const members = new Map<string, JsonMember>()
+  let position = skipSpace(buffer, 0)
+  if (buffer[position] !== openBrace) {
+    throw malformed(buffer.length === 0 ? 'it is empty' : 'it must be one JSON object', position)
+  }
+  position = skipSpace(buffer, position + 1)
+  if (buffer[position] === closeBrace) position += 1
+  else position = scanMembers(buffer, position, members)
+  position = skipSpace(buffer, position)
+  if (position < buffer.length) throw malformed('something follows the JSON object', position)
+  return { bytes: buffer, members }
+}
+
+/** Scans `"key": value, …}` from the first key on; returns the position after the closing brace. */
+function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMember>): number {
+  let position = start
+  for (;;) {
+    if (buffer[position] !== quote) throw malformed('a member name in quotes was expected', position)
+    const keyStart = position
+    const keyEnd = skipString(buffer, position)
+    position = skipSpace(buffer, keyEnd)
+    if (buffer[position] !== colon) throw malformed('a colon was expected', position)
+    const valueStart = skipSpace(buffer, position + 1)
+    const valueEnd = skipValue(buffer, valueStart)
+    addMember(members, readKey(buffer, keyStart, keyEnd), { keyStart, valueStart, valueEnd })
+    position = skipSpace(buffer, valueEnd)
+    const next = buffer[position]
+    if (next === closeBrace) return position + 1
+    if (next !== comma) throw malformed('a comma or a closing brace was expected', position)
+    position = skipSpace(buffer, position + 1)
+  }
+}
+
+function addMember(members: Map<string, JsonMember>, name: string, member: JsonMember): void {
+  if (members.has(name)) {
+    const shown = name.slice(0, 100)
+    throw new GatewayError('invalid_request', `"${shown}" appears twice in the request body. Send it once.`, {
+      param: shown,
+    })
+  }
+  if (members.size >= jsonMembersMax) throw malformed(`it has more than ${jsonMembersMax} members`, member.keyStart)
+  members.set(name, member)
+}
+
+function readKey(buffer: Buffer, start: number, end: number): string {
+  for (let at = start + 1; at < end - 1; at += 1) {
+    const byte = buffer[at] ?? 0
+    if (byte === backslash || byte >= 0x80) return parseSlice(buffer, start, end, start) as string
+  }
+  return buffer.toString('latin1', start + 1, end - 1)
+}
+
+function skipSpace(buffer: Buffer, start: number): number {
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return position
+    position += 1
+  }
+}
+
+/** Position after the string that begins at `start`. */
+function skipString(buffer: Buffer, start: number): number {
+  const inlineEnd = Math.min(start + 1 + inlineScanBytes, buffer.length)
+  let position = start + 1
+  for (; position < inlineEnd; position += 1) {
+    const byte = buffer[position]
+    if (byte === quote) return position + 1
+    if (byte === backslash) position += 1
+  }
+  for (;;) {
+    const end = buffer.indexOf(quote, position)
+    if (end === -1) throw malformed('a string is not closed', start)
+    if (!isEscaped(buffer, end, position)) return end + 1
+    position = end + 1
+  }
+}
+
+/** Whether an odd number of backslashes precedes; none before `from` belongs to this run. */
+function isEscaped(buffer: Buffer, at: number, from: number): boolean {
+  let count = 0
+  while (at - 1 - count >= from && buffer[at - 1 - count] === backslash) count += 1
+  return count % 2 === 1
+}
+
+function skipValue(buffer: Buffer, start: number): number {
+  const first = buffer[start]
+  if (first === quote) return skipString(buffer, start)
+  if (first === openBrace || first === openBracket) return skipContainer(buffer, start)
+  return skipLiteral(buffer, start)
+}
+
+/** Position after a bracketed value; a stack of bracket kinds finds `[}` before an upstream does. */
+function skipContainer(buffer: Buffer, start: number): number {
+  const closers: number[] = []
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte === quote) {
+      position = skipString(buffer, position)
+      continue
+    }
+    if (byte === openBrace || byte === openBracket) {
+      if (closers.length >= jsonDepthMax) throw malformed(`it is nested deeper than ${jsonDepthMax} levels`, position)
+      closers.push(byte + 2)
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (closers.pop() !== byte) throw malformed('brackets do not match', position)
+      if (closers.length === 0) return position + 1
+    } else if (byte === undefined) {
+      throw malformed('it ends in the middle of a value', buffer.length)
+    }
+    position += 1
+  }
+}
+
+/** Position after a number, `true`, `false` or `null`. */
+function skipLiteral(buffer: Buffer, start: number): number {
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte === undefined || byte === comma || byte === closeBrace || byte <= 0x20) break
+    position += 1
+  }
+  if (!isLiteral(buffer, start, position)) throw malformed('a value was expected', start)
+  return position
+}
+
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+function isLiteral(buffer: Buffer, start: number, end: number): boolean {
+  const length = end - start
+  if (length === 0 || length > 400) return false
+  const text = buffer.toString('latin1', start, end)
+  return text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
+}
+
+function malformed(problem: string, position: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is not valid: ${problem} (byte ${position}). Send one JSON object.`,
+  )
+}
+
+/** True when the member is there and is not `null`, which the contract treats as absent. */
+export function hasMember(document: JsonDocument, name: string): boolean {
+  const member = document.members.get(name)
+  return member !== undefined && document.bytes[member.valueStart] !== 0x6e
+}
+
+/** The bytes of a member's value, or null when it is absent; a view, not a copy. */
+export function memberBytes(document: JsonDocument, name: string): Uint8Array | null {
+  const member = document.members.get(name)
+  return member === undefined ? null : document.bytes.subarray(member.valueStart, member.valueEnd)
+}
+
+/** A member's value, parsed; `undefined` when absent. Throws `invalid_request` naming the member when its JSON is broken. */
+export function memberValue(document: JsonDocument, name: string): unknown {
+  const member = document.members.get(name)
+  if (member === undefined) return undefined
+  try {
+    return JSON.parse(toBuffer(document.bytes).toString('utf8', member.valueStart, member.valueEnd))
+  } catch (cause) {
+    throw new GatewayError('invalid_request', `"${name}" is not valid JSON. Correct it and send it again.`, {
+      param: name,
+      cause,
+    })
+  }
+}
+
+function parseSlice(buffer: Buffer, start: number, end: number, at: number): unknown {
+  try {
+    return JSON.parse(buffer.toString('utf8', start, end))
+  } catch {
+    throw malformed('a member name is not a valid string', at)
+  }
+}
+
+/** What to change in a document: JSON texts or bytes by member name, and names to leave out. */
+export interface DocumentEdits {
+  set?: Readonly<Record<string, string | Uint8Array>>
+  remove?: readonly string[]
+}
+
+/**
+ * The document's bytes with members replaced in place, added at the end, or left out; everything else stays byte for
+ * byte. One allocation. A name that is both set and removed is set.
+ */
+export function editDocument(document: JsonDocument, { set = {}, remove = [] }: DocumentEdits): Uint8Array {
+  const source = toBuffer(document.bytes)
+  const pieces: Piece[] = ['{']
+  const removed = new Set(remove)
+  let runStart = -1
+  let runEnd = -1
+  const endRun = () => {
+    if (runStart !== -1) pushEntry(pieces, source.subarray(runStart, runEnd))
+    runStart = -1
+  }
+  for (const [name, member] of document.members) {
+    const value = Object.hasOwn(set, name) ? set[name] : undefined
+    if (value !== undefined) {
+      endRun()
+      pushEntry(pieces, source.subarray(member.keyStart, member.valueStart), value)
+    } else if (removed.has(name)) {
+      endRun()
+    } else {
+      if (runStart === -1) runStart = member.keyStart
+      runEnd = member.valueEnd
+    }
+  }
+  endRun()
+  for (const [name, value] of Object.entries(set)) {
+    if (!document.members.has(name)) pushEntry(pieces, `${JSON.stringify(name)}:`, value)
+  }
+  pieces.push('}')
+  return assemble(pieces)
+}
+
+type Piece = string | Uint8Array
+
+/** One or more members, after a comma unless they come first. */
+function pushEntry(pieces: Piece[], ...entry: Piece[]): void {
+  if (pieces.length > 1) pieces.push(',')
+  pieces.push(...entry)
+}
+
+function assemble(pieces: readonly Piece[]): Uint8Array {
+  let length = 0
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
+  const target = Buffer.allocUnsafeSlow(length)
+  let offset = 0
+  for (const piece of pieces) {
+    if (typeof piece === 'string') {
+      offset += target.write(piece, offset)
+    } else {
+      target.set(piece, offset)
+      offset += piece.length
+    }
+  }
+  return target
+}
