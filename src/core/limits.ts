@@ -27,3 +27,169 @@ export const writerQueueMax = 20_000
 export const captureWaitMs = 10_000
 /** How long a shortage of budget may be settled by recalling other owners' slices before a 402. */
 export const recallWaitMs = 250
+/** Least time between two write groups, in which writes gather: one wake-up of the writer costs as much as ten inserts. */
+export const writerSpacingMs = 2
+/** How long a commit may take before its caller is told that storage is unavailable; longer than any healthy disk. */
+export const commitWaitMs = 30_000
+/** How long a read may take on a database across the network before its connection is given up. */
+export const readWaitMs = 10_000
+/** Distinct statements kept translated and prepared; the program has a few hundred. */
+export const statementCacheMax = 500
+/** How long a connection may wait for SQLite's own lock; the file lock makes real waits rare. */
+export const sqliteBusyMs = 5_000
+/** Times a read is tried again when another process has the database for a moment, and the pause between. */
+export const readTriesMax = 20
+export const readPauseMs = 5
+/** Times a PostgreSQL transaction is tried that deadlocked, could not be serialised or lost its connection; pauses double. */
+export const transactionTriesMax = 5
+export const transactionPauseMs = 20
+/** Connections of one process to PostgreSQL for reads and writes; a hundred is the server's usual limit for everybody. */
+export const postgresConnectionsMax = 8
+/** How long opening a connection to PostgreSQL may take. */
+export const postgresConnectMs = 5_000
+/** How long an owner's lock on PostgreSQL must have been free: a live owner takes a lost lock again well within. */
+export const postgresOwnerGraceMs = 5_000
+/** Pause before a lost owner's lock is taken again; far below the grace that others give it. */
+export const postgresOwnerPauseMs = 250
+/** Rows of a bulk insert that travel in one statement on PostgreSQL, so that its text stays within a few megabytes. */
+export const bulkRowsMax = 1_000
+/** Objects one page of a blob listing may name. */
+export const blobListMax = 1_000
+/** Bytes read from a blob at a time, so that a slow reader holds no more. */
+export const blobChunkBytes = 256 * 1024
+
+/** Audio held in memory per upload; most voice messages fit, longer audio goes to a temporary file. */
+export const spoolMemoryBytesMax = 1_000_000
+/** First bytes kept for recognising a container; every signature lies within. */
+export const audioHeadBytes = 64
+/** One read of spooled audio. */
+export const audioReadBytes = 65_536
+/** Everything of an audio request but the audio: key terms, trace and provider options fit with room to spare. */
+export const audioFieldsBytesMax = 1_000_000
+/** Nesting of such a request, so that a stack never overflows. */
+export const audioFieldsDepthMax = 64
+/** A data URL's prefix: a MIME type with parameters. */
+export const dataUrlPrefixBytesMax = 256
+/** Parts of a multipart form: a hundred key terms, granularities and every other field, with room. */
+export const multipartPartsMax = 256
+/** Headers of one multipart part; a long file name fits. */
+export const multipartHeaderBytesMax = 16_384
+/** RFC 2046's bound for a multipart boundary. */
+export const multipartBoundaryLengthMax = 70
+/** The contract's bounds for key terms: how many, and code points of each. */
+export const keytermsMax = 100
+export const keytermLengthMax = 100
+/** The contract's bound for an audio address. */
+export const audioUrlLengthMax = 8_000
+/** The contract's bounds for voice references: clips, code points of a transcript, bytes of a clip, length of an image address. */
+export const referenceClipsMax = 3
+export const referenceTextLengthMax = 10_000
+export const referenceBytesMax = 15 * 1024 * 1024
+export const imageUrlLengthMax = 2_048
+/** Nobody transcribes more than a day in one piece; a longer figure is a broken header. */
+export const audioDurationMsMax = 24 * 3_600_000
+/** Reads of a container parser, 64 kB each: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
+export const durationReadsMax = 1_024
+/** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
+export const speechTailBytes = 1_024
+/** How far into an answer a first whole MPEG frame may lie, tags not counted. */
+export const mpegSearchBytesMax = 65_536
+/** Chunks of a WAV header before its samples. */
+export const wavHeaderBytesMax = 65_536
+/** Segments or words read from one transcript: a day of speech has fewer. */
+export const transcriptPiecesMax = 500_000
+/** Models one deployment's listing may name; the largest public listings have a few hundred. */
+export const listedModelsMax = 5_000
+/** How often the listings of all deployments are read again, and how long one may take. */
+export const discoveryEveryMs = 600_000
+export const discoveryWaitMs = 10_000
+/** How soon a listing that failed is tried again, so that a local server started later is found. */
+export const discoveryRetryMs = 30_000
+/** Listings read at once. */
+export const discoveryConcurrencyMax = 4
+/** Model ids compared with one that is unknown, and how many near ones the message names. */
+export const nearestCandidatesMax = 2_000
+export const nearestShownMax = 3
+/** Models one page of the catalog may hold, by the contract. */
+export const modelPageMax = 1_000
+/** Conversations that stick to an endpoint: per organization, organizations at all, and how long without use. */
+export const stickyPerOrganizationMax = 1_000
+export const stickyOrganizationsMax = 1_000
+export const stickyIdleMs = 600_000
+/** How long a failed endpoint stands behind the others, and the window of latency and throughput. */
+export const failureMemoryMs = 30_000
+export const performanceWindowMs = 300_000
+/** Latency and throughput samples kept per endpoint; the newest, in fixed memory. */
+export const performanceSamplesMax = 64
+/** Longest cool-down a provider's Retry-After may cause, and the one assumed when a refusal names none. */
+export const coolDownMaxMs = 600_000
+export const coolDownDefaultMs = 5_000
+/** How often a deployment whose credential was refused is tried again. */
+export const credentialRetryMs = 60_000
+/** Endpoints and deployments whose health is remembered. */
+export const healthEntriesMax = 20_000
+/** Calls at once to one deployment: where adaptation begins, ends, and never goes below. */
+export const concurrencyStart = 16
+export const concurrencyMax = 512
+export const concurrencyMin = 1
+/** Callers that may wait for a free place at one deployment. */
+export const concurrencyQueueMax = 10_000
+/** How long a loaded key is used before it is read again, and how long it serves while storage is out of order. */
+export const principalFreshMs = 2_000
+export const principalStaleMs = 300_000
+/** Keys kept loaded, and hashes remembered as unknown. */
+export const principalCacheMax = 10_000
+export const unknownKeyCacheMax = 10_000
+/** Failed authentications one client address may have in a minute before it is refused unheard, and addresses watched. */
+export const authenticationFailuresPerMinuteMax = 30
+export const authenticationAddressesMax = 10_000
+/** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
+export const databaseRateMax = 120
+/** How often shares of large rates are divided anew, how long a silent process keeps counting, and limits tracked at once. */
+export const rateShareEveryMs = 1_000
+export const rateShareSilentMs = 3_000
+export const rateLimitsMax = 20_000
+/** Batch creations per minute of an organization that has no limit of its own. */
+export const batchesPerMinuteDefault = 60
+/** Length of a secret that somebody brings along, and entries of one list in a policy. */
+export const importedKeyLengthMin = 16
+export const importedKeyLengthMax = 512
+export const policyListMax = 1_000
+/** Attempts one call may make over all its endpoints: enough for two rounds of three, few enough to end. */
+export const attemptsMax = 6
+/** Wait before the same endpoint is tried again when the provider named none. */
+export const retryDelayMs = 250
+/** Bytes read of an upstream's error body; what matters stands at its beginning. */
+export const errorBodyBytesMax = 65_536
+/** Largest whole JSON answer kept in memory: an embeddings answer of 2,048 vectors of 3,072 floats fits. */
+export const answerBytesMax = 256_000_000
+/** Silence after which a stream shows the caller a comment, so that proxies keep it open. */
+export const keepAliveMs = 10_000
+/** Nesting of one JSON body: real requests stay below 30, and every level costs a stack slot somewhere. */
+export const jsonDepthMax = 200
+/** Top-level members of one JSON object: the widest request format has about 60. */
+export const jsonMembersMax = 500
+/** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
+export const memberParseBytesMax = 65_536
+/** Messages of one chat request; longer conversations do not fit any model's context. */
+export const messagesMax = 50_000
+/** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
+export const textSampleBytes = 4_096
+/** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
+export const streamFrameBytesMax = 32_000_000
+/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
+export const streamHeldFramesMax = 20_000
+export const streamHeldBytesMax = 64_000_000
+/** Times a stream's shared envelope is learned anew before frames are simply parsed. */
+export const streamEnvelopesMax = 64
+/** Inputs of one embeddings request, OpenAI's limit and the largest known. */
+export const embeddingInputsMax = 2_048
+/** Counts of tokens beyond this are absurd and treated as not reported. */
+export const tokenCountMax = 1_000_000_000
+/** Code points of an upstream's own error text that a caller may see. */
+export const upstreamMessageLengthMax = 400
+/** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
+export const retryAfterMsMax = 3_600_000
+/** Header names and values of one upstream answer that are kept. */
+export const upstreamHeadersMax = 100
+export const upstreamHeaderBytesMax = 8_192

@@ -1,0 +1,36 @@
+import { statementCacheMax } from '../core/limits.ts'
+
+/** What differs between the databases in the text of a statement. */
+export interface Dialect {
+  /** Whole epoch milliseconds by the database's clock. */
+  nowExpression: string
+  bytesType: string
+  forUpdateSkipLocked: string
+  /** How the parameter `$n` is written. */
+  parameter: (number: string) => string
+}
+
+/** A function from the common SQL to a dialect's; remembers what it has seen, up to a bound. */
+export function createTranslator(
+  dialect: Dialect,
+  nowExpression = dialect.nowExpression,
+): (sql: string) => string {
+  const known = new Map<string, string>()
+  return (sql) => {
+    const found = known.get(sql)
+    if (found !== undefined) return found
+    // Only a program that builds SQL from data gets here often; starting afresh keeps that program's memory flat.
+    if (known.size >= statementCacheMax) known.clear()
+    const translated = translate(sql, dialect, nowExpression)
+    known.set(sql, translated)
+    return translated
+  }
+}
+
+function translate(sql: string, dialect: Dialect, nowExpression: string): string {
+  return sql
+    .replaceAll(/\$(\d+)/g, (_, number: string) => dialect.parameter(number))
+    .replaceAll('now_ms()', () => nowExpression)
+    .replaceAll('{{bytes}}', dialect.bytesType)
+    .replaceAll('{{for_update_skip_locked}}', dialect.forUpdateSkipLocked)
+}

@@ -1,0 +1,76 @@
+import { GatewayError } from '../../core/errors.ts'
+import { GuardFailed } from '../database.ts'
+import type { Row, StorageFaults, Unit } from '../database.ts'
+import type { PendingUnit } from '../unit-queue.ts'
+import type { Pool } from './pool.ts'
+import { classify, toCallerError } from './postgres-failures.ts'
+import { commitUnits } from './transaction.ts'
+
+/** What a group runner works with. */
+export interface GroupRunnerOptions {
+  pool: Pool
+  translate: (sql: string) => string
+  onCommit: ((unit: Unit) => void) | undefined
+  faults: StorageFaults
+}
+
+/** Commits groups of units: first in one transaction, and when one of them fails, each in its own. */
+export class GroupRunner {
+  readonly #options: GroupRunnerOptions
+  #lastError: string | null = null
+
+  constructor(options: GroupRunnerOptions) {
+    this.#options = options
+  }
+
+  /** The last storage failure, null after a success. */
+  get lastError(): string | null {
+    return this.#lastError
+  }
+
+  /** Settles every unit of the group; never rejects. */
+  async run(group: readonly PendingUnit[]): Promise<void> {
+    try {
+      const returned = await this.#commit(group)
+      for (let index = 0; index < group.length; index++) this.#succeed(group[index], returned[index] ?? [])
+    } catch (error) {
+      if (group.length === 1 || isForAll(error)) return this.#failAll(group, error)
+      // One is wrong or in another's way; alone, only that one fails.
+      for (const pending of group) await this.run([pending])
+    }
+  }
+
+  async #commit(group: readonly PendingUnit[]): Promise<Row[][][]> {
+    const { pool, translate, faults } = this.#options
+    if (faults.fsyncDelayMs) await Bun.sleep(faults.fsyncDelayMs)
+    return commitUnits(
+      pool,
+      group.map((pending) => pending.unit),
+      translate,
+    )
+  }
+
+  #succeed(pending: PendingUnit | undefined, rows: Row[][]): void {
+    this.#lastError = null
+    try {
+      if (pending) this.#options.onCommit?.(pending.unit)
+      pending?.resolve(rows)
+    } catch (error) {
+      pending?.reject(error)
+    }
+  }
+
+  #failAll(group: readonly PendingUnit[], error: unknown): void {
+    for (const pending of group) {
+      const isKnown = error instanceof GuardFailed || error instanceof GatewayError
+      const reason = isKnown ? error : toCallerError(error, pending.unit.name)
+      if (reason instanceof GatewayError) this.#lastError = String(reason.cause)
+      pending.reject(reason)
+    }
+  }
+}
+
+/** Whether a failure would meet every unit of the group alike, or may already have made the group real. */
+function isForAll(error: unknown): boolean {
+  return error instanceof GatewayError || classify(error) === 'unavailable'
+}

@@ -1,0 +1,69 @@
+import { postgresConnectMs, postgresOwnerPauseMs } from '../../core/limits.ts'
+import { Pool } from './pool.ts'
+
+const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
+const isOwnerFree = 'select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free'
+
+/**
+ * Who is alive, as a lock that a session holds as long as its process lives. A lost connection is not a death: the owner
+ * takes the lock again, and the others believe in its end only when the lock has been free for a while.
+ */
+export class OwnerLock {
+  readonly #ownerId: string
+  readonly #graceMs: number
+  readonly #session: Pool
+  readonly #freeSinceMs = new Map<string, number>()
+  #isClosed = false
+
+  constructor(options: { url: string; ownerId: string; graceMs: number }) {
+    this.#ownerId = options.ownerId
+    this.#graceMs = options.graceMs
+    this.#session = new Pool({
+      url: options.url,
+      connectionsMax: 1,
+      patienceMs: postgresConnectMs,
+      onClose: () => this.#retake(),
+    })
+  }
+
+  /** Takes the owner id, before it is written anywhere. */
+  async take(): Promise<void> {
+    await this.#session.use(async (sql) => {
+      await sql.unsafe(lockOwner, [this.#ownerId])
+    })
+  }
+
+  /** Whether that owner is known to be gone; asks on the given pool. */
+  async isDead(ownerId: string, pool: Pool): Promise<boolean> {
+    if (ownerId === this.#ownerId) return false
+    const rows = await pool.use<{ is_free: boolean }[]>((sql) => sql.unsafe(isOwnerFree, [ownerId]))
+    const nowMs = performance.now()
+    if (rows[0]?.is_free !== true) {
+      this.#freeSinceMs.delete(ownerId)
+      return false
+    }
+    const sinceMs = this.#freeSinceMs.get(ownerId) ?? nowMs
+    this.#remember(ownerId, sinceMs)
+    return nowMs - sinceMs >= this.#graceMs
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#session.close()
+  }
+
+  #retake(): void {
+    if (this.#isClosed) return
+    setTimeout(() => {
+      if (!this.#isClosed) this.take().catch(() => this.#retake())
+    }, postgresOwnerPauseMs)
+  }
+
+  #remember(ownerId: string, sinceMs: number): void {
+    // Owners come and go for ever; forgetting them all only makes the next answer late.
+    if (this.#freeSinceMs.size >= ownersRememberedMax) this.#freeSinceMs.clear()
+    this.#freeSinceMs.set(ownerId, sinceMs)
+  }
+}
+
+const ownersRememberedMax = 1_000

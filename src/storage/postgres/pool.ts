@@ -1,0 +1,60 @@
+import { SQL } from 'bun'
+import { postgresConnectMs } from '../../core/limits.ts'
+
+/** What a server on the other side of a broken network may cost: after this it ends our statement or transaction. */
+const serverPatienceMs = 30_000
+
+/** How to open a pool. */
+export interface PoolOptions {
+  url: string
+  connectionsMax: number
+  /** How long one use may take before every connection is given up: the network, not the server, is then to blame. */
+  patienceMs: number
+  onClose?: () => void
+}
+
+/** Connections that are replaced when the network swallows them. */
+export class Pool {
+  readonly #options: PoolOptions
+  #sql: SQL
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#sql = connect(options)
+  }
+
+  /** Runs `work` on the pool, which is replaced when that takes too long; `work` then fails as on a lost connection. */
+  async use<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
+    const sql = this.#sql
+    const timer = setTimeout(() => this.#replace(sql), this.#options.patienceMs)
+    try {
+      return await work(sql)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.close({ timeout: 0 })
+  }
+
+  #replace(sql: SQL): void {
+    if (sql === this.#sql) this.#sql = connect(this.#options)
+    sql.close({ timeout: 0 }).catch(() => undefined)
+  }
+}
+
+function connect({ url, connectionsMax, onClose }: PoolOptions): SQL {
+  return new SQL({
+    url,
+    max: connectionsMax,
+    bigint: true,
+    connectionTimeout: postgresConnectMs / 1000,
+    connection: {
+      application_name: 'headrace',
+      statement_timeout: serverPatienceMs,
+      idle_in_transaction_session_timeout: serverPatienceMs,
+    },
+    ...(onClose ? { onclose: onClose } : {}),
+  })
+}

@@ -1,0 +1,140 @@
+import { newId } from '../../core/ids.ts'
+import {
+  commitWaitMs,
+  postgresConnectionsMax,
+  postgresOwnerGraceMs,
+  readWaitMs,
+  writerRowsMax,
+  writerSpacingMs,
+} from '../../core/limits.ts'
+import { StorageFailure, storageUnavailable } from '../database.ts'
+import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
+import { createTranslator } from '../dialect.ts'
+import { normaliseRows } from '../rows.ts'
+import { Signals } from '../signals.ts'
+import { UnitQueue } from '../unit-queue.ts'
+import { GroupRunner } from './group-runner.ts'
+import { migratePostgres } from './migrate-postgres.ts'
+import { OwnerLock } from './owner-lock.ts'
+import { Pool } from './pool.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { toCallerError } from './postgres-failures.ts'
+import { SignalConnection } from './signal-connection.ts'
+import { toParams } from './transaction.ts'
+
+/** Connects to a PostgreSQL server. */
+export async function openPostgres(options: DatabaseOptions): Promise<Database> {
+  const database = new PostgresDatabase(options)
+  try {
+    await database.open(options.migrate ?? true)
+    return database
+  } catch (error) {
+    await database.close()
+    throw toCallerError(error, 'open')
+  }
+}
+
+class PostgresDatabase implements Database {
+  readonly dialect = 'postgres'
+  readonly ownerId = newId('owner', Date.now())
+  readonly #translate: (sql: string) => string
+  readonly #signals = new Signals()
+  readonly #signalConnection: SignalConnection
+  readonly #owner: OwnerLock
+  // Apart, so that writes which wait for each other's rows cannot keep reads from a connection.
+  readonly #reads: Pool
+  readonly #writes: Pool
+  readonly #runner: GroupRunner
+  readonly #grouped: UnitQueue
+  readonly #guarded: UnitQueue
+  #isClosed = false
+
+  constructor(options: DatabaseOptions) {
+    const { url, connectionsMax = postgresConnectionsMax } = options
+    const writesMax = Math.max(2, Math.floor(connectionsMax / 2))
+    this.#translate = createTranslator(postgresDialect, options.nowExpression)
+    this.#signalConnection = new SignalConnection(url, this.#signals)
+    this.#owner = new OwnerLock({
+      url,
+      ownerId: this.ownerId,
+      graceMs: options.ownerGraceMs ?? postgresOwnerGraceMs,
+    })
+    this.#reads = new Pool({
+      url,
+      connectionsMax: Math.max(1, connectionsMax - writesMax),
+      patienceMs: readWaitMs,
+    })
+    this.#writes = new Pool({ url, connectionsMax: writesMax, patienceMs: commitWaitMs })
+    this.#runner = new GroupRunner({
+      pool: this.#writes,
+      translate: this.#translate,
+      onCommit: options.onCommit,
+      faults: options.faults ?? {},
+    })
+    const run = this.#runner.run.bind(this.#runner)
+    this.#grouped = new UnitQueue({
+      run,
+      groupsMax: Math.ceil(writesMax / 2),
+      rowsMax: writerRowsMax,
+      spacingMs: writerSpacingMs,
+    })
+    // A guard that fails undoes its transaction, therefore guarded units never share one.
+    this.#guarded = new UnitQueue({ run, groupsMax: Math.floor(writesMax / 2), rowsMax: 0, spacingMs: 0 })
+  }
+
+  async open(mayMigrate: boolean): Promise<void> {
+    await migratePostgres(this.#writes, mayMigrate, this.#translate)
+    await Promise.all([this.#owner.take(), this.#signalConnection.open()])
+  }
+
+  async query<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    if (this.#isClosed) throw closed()
+    try {
+      const rows = await this.#reads.use<Row[]>((pool) => pool.unsafe(this.#translate(sql), toParams(params)))
+      return normaliseRows([...rows]) as T[]
+    } catch (error) {
+      throw toCallerError(error, 'query')
+    }
+  }
+
+  commit(unit: Unit): Promise<Row[][]> {
+    if (this.#isClosed) return Promise.reject(closed())
+    const isGuarded = unit.statements.some((statement) => statement.expect !== undefined)
+    return (isGuarded ? this.#guarded : this.#grouped).add(unit)
+  }
+
+  notify(channel: string): void {
+    if (!this.#isClosed) this.#signalConnection.notify(channel)
+  }
+
+  listen(channel: string, wake: () => void): () => void {
+    return this.#signals.listen(channel, wake)
+  }
+
+  async isOwnerDead(ownerId: string): Promise<boolean> {
+    // Who cannot ask does not know, and who does not know says no.
+    return this.#owner.isDead(ownerId, this.#reads).catch(() => false)
+  }
+
+  health(): DatabaseHealth {
+    const { lastError } = this.#runner
+    const queueLength = this.#grouped.length + this.#guarded.length
+    return { ok: lastError === null && !this.#isClosed, queueLength, lastError }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await Promise.all([this.#grouped.drain(), this.#guarded.drain()])
+    await Promise.all([
+      this.#signalConnection.close(),
+      this.#owner.close(),
+      this.#reads.close(),
+      this.#writes.close(),
+    ])
+  }
+}
+
+function closed(): Error {
+  return storageUnavailable(new StorageFailure('the database is closed'))
+}

@@ -1,0 +1,9 @@
+import type { Dialect } from '../dialect.ts'
+
+/** PostgreSQL 14 or newer. */
+export const postgresDialect: Dialect = {
+  nowExpression: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
+  bytesType: 'bytea',
+  forUpdateSkipLocked: 'for update skip locked',
+  parameter: (number) => `$${number}`,
+}

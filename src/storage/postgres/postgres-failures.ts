@@ -1,0 +1,55 @@
+import { StorageFailure, storageUnavailable, UniqueViolation } from '../database.ts'
+
+/** What a failed statement or connection means. */
+export type FailureKind =
+  /** The server is gone, out of resources or not writable: others fare the same. */
+  | 'unavailable'
+  /** The transaction lost against another one and may be tried again. */
+  | 'conflict'
+  | 'unique'
+  /** The statement is wrong: a bug. */
+  | 'statement'
+
+/** The class of a thrown value, from SQLSTATE or from the driver's own code. */
+export function classify(thrown: unknown): FailureKind {
+  const state = textOf(thrown, 'errno')
+  if (state === null || !/^[0-9A-Z]{5}$/.test(state))
+    return isDriverFailure(thrown) ? 'unavailable' : 'statement'
+  if (state === '23505') return 'unique'
+  if (/^(40001|40P01|55P03)$/.test(state)) return 'conflict'
+  // 08 connection, 28 and 3D sign-in, 53 resources, 57 stopped or cancelled, 58 input and output, 25006 a read-only standby.
+  return /^(08|28|3D|53|57|58|25006)/.test(state) ? 'unavailable' : 'statement'
+}
+
+/** The error a caller sees for a thrown value. */
+export function toCallerError(thrown: unknown, unitName: string): Error {
+  const kind = classify(thrown)
+  if (thrown instanceof UniqueViolation) return thrown
+  if (kind === 'unique') return new UniqueViolation(textOf(thrown, 'table'), textOf(thrown, 'constraint'))
+  if (kind === 'statement') return new Error(`unit "${unitName}": ${messageOf(thrown)}`, { cause: thrown })
+  return unavailable(thrown, false)
+}
+
+/** The error for a server that cannot answer. */
+export function unavailable(thrown: unknown, uncertain: boolean): Error {
+  const code = textOf(thrown, 'errno') ?? textOf(thrown, 'code')
+  return storageUnavailable(new StorageFailure(messageOf(thrown), { code, uncertain, cause: thrown }))
+}
+
+function isDriverFailure(thrown: unknown): boolean {
+  const code = textOf(thrown, 'code') ?? ''
+  if (thrown instanceof DOMException) return true
+  return /CONN|TIMEOUT|CLOSED|LIFETIME|EPIPE|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|ENOENT|TLS|SSL|AUTH|DNS/i.test(
+    code,
+  )
+}
+
+function textOf(thrown: unknown, property: string): string | null {
+  if (typeof thrown !== 'object' || thrown === null) return null
+  const value = (thrown as Record<string, unknown>)[property]
+  return typeof value === 'string' ? value : null
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

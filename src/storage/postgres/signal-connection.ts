@@ -1,0 +1,50 @@
+import type { Signals } from '../signals.ts'
+import { Pool } from './pool.ts'
+
+const channelName = 'headrace'
+
+/** The connection on which signals of every process arrive; the driver opens it again when it breaks. */
+export class SignalConnection {
+  readonly #pool: Pool
+  readonly #signals: Signals
+  #isNotifying = false
+  readonly #channels = new Set<string>()
+
+  constructor(url: string, signals: Signals) {
+    this.#pool = new Pool({ url, connectionsMax: 1, patienceMs: 10_000 })
+    this.#signals = signals
+  }
+
+  /** Starts to listen. Whenever the connection is new, everybody is woken: signals may have been missed. */
+  async open(): Promise<void> {
+    await this.#pool.use((sql) =>
+      sql.listen(
+        channelName,
+        (channel) => this.#signals.wake(channel),
+        () => this.#signals.wakeAll(),
+      ),
+    )
+  }
+
+  /** Sends a signal; those for one channel that come while another is on its way travel as one. */
+  notify(channel: string): void {
+    this.#channels.add(channel)
+    if (this.#isNotifying) return
+    this.#isNotifying = true
+    void this.#send().finally(() => {
+      this.#isNotifying = false
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+  }
+
+  async #send(): Promise<void> {
+    for (const channel of this.#channels) {
+      this.#channels.delete(channel)
+      // A lost signal costs a listener one period of its timer.
+      await this.#pool.use((sql) => sql.notify(channelName, channel)).catch(() => undefined)
+    }
+  }
+}

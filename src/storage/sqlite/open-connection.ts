@@ -1,0 +1,28 @@
+import { Database as Sqlite } from 'bun:sqlite'
+import { sqliteBusyMs } from '../../core/limits.ts'
+
+/** Opens the connection that writes, creating file and folder entries. The caller holds the file lock. */
+export function openWriting(path: string): Sqlite {
+  const connection = new Sqlite(path, { create: true, readwrite: true, safeIntegers: true })
+  try {
+    // First of all: the very next pragma already needs the lock that others may hold.
+    connection.run(`pragma busy_timeout = ${sqliteBusyMs}`)
+    connection.run('pragma journal_mode = wal')
+    // Grouped commits cost the same as with `normal`, and only `full` survives a power cut.
+    connection.run('pragma synchronous = full')
+    connection.run('pragma foreign_keys = on')
+    // After a large unit the log would otherwise stay that large for ever.
+    connection.run('pragma journal_size_limit = 67108864')
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** Opens a connection that only reads. It never waits for a lock: it lives on the thread that serves everybody. */
+export function openReading(path: string): Sqlite {
+  const connection = new Sqlite(path, { readonly: true, safeIntegers: true })
+  connection.run('pragma busy_timeout = 0')
+  return connection
+}

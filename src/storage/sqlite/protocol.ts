@@ -1,0 +1,45 @@
+import type { Row, SqlValue, StorageFaults } from '../database.ts'
+
+/** A statement on its way to the writer thread: its number in the statement table, and the rest of `Statement`. */
+export type WireStatement = [
+  statement: number,
+  params: readonly SqlValue[] | null,
+  rows: readonly (readonly SqlValue[])[] | null,
+  /** -1 when the statement has no guard. */
+  expect: number,
+]
+
+/** A unit on its way to the writer thread. */
+export type WireUnit = WireStatement[]
+
+/** What became of a unit that failed. */
+export type WireFailure =
+  | { kind: 'guard'; statement: number }
+  | { kind: 'unique'; table: string | null; constraint: string | null }
+  | { kind: 'unavailable'; code: string | null; message: string; uncertain: boolean }
+  /** The statement itself is wrong: a bug. */
+  | { kind: 'statement'; code: string | null; message: string }
+
+/** What became of a unit: null when nothing was returned, the rows of every statement, or why it failed. */
+export type WireOutcome = null | Row[][] | WireFailure
+
+/** What the writer thread needs to open the database. */
+export interface WriterOptions {
+  path: string
+  migrate: boolean
+  nowExpression: string | null
+  faults: StorageFaults
+}
+
+/** To the writer thread. At most one `group` is under way at a time. */
+export type ToWriter =
+  | { kind: 'open'; options: WriterOptions }
+  /** `statements` are those the thread has not seen; `reset` makes it forget all earlier ones first. */
+  | { kind: 'group'; reset: boolean; statements: [number, string][]; units: WireUnit[] }
+  | { kind: 'close' }
+
+/** From the writer thread. */
+export type FromWriter =
+  | { kind: 'opened'; failure: WireFailure | { kind: 'schema'; found: number; needed: number } | null }
+  | { kind: 'group'; outcomes: WireOutcome[] }
+  | { kind: 'closed' }

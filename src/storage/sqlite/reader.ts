@@ -1,0 +1,56 @@
+import type { Database as Sqlite, SQLQueryBindings, Statement as Prepared } from 'bun:sqlite'
+import { readPauseMs, readTriesMax, statementCacheMax } from '../../core/limits.ts'
+import { StorageFailure, storageUnavailable } from '../database.ts'
+import type { Row, SqlValue } from '../database.ts'
+import { normaliseRows } from '../rows.ts'
+import { openReading } from './open-connection.ts'
+import { codeOf, isBusy, isUnavailable } from './sqlite-failures.ts'
+
+/** Point reads and pages on the main thread: each takes microseconds and sees every commit that has resolved. */
+export class Reader {
+  readonly #path: string
+  readonly #prepared = new Map<string, Prepared<Row, SQLQueryBindings[]>>()
+  #connection: Sqlite | null = null
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Runs one query, given in SQLite's own SQL. */
+  async query(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
+    const values = params.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    for (let tries = 1; ; tries++) {
+      try {
+        return normaliseRows(this.#prepare(sql).all(...values))
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        // Another process recovers or closes the log: over in a moment, which must not be spent blocking the loop.
+        if (!isBusy(error) || tries >= readTriesMax) throw this.#fail(error)
+        await Bun.sleep(readPauseMs)
+      }
+    }
+  }
+
+  close(): void {
+    for (const prepared of this.#prepared.values()) prepared.finalize()
+    this.#prepared.clear()
+    this.#connection?.close()
+    this.#connection = null
+  }
+
+  #prepare(sql: string): Prepared<Row, SQLQueryBindings[]> {
+    const known = this.#prepared.get(sql)
+    if (known) return known
+    if (this.#prepared.size >= statementCacheMax) this.close()
+    this.#connection ??= openReading(this.#path)
+    const prepared = this.#connection.prepare<Row, SQLQueryBindings[]>(sql)
+    this.#prepared.set(sql, prepared)
+    return prepared
+  }
+
+  #fail(error: unknown): Error {
+    this.close()
+    const message = error instanceof Error ? error.message : String(error)
+    return storageUnavailable(new StorageFailure(message, { code: codeOf(error), cause: error }))
+  }
+}

@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { newId } from '../../core/ids.ts'
+import { writerRowsMax, writerSpacingMs } from '../../core/limits.ts'
+import { StorageFailure, storageUnavailable } from '../database.ts'
+import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
+import { createTranslator } from '../dialect.ts'
+import { Signals } from '../signals.ts'
+import { UnitQueue } from '../unit-queue.ts'
+import { OwnerFiles } from './owner-files.ts'
+import { Reader } from './reader.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+import { WriterLink } from './writer-link.ts'
+
+/** Opens a SQLite file, creating it and its folder. */
+export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
+  const translate = createTranslator(sqliteDialect, options.nowExpression)
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+  } catch (error) {
+    throw storageUnavailable(new StorageFailure('the database folder cannot be created', { cause: error }))
+  }
+  const link = new WriterLink({
+    writer: {
+      path,
+      migrate: options.migrate ?? true,
+      nowExpression: options.nowExpression ?? null,
+      faults: options.faults ?? {},
+    },
+    translate,
+    onCommit: options.onCommit,
+  })
+  await link.open()
+  return new SqliteDatabase(path, link, translate)
+}
+
+class SqliteDatabase implements Database {
+  readonly dialect = 'sqlite'
+  readonly ownerId = newId('owner', Date.now())
+  readonly #translate: (sql: string) => string
+  readonly #link: WriterLink
+  readonly #reader: Reader
+  readonly #owners: OwnerFiles
+  readonly #signals = new Signals()
+  readonly #queue: UnitQueue
+  #isClosed = false
+
+  constructor(path: string, link: WriterLink, translate: (sql: string) => string) {
+    this.#translate = translate
+    this.#link = link
+    this.#reader = new Reader(path)
+    this.#owners = new OwnerFiles(path, this.ownerId)
+    this.#queue = new UnitQueue({
+      run: (group) => link.run(group),
+      groupsMax: 1,
+      rowsMax: writerRowsMax,
+      spacingMs: writerSpacingMs,
+    })
+  }
+
+  async query<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
+    if (this.#isClosed) throw closed()
+    return (await this.#reader.query(this.#translate(sql), params)) as T[]
+  }
+
+  commit(unit: Unit): Promise<Row[][]> {
+    return this.#isClosed ? Promise.reject(closed()) : this.#queue.add(unit)
+  }
+
+  notify(channel: string): void {
+    this.#signals.wake(channel)
+  }
+
+  listen(channel: string, wake: () => void): () => void {
+    return this.#signals.listen(channel, wake)
+  }
+
+  async isOwnerDead(ownerId: string): Promise<boolean> {
+    return this.#owners.isDead(ownerId)
+  }
+
+  health(): DatabaseHealth {
+    const lastError = this.#link.lastError
+    return { ok: lastError === null && !this.#isClosed, queueLength: this.#queue.length, lastError }
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.#queue.drain()
+    // The reader first: only a last connection that may write can fold the log into the file.
+    this.#reader.close()
+    await this.#link.close()
+    this.#owners.close()
+  }
+}
+
+function closed(): Error {
+  return storageUnavailable(new StorageFailure('the database is closed'))
+}

@@ -1,0 +1,10 @@
+import type { Dialect } from '../dialect.ts'
+
+/** SQLite 3.42 or newer. */
+export const sqliteDialect: Dialect = {
+  nowExpression: `cast(unixepoch('subsec') * 1000 as integer)`,
+  bytesType: 'blob',
+  forUpdateSkipLocked: '',
+  // `$1` would be a name, bound in order of appearance; `?1` is a position.
+  parameter: (number) => `?${number}`,
+}

@@ -1,0 +1,41 @@
+import type { WireFailure } from './protocol.ts'
+
+/** The medium or the file failed, not the statement: trying again later may help. */
+const unavailableCodes =
+  /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB|AUTH|PERM|NOLFS)/
+
+/** The driver's code of a thrown value, such as `SQLITE_FULL`. */
+export function codeOf(thrown: unknown): string | null {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null
+  return typeof thrown.code === 'string' ? thrown.code : null
+}
+
+/** Whether the database is locked by somebody for a moment. */
+export function isBusy(thrown: unknown): boolean {
+  return codeOf(thrown)?.startsWith('SQLITE_BUSY') ?? false
+}
+
+/** Whether storage itself failed, or what was asked of it was wrong. */
+export function isUnavailable(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code !== null && unavailableCodes.test(code)
+}
+
+/** A thrown value as it travels to the main thread. */
+export function toWireFailure(thrown: unknown, uncertain: boolean): WireFailure {
+  const code = codeOf(thrown)
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  if (isUnavailable(thrown)) return { kind: 'unavailable', code, message, uncertain }
+  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
+    return toUnique(code, message)
+  return { kind: 'statement', code, message }
+}
+
+/** From `UNIQUE constraint failed: parts.batch_id, parts.sequence` to the name PostgreSQL gives the same constraint. */
+function toUnique(code: string, message: string): WireFailure {
+  const columns = [...message.matchAll(/(\w+)\.(\w+)/g)]
+  const table = columns[0]?.[1] ?? null
+  if (table === null) return { kind: 'unique', table: null, constraint: null }
+  if (code === 'SQLITE_CONSTRAINT_PRIMARYKEY') return { kind: 'unique', table, constraint: `${table}_pkey` }
+  return { kind: 'unique', table, constraint: `${table}_${columns.map((column) => column[2]).join('_')}_key` }
+}

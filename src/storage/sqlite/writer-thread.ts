@@ -1,0 +1,37 @@
+import { SchemaMismatch } from '../database.ts'
+import type { FromWriter, ToWriter } from './protocol.ts'
+import { toWireFailure } from './sqlite-failures.ts'
+import { Writer } from './writer.ts'
+
+declare const self: Worker
+
+let writer: Writer | null = null
+
+// The entry of the thread: it only passes messages; what they mean is in `Writer`.
+self.onmessage = (event: MessageEvent<ToWriter>): void => {
+  const message = event.data
+  if (message.kind === 'open') return send(open(message))
+  if (message.kind === 'group' && writer) {
+    writer.learn(message.statements, message.reset)
+    return send({ kind: 'group', outcomes: writer.run(message.units) })
+  }
+  writer?.close()
+  writer = null
+  send({ kind: 'closed' })
+}
+
+function open({ options }: Extract<ToWriter, { kind: 'open' }>): FromWriter {
+  try {
+    writer = new Writer(options)
+    return { kind: 'opened', failure: null }
+  } catch (error) {
+    if (error instanceof SchemaMismatch) {
+      return { kind: 'opened', failure: { kind: 'schema', found: error.found, needed: error.needed } }
+    }
+    return { kind: 'opened', failure: toWireFailure(error, false) }
+  }
+}
+
+function send(message: FromWriter): void {
+  self.postMessage(message)
+}

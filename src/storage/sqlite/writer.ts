@@ -1,0 +1,207 @@
+import type { Database as Sqlite, SQLQueryBindings, Statement as Prepared } from 'bun:sqlite'
+import { assert } from '../../core/assert.ts'
+import { writerGatherMs } from '../../core/limits.ts'
+import type { Row, SqlValue } from '../database.ts'
+import { createTranslator } from '../dialect.ts'
+import { normaliseRows } from '../rows.ts'
+import { FileLock } from './file-lock.ts'
+import { migrateSqlite } from './migrate-sqlite.ts'
+import { openWriting } from './open-connection.ts'
+import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
+import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+
+/** A guarded statement touched another number of rows than it had to. */
+class GuardBroken extends Error {
+  readonly statement: number
+
+  constructor(statement: number) {
+    super('guard failed')
+    this.statement = statement
+  }
+}
+
+/**
+ * The only writer of a process. Blocking: it lives on a thread of its own, where a slow disk and the turn of another
+ * process stall nobody. Between processes it takes turns on a file lock, which is fair and wakes at once, where SQLite's
+ * own waiting would poll and starve.
+ */
+export class Writer {
+  readonly #options: WriterOptions
+  readonly #lock: FileLock
+  readonly #sql = new Map<number, string>()
+  readonly #prepared = new Map<number, Prepared<Row, SQLQueryBindings[]>>()
+  #connection: Sqlite | null = null
+
+  /** Opens the database and brings its schema up to date. Throws what SQLite throws. */
+  constructor(options: WriterOptions) {
+    this.#options = options
+    this.#lock = new FileLock(`${options.path}.lock`)
+    this.#lock.acquire()
+    try {
+      const translate = createTranslator(sqliteDialect, options.nowExpression ?? undefined)
+      migrateSqlite(this.#open(), options.migrate, translate)
+    } finally {
+      this.#lock.release()
+    }
+  }
+
+  /** Learns statements by number. With `reset` forgets all earlier ones first, so that memory stays bounded. */
+  learn(statements: readonly [number, string][], reset: boolean): void {
+    if (reset) {
+      this.#finalize()
+      this.#sql.clear()
+    }
+    for (const [number, sql] of statements) this.#sql.set(number, sql)
+  }
+
+  /** Commits units, in as few transactions as the time one may take allows; says what became of each. Never throws. */
+  run(units: readonly WireUnit[]): WireOutcome[] {
+    const outcomes: WireOutcome[] = []
+    while (outcomes.length < units.length) {
+      const rest = outcomes.length === 0 ? units : units.slice(outcomes.length)
+      this.#lock.acquire()
+      try {
+        outcomes.push(...this.#runGroup(rest))
+      } catch (error) {
+        // Storage failed for all of them; a fresh connection is how SQLite recovers from some of these.
+        const failure = toWireFailure(error, error instanceof CommitFailed)
+        this.#discard()
+        outcomes.push(...rest.map(() => failure))
+      } finally {
+        this.#lock.release()
+      }
+    }
+    return outcomes
+  }
+
+  /** Closes the database; the last process to do so folds the log into the file. */
+  close(): void {
+    this.#lock.acquire()
+    this.#discard()
+    this.#lock.close()
+  }
+
+  /** First together; when a statement turns out wrong, again with a savepoint around each, so that only it fails. */
+  #runGroup(units: readonly WireUnit[]): WireOutcome[] {
+    try {
+      return this.#transaction(units, isGuarded)
+    } catch (error) {
+      if (error instanceof CommitFailed || isUnavailable(error)) throw error
+      return this.#transaction(units, () => true)
+    }
+  }
+
+  #transaction(units: readonly WireUnit[], isIsolated: (unit: WireUnit) => boolean): WireOutcome[] {
+    const connection = this.#open()
+    const untilMs = performance.now() + writerGatherMs
+    const outcomes: WireOutcome[] = []
+    connection.run('begin immediate')
+    try {
+      for (const unit of units) {
+        outcomes.push(isIsolated(unit) ? this.#runIsolated(connection, unit) : this.#runUnit(unit))
+        if (performance.now() > untilMs) break
+      }
+      this.#commit(connection)
+    } finally {
+      if (connection.inTransaction) connection.run('rollback')
+    }
+    return outcomes
+  }
+
+  #commit(connection: Sqlite): void {
+    if (this.#options.faults.fsyncDelayMs) Bun.sleepSync(this.#options.faults.fsyncDelayMs)
+    try {
+      connection.run('commit')
+    } catch (error) {
+      throw new CommitFailed(error)
+    }
+  }
+
+  #runIsolated(connection: Sqlite, unit: WireUnit): WireOutcome {
+    connection.run('savepoint unit')
+    let outcome: WireOutcome
+    try {
+      outcome = this.#runUnit(unit)
+    } catch (error) {
+      if (isUnavailable(error)) throw error
+      connection.run('rollback to unit')
+      outcome = toFailure(error)
+    }
+    connection.run('release unit')
+    return outcome
+  }
+
+  #runUnit(unit: WireUnit): WireOutcome {
+    let returned: Row[][] | null = null
+    for (let index = 0; index < unit.length; index++) {
+      const statement = unit[index]
+      assert(statement, 'a statement has a place')
+      const { rows, count } = this.#runStatement(statement)
+      if (rows) (returned ??= unit.map(() => []))[index] = rows
+      if (statement[3] >= 0 && statement[3] !== count) throw new GuardBroken(index)
+    }
+    return returned
+  }
+
+  #runStatement([number, params, bulk]: WireStatement): { rows: Row[] | null; count: number } {
+    const prepared = this.#prepare(number)
+    const returnsRows = prepared.columnNames.length > 0
+    const rows: Row[] = []
+    let count = 0
+    for (const values of bulk ?? [params ?? []]) {
+      if (returnsRows) for (const row of prepared.all(...bind(values))) rows.push(row)
+      else count += prepared.run(...bind(values)).changes
+    }
+    return returnsRows ? { rows: normaliseRows(rows), count: rows.length } : { rows: null, count }
+  }
+
+  #prepare(number: number): Prepared<Row, SQLQueryBindings[]> {
+    const known = this.#prepared.get(number)
+    if (known) return known
+    const sql = this.#sql.get(number)
+    assert(sql !== undefined, 'a statement is learned before it is used')
+    const prepared = this.#open().prepare<Row, SQLQueryBindings[]>(sql)
+    this.#prepared.set(number, prepared)
+    return prepared
+  }
+
+  #open(): Sqlite {
+    this.#connection ??= openWriting(this.#options.path)
+    return this.#connection
+  }
+
+  #finalize(): void {
+    for (const prepared of this.#prepared.values()) prepared.finalize()
+    this.#prepared.clear()
+  }
+
+  #discard(): void {
+    this.#finalize()
+    this.#connection?.close()
+    this.#connection = null
+  }
+}
+
+/** `commit` itself failed: the log may or may not hold the transaction. */
+class CommitFailed extends Error {
+  readonly code: unknown
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause })
+    this.code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : 'SQLITE_IOERR'
+  }
+}
+
+function isGuarded(unit: WireUnit): boolean {
+  return unit.some((statement) => statement[3] >= 0)
+}
+
+function toFailure(error: unknown): WireFailure {
+  if (error instanceof GuardBroken) return { kind: 'guard', statement: error.statement }
+  return toWireFailure(error, false)
+}
+
+function bind(values: readonly SqlValue[]): SQLQueryBindings[] {
+  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+}

@@ -1,0 +1,139 @@
+import { commitWaitMs, writerQueueMax } from '../core/limits.ts'
+import { StorageFailure, storageUnavailable } from './database.ts'
+import type { Row, Unit } from './database.ts'
+
+/** A unit that waits for its commit. Whoever runs it calls exactly one of `resolve` and `reject`. */
+export interface PendingUnit {
+  readonly unit: Unit
+  readonly rows: number
+  readonly sinceMs: number
+  resolve(rows: Row[][]): void
+  reject(reason: unknown): void
+}
+
+/** How units are gathered. */
+export interface UnitQueueOptions {
+  /** Runs one group and settles every member; must not reject. */
+  run(group: readonly PendingUnit[]): Promise<void>
+  /** Groups that may run at once. */
+  groupsMax: number
+  /** Rows after which a group is full; a larger unit is a group of its own. */
+  rowsMax: number
+  /** Time between the starts of two groups, in which units gather. A unit that arrives after a pause does not wait. */
+  spacingMs: number
+}
+
+/**
+ * Gathers units into groups: one wake-up of a thread or one transaction costs as much as a dozen inserts. While a group
+ * runs, and for `spacingMs` after the last one started, what arrives waits for the next.
+ */
+export class UnitQueue {
+  readonly #options: UnitQueueOptions
+  readonly #waiting: PendingUnit[] = []
+  readonly #running = new Set<readonly PendingUnit[]>()
+  #length = 0
+  #scheduled = false
+  #lastStartMs = Number.NEGATIVE_INFINITY
+  #watch: Timer | null = null
+  #drained: (() => void)[] = []
+
+  constructor(options: UnitQueueOptions) {
+    this.#options = options
+  }
+
+  /** Units accepted and not yet settled. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** Queues a unit. Rejects at once when `writerQueueMax` wait, and after `commitWaitMs` when the database hangs. */
+  add(unit: Unit): Promise<Row[][]> {
+    if (this.#waiting.length >= writerQueueMax) {
+      return Promise.reject(storageUnavailable(new StorageFailure('too many writes are waiting')))
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Row[][]>()
+    this.#waiting.push({ unit, rows: countRows(unit), sinceMs: performance.now(), resolve, reject })
+    this.#length++
+    this.#schedule()
+    return promise
+  }
+
+  /** Resolves when nothing is waiting or running, or after `commitWaitMs` when the database hangs. */
+  async drain(): Promise<void> {
+    if (this.#length === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#drained.push(resolve)
+    const timer = setTimeout(resolve, commitWaitMs)
+    await promise
+    clearTimeout(timer)
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0 || this.#running.size >= this.#options.groupsMax) return
+    this.#scheduled = true
+    this.#watch ??= setTimeout(() => this.#expire(), commitWaitMs)
+    const waitMs = this.#lastStartMs + this.#options.spacingMs - performance.now()
+    // Not before the end of this turn of the loop: what else it brings travels along.
+    if (waitMs <= 0) setImmediate(() => this.#start())
+    else setTimeout(() => this.#start(), waitMs)
+  }
+
+  #start(): void {
+    this.#scheduled = false
+    while (this.#waiting.length > 0 && this.#running.size < this.#options.groupsMax) {
+      const group = this.#take()
+      this.#running.add(group)
+      this.#lastStartMs = performance.now()
+      void this.#options.run(group).finally(() => this.#finish(group))
+    }
+  }
+
+  #take(): readonly PendingUnit[] {
+    let count = 0
+    let rows = 0
+    for (const pending of this.#waiting) {
+      rows += pending.rows
+      if (count > 0 && rows > this.#options.rowsMax) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  #finish(group: readonly PendingUnit[]): void {
+    this.#running.delete(group)
+    this.#release(group.length)
+    this.#schedule()
+  }
+
+  #release(count: number): void {
+    this.#length -= count
+    if (this.#length > 0) return
+    if (this.#watch) clearTimeout(this.#watch)
+    this.#watch = null
+    for (const drained of this.#drained.splice(0)) drained()
+  }
+
+  /** Gives up on what has waited too long: certainly undone when it never started, uncertain when it runs. */
+  #expire(): void {
+    this.#watch = setTimeout(() => this.#expire(), commitWaitMs / 4)
+    const beforeMs = performance.now() - commitWaitMs
+    for (const group of this.#running) {
+      for (const pending of group) if (pending.sinceMs < beforeMs) pending.reject(expired(true))
+    }
+    const young = this.#waiting.findIndex((pending) => pending.sinceMs >= beforeMs)
+    const gone = this.#waiting.splice(0, young === -1 ? this.#waiting.length : young)
+    for (const pending of gone) pending.reject(expired(false))
+    this.#release(gone.length)
+  }
+}
+
+function expired(uncertain: boolean): Error {
+  return storageUnavailable(new StorageFailure('a commit took too long', { uncertain }))
+}
+
+function countRows(unit: Unit): number {
+  if (unit.rowsEstimate !== undefined) return unit.rowsEstimate
+  let rows = 0
+  for (const statement of unit.statements) rows += statement.rows?.length ?? 1
+  return rows
+}
