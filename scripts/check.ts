@@ -1,0 +1,68 @@
+/**
+ * `npm run check`: the one gate. Runs every step even when an earlier one failed, so that one run shows all there is
+ * to mend, and exits with 1 when any failed.
+ *
+ * `--fix` formats and applies safe lint fixes first; `--no-test` leaves the tests to another run.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '..')
+const linted = ['bin', 'src', 'simulator', 'scripts', 'test', 'bench'].filter((folder) =>
+  existsSync(join(root, folder)),
+)
+
+interface Step {
+  name: string
+  command: readonly string[]
+}
+
+/** The script behind a package's command, started with the Node that runs npm: `npx` would cost half a second each. */
+function tool(packageName: string, commandName: string): string[] {
+  const folder = join(root, 'node_modules', packageName)
+  const description: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const bin = (description as { bin: string | Record<string, string> }).bin
+  const script = typeof bin === 'string' ? bin : bin[commandName]
+  if (script === undefined) throw new Error(`the package ${packageName} has no command ${commandName}`)
+  return [process.env['npm_node_execpath'] ?? 'node', join(folder, script)]
+}
+
+function stepsFor(options: { fix: boolean; test: boolean }): Step[] {
+  // The rules that need types (floating promises among them) live in a companion package.
+  const typeAware = existsSync(join(root, 'node_modules', 'oxlint-tsgolint'))
+  if (!typeAware) console.log('oxlint-tsgolint is not installed: lint rules that need types are left out')
+  const lint = [...tool('oxlint', 'oxlint'), '--deny-warnings', ...(typeAware ? ['--type-aware'] : [])]
+  const steps: Step[] = [
+    { name: 'format', command: [...tool('oxfmt', 'oxfmt'), options.fix ? '--write' : '--check', '.'] },
+    { name: 'lint', command: [...lint, ...(options.fix ? ['--fix'] : []), ...linted] },
+    { name: 'types', command: [...tool('typescript', 'tsc'), '--noEmit', '-p', '.'] },
+    { name: 'unused', command: [...tool('knip', 'knip'), '--no-progress'] },
+  ]
+  if (options.test) steps.push({ name: 'tests', command: [process.execPath, join(root, 'test', 'run.ts')] })
+  return steps
+}
+
+/** Runs one step with its output passed through; true when it succeeded. */
+async function run(step: Step): Promise<boolean> {
+  console.log(`\n› ${step.name}`)
+  const startedAtMs = performance.now()
+  const child = Bun.spawn([...step.command], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
+  const code = await child.exited
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1)
+  console.log(`${code === 0 ? 'ok' : 'FAILED'} ${step.name} (${seconds} s)`)
+  return code === 0
+}
+
+const given = new Set(process.argv.slice(2))
+const unknown = [...given].filter((argument) => argument !== '--fix' && argument !== '--no-test')
+if (unknown.length > 0) {
+  console.error(`unknown: ${unknown.join(' ')}; use --fix or --no-test`)
+  process.exit(2)
+}
+
+const failed: string[] = []
+for (const step of stepsFor({ fix: given.has('--fix'), test: !given.has('--no-test') })) {
+  if (!(await run(step))) failed.push(step.name)
+}
+if (failed.length > 0) console.log(`\nfailed: ${failed.join(', ')}`)
+process.exit(failed.length === 0 ? 0 : 1)

@@ -1,0 +1,195 @@
+import type { Finding, Source, SourceImport } from './sources.ts'
+import { isTest } from './sources.ts'
+
+/** House style §3. A file imports from its own folder or from a lower number. */
+const layerOf: Readonly<Record<string, number>> = {
+  core: 0,
+  canonical: 1,
+  storage: 1,
+  telemetry: 1,
+  formats: 2,
+  transport: 2,
+  catalog: 2,
+  audio: 2,
+  providers: 3,
+  access: 3,
+  routing: 3,
+  billing: 3,
+  delivery: 3,
+  execution: 4,
+  batches: 5,
+  http: 6,
+  cli: 7,
+}
+
+/** The one folder or file that may import a package; replacing the package is then a change to that place. */
+const ownersOf: Readonly<Record<string, readonly string[]>> = {
+  hono: ['src/http/', 'simulator/'],
+  pino: ['src/telemetry/'],
+  'prom-client': ['src/telemetry/'],
+  '@opentelemetry': ['src/telemetry/'],
+  'bun:sqlite': ['src/storage/'],
+  'bun:ffi': ['src/storage/'],
+  'music-metadata': ['src/audio/'],
+  '@pydantic/genai-prices': ['src/catalog/'],
+  zod: ['src/formats/', 'src/http/', 'src/config.ts'],
+}
+
+/** What `config.ts` may import besides the schema library. */
+const configFolders = new Set(['core', 'canonical'])
+
+/** Every edge that does not point downwards, and every package outside its folder. */
+export function checkImports(sources: readonly Source[]): Finding[] {
+  const findings: Finding[] = []
+  for (const source of sources) {
+    for (const edge of source.imports) {
+      const broken = brokenEdge(source.file, edge) ?? brokenPackage(source.file, edge)
+      if (broken !== null) findings.push({ file: source.file, line: edge.line, ...broken })
+    }
+  }
+  return findings
+}
+
+type Broken = Pick<Finding, 'rule' | 'problem' | 'remedy'>
+
+function brokenEdge(file: string, edge: SourceImport): Broken | null {
+  const { target, specifier } = edge
+  if (target === null) return null
+  if (!/\.(ts|json|sql|html|txt)$/.test(target)) {
+    return {
+      rule: 'extension',
+      problem: `imports "${specifier}" without its extension`,
+      remedy: 'Write the path as it is on disk, with .ts: Bun and the type checker then agree on the file.',
+    }
+  }
+  const apart = brokenProgramBorder(file, target)
+  if (apart !== null || !file.startsWith('src/') || isTest(file)) return apart
+  return brokenLayer(file, target)
+}
+
+function brokenProgramBorder(file: string, target: string): Broken | null {
+  if (file.startsWith('simulator/') && target.startsWith('src/')) {
+    return {
+      rule: 'simulator',
+      problem: `the simulator imports ${target}`,
+      remedy:
+        'Write it from the provider documentation instead: a fake that shares our code shares our mistakes.',
+    }
+  }
+  if (file.startsWith('src/') && !target.startsWith('src/') && !isTest(file)) {
+    return {
+      rule: 'src-border',
+      problem: `imports ${target}, which is outside src/`,
+      remedy: 'What runs in production lives in src/; only main.ts starts the sandbox (a counted exception).',
+    }
+  }
+  return null
+}
+
+function brokenLayer(file: string, target: string): Broken | null {
+  const from = placeOf(file)
+  const to = placeOf(target)
+  if (from === 'main.ts' || from === to) return null
+  if (to === 'config.ts' || to === 'main.ts') {
+    if (to === 'main.ts' && from === 'cli') return null
+    return {
+      rule: 'layer',
+      problem: `imports ${target}`,
+      remedy: 'Take your own options as a parameter; main.ts reads the configuration and passes them.',
+    }
+  }
+  if (from === 'config.ts') {
+    if (configFolders.has(to)) return null
+    return {
+      rule: 'layer',
+      problem: `config.ts imports ${target}`,
+      remedy: 'The configuration knows core and canonical only; main.ts turns it into parts.',
+    }
+  }
+  if (to === 'storage' && !file.endsWith('-repository.ts')) {
+    return {
+      rule: 'storage',
+      problem: `imports ${target}`,
+      remedy: 'Only files named *-repository.ts import storage; move the statement to one and call it.',
+    }
+  }
+  const fromLayer = layerOf[from]
+  const toLayer = layerOf[to]
+  if (fromLayer === undefined || toLayer === undefined) {
+    return {
+      rule: 'layer',
+      problem: `imports ${target}; src/${fromLayer === undefined ? from : to} has no layer`,
+      remedy: 'Put the file in one of the folders of the layer table, or add the folder to it.',
+    }
+  }
+  if (toLayer < fromLayer) return null
+  return {
+    rule: 'layer',
+    problem: `${from} (layer ${fromLayer}) imports ${target} (layer ${toLayer})`,
+    remedy: 'Imports point downwards. Take what you need as a parameter, or move it to a lower layer.',
+  }
+}
+
+/** The folder below src, or the file name for files directly in it. */
+function placeOf(file: string): string {
+  return file.split('/')[1] ?? file
+}
+
+function brokenPackage(file: string, edge: SourceImport): Broken | null {
+  if (edge.target !== null || isTest(file)) return null
+  if (!file.startsWith('src/') && !file.startsWith('simulator/')) return null
+  const name = packageOf(edge.specifier)
+  const owners = ownersOf[name] ?? ownersOf[name.split('/')[0] ?? name]
+  if (owners === undefined) {
+    if (name.startsWith('node:') || name === 'bun') return null
+    return {
+      rule: 'package',
+      problem: `imports the package ${name}, which has no owner`,
+      remedy: 'Name its one folder in test/tidy/imports.ts, with a sentence of reason in the commit.',
+    }
+  }
+  if (file === 'src/main.ts' || owners.some((owner) => file.startsWith(owner))) return null
+  return {
+    rule: 'package',
+    problem: `imports ${name}, which belongs to ${owners.join(', ')}`,
+    remedy: 'Ask that folder for what you need, so that the package can be replaced in one place.',
+  }
+}
+
+/** `@scope/name` or `name`, without the path inside the package. */
+function packageOf(specifier: string): string {
+  if (specifier.startsWith('node:')) return specifier
+  const parts = specifier.split('/')
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? specifier)
+}
+
+/** One finding per import cycle, at its alphabetically first file. */
+export function checkCycles(sources: readonly Source[]): Finding[] {
+  const targets = new Map(sources.map((source) => [source.file, source.imports]))
+  const state = new Map<string, 'open' | 'done'>()
+  const findings: Finding[] = []
+  const trail: string[] = []
+  const visit = (file: string) => {
+    state.set(file, 'open')
+    trail.push(file)
+    for (const { target } of targets.get(file) ?? []) {
+      if (target === null || !targets.has(target)) continue
+      if (state.get(target) === 'open') findings.push(cycle(trail.slice(trail.indexOf(target))))
+      else if (!state.has(target)) visit(target)
+    }
+    trail.pop()
+    state.set(file, 'done')
+  }
+  for (const file of targets.keys()) if (!state.has(file)) visit(file)
+  return findings
+}
+
+function cycle(files: readonly string[]): Finding {
+  return {
+    rule: 'cycle',
+    file: files.toSorted()[0] ?? '',
+    line: 1,
+    problem: `import cycle: ${[...files, files[0]].join(' → ')}`,
+    remedy: 'Move what both need to a third file, or pass one of them to the other as a parameter.',
+  }
+}
