@@ -174,7 +174,7 @@ export const memberParseBytesMax = 65_536
 /** Messages of one chat request; longer conversations do not fit any model's context. */
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
-export const textSampleBytes = 4_096
+export const textSampleBytes = 512
 /** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
 export const streamFrameBytesMax = 32_000_000
 /** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
@@ -193,3 +193,95 @@ export const retryAfterMsMax = 3_600_000
 /** Header names and values of one upstream answer that are kept. */
 export const upstreamHeadersMax = 100
 export const upstreamHeaderBytesMax = 8_192
+/** Effort of zstd: higher levels cost several times the CPU for a few percent of JSON. */
+export const zstdCompressionLevel = 3
+/** A whole transcription request: the largest audio as base64, its fields, and nothing endless around them. */
+export const audioRequestBytesMax = 1_350_000_000
+/** One item of a batch: it is held, decoded and parsed whole, so this bounds what one upload can hold; a larger one becomes that item's own error. */
+export const batchItemBytesMax = 32_000_000
+/** Bytes of a batch body that are scanned in one go before others get their turn on the event loop. */
+export const ingestSliceBytes = 262_144
+/** Segments of one upload that may wait for compression and disk at once; hides the time of an fsync and bounds memory. */
+export const ingestWritesMax = 4
+/** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
+export const ingestsMax = 8
+/** Decompression window of an upload, as a power of two: what RFC 9659 lets a sender of zstd expect. */
+export const uploadWindowLog = 23
+/** Bytes of one block of caller ids in memory. */
+export const customIdBlockBytes = 1_048_576
+/** Unknown field names that one audio request gets listed as dropped; a caller who sends more knows it. */
+export const droppedNamesMax = 32
+/** Body of a settings change: one flag. */
+export const settingsBodyBytesMax = 65_536
+/** How long a lease on a budget lasts without renewal, by the database's clock. */
+export const leaseMs = 9_000
+/** How long after sending its last renewal a process still grants, by its own clock: two thirds of the lease. */
+export const leaseGrantMs = 6_000
+/** How often leases in use are renewed and captures folded into their budgets. */
+export const leaseRenewEveryMs = 900
+/** A lease without any change is renewed only this often, well inside `leaseGrantMs`. */
+export const leaseRestMs = 2_500
+/** Unused for this long a lease is given back, so that an idle process writes nothing. */
+export const leaseIdleMs = 3_000
+/** How often expired leases and those of dead owners are looked for. */
+export const leaseReapEveryMs = 2_000
+/** What a lost lease held stays set aside this long: the longest call that may still be running. */
+export const leaseHeldMs = 1_800_000
+/** Leases and owners looked at in one round of reaping, and leases renewed at once. */
+export const leasesPerRoundMax = 100
+/** How often an owner of unheld grants looks for recall marks, and how soon a shortage looks again. */
+export const recallWatchMs = 50
+export const shortageRetryMs = 25
+/** Budgets named in one query of the recall watch. */
+export const recallBudgetsMax = 200
+/** After a recall, slices are exactly one hold for this long, so that what was given back is not hoarded anew. */
+export const recallExactMs = 1_000
+/** Slices shrink to one hold when fewer typical holds than this are left, and never take a larger share than one in it. */
+export const sliceShareMin = 8
+/** Typical holds a slice is grown by: from, to, doubled when the last one lasted less than `sliceGrowWithinMs`. */
+export const sliceGrowthStart = 16
+export const sliceGrowthMax = 4_096
+export const sliceGrowWithinMs = 500
+/** Tries of one take against other processes before the caller is told to try again. */
+export const takeRoundsMax = 50
+/** Calls of one account that may wait for a slice. */
+export const holdQueueMax = 10_000
+/** Captures in one unit (three rows each), units under way at once, and captures that may wait to become durable. */
+export const captureGroupMax = 50
+export const captureGroupsMax = 4
+export const captureQueueMax = 20_000
+/** After this long without a durable capture, while captures fail, new calls are refused before anything is spent. */
+export const captureStallMs = 1_000
+/** Wait between tries of a capture that storage refused: first, and most. */
+export const captureRetryMs = 50
+export const captureRetryMaxMs = 1_000
+/** Tries of one group after its leases or budgets turned out closed, before it is split. */
+export const captureRedirectsMax = 4
+/** How long stopping waits for captures to become durable and for leases to be given back. */
+export const billingStopMs = 10_000
+/** How long settling a batch's budget waits for other owners to close their leases. */
+export const budgetSettleMs = 2_000
+/** Models times organizations whose statistics are kept, samples each, and how many make them count. */
+export const modelStatsMax = 10_000
+export const modelSamplesMax = 128
+export const modelSamplesMin = 20
+/** The learned ratio of actual to estimated prompt tokens is trusted within these bounds, in millionths. */
+export const ratioPpmMin = 250_000
+export const ratioPpmMax = 4_000_000
+/** Changed statistics are saved this often, and so many rows at once. */
+export const modelStatsSaveEveryMs = 30_000
+export const modelStatsSaveMax = 200
+/** Output assumed for a hold when neither caller nor endpoint nor context states a limit. */
+export const outputTokensUnknown = 16_384
+/** Token counts above this are taken for a broken report when the endpoint states no context length. */
+export const usageTokensMax = 20_000_000
+/** Longest audio a provider may claim, one day; more is a broken report. */
+export const usageAudioMillisecondsMax = 86_400_000
+/** Audio assumed when nobody knows its length: for the hold, and, when no report came either, for the charge. */
+export const audioMillisecondsUnknownHold = 3_600_000
+export const audioMillisecondsUnknownCharge = 60_000
+/** Most tokens per second of audio that any known tokenizer makes, heard or spoken. */
+export const audioTokensPerSecondMax = 32
+/** Most transcript tokens per second of audio, and most spoken audio tokens per character: fast speech, doubled. */
+export const transcriptTokensPerSecondMax = 10
+export const speechTokensPerCharacterMax = 4

@@ -1,0 +1,175 @@
+import { open, unlink, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
+import { assert } from '../core/assert.ts'
+import { GatewayError } from '../core/errors.ts'
+import { randomText } from '../core/ids.ts'
+import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/limits.ts'
+
+export interface SpoolOptions {
+  /** An existing folder; files in it are ours, named `audio-…`, and may be removed at start. */
+  folder: string
+  /** Beyond this the upload is refused with `payload_too_large`. */
+  bytesMax: number
+}
+
+/** Keeps audio in memory while it is small and in a temporary file from then on. */
+export function createSpool(options: SpoolOptions): AudioSpool {
+  return new Spool(options)
+}
+
+class Spool implements AudioSpool {
+  readonly #options: SpoolOptions
+  #sizeBytes = 0
+  #chunks: Uint8Array[] = []
+  #head: Uint8Array = new Uint8Array(0)
+  #file: { handle: FileHandle; path: string } | null = null
+  #isClosed = false
+
+  constructor(options: SpoolOptions) {
+    this.#options = options
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    assert(!this.#isClosed, 'audio written to a closed spool')
+    this.#sizeBytes += chunk.length
+    if (this.#sizeBytes > this.#options.bytesMax) throw tooLarge(this.#options.bytesMax)
+    if (this.#head.length < audioHeadBytes) {
+      this.#head = concat([this.#head, chunk.subarray(0, audioHeadBytes - this.#head.length)])
+    }
+    if (this.#file) return writeAll(this.#file.handle, chunk)
+    this.#chunks.push(chunk.slice())
+    if (this.#sizeBytes > spoolMemoryBytesMax) await this.#moveToFile()
+  }
+
+  async #moveToFile(): Promise<void> {
+    const path = join(this.#options.folder, `audio-${randomText(20)}`)
+    const handle = await openOrRefuse(path)
+    this.#file = { handle, path }
+    const chunks = this.#chunks
+    this.#chunks = []
+    await writeAll(handle, concat(chunks))
+  }
+
+  async finish(): Promise<StoredAudio> {
+    assert(!this.#isClosed, 'a spool is finished once')
+    this.#isClosed = true
+    const facts = { sizeBytes: this.#sizeBytes, head: this.#head }
+    if (!this.#file) return storedInMemory(facts, concat(this.#chunks))
+    await this.#file.handle.close()
+    return storedInFile(facts, this.#file.path)
+  }
+
+  async discard(): Promise<void> {
+    this.#isClosed = true
+    this.#chunks = []
+    if (!this.#file) return
+    await this.#file.handle.close().catch(() => {})
+    await unlink(this.#file.path).catch(() => {})
+  }
+}
+
+type Facts = Pick<StoredAudio, 'sizeBytes' | 'head'>
+
+/** Audio whose bytes are already held. */
+export function storedInMemory(facts: Facts, bytes: Uint8Array<ArrayBuffer>): StoredAudio {
+  let blob = new Blob([bytes])
+  return {
+    ...facts,
+    open: () => blob.stream(),
+    blob: () => blob,
+    dispose: () => {
+      blob = new Blob([])
+      return Promise.resolve()
+    },
+  }
+}
+
+function storedInFile(facts: Facts, path: string): StoredAudio {
+  return {
+    ...facts,
+    open: () => readFileStream(path),
+    blob: () => Bun.file(path),
+    // The name is gone at once; a reader that has the file open keeps its bytes until it ends.
+    dispose: () => unlink(path).catch(() => {}),
+  }
+}
+
+/** A pull stream that reads only when asked and closes the file on every exit. */
+function readFileStream(path: string): ReadableStream<Uint8Array> {
+  let handle: FileHandle | null = null
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        handle ??= await open(path, 'r')
+        const bytes = await readNext(handle)
+        if (bytes) return controller.enqueue(bytes)
+        await handle.close()
+        controller.close()
+      },
+      async cancel() {
+        await handle?.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function readNext(handle: FileHandle): Promise<Uint8Array | null> {
+  try {
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(audioReadBytes))
+    return bytesRead > 0 ? buffer.subarray(0, bytesRead) : null
+  } catch (cause) {
+    await handle.close().catch(() => {})
+    throw cause
+  }
+}
+
+async function openOrRefuse(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', 0o600)
+  } catch (cause) {
+    throw storageFailed(cause)
+  }
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  try {
+    for (let offset = 0; offset < bytes.length;) {
+      const { bytesWritten } = await handle.write(bytes, offset, bytes.length - offset)
+      offset += bytesWritten
+    }
+  } catch (cause) {
+    throw storageFailed(cause)
+  }
+}
+
+function storageFailed(cause: unknown): GatewayError {
+  return new GatewayError(
+    'storage_unavailable',
+    'The audio could not be stored for processing. Try again later.',
+    {
+      cause,
+      retryAfterSeconds: 5,
+    },
+  )
+}
+
+function tooLarge(bytesMax: number): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The audio is larger than ${bytesMax} bytes. Send less, or compress it to mp3 or ogg.`,
+  )
+}
+
+function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0
+  for (const chunk of chunks) length += chunk.length
+  const all = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    all.set(chunk, offset)
+    offset += chunk.length
+  }
+  return all
+}

@@ -1,0 +1,225 @@
+import type { AudioSource, SpeechCall, TranscriptionCall } from './call.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { MeterReading, UpstreamRequest } from './upstream.ts'
+
+/** Received audio, kept in memory or in a file until it is disposed; can be read any number of times. */
+export interface StoredAudio {
+  sizeBytes: number
+  /** The first bytes, enough to recognise a container; fewer when the audio is shorter. */
+  head: Uint8Array
+  open(): ReadableStream<Uint8Array>
+  /** Random access; reads only what is sliced and read. */
+  blob(): Blob
+  /** Frees memory and file. May be called more than once, never rejects. */
+  dispose(): Promise<void>
+}
+
+/** Takes audio as it arrives, then either gives it with `finish`, once, or frees it with `discard`. */
+export interface AudioSpool {
+  /** Resolves when more may be written; `chunk` may be reused afterwards. Throws `payload_too_large`. */
+  write(chunk: Uint8Array): Promise<void>
+  finish(): Promise<StoredAudio>
+  /** Frees what was taken, also when it was finished; may be called again, never rejects. */
+  discard(): Promise<void>
+}
+
+/** What decoding an upload needs from outside, so that formats stay free of files. */
+export interface AudioIntake {
+  createSpool(): AudioSpool
+  /** The format the bytes themselves show, or null. */
+  sniffFormat(head: Uint8Array): string | null
+}
+
+/** Audio whose bytes are here. */
+export interface LocalAudio extends AudioSource {
+  stored: StoredAudio
+}
+
+/**
+ * Audio at a public address. An endpoint that takes addresses is given `url`; for any other one the gateway fetches it
+ * first and calls with `LocalAudio` instead. Until then the size is 0 and `open` must not be called.
+ */
+export interface RemoteAudio extends AudioSource {
+  url: string
+}
+
+export function isRemoteAudio(source: AudioSource): source is RemoteAudio {
+  return 'url' in source
+}
+
+export function isLocalAudio(source: AudioSource): source is LocalAudio {
+  return 'stored' in source
+}
+
+/** How a transcript leaves: the contract's JSON, or what `Accept` asked for. */
+export type TranscriptMedia = 'json' | 'vtt' | 'srt' | 'text'
+
+/** A transcription request, read to its end. Whoever gets it disposes it, also when the call is refused later. */
+export interface DecodedTranscription {
+  call: TranscriptionCall
+  media: TranscriptMedia
+  dispose(): Promise<void>
+}
+
+/** Times are seconds from the beginning, not negative; scores are as the provider gave them, and absent when it gave none. */
+export interface TranscriptSegment {
+  id: number
+  start: number
+  end: number
+  text: string
+  seek?: number
+  tokens?: readonly number[]
+  temperature?: number
+  avg_logprob?: number
+  compression_ratio?: number
+  no_speech_prob?: number
+  speaker?: number
+  speaker_label?: string
+  channel?: number
+}
+
+export interface TranscriptWord {
+  word: string
+  start: number
+  end: number
+  confidence?: number
+  /** Numbered from 0 by first appearance; `speaker_label` keeps the provider's own name. */
+  speaker?: number
+  speaker_label?: string
+  type?: 'word' | 'audio_event'
+  channel?: number
+}
+
+/** Offsets are code points into `text`; the end is exclusive. */
+export interface TranscriptEntity {
+  text: string
+  type: string
+  start_char: number
+  end_char: number
+}
+
+/** What any provider heard, in one shape. Null means the provider did not say; nothing here is invented. */
+export interface CanonicalTranscription {
+  text: string
+  /** Two letters where a code is known, else the provider's own word for it. */
+  language: string | null
+  /** Seconds as the provider measured them; already checked for plausibility. */
+  durationSeconds: number | null
+  segments: readonly TranscriptSegment[] | null
+  words: readonly TranscriptWord[] | null
+  confidence: number | null
+  languageConfidence: number | null
+  entities: readonly TranscriptEntity[] | null
+  tokens: { input: number; inputAudio: number; output: number } | null
+  upstreamId: string | null
+}
+
+/** One way to ask an upstream for a transcript. Pure. */
+export interface TranscriptionAdapter {
+  encode(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
+  /** Throws `provider_failed` for what is not an answer. */
+  decode(bytes: Uint8Array, call: TranscriptionCall, endpoint: Endpoint): CanonicalTranscription
+  /** Names of sent fields that `encode` leaves out for this endpoint. */
+  dropped(call: TranscriptionCall, endpoint: Endpoint): readonly string[]
+}
+
+/** What the upstream's successful body holds. WAV carries its own description. */
+export type SpeechOutput =
+  | { container: 'mpeg' }
+  | { container: 'wav' }
+  | { container: 'pcm'; encoding: 's16le' | 'f32le'; rate: number; channels: number }
+
+/** One way to ask an upstream for speech whose answer is a stream of audio bytes. Pure. */
+export interface SpeechAdapter {
+  encode(call: SpeechCall, endpoint: Endpoint): UpstreamRequest
+  output(call: SpeechCall, endpoint: Endpoint): SpeechOutput
+  dropped(call: SpeechCall, endpoint: Endpoint): readonly string[]
+}
+
+/** An upstream's speech bytes on their way to the caller; feed every chunk, then call `end` once. */
+export interface SpeechStream {
+  /** What the caller may have now, or null. Throws `provider_failed` when this is not audio. */
+  push(chunk: Uint8Array): Uint8Array | null
+  /** The kept-back tail, to be shown once the capture is durable. Throws `provider_failed` when no audio came. */
+  end(): Uint8Array
+  /** True once at least one whole frame or sample was among the bytes `push` returned: from then on it is billed. */
+  readonly hasDelivered: boolean
+}
+
+/** Billing facts of an answer, with where they come from. */
+export type AudioReading = Pick<MeterReading, 'usage' | 'source' | 'upstreamId'>
+
+const formats: Readonly<Record<string, { contentType: string; extension: string }>> = {
+  wav: { contentType: 'audio/wav', extension: 'wav' },
+  mp3: { contentType: 'audio/mpeg', extension: 'mp3' },
+  flac: { contentType: 'audio/flac', extension: 'flac' },
+  m4a: { contentType: 'audio/mp4', extension: 'm4a' },
+  ogg: { contentType: 'audio/ogg', extension: 'ogg' },
+  webm: { contentType: 'audio/webm', extension: 'webm' },
+  aac: { contentType: 'audio/aac', extension: 'aac' },
+  pcm: { contentType: 'audio/pcm', extension: 'pcm' },
+}
+
+const aliases: Readonly<Record<string, string>> = {
+  wave: 'wav',
+  'x-wav': 'wav',
+  'vnd.wave': 'wav',
+  mpeg: 'mp3',
+  mpga: 'mp3',
+  'x-mpeg': 'mp3',
+  mp4: 'm4a',
+  'x-m4a': 'm4a',
+  'x-flac': 'flac',
+  opus: 'ogg',
+  oga: 'ogg',
+  weba: 'webm',
+  aacp: 'aac',
+  'x-aac': 'aac',
+  l16: 'pcm',
+  s16le: 'pcm',
+}
+
+/** The short name of a format given as a name, an extension or a MIME subtype; null when it is none of the known ones. */
+export function toFormat(name: string): string | null {
+  const lower = name.toLowerCase()
+  if (Object.hasOwn(formats, lower)) return lower
+  return Object.hasOwn(aliases, lower) ? (aliases[lower] ?? null) : null
+}
+
+/** MIME type of a short format name; an unknown one, which must be safe in a header, is passed as `audio/<name>`. */
+export function contentTypeOf(format: string): string {
+  return formats[format]?.contentType ?? `audio/${format.toLowerCase()}`
+}
+
+/** A file name that tells the format and nothing of the caller. */
+export function fileNameOf(format: string): string {
+  return `audio.${formats[format]?.extension ?? format.toLowerCase()}`
+}
+
+/** The contract's headerless input: 16-bit little-endian, mono, at this rate. */
+export const pcmInputRate = 16_000
+
+/** The contract's `pcm` output: 16-bit little-endian, mono, at this rate. */
+export const pcmOutputRate = 24_000
+
+export const wavHeaderBytes = 44
+
+/** The header of a WAV file of 16-bit mono samples; `dataBytes` is what follows it. */
+export function wavHeader(dataBytes: number, rate: number): Uint8Array {
+  const header = new DataView(new ArrayBuffer(wavHeaderBytes))
+  const size = Math.min(dataBytes, 0xffff_ffff - wavHeaderBytes)
+  header.setUint32(0, 0x52494646)
+  header.setUint32(4, size + wavHeaderBytes - 8, true)
+  header.setUint32(8, 0x57415645)
+  header.setUint32(12, 0x666d7420)
+  header.setUint32(16, 16, true)
+  header.setUint16(20, 1, true)
+  header.setUint16(22, 1, true)
+  header.setUint32(24, rate, true)
+  header.setUint32(28, rate * 2, true)
+  header.setUint16(32, 2, true)
+  header.setUint16(34, 16, true)
+  header.setUint32(36, 0x64617461)
+  header.setUint32(40, size, true)
+  return new Uint8Array(header.buffer)
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import { GatewayError } from '../../core/errors.ts'
+import { droppedNamesMax, modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
+import { audioPreferencesSchema } from './audio-preferences.ts'
+
+/** How a bound counts: code points, so that an emoji is one character as a person counts it. */
+export function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+/** A string of `min` to `max` code points. */
+export function boundedText(min: number, max: number): z.ZodType<string, string> {
+  const problem = `must have ${min > 0 ? `${min} to ` : 'at most '}${max} characters`
+  return z
+    .string({ error: 'must be a string' })
+    .refine((text) => text.length >= min && (text.length <= max || codePoints(text) <= max), {
+      error: problem,
+    })
+    .meta({ minLength: min, maxLength: max })
+}
+
+/** The fields that transcription and speech share; none of the last three ever reaches an upstream. */
+export const audioCommonFields = {
+  model: boundedText(1, modelIdLengthMax).describe('Model id, `author/slug`, optionally with a variant.'),
+  provider: audioPreferencesSchema.optional(),
+  session_id: boundedText(0, sessionIdLengthMax)
+    .optional()
+    .describe('Groups requests for observability; wins over the x-session-id header.'),
+  user: boundedText(0, userIdLengthMax).optional().describe('The end user, for observability.'),
+  trace: z
+    .record(z.string(), z.unknown(), { error: 'must be an object' })
+    .optional()
+    .describe(
+      'trace_id, trace_name, span_name, generation_name, parent_span_id and any metadata of your own.',
+    ),
+}
+
+/** What the request's headers add to a body. */
+export interface AudioHeaders {
+  sessionId: string | null
+  accept: string | null
+}
+
+/** The body's session wins, and then the header is not even looked at; a header over the bound is refused. */
+export function chooseSession(fromBody: string | undefined, headers: AudioHeaders): string | null {
+  if (fromBody !== undefined) return fromBody
+  if (headers.sessionId !== null && codePoints(headers.sessionId) > sessionIdLengthMax) {
+    throw new GatewayError(
+      'invalid_request',
+      `The x-session-id header is longer than ${sessionIdLengthMax} characters. Shorten it.`,
+      { param: 'x-session-id' },
+    )
+  }
+  return headers.sessionId
+}
+
+/** Parses with a schema; the first problem becomes a 400 that names the field as the caller wrote it. */
+export function parseFields<Output>(schema: z.ZodType<Output>, fields: unknown): Output {
+  const result = schema.safeParse(fields, { reportInput: true })
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  if (!issue) throw new GatewayError('invalid_request', 'The request body is not valid.')
+  if (issue.path.length === 0 && issue.code !== 'custom') {
+    throw new GatewayError(
+      'invalid_request',
+      'The request body must be one JSON object with `model` and its fields.',
+    )
+  }
+  throw fieldError(pathOf(issue.path), problemOf(issue))
+}
+
+/** A 400 whose message begins with the field. */
+export function fieldError(param: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `\`${param}\` ${problem}.`, { param })
+}
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `has no member \`${issue.keys[0] ?? ''}\`; remove it`
+  return issue.input === undefined && issue.code !== 'custom' ? 'is required' : issue.message
+}
+
+function pathOf(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else text += text === '' ? String(step) : `.${String(step)}`
+  }
+  return text
+}
+
+/** Members of `fields` that `known` does not have, for the list of what was dropped. */
+export function unknownMembers(
+  fields: unknown,
+  known: Readonly<Record<string, unknown>>,
+  prefix = '',
+): string[] {
+  if (typeof fields !== 'object' || fields === null) return []
+  return Object.keys(fields)
+    .filter((name) => !Object.hasOwn(known, name))
+    .slice(0, droppedNamesMax)
+    .map((name) => prefix + name.slice(0, 64))
+}

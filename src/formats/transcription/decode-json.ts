@@ -1,0 +1,80 @@
+import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { fieldError, parseFields, unknownMembers, type AudioHeaders } from './audio-fields.ts'
+import { AudioJsonScanner } from './json-scanner.ts'
+import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
+import {
+  remoteAudio,
+  requireResponseFormat,
+  toTranscriptionCall,
+  transcriptionRequestSchema,
+} from './transcription-request.ts'
+
+/**
+ * Reads a JSON transcription request of any size in flat memory: the audio goes to a spool as it is decoded, whatever
+ * the order of members. Throws `invalid_request` naming the field, `payload_too_large`, or `storage_unavailable`;
+ * nothing stays behind then.
+ */
+export async function decodeTranscriptionJson(
+  body: ReadableStream<Uint8Array>,
+  intake: AudioIntake,
+  headers: AudioHeaders,
+): Promise<DecodedTranscription> {
+  const spool = intake.createSpool()
+  try {
+    return await decode(body, spool, intake, headers)
+  } catch (error) {
+    await spool.discard()
+    throw error
+  }
+}
+
+async function decode(
+  body: ReadableStream<Uint8Array>,
+  spool: AudioSpool,
+  intake: AudioIntake,
+  headers: AudioHeaders,
+): Promise<DecodedTranscription> {
+  const scanner = new AudioJsonScanner()
+  await readChunks(body, async (chunk) => {
+    for (const bytes of scanner.push(chunk)) await spool.write(bytes)
+  })
+  const { fields, hasAudio, mimeType } = scanner.end()
+  requireResponseFormat(fields)
+  const wire = parseFields(transcriptionRequestSchema, fields)
+  const input = wire.input_audio
+  if (hasAudio !== (input.data !== undefined))
+    throw fieldError('input_audio', 'appears more than once; send it once')
+  if (hasAudio === (input.url !== undefined)) {
+    throw fieldError('input_audio', 'needs either `data` with `format`, or `url`, and not both')
+  }
+  const dropped = [
+    ...unknownMembers(fields, transcriptionRequestSchema.shape),
+    ...unknownMembers(memberOf(fields, 'input_audio'), { data: 1, url: 1, format: 1 }, 'input_audio.'),
+  ]
+  if (input.url !== undefined) {
+    const format = input.format?.toLowerCase() ?? formatOfFileName(new URL(input.url).pathname) ?? ''
+    const made = toTranscriptionCall(wire, remoteAudio(input.url, format), headers, dropped)
+    await spool.discard()
+    return { ...made, dispose: () => Promise.resolve() }
+  }
+  const format = input.format ?? formatOfMimeType(mimeType)
+  if (format === null) throw formatRequired()
+  const stored = await spool.finish()
+  const audio = localAudio(stored, format, intake, 'input_audio.data')
+  return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
+}
+
+function memberOf(fields: unknown, name: string): unknown {
+  return typeof fields === 'object' && fields !== null
+    ? Object.getOwnPropertyDescriptor(fields, name)?.value
+    : undefined
+}
+
+function formatRequired(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    '`input_audio.format` is required with `data`. Name the format, such as "wav", "mp3", "flac", "m4a", "ogg", "webm", "aac" or "pcm".',
+    { param: 'input_audio.format' },
+  )
+}

@@ -1,0 +1,194 @@
+import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { audioFieldsBytesMax, droppedNamesMax } from '../../core/limits.ts'
+import { fieldError, parseFields, type AudioHeaders } from './audio-fields.ts'
+import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
+import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
+import {
+  remoteAudio,
+  requireResponseFormat,
+  toTranscriptionCall,
+  transcriptionFormSchema,
+} from './transcription-request.ts'
+
+/** What a form held: its text parts in order, its file's head, and the names that mean nothing here. */
+interface Form {
+  texts: Map<string, string[]>
+  file: PartHead | null
+  dropped: Set<string>
+}
+
+/** What reading and refusing an upload needs besides its bytes. */
+export interface MultipartOptions {
+  /** The request's content type with its boundary. */
+  contentType: string
+  intake: AudioIntake
+  headers: AudioHeaders
+}
+
+/**
+ * Reads a multipart transcription request of any size in flat memory. Throws `invalid_request` naming the part,
+ * `payload_too_large`, or `storage_unavailable`; nothing stays behind then.
+ */
+export async function decodeTranscriptionMultipart(
+  body: ReadableStream<Uint8Array>,
+  options: MultipartOptions,
+): Promise<DecodedTranscription> {
+  const spool = options.intake.createSpool()
+  try {
+    return await toDecoded(await readForm(body, spool, options.contentType), spool, options)
+  } catch (error) {
+    await spool.discard()
+    throw error
+  }
+}
+
+async function toDecoded(
+  form: Form,
+  spool: AudioSpool,
+  options: MultipartOptions,
+): Promise<DecodedTranscription> {
+  const fields = toFields(form)
+  requireResponseFormat(fields)
+  const wire = parseFields(transcriptionFormSchema, fields)
+  if ((form.file === null) === (wire.source_url === undefined)) {
+    throw fieldError('file', 'or `source_url` is required, exactly one of the two')
+  }
+  const dropped = [...form.dropped]
+  if (form.file === null) {
+    const url = wire.source_url ?? ''
+    const audio = remoteAudio(url, formatOfFileName(new URL(url).pathname) ?? '')
+    const made = toTranscriptionCall(wire, audio, options.headers, dropped)
+    await spool.discard()
+    return { ...made, dispose: () => Promise.resolve() }
+  }
+  const stored = await spool.finish()
+  const { fileName, contentType } = form.file
+  const format =
+    formatOfFileName(fileName) ?? formatOfMimeType(contentType) ?? options.intake.sniffFormat(stored.head)
+  if (format === null && stored.sizeBytes > 0) throw formatUnknown()
+  const audio = localAudio(stored, format ?? '', options.intake, 'file')
+  return { ...toTranscriptionCall(wire, audio, options.headers, dropped), dispose: () => stored.dispose() }
+}
+
+async function readForm(
+  body: ReadableStream<Uint8Array>,
+  spool: AudioSpool,
+  contentType: string,
+): Promise<Form> {
+  const reader = new MultipartReader(parseBoundary(contentType))
+  const collector = new FormCollector(spool)
+  await readChunks(body, async (chunk) => {
+    for (const event of reader.push(chunk)) await collector.take(event)
+  })
+  reader.end()
+  return collector.form
+}
+
+/** Sorts a form's events: the file to the spool, known text parts to memory, the rest nowhere. */
+class FormCollector {
+  readonly form: Form = { texts: new Map(), file: null, dropped: new Set() }
+  readonly #spool: AudioSpool
+  #target: 'file' | 'text' | 'nowhere' = 'nowhere'
+  #name = ''
+  #text: Uint8Array[] = []
+  #textBytes = 0
+
+  constructor(spool: AudioSpool) {
+    this.#spool = spool
+  }
+
+  async take(event: MultipartEvent): Promise<void> {
+    if (event.type === 'begin') return this.#begin(event.head)
+    if (event.type === 'end') return this.#end()
+    if (this.#target === 'file') return this.#spool.write(event.bytes)
+    if (this.#target === 'text') this.#keepText(event.bytes)
+  }
+
+  #begin(head: PartHead): void {
+    this.#name = head.name.replace(/\[\d*\]$/, '')
+    this.#text = []
+    if (this.#name === 'file') {
+      if (this.form.file) throw fieldError('file', 'appears more than once; send one file')
+      this.form.file = head
+      this.#target = 'file'
+    } else if (Object.hasOwn(transcriptionFormSchema.shape, this.#name)) {
+      this.#target = 'text'
+    } else {
+      this.#target = 'nowhere'
+      if (this.form.dropped.size < droppedNamesMax) this.form.dropped.add(head.name.slice(0, 64))
+    }
+  }
+
+  #end(): void {
+    if (this.#target !== 'text') return
+    const values = this.form.texts.get(this.#name) ?? []
+    values.push(decodeText(this.#name, Buffer.concat(this.#text)))
+    this.form.texts.set(this.#name, values)
+  }
+
+  #keepText(bytes: Uint8Array): void {
+    this.#textBytes += bytes.length
+    if (this.#textBytes > audioFieldsBytesMax) {
+      throw new GatewayError(
+        'payload_too_large',
+        `The text parts are larger than ${audioFieldsBytesMax} bytes together. Shorten them.`,
+      )
+    }
+    // A copy: the event's bytes are only valid now.
+    this.#text.push(bytes.slice())
+  }
+}
+
+function decodeText(name: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw fieldError(name, 'is not UTF-8 text')
+  }
+}
+
+/** Text parts as the values that the schema checks; text that is no such value stays text and is refused there. */
+function toFields(form: Form): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const [name, values] of form.texts) {
+    if (name === 'timestamp_granularities' || name === 'keyterms') {
+      fields[name] = toList(values, name === 'timestamp_granularities')
+      continue
+    }
+    if (values.length > 1) throw fieldError(name, 'appears more than once; send it once')
+    fields[name] = toValue(name, values[0] ?? '')
+  }
+  return fields
+}
+
+/**
+ * Clients send lists as repeated parts, or as one part joined with commas. Words that cannot hold a comma are always
+ * split; key terms only when they came as one part, so that a repeated term may hold one.
+ */
+function toList(values: readonly string[], isAlwaysSplit: boolean): string[] {
+  if (!isAlwaysSplit && values.length > 1) return [...values]
+  return values.flatMap((value) => value.split(',').map((item) => item.trim()))
+}
+
+function toValue(name: string, text: string): unknown {
+  if (name === 'temperature') return /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(text) ? Number(text) : text
+  if (name === 'diarize') return text === 'true' || (text === 'false' ? false : text)
+  return name === 'provider' || name === 'trace' ? parseJsonText(name, text) : text
+}
+
+function parseJsonText(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw fieldError(name, 'must be the JSON text of an object')
+  }
+}
+
+function formatUnknown(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'The audio format of `file` cannot be told from its name, type or bytes. Give the file a name with an extension, such as `.wav` or `.mp3`.',
+    { param: 'file' },
+  )
+}

@@ -1,0 +1,195 @@
+import { GatewayError } from '../../core/errors.ts'
+import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits.ts'
+import { Base64Stream } from './base64-stream.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Where the scanner stands between two bytes. */
+type State = 'outside' | 'string' | 'audio'
+
+/**
+ * Splits a transcription request into its audio and everything else, byte by byte as it comes, so that memory stays
+ * flat whatever the size and the order of members. The string at `input_audio.data` is decoded; all other bytes are
+ * kept, bounded, and parsed as ordinary JSON at the end, where that string reads as `""`.
+ */
+export class AudioJsonScanner {
+  #state: State = 'outside'
+  #isEscaped = false
+  /** Object keys from the top to where we are; null inside an array, and before a key. */
+  readonly #path: (string | null)[] = []
+  readonly #isArray: boolean[] = []
+  #isKey = false
+  #stringStart = 0
+  #kept = new Uint8Array(4_096)
+  #keptLength = 0
+  #escape = ''
+  #audio: Base64Stream | null = null
+
+  /** Bytes of audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
+  push(chunk: Uint8Array): Uint8Array[] {
+    const decoded: Uint8Array[] = []
+    let offset = 0
+    while (offset < chunk.length) {
+      if (this.#state === 'audio') offset = this.#scanAudio(chunk, offset, decoded)
+      else this.#scanByte(chunk[offset++] ?? 0)
+    }
+    return decoded
+  }
+
+  /** What is not audio, parsed, and the MIME type of a data URL. Throws `invalid_request` when it is not JSON. */
+  end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
+    const bytes = this.#kept.subarray(0, this.#keptLength)
+    const audio = { hasAudio: this.#audio !== null, mimeType: this.#audio?.mimeType ?? null }
+    try {
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return { fields: JSON.parse(text), ...audio }
+    } catch (cause) {
+      throw notJson(cause)
+    }
+  }
+
+  #scanAudio(chunk: Uint8Array, start: number, decoded: Uint8Array[]): number {
+    if (this.#escape !== '') return this.#scanEscape(chunk, start, decoded)
+    const end = nextSpecial(chunk, start)
+    if (end > start) this.#decode(latin1(chunk, start, end), decoded)
+    if (end === chunk.length) return end
+    if (chunk[end] === backslash) {
+      this.#escape = '\\'
+      return end + 1
+    }
+    const last = this.#audio?.end()
+    if (last && last.length > 0) decoded.push(last)
+    this.#state = 'outside'
+    this.#keep(quote)
+    return end + 1
+  }
+
+  /** One byte of an escape inside the audio: some encoders write `\/`, and wrapped base64 has `\n`. */
+  #scanEscape(chunk: Uint8Array, start: number, decoded: Uint8Array[]): number {
+    this.#escape += String.fromCharCode(chunk[start] ?? 0)
+    const length = this.#escape[1] === 'u' ? 6 : 2
+    if (this.#escape.length < length) return start + 1
+    const text = parseString(`"${this.#escape}"`)
+    this.#escape = ''
+    this.#decode(text, decoded)
+    return start + 1
+  }
+
+  #decode(text: string, decoded: Uint8Array[]): void {
+    const bytes = this.#audio?.push(text)
+    if (bytes && bytes.length > 0) decoded.push(bytes)
+  }
+
+  #scanByte(byte: number): void {
+    this.#keep(byte)
+    if (this.#state === 'string') return this.#scanStringByte(byte)
+    if (byte === quote) return this.#openString()
+    if (byte === 0x7b || byte === 0x5b) return this.#descend(byte === 0x5b)
+    if (byte === 0x7d || byte === 0x5d) {
+      this.#path.pop()
+      this.#isArray.pop()
+    } else if (byte === 0x2c) {
+      this.#isKey = this.#isArray.at(-1) === false
+    } else if (byte === 0x3a) {
+      this.#isKey = false
+    }
+  }
+
+  #scanStringByte(byte: number): void {
+    if (this.#isEscaped) {
+      this.#isEscaped = false
+    } else if (byte === backslash) {
+      this.#isEscaped = true
+    } else if (byte === quote) {
+      this.#state = 'outside'
+      if (this.#isKey) this.#path[this.#path.length - 1] = this.#keptString()
+    }
+  }
+
+  #openString(): void {
+    if (!this.#isKey && this.#isAtAudio()) {
+      if (this.#audio) {
+        throw new GatewayError(
+          'invalid_request',
+          '`input_audio.data` appears more than once. Send it once.',
+          {
+            param: 'input_audio.data',
+          },
+        )
+      }
+      this.#audio = new Base64Stream('input_audio.data')
+      this.#state = 'audio'
+      return
+    }
+    this.#stringStart = this.#keptLength - 1
+    this.#state = 'string'
+  }
+
+  #isAtAudio(): boolean {
+    return (
+      this.#path.length === 2 &&
+      this.#path[0] === 'input_audio' &&
+      this.#path[1] === 'data' &&
+      !this.#isArray[1]
+    )
+  }
+
+  #descend(isArray: boolean): void {
+    if (this.#path.length === audioFieldsDepthMax) {
+      throw new GatewayError(
+        'invalid_request',
+        `The request body is nested deeper than ${audioFieldsDepthMax} levels. Flatten it.`,
+      )
+    }
+    this.#path.push(null)
+    this.#isArray.push(isArray)
+    this.#isKey = !isArray
+  }
+
+  #keptString(): string {
+    const bytes = this.#kept.subarray(this.#stringStart, this.#keptLength)
+    return parseString(new TextDecoder().decode(bytes))
+  }
+
+  #keep(byte: number): void {
+    if (this.#keptLength === audioFieldsBytesMax) {
+      throw new GatewayError(
+        'payload_too_large',
+        `The fields besides \`input_audio.data\` are larger than ${audioFieldsBytesMax} bytes. Shorten them.`,
+      )
+    }
+    if (this.#keptLength === this.#kept.length) {
+      const larger = new Uint8Array(this.#kept.length * 2)
+      larger.set(this.#kept)
+      this.#kept = larger
+    }
+    this.#kept[this.#keptLength++] = byte
+  }
+}
+
+/** The next quote or backslash at or after `start`, or the end. */
+function nextSpecial(chunk: Uint8Array, start: number): number {
+  const end = chunk.indexOf(quote, start)
+  const bounded = end < 0 ? chunk.length : end
+  const escape = chunk.subarray(start, bounded).indexOf(backslash)
+  return escape < 0 ? bounded : start + escape
+}
+
+function latin1(chunk: Uint8Array, start: number, end: number): string {
+  return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
+}
+
+function parseString(json: string): string {
+  try {
+    return JSON.parse(json) as string
+  } catch (cause) {
+    throw notJson(cause)
+  }
+}
+
+function notJson(cause: unknown): GatewayError {
+  return new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
+    cause,
+  })
+}

@@ -1,0 +1,141 @@
+import { GatewayError } from '../../core/errors.ts'
+import { multipartBoundaryLengthMax, multipartHeaderBytesMax, multipartPartsMax } from '../../core/limits.ts'
+
+/** A part's headers, of which only these matter. */
+export interface PartHead {
+  name: string
+  fileName: string | null
+  contentType: string | null
+}
+
+/** What the bytes of a form say, in order: a part begins, has data in any number of pieces, and ends. */
+export type MultipartEvent =
+  | { type: 'begin'; head: PartHead }
+  | { type: 'data'; bytes: Uint8Array }
+  | { type: 'end' }
+
+type State = 'preamble' | 'afterBoundary' | 'headers' | 'data' | 'epilogue'
+
+/** The boundary in a `multipart/form-data` content type. Throws `invalid_request` when there is none that is usable. */
+export function parseBoundary(contentType: string): string {
+  const match = /;\s*boundary=(?:"([^"]+)"|([^;\s"]+))/i.exec(contentType)
+  const boundary = match?.[1] ?? match?.[2] ?? ''
+  if (boundary === '' || boundary.length > multipartBoundaryLengthMax) {
+    throw broken('its content type names no usable boundary')
+  }
+  return boundary
+}
+
+/**
+ * Reads a form as it arrives, cut anywhere. Holds at most one header block or the length of a delimiter; data events are views into
+ * the chunk or a small buffer and must be used before the next push.
+ */
+export class MultipartReader {
+  readonly #delimiter: Buffer
+  #state: State = 'preamble'
+  #rest: Buffer
+  #parts = 0
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+    // The first boundary may stand at the very beginning, without a line break before it.
+    this.#rest = Buffer.from('\r\n')
+  }
+
+  push(chunk: Uint8Array): MultipartEvent[] {
+    const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    let bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, view]) : view
+    const events: MultipartEvent[] = []
+    for (;;) {
+      const used = this.#step(bytes, events)
+      if (used === null) break
+      bytes = bytes.subarray(used)
+    }
+    // A copy: the chunk belongs to whoever gave it.
+    this.#rest = Buffer.from(bytes)
+    return events
+  }
+
+  /** Throws `invalid_request` when the form has not ended. */
+  end(): void {
+    if (this.#state !== 'epilogue') throw broken('it ends before its closing boundary')
+  }
+
+  /** Advances by one step and says how many bytes it used; null when it needs more. */
+  #step(bytes: Buffer, events: MultipartEvent[]): number | null {
+    if (this.#state === 'epilogue') return bytes.length > 0 ? bytes.length : null
+    if (this.#state === 'preamble' || this.#state === 'data') return this.#readData(bytes, events)
+    if (this.#state === 'afterBoundary') return this.#readBoundaryEnd(bytes)
+    return this.#readHeaders(bytes, events)
+  }
+
+  #readData(bytes: Buffer, events: MultipartEvent[]): number | null {
+    const isPart = this.#state === 'data'
+    const at = bytes.indexOf(this.#delimiter)
+    const end = at >= 0 ? at : bytes.length - this.#delimiter.length + 1
+    if (isPart && end > 0) events.push({ type: 'data', bytes: bytes.subarray(0, end) })
+    if (at < 0) return end > 0 ? end : null
+    if (isPart) events.push({ type: 'end' })
+    this.#state = 'afterBoundary'
+    return at + this.#delimiter.length
+  }
+
+  #readBoundaryEnd(bytes: Buffer): number | null {
+    const lineEnd = bytes.indexOf('\r\n')
+    if (bytes.length >= 2 && bytes[0] === 0x2d && bytes[1] === 0x2d) {
+      this.#state = 'epilogue'
+      return 2
+    }
+    if (lineEnd < 0) {
+      if (bytes.length > multipartBoundaryLengthMax) throw broken('a boundary line has no end')
+      return null
+    }
+    if (bytes.subarray(0, lineEnd).toString('latin1').trim() !== '')
+      throw broken('a boundary line is malformed')
+    this.#parts += 1
+    if (this.#parts > multipartPartsMax) throw broken(`it has more than ${multipartPartsMax} parts`)
+    this.#state = 'headers'
+    // The line break stays, so that a part without headers ends its block like any other.
+    return lineEnd
+  }
+
+  #readHeaders(bytes: Buffer, events: MultipartEvent[]): number | null {
+    const end = bytes.indexOf('\r\n\r\n')
+    if (end > multipartHeaderBytesMax || (end < 0 && bytes.length > multipartHeaderBytesMax)) {
+      throw broken(`the headers of a part are longer than ${multipartHeaderBytesMax} bytes`)
+    }
+    if (end < 0) return null
+    events.push({ type: 'begin', head: parseHead(bytes.subarray(0, end).toString('utf8')) })
+    this.#state = 'data'
+    return end + 4
+  }
+}
+
+function parseHead(block: string): PartHead {
+  let disposition = ''
+  let contentType: string | null = null
+  for (const line of block.split('\r\n')) {
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase()
+    if (name === 'content-disposition') disposition = line.slice(colon + 1)
+    if (name === 'content-type') contentType = line.slice(colon + 1).trim()
+  }
+  const name = dispositionParameter(disposition, 'name')
+  if (name === null) throw broken('a part has no name')
+  return { name, fileName: dispositionParameter(disposition, 'filename'), contentType }
+}
+
+/** Browsers write a quote as `%22`, other clients as `\"`; both are undone. */
+function dispositionParameter(disposition: string, parameter: string): string | null {
+  const match = new RegExp(`;\\s*${parameter}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]*))`, 'i').exec(disposition)
+  if (!match) return null
+  const value = match[1]?.replace(/\\(["\\])/g, '$1').replace(/%22/g, '"') ?? match[2]
+  return value ?? null
+}
+
+function broken(problem: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The multipart body cannot be read: ${problem}. Send multipart/form-data as HTTP clients write it.`,
+  )
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import {
+  contentTypeOf,
+  fileNameOf,
+  type LocalAudio,
+  type RemoteAudio,
+  type TranscriptMedia,
+} from '../../canonical/audio.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits.ts'
+import {
+  audioCommonFields,
+  boundedText,
+  chooseSession,
+  fieldError,
+  type AudioHeaders,
+} from './audio-fields.ts'
+import { toPreferences } from './audio-preferences.ts'
+import { chooseTranscriptMedia } from './transcript-media.ts'
+
+const granularities = z.array(z.enum(['word', 'segment'], { error: 'must be "word" or "segment"' }), {
+  error: 'must be an array of "word" and "segment"',
+})
+
+const settings = {
+  ...audioCommonFields,
+  language: z
+    .string({ error: 'must be a string' })
+    .regex(/^[A-Za-z]{2}$/, {
+      error: 'must be an ISO-639-1 code of two letters, such as "en"; omit it to detect the language',
+    })
+    .optional(),
+  temperature: z
+    .number({ error: 'must be a number from 0 to 1' })
+    .min(0, { error: 'must be a number from 0 to 1' })
+    .max(1, { error: 'must be a number from 0 to 1' })
+    .optional(),
+  response_format: z
+    .string({ error: 'must be a string' })
+    .refine((format) => format === 'json' || format === 'verbose_json')
+    .meta({ enum: ['json', 'verbose_json'], default: 'json' })
+    .optional(),
+  timestamp_granularities: granularities.optional(),
+  diarize: z.boolean({ error: 'must be true or false' }).optional(),
+  keyterms: z
+    .array(boundedText(1, keytermLengthMax), { error: 'must be an array of strings' })
+    .max(keytermsMax, { error: `must have at most ${keytermsMax} terms` })
+    .optional(),
+}
+
+/** A public address; that it is public is checked by whoever fetches it. */
+export const audioUrlSchema = z
+  .string({ error: 'must be a string' })
+  .max(audioUrlLengthMax, { error: `must have at most ${audioUrlLengthMax} characters` })
+  .refine(isHttpUrl, { error: 'must be an http or https address' })
+
+/** A short format name; it travels in headers and file names, so its alphabet is closed. */
+export const audioFormatSchema = z
+  .string({ error: 'must be a string' })
+  .regex(/^[a-zA-Z0-9][a-zA-Z0-9+._-]{0,15}$/, {
+    error: 'must be a short format name, such as "wav" or "mp3"',
+  })
+
+const inputAudio = z.object(
+  {
+    data: z.string({ error: 'must be a base64 string' }).optional(),
+    url: audioUrlSchema.optional(),
+    format: audioFormatSchema.optional(),
+  },
+  { error: 'must be an object with `data` and `format`, or with `url`' },
+)
+
+/** The JSON body. `input_audio.data` is decoded as it arrives and reads here as an empty string. */
+export const transcriptionRequestSchema = z.object({ ...settings, input_audio: inputAudio })
+
+/** The text parts of the multipart form, already converted to values; `file` is a binary part next to them. */
+export const transcriptionFormSchema = z.object({ ...settings, source_url: audioUrlSchema.optional() })
+
+/** The fields of either body that are not the audio. */
+export type TranscriptionSettings = Omit<z.infer<typeof transcriptionFormSchema>, 'source_url'>
+
+/** The contract's message names the format that was sent. Checked before the schema, which has no message for it. */
+export function requireResponseFormat(fields: unknown): void {
+  if (typeof fields !== 'object' || fields === null || !('response_format' in fields)) return
+  const format = fields.response_format
+  if (format === 'json' || format === 'verbose_json' || typeof format !== 'string') return
+  throw new GatewayError(
+    'invalid_request',
+    `Unsupported response_format ${JSON.stringify(format.slice(0, 64))}. Only "json" and "verbose_json" are supported.`,
+    { param: 'response_format' },
+  )
+}
+
+/** Checks what concerns several fields, and makes the call. The duration is measured afterwards. */
+export function toTranscriptionCall(
+  wire: TranscriptionSettings,
+  audio: LocalAudio | RemoteAudio,
+  headers: AudioHeaders,
+  dropped: readonly string[],
+): { call: TranscriptionCall; media: TranscriptMedia } {
+  const responseFormat = wire.response_format === 'verbose_json' ? 'verbose_json' : 'json'
+  if (wire.diarize === true && responseFormat === 'json') {
+    throw fieldError(
+      'diarize',
+      'needs `response_format` "verbose_json", because `json` has no words to label',
+    )
+  }
+  const media = chooseTranscriptMedia(headers.accept)
+  const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
+  const call: TranscriptionCall = {
+    kind: 'transcription',
+    operation: 'transcription',
+    model: wire.model,
+    fallbackModels: [],
+    preferences: toPreferences(wire.provider),
+    parameters: sentParameters(wire),
+    demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: null, characters: 0 },
+    sessionId: chooseSession(wire.session_id, headers),
+    userId: wire.user ?? null,
+    trace: wire.trace ?? null,
+    dropped,
+    audio,
+    language: wire.language?.toLowerCase() ?? null,
+    temperature: wire.temperature ?? null,
+    responseFormat: wantsTimes ? 'verbose_json' : 'json',
+    granularities: responseFormat === 'verbose_json' ? [...new Set(wire.timestamp_granularities)] : [],
+    diarize: wire.diarize ?? false,
+    keyterms: [...new Set(wire.keyterms)],
+  }
+  return { call, media }
+}
+
+/** Everything about audio that is at an address and not fetched yet. */
+export function remoteAudio(url: string, format: string): RemoteAudio {
+  return {
+    url,
+    format,
+    fileName: fileNameOf(format),
+    contentType: contentTypeOf(format),
+    sizeBytes: 0,
+    open: () => {
+      throw new Error('audio at an address was opened before it was fetched')
+    },
+  }
+}
+
+const optionalParameters = [
+  'language',
+  'temperature',
+  'response_format',
+  'timestamp_granularities',
+  'diarize',
+  'keyterms',
+] as const
+
+/** `diarize: false` and an empty `keyterms` ask for nothing, so no endpoint is left out because of them. */
+function sentParameters(wire: TranscriptionSettings): string[] {
+  return optionalParameters.filter((name) => {
+    if (name === 'diarize') return wire.diarize === true
+    if (name === 'keyterms') return (wire.keyterms?.length ?? 0) > 0
+    return wire[name] !== undefined
+  })
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
