@@ -1,0 +1,81 @@
+/**
+ * `npm test`: one PostgreSQL for the whole run when it is installed, every test file once, and a count as the last line.
+ *
+ * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`.
+ * With `CI=true` a missing PostgreSQL, or a test that ran on one of the two databases only, fails the run.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArguments, selectFiles } from './runner/arguments.ts'
+import { compareDatabases } from './runner/database-counts.ts'
+import { parseSummary } from './runner/summary.ts'
+import { startPostgres, whyNoPostgres } from './support/postgres.ts'
+import { listFiles, rootFolder } from './tidy/sources.ts'
+
+/** Enough for a test that starts a process on a busy machine; a unit test needs a thousandth. */
+const testTimeoutMs = 30_000
+
+/**
+ * Two, for the two cores of a small host. Each file has its own globals, and a file that ends its process takes nothing
+ * with it but itself; in one process it would silently end the whole run.
+ */
+const workers = 2
+
+/** The count is at the end; what comes before it can be long. */
+const keptOutputLength = 20_000
+
+/** Runs `bun test`, shows its output as it comes, and returns the end of it with the exit code. */
+async function runTests(files: readonly string[], options: readonly string[], env: Record<string, string>) {
+  const flags = [`--timeout=${testTimeoutMs}`, `--parallel=${workers}`, '--only-failures', ...options]
+  const child = Bun.spawn([process.execPath, '--no-orphans', '--no-env-file', 'test', ...flags, ...files], {
+    cwd: rootFolder,
+    env: { ...process.env, ...(process.stderr.isTTY ? { FORCE_COLOR: '1' } : {}), ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  })
+  const decoder = new TextDecoder()
+  let output = ''
+  for await (const chunk of child.stderr) {
+    process.stderr.write(chunk)
+    output = (output + decoder.decode(chunk, { stream: true })).slice(-keptOutputLength)
+  }
+  return { code: await child.exited, output }
+}
+
+async function run(files: readonly string[], options: readonly string[]): Promise<boolean> {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-test-'))
+  const countsFile = join(folder, 'counts.jsonl')
+  const reason = whyNoPostgres()
+  const postgres = reason === null ? await startPostgres() : null
+  // The server is a daemon: it would outlive a run that somebody breaks off.
+  const breakOff = () => {
+    postgres?.stop()
+    process.exit(130)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, breakOff)
+  try {
+    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
+    if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
+    const { code, output } = await runTests(files, options, env)
+    const recorded = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
+    const { passed, failed, skipped } = parseSummary(output, code)
+    const { line, problem } = compareDatabases(recorded, reason)
+    const isUnequal = problem !== null && process.env['CI'] === 'true'
+    if (line !== null) console.log(line)
+    if (problem !== null) console.log(isUnequal ? `FAILED: ${problem}` : problem)
+    const failedInAll = failed + (isUnequal ? 1 : 0)
+    console.log(`${passed} passed, ${failedInAll} failed, ${skipped} skipped`)
+    return failedInAll === 0
+  } finally {
+    postgres?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const { filters, options } = parseArguments(process.argv.slice(2))
+const files = selectFiles(listFiles('', '.test.ts'), filters)
+if (files.length === 0) {
+  console.error(`no test file has ${filters.join(' or ')} in its path`)
+  process.exit(1)
+}
+process.exit((await run(files, options)) ? 0 : 1)

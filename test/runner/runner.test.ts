@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'bun:test'
+import { parseArguments, selectFiles } from './arguments.ts'
+import { compareDatabases } from './database-counts.ts'
+import { parseSummary } from './summary.ts'
+
+describe('arguments', () => {
+  test('what has no dash chooses files, and the value of an option stays with it', () => {
+    expect(parseArguments(['billing', '-t', 'pays once', '--bail', '2', 'http'])).toEqual({
+      filters: ['billing', 'http'],
+      options: ['-t', 'pays once', '--bail', '2'],
+    })
+  })
+
+  test('benchmarks and the sabotage proofs are not part of the run', () => {
+    const files = [
+      'src/core/money.test.ts',
+      'bench/x.test.ts',
+      'test/sabotage/x.test.ts',
+      'test/e2e/x.test.ts',
+    ]
+    expect(selectFiles(files, [])).toEqual(['./src/core/money.test.ts', './test/e2e/x.test.ts'])
+    expect(selectFiles(files, ['./test/e2e'])).toEqual(['./test/e2e/x.test.ts'])
+  })
+})
+
+describe('summary', () => {
+  const complete =
+    '\u001b[32m 12 pass\u001b[0m\n 2 skip\n 1 todo\n 0 fail\n 40 expect() calls\nRan 15 tests across 3 files. [1.00s]\n'
+
+  test('the numbers are those of the last count', () => {
+    expect(parseSummary(` 99 pass\n${complete}`, 0)).toEqual({ passed: 12, failed: 0, skipped: 3 })
+  })
+
+  test('a run that ends without a count failed, whatever its exit code', () => {
+    expect(parseSummary('bun test v1.4.5\n', 0)).toEqual({ passed: 0, failed: 1, skipped: 0 })
+  })
+
+  test('a failing exit code is a failure, whatever was counted', () => {
+    expect(parseSummary(complete, 1).failed).toBe(1)
+  })
+})
+
+describe('the two databases', () => {
+  const lines = '{"database":"sqlite","tests":3}\n{"database":"postgres","tests":2}\n'
+
+  test('a test that ran on one database only is a problem', () => {
+    expect(compareDatabases(lines, null).problem).toContain('3 tests ran on SQLite and 2 on PostgreSQL')
+  })
+
+  test('equal counts are no problem', () => {
+    expect(compareDatabases(`${lines}{"database":"postgres","tests":1}\n`, null)).toEqual({
+      line: 'database tests: 3 on SQLite, 3 on PostgreSQL',
+      problem: null,
+    })
+  })
+
+  test('a missing PostgreSQL is said, even when no database test ran', () => {
+    expect(compareDatabases('', 'PostgreSQL is not installed')).toEqual({
+      line: null,
+      problem: expect.stringContaining('not installed'),
+    })
+  })
+})
