@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'bun:test'
+import type { Deployment } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import { createCatalog } from './catalog.ts'
+import type { CatalogOptions } from './catalog.ts'
+import type { DeploymentSource } from './deployment-source.ts'
+import { parseListing } from './listing.ts'
+import { nearestIds, splitVariant, toPublicId } from './model-ids.ts'
+
+const nowMs = Date.parse('2026-11-01')
+const all: readonly Modality[] = ['language', 'embedding', 'transcription', 'speech']
+
+function deployment(id: string, provider = id): Deployment {
+  return {
+    id,
+    provider,
+    providerName: provider,
+    baseUrl: 'http://127.0.0.1:1',
+    auth: { type: 'none' },
+    region: null,
+    weight: 1,
+    concurrencyMax: null,
+  }
+}
+
+function source(id: string, changes: Partial<DeploymentSource> = {}): DeploymentSource {
+  return {
+    deployment: deployment(id),
+    author: id,
+    modalities: all,
+    pricesProviderId: null,
+    isFree: false,
+    onlyListed: false,
+    dataPolicy: { zdr: false, trains: false, stores: true },
+    batch: 'emulated',
+    models: [],
+    ...changes,
+  }
+}
+
+function catalogOf(deployments: DeploymentSource[], changes: Partial<CatalogOptions> = {}) {
+  return createCatalog({ deployments, nowMs: () => nowMs, ...changes })
+}
+
+const openai = source('openai', { pricesProviderId: 'openai' })
+const potential = [{ author: 'openai', pricesProviderId: 'openai', keyVariable: 'OPENAI_API_KEY' }]
+
+describe('what is offered', () => {
+  test('before any listing a known provider offers what the price sources know, at their prices', () => {
+    const [endpoint] = catalogOf([openai]).endpointsOf('openai/gpt-4o-mini', 'language')
+    expect(endpoint).toMatchObject({
+      id: 'openai/gpt-4o-mini',
+      upstreamModel: 'gpt-4o-mini',
+      isPriced: true,
+      contextLength: 128_000,
+    })
+    expect(endpoint?.price).toEqual({
+      inputToken: 150_000_000n,
+      cachedInputToken: 75_000_000n,
+      outputToken: 600_000_000n,
+    })
+  })
+
+  test('a listing takes away what it does not name and adds what nobody knew', () => {
+    const catalog = catalogOf([openai])
+    const before = catalog.version
+    catalog.replaceDiscovered(
+      'openai',
+      parseListing({ data: [{ id: 'gpt-4o-mini', created: 5 }, { id: 'gpt-99' }] }),
+    )
+    expect(catalog.models().map(({ id }) => id)).toEqual(['openai/gpt-4o-mini', 'openai/gpt-99'])
+    expect(catalog.model('openai/gpt-4o-mini')?.created).toBe(5)
+    expect(catalog.unpriced().map(({ id }) => id)).toEqual(['openai/gpt-99'])
+    expect(catalog.version).toBeGreaterThan(before)
+  })
+
+  test('a local server offers nothing before its listing, and then for a stated price of zero', () => {
+    const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
+    expect(catalog.models()).toEqual([])
+    catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'qwen3:4b' }] }))
+    const [endpoint] = catalog.endpointsOf('ollama/qwen3:4b', 'language')
+    expect(endpoint?.isPriced).toBe(true)
+    expect(endpoint?.price.outputToken).toBe(0n)
+  })
+
+  test('models of a modality without an adapter are not offered', () => {
+    const catalog = catalogOf([source('openai', { pricesProviderId: 'openai', modalities: ['embedding'] })])
+    expect(catalog.models('language')).toEqual([])
+    expect(catalog.endpointsOf('openai/text-embedding-3-small', 'embedding')).toHaveLength(1)
+  })
+
+  test('whisper is priced by time, tts-1 by characters, and both know what they can do', () => {
+    const catalog = catalogOf([openai])
+    const [whisper] = catalog.endpointsOf('openai/whisper-1', 'transcription')
+    const [speech] = catalog.endpointsOf('openai/tts-1', 'speech')
+    // $0.006 a minute is $0.10 per million milliseconds.
+    expect(whisper?.price.audioMillisecond).toBe(100_000_000n)
+    expect(whisper?.audio).toMatchObject({ verboseJson: true, wordTimes: true, diarize: false })
+    expect(speech?.price.character).toBe(15_000_000_000n)
+    expect(speech?.audio).toMatchObject({ speed: { min: 0.25, max: 4 }, inputCharactersMax: 4096 })
+    expect(catalog.endpointsOf('openai/gpt-4o-transcribe', 'transcription')[0]?.audio?.verboseJson).toBe(
+      false,
+    )
+  })
+
+  test('several providers of one id become one model with several endpoints', () => {
+    const models = [{ id: 'acme/large', modality: 'language' as const }]
+    const catalog = catalogOf([source('one', { models }), source('two', { models })])
+    expect(catalog.endpointsOf('acme/large', 'language').map(({ id }) => id)).toEqual([
+      'one/large',
+      'two/large',
+    ])
+  })
+
+  test('two public names of one upstream model are two endpoints with ids of their own', () => {
+    const models = ['smart', 'cheap'].map((id) => ({ id, upstream: 'x', modality: 'language' as const }))
+    const catalog = catalogOf([source('one', { models })])
+    expect(catalog.endpointsOf('smart', 'language')[0]?.id).toBe('one/x')
+    expect(catalog.endpointsOf('cheap', 'language')[0]?.id).toBe('one/x@cheap')
+  })
+})
+
+describe('the operator has the last word', () => {
+  const operator = source('openai', {
+    pricesProviderId: 'openai',
+    models: [
+      {
+        id: 'smart',
+        upstream: 'gpt-4o',
+        modality: 'language',
+        prices: { input_per_million: '1' },
+        context_length: 7,
+      },
+    ],
+  })
+
+  test('his model replaces the default id and keeps the units he left out', () => {
+    const catalog = catalogOf([operator])
+    const [endpoint] = catalog.endpointsOf('smart', 'language')
+    expect(endpoint).toMatchObject({ upstreamModel: 'gpt-4o', contextLength: 7 })
+    expect(endpoint?.price).toMatchObject({ inputToken: 1_000_000_000n, outputToken: 10_000_000_000n })
+    expect(catalog.endpointsOf('openai/gpt-4o', 'language')).toEqual([])
+  })
+
+  test('prices by public id count for every deployment, and a zero is a price', () => {
+    const catalog = catalogOf([openai], {
+      prices: { 'openai/gpt-4o': { input_per_million: '0', output_per_million: 0 } },
+    })
+    expect(catalog.endpointsOf('openai/gpt-4o', 'language')[0]?.price).toMatchObject({
+      inputToken: 0n,
+      outputToken: 0n,
+    })
+  })
+
+  test('his model survives a listing that lacks it', () => {
+    const catalog = catalogOf([operator])
+    catalog.replaceDiscovered('openai', [])
+    expect(catalog.models().map(({ id }) => id)).toEqual(['smart'])
+  })
+
+  test('a price below zero is refused', () => {
+    const prices = { 'openai/gpt-4o': { input_per_million: '-1' } }
+    expect(() => catalogOf([openai], { prices })).toThrow('input_per_million is below zero')
+  })
+})
+
+describe('names', () => {
+  const catalog = catalogOf([openai, source('groq', { pricesProviderId: 'groq' })])
+
+  test('a variant is split off, a tag of the name is not', () => {
+    expect(splitVariant('openai/gpt-4o:floor')).toEqual({ base: 'openai/gpt-4o', variant: 'floor' })
+    expect(splitVariant('ollama/qwen3:4b')).toEqual({ base: 'ollama/qwen3:4b', variant: null })
+  })
+
+  test('ids are found exactly, with a variant, in another case, and by a slug that only one model has', () => {
+    expect(catalog.resolve('openai/gpt-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
+    expect(catalog.resolve('openai/gpt-4o:nitro')).toEqual({ base: 'openai/gpt-4o', variant: 'nitro' })
+    expect(catalog.resolve('OpenAI/GPT-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
+    expect(catalog.resolve('gpt-4o:batch')).toEqual({ base: 'openai/gpt-4o', variant: 'batch' })
+    expect(catalog.resolve('no-such-model:free')).toEqual({ base: 'no-such-model', variant: 'free' })
+  })
+
+  test('upstream names get an author unless they have one', () => {
+    expect(toPublicId('openai', 'gpt-4o')).toBe('openai/gpt-4o')
+    expect(toPublicId('groq', 'qwen/qwen3-32b')).toBe('qwen/qwen3-32b')
+    expect(toPublicId('fireworks', 'accounts/fireworks/models/kimi-k3')).toBe('fireworks/kimi-k3')
+  })
+
+  test('near ids are the ones a typo away, nearest first, and never a flood', () => {
+    expect(catalog.nearest('openai/gtp-4o-mini')[0]).toBe('openai/gpt-4o-mini')
+    expect(catalog.nearest('gpt').length).toBeLessThanOrEqual(3)
+    expect(nearestIds('zzzzzzzz', ['openai/gpt-4o'])).toEqual([])
+  })
+})
+
+describe('an unknown model is refused with the next step', () => {
+  const refusal = (modelId: string, catalog = catalogOf([openai])) =>
+    catalog.unknownModel(modelId, 'language')
+
+  test('which key would serve it', () => {
+    const catalog = catalogOf([source('ollama', { models: [{ id: 'mine', modality: 'language' }] })], {
+      potential,
+    })
+    expect(refusal('gpt-4o', catalog).message).toBe(
+      '"gpt-4o" is not served here; openai/gpt-4o would be with OPENAI_API_KEY set.',
+    )
+    expect(refusal('gpt-4o', catalog).type).toBe('model_not_found')
+  })
+
+  test('which path serves it', () => {
+    expect(refusal('openai/whisper-1').message).toContain(
+      'transcription model; ask it at POST /audio/transcriptions',
+    )
+  })
+
+  test('which ids are near', () => {
+    expect(refusal('openai/gpt-4o-mimi').message).toContain('openai/gpt-4o-mini')
+  })
+
+  test('which of several ids of one slug is meant', () => {
+    const models = (author: string) => [{ id: `${author}/twin`, modality: 'language' as const }]
+    const catalog = catalogOf([source('a', { models: models('a') }), source('b', { models: models('b') })])
+    expect(refusal('twin', catalog).message).toContain('write one of a/twin, b/twin')
+  })
+
+  test('that nothing is configured', () => {
+    expect(refusal('x/y', catalogOf([], { potential })).message).toContain('no provider is configured')
+  })
+})

@@ -1,0 +1,96 @@
+import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { DeploymentSource, PotentialProvider } from './deployment-source.ts'
+import type { ListedModel } from './listing.ts'
+import { nearestIds, splitVariant } from './model-ids.ts'
+import type { ResolvedModel } from './model-ids.ts'
+import { offersOf } from './offers.ts'
+import type { OperatorPrices } from './operator-prices.ts'
+import { buildSnapshot } from './snapshot.ts'
+import type { Snapshot } from './snapshot.ts'
+import { unknownModel } from './unknown-model.ts'
+
+/** What is served here: models, and the endpoints behind them. Answers from memory; a change replaces the whole picture. */
+export interface Catalog {
+  /** The endpoints of a base id for one modality, none when it is unknown. Wants an id as `resolve` gives it. */
+  endpointsOf(base: string, modality: Modality): readonly Endpoint[]
+  /**
+   * What a caller's model means: exact ids first, then ids with a variant, in another case, and bare slugs that exactly
+   * one model has. An unknown id comes back as it is, without its variant.
+   */
+  resolve(modelId: string): ResolvedModel
+  model(base: string): Model | null
+  /** All models by id, or those of one modality. */
+  models(modality?: Modality): readonly Model[]
+  /** Up to three served ids that somebody who wrote this may have meant. */
+  nearest(modelId: string): string[]
+  /** The refusal for a model without endpoints of the modality, with the next step in its message. */
+  unknownModel(modelId: string, modality: Modality): GatewayError
+  /** Endpoints whose price is not known; the operator is warned of them. */
+  unpriced(): readonly Endpoint[]
+  /** Takes a deployment's listing in place of what was known of its models. Unknown deployments are a bug. */
+  replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): void
+  /** Rises with every change. */
+  readonly version: number
+}
+
+/** What the catalog is made of. */
+export interface CatalogOptions {
+  deployments: readonly DeploymentSource[]
+  /** The operator's prices by public model id, for every deployment. */
+  prices?: Readonly<Record<string, OperatorPrices>>
+  /** Providers that could be configured. */
+  potential?: readonly PotentialProvider[]
+  nowMs: () => number
+}
+
+/** Builds the catalog from what needs no network; discovery replaces parts of it later. Throws RangeError on a bad price. */
+export function createCatalog(options: CatalogOptions): Catalog {
+  const listings = new Map<string, readonly ListedModel[]>()
+  const prices = options.prices ?? {}
+  let version = 0
+  let snapshot: Snapshot
+  rebuild()
+
+  function rebuild(): void {
+    const nowMs = options.nowMs()
+    const offers = options.deployments.flatMap((source) =>
+      offersOf(source, { listed: listings.get(source.deployment.id) ?? null, prices, nowMs }),
+    )
+    snapshot = buildSnapshot(offers)
+    version += 1
+  }
+
+  return {
+    endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
+    resolve: (modelId) => resolveIn(snapshot, modelId),
+    model: (base) => snapshot.models.get(base) ?? null,
+    models: (modality) =>
+      modality ? snapshot.list.filter((model) => model.modality === modality) : snapshot.list,
+    nearest: (modelId) => nearestIds(modelId, snapshot.models.keys()),
+    unknownModel: (modelId, modality) =>
+      unknownModel({ modelId, modality, snapshot, potential: options.potential ?? [] }),
+    unpriced: () => snapshot.list.flatMap(({ endpoints }) => endpoints.filter(({ isPriced }) => !isPriced)),
+    replaceDiscovered(deploymentId, models) {
+      listings.set(deploymentId, models)
+      rebuild()
+    },
+    get version() {
+      return version
+    },
+  }
+}
+
+const none: readonly Endpoint[] = []
+
+function resolveIn(snapshot: Snapshot, modelId: string): ResolvedModel {
+  if (snapshot.models.has(modelId)) return { base: modelId, variant: null }
+  const split = splitVariant(modelId)
+  if (snapshot.models.has(split.base)) return split
+  for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
+    const found = snapshot.idByLowerCase.get(base.toLowerCase()) ?? snapshot.idsBySlug.get(base.toLowerCase())
+    if (found?.length === 1 && found[0] !== undefined) return { base: found[0], variant }
+  }
+  return split
+}

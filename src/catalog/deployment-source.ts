@@ -1,0 +1,43 @@
+import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import type { OperatorPrices } from './operator-prices.ts'
+
+/** A model that the operator describes for a deployment; the members are those of the configuration file. */
+export interface OperatorModel {
+  /** The public id. */
+  id: string
+  /** The name the provider knows; by default the part of the id after the author. */
+  upstream?: string | undefined
+  modality: Modality
+  prices?: OperatorPrices | undefined
+  context_length?: number | undefined
+  output_tokens_max?: number | undefined
+}
+
+/** A deployment with what its preset and the operator say about its models. */
+export interface DeploymentSource {
+  deployment: Deployment
+  /** Author of the public ids of models whose own name has none. */
+  author: string
+  /** Modalities the provider has an adapter for; models of others are not offered. */
+  modalities: readonly Modality[]
+  /** The provider's id in the price package, or null. */
+  pricesProviderId: string | null
+  /** Everything costs nothing here, as on a server the operator runs himself. */
+  isFree: boolean
+  /** Only its listing tells which models exist; before the first listing there are none but the operator's. */
+  onlyListed: boolean
+  dataPolicy: DataPolicy
+  batch: Endpoint['batch']
+  /** What the provider's adapters change about the audio capabilities of its models. */
+  audio?: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> } | undefined
+  models: readonly OperatorModel[]
+}
+
+/** A provider that is not configured, for telling people what would serve the model they asked for. */
+export interface PotentialProvider {
+  author: string
+  pricesProviderId: string | null
+  /** The environment variable that would switch it on. */
+  keyVariable: string
+}

@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test'
+import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs } from '../core/limits.ts'
+import type { Catalog } from './catalog.ts'
+import { createDiscovery } from './discovery.ts'
+import { guessModality } from './capabilities.ts'
+import { parseListing, UnreadableListing } from './listing.ts'
+
+function setUp(fetchListing: (id: string) => Promise<unknown>, deploymentIds = ['one']) {
+  const replaced: [string, number][] = []
+  const catalog = {
+    replaceDiscovered: (id: string, models: readonly unknown[]) => replaced.push([id, models.length]),
+  } as unknown as Catalog
+  const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
+  return { replaced, clock, discovery: createDiscovery({ catalog, deploymentIds, fetchListing, clock }) }
+}
+
+test('a listing is read once until it is due again', async () => {
+  const { replaced, clock, discovery } = setUp(async () => ({ data: [{ id: 'a' }] }))
+  await discovery.refreshDue()
+  await discovery.refreshDue()
+  expect(replaced).toEqual([['one', 1]])
+  clock.ms += discoveryEveryMs
+  await discovery.refreshDue()
+  expect(replaced).toHaveLength(2)
+  expect(discovery.states()).toEqual([{ deploymentId: 'one', modelCount: 1, failure: null }])
+})
+
+test('a failure changes nothing, is told, and is tried again soon', async () => {
+  let fails = true
+  const { replaced, clock, discovery } = setUp(async () => {
+    if (fails) throw new Error('refused')
+    return [{ id: 'a' }]
+  })
+  await discovery.refreshDue()
+  expect(replaced).toEqual([])
+  expect(discovery.states()[0]?.failure).toBe('refused')
+  fails = false
+  clock.ms += discoveryRetryMs
+  await discovery.refreshDue()
+  expect(replaced).toEqual([['one', 1]])
+})
+
+test('reading on demand is bounded in time and shared by all who ask', async () => {
+  let calls = 0
+  const { clock, discovery } = setUp(async () => {
+    calls += 1
+    return []
+  })
+  await Promise.all([discovery.refreshStale(), discovery.refreshStale(), discovery.refreshDue()])
+  await discovery.refreshStale()
+  expect(calls).toBe(1)
+  clock.ms += discoveryRetryMs
+  await discovery.refreshStale()
+  expect(calls).toBe(2)
+})
+
+test('only a few listings are read at once', async () => {
+  let running = 0
+  let most = 0
+  const ids = Array.from({ length: 20 }, (_, index) => `d${index}`)
+  const { discovery, replaced } = setUp(async () => {
+    most = Math.max(most, ++running)
+    await Promise.resolve()
+    running -= 1
+    return []
+  }, ids)
+  await discovery.refreshDue()
+  expect(replaced).toHaveLength(20)
+  expect(most).toBe(discoveryConcurrencyMax)
+})
+
+test('listings of every known shape are read, and what is no listing is not taken for an empty one', () => {
+  expect(parseListing([{ id: 'a', type: 'embedding', context_length: 5 }])[0]).toMatchObject({
+    modality: 'embedding',
+    contextLength: 5,
+  })
+  expect(parseListing({ data: [{ id: 'm', meta: { n_ctx_train: 9 } }] })[0]?.contextLength).toBe(9)
+  expect(parseListing({ models: [{ name: 'x' }] })[0]?.upstream).toBe('x')
+  expect(parseListing({ data: [] })).toEqual([])
+  expect(parseListing({ data: [{ id: 'a' }, null, { id: 7 }, { id: '' }] })).toHaveLength(1)
+  for (const body of [null, 'x', {}, { data: {} }, { data: [{}] }]) {
+    expect(() => parseListing(body)).toThrow(UnreadableListing)
+  }
+})
+
+test('names tell the kind of model', () => {
+  const kinds = Object.fromEntries(
+    [
+      'gpt-4o',
+      'text-embedding-3-small',
+      'whisper-large-v3',
+      'gpt-4o-mini-transcribe',
+      'gpt-4o-mini-tts',
+      'hexgrad/Kokoro-82M',
+      'nomic-embed-text',
+      'dall-e-3',
+      'omni-moderation-latest',
+      'gpt-4o-realtime-preview',
+      'meta-llama/Llama-3.3-70B-Instruct-Turbo',
+    ].map((name) => [name, guessModality(name)]),
+  )
+  expect(kinds).toEqual({
+    'gpt-4o': 'language',
+    'text-embedding-3-small': 'embedding',
+    'whisper-large-v3': 'transcription',
+    'gpt-4o-mini-transcribe': 'transcription',
+    'gpt-4o-mini-tts': 'speech',
+    'hexgrad/Kokoro-82M': 'speech',
+    'nomic-embed-text': 'embedding',
+    'dall-e-3': null,
+    'omni-moderation-latest': null,
+    'gpt-4o-realtime-preview': null,
+    'meta-llama/Llama-3.3-70B-Instruct-Turbo': 'language',
+  })
+})

@@ -1,0 +1,123 @@
+import type { Clock } from '../core/clock.ts'
+import {
+  discoveryConcurrencyMax,
+  discoveryEveryMs,
+  discoveryRetryMs,
+  discoveryWaitMs,
+} from '../core/limits.ts'
+import type { Catalog } from './catalog.ts'
+import { parseListing } from './listing.ts'
+
+/** How the last reading of a deployment's listing went. */
+export interface DiscoveryState {
+  deploymentId: string
+  /** Models listed at the last success; null before the first. */
+  modelCount: number | null
+  /** Why the last reading failed, for the log and the operator; null after a success. */
+  failure: string | null
+}
+
+/** Asks deployments which models they have. A failed reading changes nothing: what was known stays offered. */
+export interface Discovery {
+  /** Begins reading in the background, now and then regularly. */
+  start(): void
+  stop(): void
+  /** Reads what is due; deployments that failed come up sooner than the others. Never rejects. */
+  refreshDue(): Promise<void>
+  /** Reads all now, except those read within the retry time; for a model nobody knew. Never rejects. */
+  refreshStale(): Promise<void>
+  states(): readonly DiscoveryState[]
+}
+
+export interface DiscoveryOptions {
+  catalog: Catalog
+  /** Deployments that have a listing. */
+  deploymentIds: readonly string[]
+  /** The body of the deployment's listing, parsed; rejects when it cannot be had. Must end when the signal aborts. */
+  fetchListing: (deploymentId: string, signal: AbortSignal) => Promise<unknown>
+  clock: Clock
+  /** Told of every failed reading. */
+  onFailure?: (deploymentId: string, failure: unknown) => void
+}
+
+interface Entry extends DiscoveryState {
+  /** Monotonic; when it may be read again. */
+  dueAtMs: number
+  /** Monotonic; when the last reading began. */
+  readAtMs: number
+  running: Promise<void> | null
+}
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  const { clock } = options
+  const entries: Entry[] = options.deploymentIds.map((deploymentId) => ({
+    deploymentId,
+    modelCount: null,
+    failure: null,
+    dueAtMs: Number.NEGATIVE_INFINITY,
+    readAtMs: Number.NEGATIVE_INFINITY,
+    running: null,
+  }))
+  let timer: ReturnType<typeof setInterval> | null = null
+  const refreshDue = () => {
+    const nowMs = clock.monotonicMs()
+    return readAll(
+      entries.filter((entry) => entry.dueAtMs <= nowMs),
+      options,
+    )
+  }
+  return {
+    start() {
+      void refreshDue()
+      timer ??= setInterval(() => void refreshDue(), discoveryRetryMs / 2)
+      timer.unref()
+    },
+    stop() {
+      if (timer) clearInterval(timer)
+      timer = null
+    },
+    refreshDue,
+    refreshStale() {
+      const staleMs = clock.monotonicMs() - discoveryRetryMs
+      return readAll(
+        entries.filter((entry) => entry.running || entry.readAtMs <= staleMs),
+        options,
+      )
+    },
+    states: () =>
+      entries.map(({ deploymentId, modelCount, failure }) => ({ deploymentId, modelCount, failure })),
+  }
+}
+
+/** Reads several listings, a few at a time; one that is being read already is waited for. */
+async function readAll(entries: readonly Entry[], options: DiscoveryOptions): Promise<void> {
+  const waiting = [...entries]
+  const reader = async () => {
+    for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
+      entry.running ??= read(entry, options)
+      await entry.running
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(discoveryConcurrencyMax, entries.length) }, reader))
+}
+
+async function read(
+  entry: Entry,
+  { catalog, fetchListing, clock, onFailure }: DiscoveryOptions,
+): Promise<void> {
+  entry.readAtMs = clock.monotonicMs()
+  let waitMs = discoveryEveryMs
+  try {
+    const body = await fetchListing(entry.deploymentId, AbortSignal.timeout(discoveryWaitMs))
+    const models = parseListing(body)
+    catalog.replaceDiscovered(entry.deploymentId, models)
+    entry.modelCount = models.length
+    entry.failure = null
+  } catch (error) {
+    entry.failure = error instanceof Error ? error.message : 'failed'
+    waitMs = discoveryRetryMs
+    onFailure?.(entry.deploymentId, error)
+  }
+  entry.dueAtMs = clock.monotonicMs() + waitMs
+  entry.running = null
+}

@@ -1,0 +1,90 @@
+import type { Modality } from '../canonical/operation.ts'
+import { listedModelsMax, modelIdLengthMax } from '../core/limits.ts'
+
+/** One model of a provider's own listing; null where the listing does not say. */
+export interface ListedModel {
+  upstream: string
+  /** Unix seconds. */
+  created: number | null
+  contextLength: number | null
+  name: string | null
+  /** `undefined` when the listing does not tell the kind; null when it is a kind no operation serves. */
+  modality: Modality | null | undefined
+}
+
+/** A listing that cannot be read; the message is for the log. */
+export class UnreadableListing extends Error {}
+
+/**
+ * Reads what `GET /models` answers: `{data: […]}`, a bare array, or `{models: […]}`. Entries without a usable name are
+ * left out; a body of another shape, or one without any model, throws UnreadableListing, so that a broken answer is not
+ * taken for a provider that offers nothing. An empty list is a list.
+ */
+export function parseListing(body: unknown): ListedModel[] {
+  const list = Array.isArray(body) ? body : (member(body, 'data') ?? member(body, 'models'))
+  if (!Array.isArray(list)) throw new UnreadableListing('the listing has neither "data" nor "models"')
+  const found = new Map<string, ListedModel>()
+  for (const entry of list.slice(0, listedModelsMax)) {
+    const model = parseEntry(entry)
+    if (model) found.set(model.upstream, model)
+  }
+  if (list.length > 0 && found.size === 0) throw new UnreadableListing('no entry of the listing has an id')
+  return [...found.values()]
+}
+
+function parseEntry(entry: unknown): ListedModel | null {
+  const upstream = member(entry, 'id') ?? member(entry, 'name')
+  if (typeof upstream !== 'string' || upstream === '' || upstream.length > modelIdLengthMax) return null
+  const name = member(entry, 'display_name') ?? member(entry, 'name')
+  return {
+    upstream,
+    created: wholeNumber(member(entry, 'created')),
+    contextLength: contextOf(entry),
+    name: typeof name === 'string' && name !== upstream ? name : null,
+    modality: modalityOf(entry),
+  }
+}
+
+/** The several places where servers put the context size; llama.cpp reports it inside `meta`. */
+function contextOf(entry: unknown): number | null {
+  for (const key of ['context_length', 'max_context_length', 'max_model_len', 'context_window']) {
+    const length = wholeNumber(member(entry, key))
+    if (length) return length
+  }
+  return (
+    wholeNumber(member(member(entry, 'meta'), 'n_ctx')) ??
+    wholeNumber(member(member(entry, 'meta'), 'n_ctx_train'))
+  )
+}
+
+const modalityOfType: Readonly<Record<string, Modality | null>> = {
+  chat: 'language',
+  language: 'language',
+  code: 'language',
+  embedding: 'embedding',
+  transcribe: 'transcription',
+  audio: 'speech',
+  image: null,
+  video: null,
+  moderation: null,
+  rerank: null,
+}
+
+function modalityOf(entry: unknown): Modality | null | undefined {
+  const type = member(entry, 'type')
+  if (typeof type === 'string') return modalityOfType[type]
+  const capabilities = member(entry, 'capabilities')
+  // Mistral lists what a model can do; its transcription models cannot chat, and its embedding models say nothing.
+  if (member(capabilities, 'completion_chat') === true) return 'language'
+  return undefined
+}
+
+function wholeNumber(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined
+}

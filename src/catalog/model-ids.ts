@@ -1,0 +1,74 @@
+import { nearestCandidatesMax, nearestShownMax } from '../core/limits.ts'
+
+const variants = ['free', 'nitro', 'floor', 'online', 'batch', 'thinking', 'extended', 'exacto'] as const
+
+/** What may follow a model id after a colon and is not part of its name. */
+export type Variant = (typeof variants)[number]
+
+/** A model id without its variant. A tag that is no variant, as in `ollama/qwen3:4b`, belongs to the name. */
+export interface ResolvedModel {
+  base: string
+  variant: Variant | null
+}
+
+/** Splits a known variant off; whether the base exists is not asked. */
+export function splitVariant(modelId: string): ResolvedModel {
+  const colon = modelId.lastIndexOf(':')
+  const variant = colon > 0 ? variants.find((candidate) => candidate === modelId.slice(colon + 1)) : undefined
+  return variant ? { base: modelId.slice(0, colon), variant } : { base: modelId, variant: null }
+}
+
+const accountPath = /^accounts\/[^/]+\/models\//
+
+/**
+ * The public id, `author/slug`, of a name that a provider knows. Names that already have an author keep it, a path of
+ * accounts (`accounts/fireworks/models/x`) gives way to the provider's author.
+ */
+export function toPublicId(author: string, upstreamModel: string): string {
+  const name = upstreamModel.replace(accountPath, '')
+  return name.includes('/') ? name : `${author}/${name}`
+}
+
+/** The part of an id after its author. */
+export function slugOf(modelId: string): string {
+  return modelId.slice(modelId.indexOf('/') + 1)
+}
+
+/**
+ * Ids that somebody who wrote `wanted` may have meant, the nearest first: by edit distance of the slugs, at most two
+ * fifths of the wanted one, or by containing it.
+ */
+export function nearestIds(wanted: string, ids: Iterable<string>): string[] {
+  const slug = slugOf(splitVariant(wanted).base).toLowerCase()
+  const limit = Math.max(1, Math.floor(slug.length * 0.4))
+  const found: { id: string; distance: number }[] = []
+  let compared = 0
+  for (const id of ids) {
+    if (++compared > nearestCandidatesMax) break
+    const candidate = slugOf(id).toLowerCase()
+    const distance = editDistance(slug, candidate, limit)
+    if (distance <= limit) found.push({ id, distance })
+    else if (slug.length >= 3 && candidate.includes(slug)) found.push({ id, distance: limit + 1 })
+  }
+  found.sort((left, right) => left.distance - right.distance || left.id.localeCompare(right.id))
+  return found.slice(0, nearestShownMax).map(({ id }) => id)
+}
+
+/** Levenshtein's distance, or any number above `limit` as soon as it is certain to be above. */
+function editDistance(left: string, right: string, limit: number): number {
+  if (Math.abs(left.length - right.length) > limit) return limit + 1
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i]
+    let least = i
+    for (let j = 1; j <= right.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      const distance = Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
+      next.push(distance)
+      if (distance < least) least = distance
+    }
+    if (least > limit) return limit + 1
+    row = next
+  }
+  return row[right.length] ?? limit + 1
+}

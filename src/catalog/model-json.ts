@@ -1,0 +1,160 @@
+import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import type { Price } from '../canonical/usage.ts'
+import { effectivePrice } from './effective-price.ts'
+
+/** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
+const unknownPrice = '-1'
+
+/** A model as the public catalog shows it; every member that the official client requires is present. */
+export interface ModelJson {
+  id: string
+  canonical_slug: string
+  name: string
+  created: number
+  description?: string
+  architecture: { modality: string; input_modalities: string[]; output_modalities: string[] }
+  context_length: number | null
+  pricing: PricingJson
+  top_provider: { is_moderated: boolean; context_length: number | null; max_completion_tokens: number | null }
+  per_request_limits: null
+  supported_parameters: string[]
+  default_parameters: null
+  supported_voices: string[] | null
+  links: { details: string }
+}
+
+/** USD per single unit, as decimal strings: a token, a character of speech (`prompt`), a second of audio (`audio`), a request. */
+export interface PricingJson {
+  prompt: string
+  completion: string
+  request?: string
+  audio?: string
+  audio_output?: string
+  input_cache_read?: string
+  input_cache_write?: string
+}
+
+/** How a model is shown: which of its endpoints the reader may use (all by default), and under which id. */
+export interface RenderOptions {
+  endpoints?: readonly Endpoint[]
+  /** `batch` renders the entry for batches. Emulated batches cost what live calls cost. */
+  variant?: 'batch'
+}
+
+/** Renders a model by its cheapest endpoint among those given; limits and parameters are the union of them all. */
+export function renderModel(model: Model, options: RenderOptions = {}): ModelJson {
+  const endpoints = options.endpoints ?? model.endpoints
+  const top = cheapest(endpoints)
+  const suffix = options.variant ? `:${options.variant}` : ''
+  const contextLength = largest(endpoints.map((endpoint) => endpoint.contextLength))
+  const inputs = union(endpoints.map((endpoint) => endpoint.inputModalities))
+  const outputs = union(endpoints.map((endpoint) => endpoint.outputModalities))
+  return {
+    id: `${model.id}${suffix}`,
+    canonical_slug: model.id,
+    name: options.variant ? `${model.name} (${options.variant})` : model.name,
+    created: model.created,
+    ...(model.description === null ? {} : { description: model.description }),
+    architecture: {
+      modality: `${inputs.join('+')}->${outputs.join('+')}`,
+      input_modalities: inputs,
+      output_modalities: outputs,
+    },
+    context_length: contextLength,
+    pricing: top ? renderPricing(top) : { prompt: unknownPrice, completion: unknownPrice },
+    top_provider: {
+      is_moderated: false,
+      context_length: top?.contextLength ?? contextLength,
+      max_completion_tokens: top?.outputTokensMax ?? null,
+    },
+    per_request_limits: null,
+    supported_parameters: supportedParameters(model, endpoints),
+    default_parameters: null,
+    supported_voices: voicesOf(endpoints),
+    links: { details: `/api/v1/models/${model.id}/endpoints` },
+  }
+}
+
+/** The cheapest endpoint, those without a known price last; undefined when there is none. */
+function cheapest(endpoints: readonly Endpoint[]): Endpoint | undefined {
+  let best: Endpoint | undefined
+  for (const endpoint of endpoints) if (!best || priceKey(endpoint) < priceKey(best)) best = endpoint
+  return best
+}
+
+function priceKey(endpoint: Endpoint): number {
+  return effectivePrice(endpoint) ?? Number.POSITIVE_INFINITY
+}
+
+/** The prices of one endpoint in the contract's units. */
+export function renderPricing({ modality, price, isPriced }: Endpoint): PricingJson {
+  const unknown = isPriced ? '0' : unknownPrice
+  const prompt = modality === 'speech' ? (price.character ?? price.inputToken) : price.inputToken
+  // What is heard is billed by the second where the provider bills by time.
+  const seconds = price.audioMillisecond === undefined ? undefined : price.audioMillisecond * 1000n
+  return {
+    prompt: prompt === undefined ? unknown : perUnit(prompt),
+    completion: price.outputToken === undefined ? unknown : perUnit(price.outputToken),
+    ...optional('request', price.request),
+    ...optional('audio', price.inputAudioToken ?? seconds),
+    ...optional('audio_output', price.outputAudioToken),
+    ...optional('input_cache_read', price.cachedInputToken),
+    ...optional('input_cache_write', price.cacheWriteToken),
+  }
+}
+
+function optional(name: keyof PricingJson, amount: Price[keyof Price]): Partial<PricingJson> {
+  return amount === undefined ? {} : { [name]: perUnit(amount) }
+}
+
+const unitDigits = 15
+
+/** Nanocredits per million units as exact USD per unit, without trailing zeros and never in exponents. */
+export function perUnit(amount: bigint): string {
+  const digits = amount.toString().padStart(unitDigits + 1, '0')
+  const fraction = digits.slice(-unitDigits).replace(/0+$/, '')
+  return `${digits.slice(0, -unitDigits)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+const usualParameters: Readonly<Record<Model['modality'], readonly string[]>> = {
+  language: [
+    'frequency_penalty',
+    'logit_bias',
+    'logprobs',
+    'max_completion_tokens',
+    'max_tokens',
+    'presence_penalty',
+    'reasoning_effort',
+    'response_format',
+    'seed',
+    'stop',
+    'structured_outputs',
+    'temperature',
+    'tool_choice',
+    'tools',
+    'top_logprobs',
+    'top_p',
+  ],
+  embedding: [],
+  transcription: ['temperature'],
+  speech: [],
+}
+
+function supportedParameters(model: Model, endpoints: readonly Endpoint[]): string[] {
+  const known = endpoints.flatMap(({ parameters }) => (parameters ? [parameters] : []))
+  return known.length > 0 ? union(known).toSorted() : [...usualParameters[model.modality]]
+}
+
+function voicesOf(endpoints: readonly Endpoint[]): string[] | null {
+  const voices = endpoints.flatMap(({ audio }) => (audio?.voices ? [audio.voices] : []))
+  return voices.length > 0 ? union(voices) : null
+}
+
+function union(lists: readonly Iterable<string>[]): string[] {
+  return [...new Set(lists.flatMap((list) => [...list]))]
+}
+
+function largest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null)
+  return known.length > 0 ? Math.max(...known) : null
+}

@@ -1,0 +1,159 @@
+import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import type { Constraints } from '../canonical/principal.ts'
+import type { Catalog } from './catalog.ts'
+import { effectivePrice } from './effective-price.ts'
+import { renderModel } from './model-json.ts'
+import type { ModelJson } from './model-json.ts'
+import { parseModelQuery } from './model-query.ts'
+import type { ModelQuery, Range } from './model-query.ts'
+import { isProvider, prohibitionOf } from './permissions.ts'
+
+/** A page of the catalog; the official client requires all three members. */
+export interface ModelListJson {
+  data: ModelJson[]
+  total_count: number
+  links: { next: string | null }
+}
+
+/** Whose list it is and how it is addressed. */
+export interface ListOptions {
+  query: URLSearchParams
+  /** What the reader may use; null shows the public catalog. */
+  constraints: Constraints | null
+  nowMs: number
+  /** The path the list was asked at, for the link to the next page. */
+  path: string
+}
+
+/** A model with those of its endpoints that the reader may use; never without one. */
+interface Shown {
+  model: Model
+  endpoints: readonly Endpoint[]
+}
+
+/** One page of models: filtered, sorted, each followed by its entry for batches. Throws `invalid_request` on a bad query. */
+export function listModels(catalog: Catalog, options: ListOptions): ModelListJson {
+  const query = parseModelQuery(options.query)
+  const entries = selectModels(catalog, query, options).flatMap(toEntries)
+  const end = query.limit === null ? entries.length : query.offset + query.limit
+  return {
+    data: entries
+      .slice(query.offset, end)
+      .map(({ model, endpoints, variant }) =>
+        renderModel(model, variant ? { endpoints, variant } : { endpoints }),
+      ),
+    total_count: entries.length,
+    links: {
+      next: end < entries.length && query.limit !== null ? nextPage(options, query.limit, end) : null,
+    },
+  }
+}
+
+/** The number of entries `listModels` would have in all. */
+export function countModels(catalog: Catalog, options: ListOptions): { data: { count: number } } {
+  const query = parseModelQuery(options.query)
+  return { data: { count: selectModels(catalog, query, options).flatMap(toEntries).length } }
+}
+
+/** As `listModels`, embedding models only. */
+export function listEmbeddingModels(catalog: Catalog, options: ListOptions): ModelListJson {
+  const query = new URLSearchParams(options.query)
+  query.set('output_modalities', 'embeddings')
+  return listModels(catalog, { ...options, query })
+}
+
+function selectModels(catalog: Catalog, query: ModelQuery, { constraints, nowMs }: ListOptions): Shown[] {
+  if (query.isImpossible) return []
+  const shown: Shown[] = []
+  for (const model of catalog.models()) {
+    if (!fitsModel(model, query, nowMs)) continue
+    const endpoints = model.endpoints.filter(
+      (endpoint) =>
+        (constraints === null || prohibitionOf(endpoint, constraints) === null) &&
+        fitsEndpoint(endpoint, query),
+    )
+    if (endpoints.length > 0) shown.push({ model, endpoints })
+  }
+  return sortModels(shown, query.sort)
+}
+
+function fitsModel(model: Model, query: ModelQuery, nowMs: number): boolean {
+  if (query.text !== null && !`${model.id} ${model.name}`.toLowerCase().includes(query.text)) return false
+  if (query.authors && !query.authors.includes(model.id.slice(0, Math.max(0, model.id.indexOf('/')))))
+    return false
+  const ageDays = model.created > 0 ? (nowMs / 1000 - model.created) / 86_400 : null
+  return isWithin(ageDays, query.ageDays)
+}
+
+function fitsEndpoint(endpoint: Endpoint, query: ModelQuery): boolean {
+  const { outputModalities, inputModalities, supportedParameters, providers } = query
+  if (outputModalities && !endpoint.outputModalities.some((modality) => outputModalities.includes(modality)))
+    return false
+  if (inputModalities && !inputModalities.every((modality) => endpoint.inputModalities.includes(modality)))
+    return false
+  const { parameters } = endpoint
+  if (supportedParameters && parameters && !supportedParameters.every((name) => parameters.has(name)))
+    return false
+  if (providers && !providers.some((name) => isProvider(endpoint, name))) return false
+  if (query.contextMin !== null && (endpoint.contextLength ?? 0) < query.contextMin) return false
+  if (query.zdr && !endpoint.dataPolicy.zdr) return false
+  if (query.region !== null && !endpoint.deployment.region?.toLowerCase().startsWith(query.region))
+    return false
+  const { inputToken, character, outputToken } = endpoint.price
+  return (
+    isWithin(inUsd(inputToken ?? character), query.price) && isWithin(inUsd(outputToken), query.outputPrice)
+  )
+}
+
+function inUsd(amount: bigint | undefined): number | null {
+  return amount === undefined ? null : Number(amount) / 1e9
+}
+
+/** What is not known lies within no bound, only within none. */
+function isWithin(value: number | null, { min, max }: Range): boolean {
+  if (min === null && max === null) return true
+  return value !== null && value >= (min ?? 0) && value <= (max ?? Number.POSITIVE_INFINITY)
+}
+
+/** Orders by what the gateway knows; popularity and scores it does not know, so those keep the order by id. */
+function sortModels(shown: Shown[], sort: string | null): Shown[] {
+  switch (sort) {
+    case 'newest':
+      return shown.toSorted((left, right) => right.model.created - left.model.created)
+    case 'pricing-low-to-high':
+      return shown.toSorted((left, right) => priceOf(left, Infinity) - priceOf(right, Infinity) || 0)
+    case 'pricing-high-to-low':
+      return shown.toSorted((left, right) => priceOf(right, -1) - priceOf(left, -1))
+    case 'context-high-to-low':
+      return shown.toSorted((left, right) => contextOf(right) - contextOf(left))
+    default:
+      return shown
+  }
+}
+
+function priceOf({ endpoints }: Shown, unknown: number): number {
+  return Math.min(...endpoints.map((endpoint) => effectivePrice(endpoint) ?? unknown))
+}
+
+function contextOf({ endpoints }: Shown): number {
+  return Math.max(...endpoints.map(({ contextLength }) => contextLength ?? 0))
+}
+
+interface Entry extends Shown {
+  variant: 'batch' | null
+}
+
+/** Batches run language and embedding models; the entry for them follows its base entry. */
+function toEntries({ model, endpoints }: Shown): Entry[] {
+  const batchable = endpoints.filter(({ batch }) => batch !== 'none')
+  const base: Entry = { model, endpoints, variant: null }
+  const runs = model.modality === 'language' || model.modality === 'embedding'
+  return runs && batchable.length > 0 ? [base, { model, endpoints: batchable, variant: 'batch' }] : [base]
+}
+
+function nextPage({ query, path }: ListOptions, limit: number, offset: number): string {
+  const next = new URLSearchParams(query)
+  next.set('offset', String(offset))
+  next.set('limit', String(limit))
+  return `${path}?${next}`
+}

@@ -1,0 +1,132 @@
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import type { Price } from '../canonical/usage.ts'
+import { audioCapabilities, guessModalities, guessModality } from './capabilities.ts'
+import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
+import type { ListedModel } from './listing.ts'
+import { slugOf, toPublicId } from './model-ids.ts'
+import { parseOperatorPrices } from './operator-prices.ts'
+import type { OperatorPrices } from './operator-prices.ts'
+import { packageFacts, packageNames } from './package-prices.ts'
+import { freePrice, overlayNames, overlayPrice } from './price-overlay.ts'
+
+/** An endpoint with what its sources say of the model behind it. */
+export interface Offer {
+  endpoint: Endpoint
+  name: string | null
+  /** Unix seconds, 0 when unknown. */
+  created: number
+}
+
+/** What the sources besides the deployment itself contribute. */
+export interface OfferContext {
+  /** The last listing, or null when there was none yet. */
+  listed: readonly ListedModel[] | null
+  /** The operator's prices by public id, for every deployment. */
+  prices: Readonly<Record<string, OperatorPrices>>
+  nowMs: number
+}
+
+/** Everything a deployment offers: known or listed models first, then changed and joined by the operator's own. */
+export function offersOf(source: DeploymentSource, context: OfferContext): Offer[] {
+  const byUpstream = new Map<string, OperatorModel[]>()
+  for (const model of source.models) {
+    const upstream = model.upstream ?? slugOf(model.id)
+    byUpstream.set(upstream, [...(byUpstream.get(upstream) ?? []), model])
+  }
+  const offers: Offer[] = []
+  for (const listed of context.listed ?? knownModels(source)) {
+    // A model that the operator describes is offered as described, under his id alone.
+    if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
+  }
+  const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
+  for (const [upstream, models] of byUpstream) {
+    const listed = listedByName.get(upstream) ?? nameOnly(upstream)
+    for (const [index, operator] of models.entries()) {
+      offers.push(...toOffer(source, context, { listed, operator, isSecondName: index > 0 }))
+    }
+  }
+  return offers
+}
+
+/** Without a listing: what the price sources know of the provider. */
+function knownModels({ onlyListed, pricesProviderId }: DeploymentSource): ListedModel[] {
+  if (onlyListed || pricesProviderId === null) return []
+  const names = new Set([...packageNames(pricesProviderId), ...overlayNames(pricesProviderId)])
+  return [...names].map(nameOnly)
+}
+
+function nameOnly(upstream: string): ListedModel {
+  return { upstream, created: null, contextLength: null, name: null, modality: undefined }
+}
+
+interface Described {
+  listed: ListedModel
+  operator?: OperatorModel
+  /** Another public name of an upstream model that already has one: an endpoint of its own, prices may differ. */
+  isSecondName?: boolean
+}
+
+/** None when no operation serves the model, or the provider has no adapter for its modality. */
+function toOffer(source: DeploymentSource, context: OfferContext, described: Described): Offer[] {
+  const { deployment, pricesProviderId } = source
+  const { listed, operator } = described
+  const { upstream } = listed
+  const modality =
+    operator?.modality ?? (listed.modality === undefined ? guessModality(upstream) : listed.modality)
+  if (modality === null || !source.modalities.includes(modality)) return []
+  const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
+  const model = operator?.id ?? toPublicId(source.author, upstream)
+  const price: Price = {
+    ...(source.isFree ? freePrice : facts?.price),
+    ...(pricesProviderId === null ? null : overlayPrice(pricesProviderId, upstream)),
+    ...parseOperatorPrices(context.prices[model] ?? {}),
+    ...parseOperatorPrices(operator?.prices ?? {}),
+  }
+  const modalities = guessModalities(modality, upstream)
+  const endpoint: Endpoint = {
+    id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
+    deployment,
+    model,
+    upstreamModel: upstream,
+    modality,
+    price,
+    isPriced: hasPrice(modality, price),
+    contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
+    outputTokensMax: operator?.output_tokens_max ?? null,
+    parameters: null,
+    inputModalities: modalities.input,
+    outputModalities: modalities.output,
+    dataPolicy: source.dataPolicy,
+    quantization: null,
+    batch: source.batch,
+    audio: audioOf(source, modality, upstream),
+  }
+  return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0 }]
+}
+
+function audioOf(source: DeploymentSource, modality: Modality, upstream: string): Endpoint['audio'] {
+  if (modality === 'transcription') return audioCapabilities(upstream, source.audio?.transcription)
+  if (modality === 'speech') return audioCapabilities(upstream, source.audio?.speech)
+  return null
+}
+
+/** Whether the units that a call of the modality surely uses have a price. */
+function hasPrice(modality: Modality, price: Price): boolean {
+  switch (modality) {
+    case 'language':
+      return price.inputToken !== undefined && price.outputToken !== undefined
+    case 'embedding':
+      return price.inputToken !== undefined
+    case 'transcription':
+      return (
+        price.audioMillisecond !== undefined ||
+        ((price.inputToken ?? price.inputAudioToken) !== undefined && price.outputToken !== undefined)
+      )
+    case 'speech':
+      return (
+        price.character !== undefined ||
+        (price.inputToken !== undefined && price.outputAudioToken !== undefined)
+      )
+  }
+}

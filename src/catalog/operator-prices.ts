@@ -1,0 +1,50 @@
+import type { Price, PriceUnit } from '../canonical/usage.ts'
+import { divideHalfEven, parseCredits } from '../core/money.ts'
+
+/** Prices as people write them: USD, decimal. A member that is absent says nothing about its unit; `"0"` says free. */
+export interface OperatorPrices {
+  input_per_million?: string | number | undefined
+  cached_input_per_million?: string | number | undefined
+  cache_write_per_million?: string | number | undefined
+  output_per_million?: string | number | undefined
+  input_audio_per_million?: string | number | undefined
+  output_audio_per_million?: string | number | undefined
+  audio_per_minute?: string | number | undefined
+  audio_per_hour?: string | number | undefined
+  characters_per_million?: string | number | undefined
+  per_request?: string | number | undefined
+}
+
+/** How a written price becomes nanocredits per million units: the unit, and the factor as a fraction. */
+const conversions = {
+  input_per_million: ['inputToken', 1n, 1n],
+  cached_input_per_million: ['cachedInputToken', 1n, 1n],
+  cache_write_per_million: ['cacheWriteToken', 1n, 1n],
+  output_per_million: ['outputToken', 1n, 1n],
+  input_audio_per_million: ['inputAudioToken', 1n, 1n],
+  output_audio_per_million: ['outputAudioToken', 1n, 1n],
+  // A million milliseconds are 1000/60 minutes or 1000/3600 hours.
+  audio_per_minute: ['audioMillisecond', 50n, 3n],
+  audio_per_hour: ['audioMillisecond', 5n, 18n],
+  characters_per_million: ['character', 1n, 1n],
+  per_request: ['request', 1_000_000n, 1n],
+} as const satisfies Record<keyof OperatorPrices, readonly [PriceUnit, bigint, bigint]>
+
+/**
+ * Written prices as nanocredits per million units, each rounded half to even. Throws a RangeError that names the
+ * member for a price that is no decimal or below zero.
+ */
+export function parseOperatorPrices(prices: OperatorPrices): Price {
+  const result: Partial<Record<PriceUnit, bigint>> = {}
+  for (const [key, [unit, factor, divisor]] of Object.entries(conversions) as [
+    keyof OperatorPrices,
+    readonly [PriceUnit, bigint, bigint],
+  ][]) {
+    const written = prices[key]
+    if (written === undefined) continue
+    const amount = parseCredits(written)
+    if (amount < 0n) throw new RangeError(`${key} is below zero; write 0 for what is free`)
+    result[unit] = divideHalfEven(amount * factor, divisor)
+  }
+  return result
+}

@@ -1,0 +1,33 @@
+import type { Price } from '../canonical/usage.ts'
+import { pricePackage } from './price-package.gen.ts'
+import type { NameRule } from './price-package.ts'
+
+/** What the package says about a model at a moment. */
+export interface PackageFacts {
+  name: string | null
+  contextLength: number | null
+  price: Price
+}
+
+/** The first model of the provider whose rule fits, or null. */
+export function packageFacts(providerId: string, upstreamModel: string, nowMs: number): PackageFacts | null {
+  const model = pricePackage[providerId]?.find(({ match }) => fits(match, upstreamModel))
+  if (!model) return null
+  const price = model.prices.findLast(({ fromMs }) => fromMs <= nowMs)?.price ?? {}
+  return { name: model.name, contextLength: model.contextLength, price }
+}
+
+/** Names of the provider's models that can be asked for without having seen its listing. */
+export function packageNames(providerId: string): string[] {
+  return (pricePackage[providerId] ?? []).flatMap(({ upstream }) => (upstream === null ? [] : [upstream]))
+}
+
+function fits(rule: NameRule, name: string): boolean {
+  if ('equals' in rule) return name === rule.equals
+  if ('starts_with' in rule) return name.startsWith(rule.starts_with)
+  if ('ends_with' in rule) return name.endsWith(rule.ends_with)
+  if ('contains' in rule) return name.includes(rule.contains)
+  if ('regex' in rule) return new RegExp(rule.regex).test(name)
+  if ('and' in rule) return rule.and.every((part) => fits(part, name))
+  return rule.or.some((part) => fits(part, name))
+}

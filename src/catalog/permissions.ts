@@ -1,0 +1,60 @@
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Constraints } from '../canonical/principal.ts'
+
+/** The rule that keeps an endpoint from being used, named as the policy's member. */
+export type Prohibition =
+  | 'allowed_models'
+  | 'ignored_models'
+  | 'allowed_providers'
+  | 'ignored_providers'
+  | 'enforce_zdr'
+  | 'deny_data_collection'
+
+/** The first rule that forbids the endpoint, or null when it may be used. */
+export function prohibitionOf(endpoint: Endpoint, constraints: Constraints): Prohibition | null {
+  const { dataPolicy, model } = endpoint
+  if (constraints.allowedModels && !constraints.allowedModels.includes(model)) return 'allowed_models'
+  if (constraints.ignoredModels.length > 0 && constraints.ignoredModels.includes(model))
+    return 'ignored_models'
+  if (constraints.allowedProviders && !isAnyProvider(endpoint, constraints.allowedProviders))
+    return 'allowed_providers'
+  if (constraints.ignoredProviders.length > 0 && isAnyProvider(endpoint, constraints.ignoredProviders)) {
+    return 'ignored_providers'
+  }
+  if (constraints.requireZdr && !dataPolicy.zdr) return 'enforce_zdr'
+  if (constraints.denyDataCollection && collectsData(endpoint)) return 'deny_data_collection'
+  return null
+}
+
+/** Whether the endpoint's provider stores or trains on what it is sent. */
+export function collectsData({ dataPolicy }: Endpoint): boolean {
+  return dataPolicy.stores || dataPolicy.trains
+}
+
+/**
+ * Whether a name means the endpoint's provider. A base slug covers all its deployments and tags; a tag
+ * (`openai/eu`, `deepinfra/fp8`) or a deployment's own name means just that; the display name is understood too, in any
+ * case, because older clients send it.
+ */
+export function isProvider(endpoint: Endpoint, name: string): boolean {
+  const { deployment, quantization } = endpoint
+  const { provider } = deployment
+  if (name === provider || name === deployment.id) return true
+  const lower = name.toLowerCase()
+  if (lower === provider || lower === deployment.id || lower === deployment.providerName.toLowerCase())
+    return true
+  return lower === tagOf(endpoint) || (quantization !== null && lower === `${provider}/${quantization}`)
+}
+
+/** As `isProvider`, for any of several names. */
+export function isAnyProvider(endpoint: Endpoint, names: readonly string[]): boolean {
+  for (const name of names) if (isProvider(endpoint, name)) return true
+  return false
+}
+
+/** The tag callers use for this deployment: the provider's slug, with what tells it from others of the same provider. */
+export function tagOf({ deployment }: Endpoint): string {
+  const { id, provider } = deployment
+  if (id === provider) return provider
+  return `${provider}/${id.startsWith(`${provider}-`) ? id.slice(provider.length + 1) : id}`
+}

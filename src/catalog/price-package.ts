@@ -1,0 +1,25 @@
+import type { Price } from '../canonical/usage.ts'
+
+/** How the price package recognises a model by the name its provider knows; the package's own language of rules. */
+export type NameRule =
+  | { equals: string }
+  | { starts_with: string }
+  | { ends_with: string }
+  | { contains: string }
+  | { regex: string }
+  | { and: readonly NameRule[] }
+  | { or: readonly NameRule[] }
+
+/** One model of the package. Tiered prices are reduced to their base tier, hourly ones to the dearest hour. */
+export interface PackageModel {
+  /** A name the provider takes, or null when only a pattern is known. */
+  upstream: string | null
+  name: string | null
+  contextLength: number | null
+  match: NameRule
+  /** By rising start; the last one that has begun applies. */
+  prices: readonly { fromMs: number; price: Price }[]
+}
+
+/** Models by the package's provider id. */
+export type PricePackage = Readonly<Record<string, readonly PackageModel[]>>

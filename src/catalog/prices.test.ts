@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { parseOperatorPrices } from './operator-prices.ts'
+import { packageFacts } from './package-prices.ts'
+import { renderPricePackage } from './price-package-source.ts'
+
+test('the generated price table is what the installed package says', () => {
+  const file = readFileSync(new URL('price-package.gen.ts', import.meta.url), 'utf8')
+  // Otherwise: run price-package-source.ts.
+  expect(file === renderPricePackage()).toBe(true)
+})
+
+test('a price that begins on a day applies from that day on', () => {
+  const outputOn = (day: string) => packageFacts('openai', 'gpt-5.6-luna', Date.parse(day))?.price.outputToken
+  expect(outputOn('2026-07-29')).toBe(6_000_000_000n)
+  expect(outputOn('2026-07-30')).toBe(1_200_000_000n)
+})
+
+test('a dated name has the price of its model, and a price by the hour of the day is the dearest', () => {
+  expect(packageFacts('openai', 'gpt-4o-2024-11-20', 0)?.price.inputToken).toBe(2_500_000_000n)
+  expect(packageFacts('deepseek', 'deepseek-chat', 0)?.price.outputToken).toBe(1_100_000_000n)
+  expect(packageFacts('openai', 'no-such-model', 0)).toBeNull()
+  expect(packageFacts('no-such-provider', 'gpt-4o', 0)).toBeNull()
+})
+
+test('written prices become nanocredits per million units', () => {
+  expect(
+    parseOperatorPrices({
+      input_per_million: '0.15',
+      audio_per_minute: '0.006',
+      audio_per_hour: undefined,
+      per_request: 0.01,
+    }),
+  ).toEqual({ inputToken: 150_000_000n, audioMillisecond: 100_000_000n, request: 10_000_000_000_000n })
+  expect(parseOperatorPrices({ audio_per_hour: '0.111' })).toEqual({ audioMillisecond: 30_833_333n })
+  expect(() => parseOperatorPrices({ input_per_million: 'free' })).toThrow(RangeError)
+})
