@@ -1,0 +1,135 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ApiError, errorBody, invalidRequest } from './errors.ts'
+import { faultNames, FaultSpecError } from './faults.ts'
+import { isObject, type JsonObject } from './json.ts'
+import { defaultMount, type Mount, type Mounts, type MountSettings } from './mounts.ts'
+import type { Programs } from './programs.ts'
+import { readBody } from './read-body.ts'
+
+/** One request to the admin endpoint. */
+export interface AdminRequest {
+  request: IncomingMessage
+  response: ServerResponse
+  url: URL
+  mounts: Mounts
+  programs: Programs
+}
+
+type AdminHandler = (asked: AdminRequest, body: unknown) => unknown
+
+const handlers: Record<string, AdminHandler> = {
+  'GET /admin/health': health,
+  'GET /admin/counters': counters,
+  'GET /admin/faults': (asked) => ({ rules: mountOf(asked, null).rules.list(), known_faults: faultNames }),
+  'POST /admin/faults': setFaults,
+  'DELETE /admin/faults': (asked) => setFaults(asked, []),
+  'GET /admin/settings': (asked) => shownSettings(mountOf(asked, null)),
+  'POST /admin/settings': changeSettings,
+  'POST /admin/reset': reset,
+}
+
+/** Serves the admin endpoint; every answer is JSON. */
+export async function serveAdmin(asked: AdminRequest): Promise<void> {
+  const { request, response, url } = asked
+  const headers = { 'content-type': 'application/json' }
+  try {
+    const handler = handlers[`${request.method} ${url.pathname}`]
+    if (handler === undefined) {
+      const known = Object.keys(handlers).join(', ')
+      throw new ApiError({ status: 404, message: `No such admin route. There are: ${known}.` })
+    }
+    const { text } = await readBody(request, 0)
+    response.writeHead(200, headers).end(JSON.stringify(handler(asked, text === '' ? null : parsed(text))))
+  } catch (error) {
+    const refusal = error instanceof FaultSpecError ? invalidRequest(error.message) : error
+    if (!(refusal instanceof ApiError)) throw error
+    response.writeHead(refusal.status, headers).end(errorBody(refusal))
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidRequest('The body is not JSON.')
+  }
+}
+
+/** The mount that the query or the body names, `default` when neither does. */
+function mountOf({ url, mounts }: AdminRequest, body: unknown): Mount {
+  const inBody = isObject(body) && typeof body['mount'] === 'string' ? body['mount'] : null
+  const mount = mounts.get(url.searchParams.get('mount') ?? inBody ?? defaultMount)
+  if (mount === undefined)
+    throw invalidRequest('There are too many mounts; POST /admin/reset forgets them.', 'mount')
+  return mount
+}
+
+function health({ mounts, programs }: AdminRequest) {
+  const hasConverter = programs.ffmpeg !== null || programs.sox !== null
+  return {
+    status: 'ok',
+    speech: programs.espeak !== null && hasConverter ? 'espeak-ng' : 'tone',
+    transcription: programs.recogniser !== null && hasConverter ? 'pocketsphinx' : 'scripted',
+    mounts: mounts.all().map((mount) => mount.name),
+  }
+}
+
+function counters(asked: AdminRequest) {
+  const withRequests = asked.url.searchParams.get('requests') !== '0'
+  if (asked.url.searchParams.get('mount') !== '*') {
+    const mount = mountOf(asked, null)
+    return shownCounters(mount, withRequests)
+  }
+  return {
+    mounts: asked.mounts.all().map((mount) => shownCounters(mount, withRequests)),
+  }
+}
+
+function shownCounters(mount: Mount, withRequests: boolean): JsonObject {
+  return { mount: mount.name, ...mount.counters.read(withRequests) }
+}
+
+function setFaults(asked: AdminRequest, body: unknown) {
+  const mount = mountOf(asked, body)
+  mount.rules.set(isObject(body) ? body['rules'] : body)
+  return { mount: mount.name, rules: mount.rules.list() }
+}
+
+function shownSettings({ name, settings }: Mount) {
+  const { strict, transcription, speech } = settings
+  return { mount: name, strict, transcription, speech, upload_bytes_max: settings.uploadBytesMax }
+}
+
+function changeSettings(asked: AdminRequest, body: unknown) {
+  if (!isObject(body)) throw invalidRequest('Send an object with the settings to change.')
+  const mount = mountOf(asked, body)
+  mount.settings = { ...mount.settings, ...parseSettings(body) }
+  return shownSettings(mount)
+}
+
+function parseSettings(body: JsonObject): Partial<MountSettings> {
+  const changes: Partial<MountSettings> = {}
+  for (const [name, value] of Object.entries(body)) {
+    if (name === 'mount') continue
+    if (name === 'strict' && typeof value === 'boolean') changes.strict = value
+    else if (name === 'transcription' && (value === 'auto' || value === 'scripted'))
+      changes.transcription = value
+    else if (name === 'speech' && (value === 'auto' || value === 'tone')) changes.speech = value
+    else if (name === 'upload_bytes_max' && Number.isSafeInteger(value))
+      changes.uploadBytesMax = Number(value)
+    else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
+  }
+  return changes
+}
+
+/** Forgets counters, faults and settings: of the named mount, or of all. */
+function reset(asked: AdminRequest, body: unknown) {
+  const isNamed = asked.url.searchParams.has('mount') || (isObject(body) && body['mount'] !== undefined)
+  if (!isNamed) {
+    asked.mounts.clear()
+    return { status: 'ok' }
+  }
+  const mount = mountOf(asked, body)
+  asked.mounts.remove(mount.name)
+  return { status: 'ok', mount: mount.name }
+}

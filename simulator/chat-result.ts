@@ -1,0 +1,21 @@
+import type { ChatAnswer } from './chat-answer.ts'
+import type { ChatRequest } from './chat-request.ts'
+import type { Faults } from './faults.ts'
+import type { JsonObject } from './json.ts'
+
+/** What every chunk and every whole answer of one call says about itself. */
+export interface ChatIdentity {
+  id: string
+  created: number
+  model: string
+  fingerprint: string
+}
+
+/** Everything that is needed to put an answer on the wire, whole or as a stream. */
+export interface ChatResult {
+  identity: ChatIdentity
+  request: ChatRequest
+  answers: ChatAnswer[]
+  usage: JsonObject
+  faults: Faults
+}

@@ -1,0 +1,232 @@
+import { faultSpecCharactersMax, faultWaitMsMax, scriptedTokensMax } from './limits.ts'
+
+/** A wait in milliseconds, drawn evenly between the two bounds; equal bounds for a fixed wait. */
+export interface WaitMs {
+  min: number
+  max: number
+}
+
+export const usageModes = [
+  'missing',
+  'null',
+  'zero',
+  'negative',
+  'absurd',
+  'text',
+  'always',
+  'with_finish',
+] as const
+export const errorShapes = [
+  'openai',
+  'string',
+  'detail',
+  'detail_list',
+  'message',
+  'fault',
+  'google',
+  'text',
+] as const
+export const reasoningFields = ['reasoning', 'reasoning_content'] as const
+const badKeyShapes = ['xai', 'gemini'] as const
+
+export type UsageMode = (typeof usageModes)[number]
+export type ErrorShape = (typeof errorShapes)[number]
+
+/** An error that is answered instead of the real answer. */
+export interface ErrorFault {
+  status: number
+  retryAfterSeconds?: number
+  retryAfterMs?: number
+  type?: string
+  code?: string
+  param?: string
+  message?: string
+}
+
+/**
+ * What shall go wrong with one request, or be different about its answer. An absent member changes nothing.
+ * Counts of chunks are frames in an event stream, pieces as produced in audio, and bytes in any other body.
+ */
+export interface Faults {
+  error?: ErrorFault
+  errorShape?: ErrorShape
+  badKey?: (typeof badKeyShapes)[number]
+  html?: boolean
+  octetStream?: boolean
+  latency?: WaitMs
+  firstByte?: WaitMs
+  chunkDelay?: WaitMs
+  hang?: boolean
+  reset?: boolean
+  stallAfterChunks?: number
+  cutAfterChunks?: number
+  errorAfterChunks?: number
+  malformedJson?: boolean
+  truncateJson?: boolean
+  emptyBody?: boolean
+  wrongContentType?: boolean
+  noDone?: boolean
+  comments?: boolean
+  crlf?: boolean
+  splitBytes?: number
+  noRateLimits?: boolean
+  lenient?: boolean
+  rejected?: string[]
+  bareModels?: boolean
+  outOfOrder?: boolean
+  usage?: UsageMode
+  cachedTokens?: number
+  reasoningTokens?: number
+  tokens?: number
+  text?: string
+  finish?: string
+  refusal?: string
+  reasoningField?: (typeof reasoningFields)[number]
+  emptyChoicesFirst?: boolean
+  interleaveTools?: boolean
+  scripted?: boolean
+  tone?: boolean
+}
+
+/** A specification that does not follow the grammar; the message says which fault and why. */
+export class FaultSpecError extends Error {}
+
+type Attributes = ReadonlyMap<string, string>
+/** Reads one fault's value into the faults; throws `FaultSpecError` through the readers below. */
+type FaultReader = (faults: Faults, value: string, attributes: Attributes) => void
+
+function count(value: string, max = Number.MAX_SAFE_INTEGER): number {
+  if (/^\d{1,15}$/.test(value) && Number(value) <= max) return Number(value)
+  throw new FaultSpecError(`wants a whole number from 0 to ${max}, got "${value}"`)
+}
+
+function waitMs(value: string): WaitMs {
+  const [low = '', high = low] = value.split('..')
+  const wait = { min: count(low, faultWaitMsMax), max: count(high, faultWaitMsMax) }
+  if (wait.min <= wait.max) return wait
+  throw new FaultSpecError(`wants milliseconds or a range from low to high, got "${value}"`)
+}
+
+function choice<T extends string>(allowed: readonly T[], value: string): T {
+  const found = allowed.find((name) => name === value)
+  if (found !== undefined) return found
+  throw new FaultSpecError(`wants one of ${allowed.join(', ')}, got "${value}"`)
+}
+
+function percentDecoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    throw new FaultSpecError(`wants percent-encoded text, got "${value}"`)
+  }
+}
+
+function errorFault(status: string, attributes: Attributes): ErrorFault {
+  const fault: ErrorFault = { status: count(status, 599) }
+  if (fault.status < 400) throw new FaultSpecError(`wants a status from 400 to 599, got "${status}"`)
+  for (const [name, value] of attributes) {
+    if (name === 'retry_after') fault.retryAfterSeconds = count(value)
+    else if (name === 'retry_after_ms') fault.retryAfterMs = count(value)
+    else if (name === 'type' || name === 'code' || name === 'param' || name === 'message') {
+      fault[name] = percentDecoded(value)
+    } else throw new FaultSpecError(`has no attribute "${name}"`)
+  }
+  return fault
+}
+
+const overloaded: ErrorFault = {
+  status: 503,
+  type: 'server_error',
+  message: 'The engine is currently overloaded, please try again later.',
+}
+const contextLength: ErrorFault = {
+  status: 400,
+  param: 'messages',
+  code: 'context_length_exceeded',
+  message: 'The maximum context length of this model is 128000 tokens. Please shorten the messages.',
+}
+const quota: ErrorFault = {
+  status: 429,
+  type: 'insufficient_quota',
+  code: 'insufficient_quota',
+  message: 'The current quota is used up. Please check plan and billing.',
+}
+
+const readers: Record<string, FaultReader> = {
+  status: (faults, value, attributes) => void (faults.error = errorFault(value, attributes)),
+  overloaded: (faults) => void (faults.error = overloaded),
+  context_length: (faults) => void (faults.error = contextLength),
+  insufficient_quota: (faults) => void (faults.error = quota),
+  fault_body: (faults, value) => void (faults.errorShape = choice(errorShapes, value)),
+  bad_key_400: (faults, value) => void (faults.badKey = choice(badKeyShapes, value || 'xai')),
+  html_error: (faults) => void (faults.html = true),
+  octet_stream_error: (faults) => void (faults.octetStream = true),
+  latency: (faults, value) => void (faults.latency = waitMs(value)),
+  first_byte: (faults, value) => void (faults.firstByte = waitMs(value)),
+  chunk_delay: (faults, value) => void (faults.chunkDelay = waitMs(value)),
+  hang: (faults) => void (faults.hang = true),
+  reset: (faults) => void (faults.reset = true),
+  stall: (faults) => void (faults.stallAfterChunks = 0),
+  stall_after: (faults, value) => void (faults.stallAfterChunks = count(value)),
+  cut_after: (faults, value) => void (faults.cutAfterChunks = count(value)),
+  error_chunk: (faults, value) => void (faults.errorAfterChunks = value === '' ? 1 : count(value)),
+  malformed_json: (faults) => void (faults.malformedJson = true),
+  truncate_json: (faults) => void (faults.truncateJson = true),
+  empty_body: (faults) => void (faults.emptyBody = true),
+  wrong_content_type: (faults) => void (faults.wrongContentType = true),
+  no_done: (faults) => void (faults.noDone = true),
+  comments: (faults) => void (faults.comments = true),
+  crlf: (faults) => void (faults.crlf = true),
+  split: (faults, value) => void (faults.splitBytes = Math.max(1, count(value))),
+  no_rate_limits: (faults) => void (faults.noRateLimits = true),
+  lenient: (faults) => void (faults.lenient = true),
+  reject: (faults, value) => void (faults.rejected = [...(faults.rejected ?? []), percentDecoded(value)]),
+  bare_models: (faults) => void (faults.bareModels = true),
+  out_of_order: (faults) => void (faults.outOfOrder = true),
+  usage: (faults, value) => void (faults.usage = choice(usageModes, value)),
+  cached_tokens: (faults, value) => void (faults.cachedTokens = count(value)),
+  reasoning_tokens: (faults, value) => void (faults.reasoningTokens = count(value)),
+  tokens: (faults, value) => void (faults.tokens = count(value, scriptedTokensMax)),
+  text: (faults, value) => void (faults.text = percentDecoded(value)),
+  finish: (faults, value) => void (faults.finish = value),
+  refusal: (faults, value) => void (faults.refusal = percentDecoded(value)),
+  reasoning: (faults, value) => void (faults.reasoningField = choice(reasoningFields, value || 'reasoning')),
+  empty_choices_first: (faults) => void (faults.emptyChoicesFirst = true),
+  interleave_tools: (faults) => void (faults.interleaveTools = true),
+  scripted: (faults) => void (faults.scripted = true),
+  tone: (faults) => void (faults.tone = true),
+}
+
+/** The names a specification may use, for messages and for the admin endpoint. */
+export const faultNames: readonly string[] = Object.keys(readers)
+
+function splitOnce(text: string): [string, string] {
+  const at = text.indexOf('=')
+  return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/**
+ * Reads `name[=value][;attribute=value]…` specifications, separated by commas. Free text is percent-encoded.
+ * Throws `FaultSpecError` naming the fault at fault.
+ */
+export function parseFaults(spec: string): Faults {
+  if (spec.length > faultSpecCharactersMax) {
+    throw new FaultSpecError(`A fault specification has at most ${faultSpecCharactersMax} characters.`)
+  }
+  const faults: Faults = {}
+  for (const part of spec.split(',')) {
+    const [main = '', ...rest] = part.split(';')
+    if (main.trim() === '') continue
+    const [name, value] = splitOnce(main)
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined
+    if (read === undefined)
+      throw new FaultSpecError(`Unknown fault "${name}". Known are: ${faultNames.join(', ')}.`)
+    try {
+      read(faults, value, new Map(rest.map(splitOnce)))
+    } catch (error) {
+      if (error instanceof FaultSpecError) throw new FaultSpecError(`Fault "${name}" ${error.message}.`)
+      throw error
+    }
+  }
+  return faults
+}

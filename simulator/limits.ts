@@ -1,0 +1,56 @@
+/**
+ * Every bound of the simulator, in one place, each with its reason. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Largest JSON body: the largest a gateway would pass on, so that the gateway's own limit is the one that is tested. */
+export const jsonBodyBytesMax = 64_000_000
+/** OpenAI's documented limit of an audio upload; a setting of the admin endpoint changes it per mount. */
+export const uploadBytesMax = 25 * 1024 * 1024
+/** An upload above this is kept in a temporary file, so that many uploads at once stay small in memory. */
+export const uploadMemoryBytesMax = 1024 * 1024
+/** Parts, text bytes and header bytes of one multipart form: far above what any documented field needs. */
+export const multipartPartsMax = 256
+export const multipartFieldBytesMax = 256 * 1024
+export const multipartHeaderBytesMax = 16 * 1024
+/** Bytes kept from the start of a file: enough for every signature and for a WAV header with a few extra chunks. */
+export const fileHeadBytesMax = 4096
+
+/** Simulated providers in one process; a name is created by its first request. */
+export const mountsMax = 1_000
+/** Rules of one mount: a rule per item of a test batch fits. */
+export const faultRulesMax = 1_000
+/** Characters of one fault specification, which may carry a scripted answer. */
+export const faultSpecCharactersMax = 16_384
+/** Bodies whose draws one mount remembers; beyond it the draws begin again. */
+export const faultDrawsMax = 100_000
+/** The longest wait a fault may ask for, and the end of a stall or a hang that nobody leaves. */
+export const faultWaitMsMax = 900_000
+/** The most output tokens a scripted answer may have. */
+export const scriptedTokensMax = 1_000_000
+
+/** Requests kept per mount for a test to read back, and the bytes kept of each body. */
+export const recordedRequestsMax = 200
+export const recordedBodyBytesMax = 64 * 1024
+/** Hang-ups kept per mount with their times; the count goes on beyond it. */
+export const recordedHangUpsMax = 200
+/** Different paths or models counted per mount, so that random names cannot grow the counters without end. */
+export const countedNamesMax = 1_000
+
+/** Speech programs running at once: the simulator shares its machine with what it is testing. */
+export const childProcessesMax = 2
+/** Calls that may wait for a speech program before the scripted answer is given instead. */
+export const childQueueMax = 64
+/** How long one speech program may run. */
+export const childTimeoutMs = 60_000
+/** Bytes read from a program whose whole output is wanted at once. */
+export const childOutputBytesMax = 4 * 1024 * 1024
+/** Audio longer than this is answered with the script: recognising it would take about as long as it plays. */
+export const recognisedSecondsMax = 120
+/** Depth to which an example is made from a JSON schema; a schema that refers to itself ends here. */
+export const schemaDepthMax = 16
+/** Embedding inputs, tokens of one input, and tokens of one call, as OpenAI documents them. */
+export const embeddingInputsMax = 2048
+export const embeddingInputTokensMax = 8192
+export const embeddingCallTokensMax = 300_000
+/** Characters of one speech input, as OpenAI documents them. */
+export const speechCharactersMax = 4096

@@ -1,0 +1,84 @@
+import { invalidRequest, modelNotFound } from './errors.ts'
+
+/** What a model is served for; each value is one operation. */
+export type ModelKind = 'chat' | 'embedding' | 'transcription' | 'speech'
+
+/** One served model and the limits by which its requests are judged. */
+export interface Model {
+  id: string
+  kind: ModelKind
+  /** The dated name that answers carry instead of the asked one, as OpenAI does; it can also be asked for. */
+  snapshot?: string
+  /** Thinks before it answers, and refuses sampling options and `max_tokens`. */
+  reasoning?: boolean
+  contextTokens?: number
+  outputTokensMax?: number
+  /** Length of an embedding when the request names none. */
+  dimensions?: number
+  created: number
+}
+
+const models: readonly Model[] = [
+  chat('gpt-4o-mini', 'gpt-4o-mini-2024-07-18', 1721172741, {
+    contextTokens: 128_000,
+    outputTokensMax: 16_384,
+  }),
+  chat('gpt-4o', 'gpt-4o-2024-08-06', 1715367049, { contextTokens: 128_000, outputTokensMax: 16_384 }),
+  chat('gpt-4.1-mini', 'gpt-4.1-mini-2025-04-14', 1744318173, {
+    contextTokens: 1_047_576,
+    outputTokensMax: 32_768,
+  }),
+  chat('o4-mini', 'o4-mini-2025-04-16', 1744225351, {
+    contextTokens: 200_000,
+    outputTokensMax: 100_000,
+    reasoning: true,
+  }),
+  { id: 'text-embedding-3-small', kind: 'embedding', dimensions: 1536, created: 1705948997 },
+  { id: 'text-embedding-3-large', kind: 'embedding', dimensions: 3072, created: 1705953180 },
+  { id: 'whisper-1', kind: 'transcription', created: 1677532384 },
+  { id: 'gpt-4o-mini-transcribe', kind: 'transcription', created: 1742068596 },
+  { id: 'gpt-4o-transcribe', kind: 'transcription', created: 1742068463 },
+  { id: 'gpt-4o-transcribe-diarize', kind: 'transcription', created: 1750798887 },
+  { id: 'tts-1', kind: 'speech', created: 1681940951 },
+  { id: 'tts-1-hd', kind: 'speech', created: 1699046015 },
+  { id: 'gpt-4o-mini-tts', kind: 'speech', created: 1742403959 },
+]
+
+function chat(id: string, snapshot: string, created: number, limits: Partial<Model>): Model {
+  return { id, snapshot, kind: 'chat', created, ...limits }
+}
+
+const byName = new Map<string, Model>()
+for (const model of models) {
+  byName.set(model.id, model)
+  if (model.snapshot !== undefined) byName.set(model.snapshot, model)
+}
+
+/** The model of a request, for the operation it was asked for. Throws 400 when it is no name, 404 when it is not served. */
+export function findModel(name: unknown, kind: ModelKind): Model {
+  if (name === undefined || name === null) {
+    throw invalidRequest("Missing required parameter: 'model'.", 'model', 'missing_required_parameter')
+  }
+  if (typeof name !== 'string')
+    throw invalidRequest("Invalid type for 'model': expected a string.", 'model', 'invalid_type')
+  const model = byName.get(name)
+  if (model === undefined || model.kind !== kind) throw modelNotFound(name)
+  return model
+}
+
+function listed(model: Model) {
+  return { id: model.id, object: 'model', created: model.created, owned_by: 'system' }
+}
+
+/** The body of `GET /models`, or, as some compatible hosts send it, the bare list. */
+export function modelList(bare = false): string {
+  const data = models.map(listed)
+  return JSON.stringify(bare ? data : { object: 'list', data })
+}
+
+/** The body of `GET /models/{id}`. Throws 404 for an unknown one. */
+export function modelBody(id: string): string {
+  const model = byName.get(id)
+  if (model === undefined) throw modelNotFound(id)
+  return JSON.stringify(listed(model))
+}

@@ -1,0 +1,65 @@
+import { type Counters, createCounters } from './counters.ts'
+import { createFaultRules, type FaultRules } from './fault-rules.ts'
+import { mountsMax, uploadBytesMax } from './limits.ts'
+
+/** What the admin endpoint can change about a mount beside its faults. */
+export interface MountSettings {
+  /** Refuse unknown members, as OpenAI does. */
+  strict: boolean
+  /** `scripted` never runs a recogniser, whatever is installed. */
+  transcription: 'auto' | 'scripted'
+  /** `tone` never runs a synthesizer, whatever is installed. */
+  speech: 'auto' | 'tone'
+  /** The largest audio upload in bytes. */
+  uploadBytesMax: number
+}
+
+/** One simulated provider: its own counters, faults and settings. */
+export interface Mount {
+  name: string
+  seed: number
+  counters: Counters
+  rules: FaultRules
+  settings: MountSettings
+}
+
+/** All simulated providers of one process. */
+export interface Mounts {
+  /** The mount of that name, created when it is new; undefined when there are too many. */
+  get(name: string): Mount | undefined
+  all(): Mount[]
+  /** Forgets counters, faults and settings of one mount. */
+  remove(name: string): void
+  /** Forgets counters, faults and settings of all mounts. */
+  clear(): void
+}
+
+/** The name of the mount that is served under `/v1`. */
+export const defaultMount = 'default'
+
+/** Creates the mounts of one simulator. The seed is mixed with each name, so that providers do not fail in step. */
+export function createMounts(seed: number): Mounts {
+  const mounts = new Map<string, Mount>()
+  return {
+    get(name) {
+      const known = mounts.get(name)
+      if (known !== undefined || mounts.size >= mountsMax) return known
+      const mount = createMount(name, Bun.hash.xxHash32(name, seed))
+      mounts.set(name, mount)
+      return mount
+    },
+    all: () => [...mounts.values()],
+    remove: (name) => void mounts.delete(name),
+    clear: () => mounts.clear(),
+  }
+}
+
+function createMount(name: string, seed: number): Mount {
+  return {
+    name,
+    seed,
+    counters: createCounters(),
+    rules: createFaultRules(seed),
+    settings: { strict: true, transcription: 'auto', speech: 'auto', uploadBytesMax },
+  }
+}

@@ -1,0 +1,233 @@
+import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ApiError, invalidRequest } from './errors.ts'
+import {
+  fileHeadBytesMax,
+  multipartFieldBytesMax,
+  multipartHeaderBytesMax,
+  multipartPartsMax,
+  uploadMemoryBytesMax,
+} from './limits.ts'
+
+/** A file part. Small ones are in memory, larger ones in a temporary file that goes with the form. */
+export interface UploadedFile {
+  name: string
+  fileName: string
+  contentType: string | null
+  bytes: number
+  /** The first bytes, enough to recognise the format. */
+  head: Uint8Array
+  /** A path at which the whole file can be read; writes it there first when it is in memory. */
+  path(): Promise<string>
+}
+
+/** A parsed form. `dispose` removes its temporary files and must be called on every exit. */
+export interface MultipartForm {
+  fields: { name: string; value: string }[]
+  files: UploadedFile[]
+  /** All bytes of the body, framing included. */
+  bytes: number
+  dispose(): Promise<void>
+}
+
+/** The boundary of a multipart content type, or null when it is none. */
+export function boundaryOf(contentType: string | undefined): string | null {
+  if (contentType === undefined || !/^multipart\/form-data\s*;/i.test(contentType)) return null
+  const found = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(contentType)
+  return found?.[1] ?? found?.[2] ?? null
+}
+
+interface Part {
+  name: string
+  fileName: string | null
+  contentType: string | null
+  bytes: number
+  chunks: Buffer[]
+  disk: { handle: FileHandle; path: string } | null
+  head: Buffer
+}
+
+/** The folder of a form's temporary files, made when it is first needed. */
+function createFolder() {
+  let made: Promise<string> | null = null
+  let files = 0
+  return {
+    async nextPath(extension: string): Promise<string> {
+      made ??= mkdtemp(join(tmpdir(), 'simulator-'))
+      return join(await made, `${files++}${extension}`)
+    },
+    async remove(): Promise<void> {
+      if (made !== null) await rm(await made, { recursive: true, force: true })
+    },
+  }
+}
+
+type Folder = ReturnType<typeof createFolder>
+
+/**
+ * Reads a form as it arrives. Throws `ApiError`: 400 for broken framing, 413 when the body is larger than `bytesMax`. When it
+ * throws, nothing is left behind.
+ */
+export async function readMultipart(
+  body: AsyncIterable<Uint8Array>,
+  boundary: string,
+  bytesMax: number,
+): Promise<MultipartForm> {
+  const folder = createFolder()
+  const reader = new FormReader(boundary, folder)
+  try {
+    for await (const chunk of body) {
+      if (reader.bytes + chunk.length > bytesMax) {
+        const message = `Maximum content size limit (${bytesMax}) exceeded.`
+        throw new ApiError({ status: 413, message })
+      }
+      await reader.push(chunk)
+    }
+    reader.requireEnd()
+  } catch (error) {
+    await reader.close()
+    await folder.remove()
+    throw error
+  }
+  const { fields, files, bytes } = reader
+  return { fields, files, bytes, dispose: folder.remove }
+}
+
+const broken = () => invalidRequest('Could not parse multipart form.')
+
+class FormReader {
+  bytes = 0
+  readonly fields: { name: string; value: string }[] = []
+  readonly files: UploadedFile[] = []
+  #state: 'preamble' | 'boundary' | 'headers' | 'content' | 'end' = 'preamble'
+  // A line end in front lets the very first boundary look like all others.
+  #buffer: Buffer = Buffer.from('\r\n')
+  #part: Part | null = null
+  readonly #delimiter: Buffer
+  readonly #folder: Folder
+
+  constructor(boundary: string, folder: Folder) {
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`)
+    this.#folder = folder
+  }
+
+  async push(chunk: Uint8Array): Promise<void> {
+    this.bytes += chunk.length
+    this.#buffer = Buffer.concat([this.#buffer, chunk])
+    while (await this.#step());
+  }
+
+  requireEnd(): void {
+    if (this.#state !== 'end') throw broken()
+  }
+
+  /** Closes a file that is still being written, when the form is given up. */
+  async close(): Promise<void> {
+    await this.#part?.disk?.handle.close()
+    this.#part = null
+  }
+
+  /** Reads one thing from the buffer; false when more bytes are needed. */
+  async #step(): Promise<boolean> {
+    if (this.#state === 'preamble' || this.#state === 'content') return this.#readContent()
+    if (this.#state === 'boundary') return this.#readBoundary()
+    if (this.#state === 'headers') return this.#readHeaders()
+    this.#buffer = Buffer.alloc(0)
+    return false
+  }
+
+  async #readContent(): Promise<boolean> {
+    const at = this.#buffer.indexOf(this.#delimiter)
+    const end = at >= 0 ? at : Math.max(0, this.#buffer.length - this.#delimiter.length)
+    if (this.#part !== null && end > 0) await this.#keep(this.#part, this.#buffer.subarray(0, end))
+    this.#buffer = this.#buffer.subarray(at >= 0 ? at + this.#delimiter.length : end)
+    if (at < 0) return false
+    if (this.#part !== null) await this.#finishPart(this.#part)
+    this.#state = 'boundary'
+    return true
+  }
+
+  #readBoundary(): boolean {
+    if (this.#buffer.length < 2) return false
+    const mark = this.#buffer.toString('latin1', 0, 2)
+    if (mark !== '--' && mark !== '\r\n') throw broken()
+    this.#state = mark === '--' ? 'end' : 'headers'
+    // The line end stays, so that a part without headers is read like one with them.
+    if (mark === '--') this.#buffer = Buffer.alloc(0)
+    return true
+  }
+
+  #readHeaders(): boolean {
+    const end = this.#buffer.indexOf('\r\n\r\n')
+    if (end > multipartHeaderBytesMax || (end < 0 && this.#buffer.length > multipartHeaderBytesMax))
+      throw broken()
+    if (end < 0) return false
+    this.#part = parsePart(this.#buffer.toString('utf8', 0, end))
+    this.#buffer = this.#buffer.subarray(end + 4)
+    if (this.fields.length + this.files.length >= multipartPartsMax) throw broken()
+    this.#state = 'content'
+    return true
+  }
+
+  async #keep(part: Part, bytes: Buffer): Promise<void> {
+    part.bytes += bytes.length
+    const isField = part.fileName === null
+    if (isField && part.bytes > multipartFieldBytesMax)
+      throw invalidRequest('A form field is too long.', part.name)
+    if (!isField && part.head.length < fileHeadBytesMax) {
+      part.head = Buffer.concat([part.head, bytes.subarray(0, fileHeadBytesMax - part.head.length)])
+    }
+    if (part.disk === null && (isField || part.bytes <= uploadMemoryBytesMax)) {
+      // A copy: the buffer it is cut from is much larger than it.
+      part.chunks.push(Buffer.from(bytes))
+      return
+    }
+    if (part.disk === null) {
+      const path = await this.#folder.nextPath('.upload')
+      part.disk = { path, handle: await open(path, 'w') }
+      for (const chunk of part.chunks.splice(0)) await part.disk.handle.writeFile(chunk)
+    }
+    await part.disk.handle.writeFile(bytes)
+  }
+
+  async #finishPart(part: Part): Promise<void> {
+    this.#part = null
+    if (part.fileName === null) {
+      this.fields.push({ name: part.name, value: Buffer.concat(part.chunks).toString('utf8') })
+      return
+    }
+    await part.disk?.handle.close()
+    const { name, fileName, contentType, bytes, head, chunks } = part
+    let path = part.disk?.path ?? null
+    const folder = this.#folder
+    this.files.push({
+      name,
+      fileName,
+      contentType,
+      bytes,
+      head,
+      async path() {
+        if (path !== null) return path
+        path = await folder.nextPath('.upload')
+        await writeFile(path, Buffer.concat(chunks))
+        return path
+      },
+    })
+  }
+}
+
+function parsePart(headers: string): Part {
+  const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(headers)?.[1]
+  const name = disposition === undefined ? undefined : parameter(disposition, 'name')
+  if (disposition === undefined || name === undefined) throw broken()
+  const contentType = /^content-type:\s*(.+?)\s*$/im.exec(headers)?.[1] ?? null
+  const fileName = parameter(disposition, 'filename') ?? null
+  return { name, fileName, contentType, bytes: 0, chunks: [], disk: null, head: Buffer.alloc(0) }
+}
+
+function parameter(disposition: string, name: string): string | undefined {
+  const found = new RegExp(`;?\\s*\\b${name}="((?:[^"\\\\]|\\\\.)*)"`, 'i').exec(disposition)
+  const plain = found ?? new RegExp(`;?\\s*\\b${name}=([^\\s;]+)`, 'i').exec(disposition)
+  return plain?.[1]?.replaceAll('%22', '"').replaceAll(/\\(.)/g, '$1')
+}

@@ -1,0 +1,149 @@
+import type { UsageMode } from './faults.ts'
+import type { JsonObject } from './json.ts'
+import { logprobsOf } from './logprobs.ts'
+import { fractionOf } from './random.ts'
+import type { Recognition, SpokenWord } from './recognise.ts'
+import { eventReply, frame, jsonReply, type Reply } from './reply.ts'
+import { countTokens, splitTokens } from './tokens.ts'
+import type { TranscriptionRequest } from './transcription-request.ts'
+import { distortUsage } from './usage.ts'
+
+/** What was heard in which audio, and how the usage of it is to be reported. */
+export interface Heard {
+  recognition: Recognition
+  seconds: number
+  usageMode: UsageMode | undefined
+}
+
+const audioTokensPerSecond = 10
+
+/** The answer of a transcription in the format that was asked for. */
+export function transcriptionReply(request: TranscriptionRequest, heard: Heard): Reply {
+  const { utterances, engine } = heard.recognition
+  const reply = request.stream ? streamed(request, heard) : whole(request, heard, utterances)
+  return { ...reply, headers: { 'x-simulator-transcription': engine } }
+}
+
+function whole(request: TranscriptionRequest, heard: Heard, utterances: SpokenWord[][]): Reply {
+  const text = textOf(heard)
+  if (request.format === 'text') return plain(`${text}\n`)
+  if (request.format === 'srt') return plain(captions(utterances, ','))
+  if (request.format === 'vtt') return plain(`WEBVTT\n\n${captions(utterances, '.')}`)
+  if (request.format === 'verbose_json') return jsonReply(JSON.stringify(verboseBody(request, heard)))
+  const usage = distortUsage(usageOf(request, heard), heard.usageMode)
+  if (request.format === 'diarized_json') return jsonReply(JSON.stringify({ ...diarizedBody(heard), usage }))
+  const logprobs = request.wantsLogprobs ? { logprobs: tokenLogprobs(text) } : {}
+  return jsonReply(JSON.stringify({ text, ...logprobs, usage }))
+}
+
+function plain(body: string): Reply {
+  return { status: 200, contentType: 'text/plain; charset=utf-8', body }
+}
+
+function textOf(heard: Heard): string {
+  return heard.recognition.utterances.map(joined).join(' ')
+}
+
+function joined(words: readonly SpokenWord[]): string {
+  return words.map((spoken) => spoken.word).join(' ')
+}
+
+function tokenLogprobs(text: string) {
+  return logprobsOf(splitTokens(text), 0).content.map(({ token, logprob, bytes }) => ({
+    token,
+    logprob,
+    bytes,
+  }))
+}
+
+/** Whisper is billed by whole seconds, the gpt-4o models by tokens. */
+function usageOf(request: TranscriptionRequest, heard: Heard): JsonObject {
+  if (request.model === 'whisper-1') return { type: 'duration', seconds: Math.ceil(heard.seconds) }
+  const audioTokens = Math.ceil(heard.seconds * audioTokensPerSecond)
+  const textTokens = countTokens(request.prompt)
+  const outputTokens = countTokens(textOf(heard))
+  return {
+    type: 'tokens',
+    input_tokens: audioTokens + textTokens,
+    input_token_details: { text_tokens: textTokens, audio_tokens: audioTokens },
+    output_tokens: outputTokens,
+    total_tokens: audioTokens + textTokens + outputTokens,
+  }
+}
+
+function verboseBody(request: TranscriptionRequest, heard: Heard): JsonObject {
+  const { utterances } = heard.recognition
+  return {
+    task: 'transcribe',
+    language: languageName(request.language ?? 'en'),
+    duration: heard.seconds,
+    text: textOf(heard),
+    ...(request.wantsWords ? { words: utterances.flat() } : {}),
+    ...(request.wantsSegments ? { segments: utterances.map(segment) } : {}),
+    usage: distortUsage(usageOf(request, heard), heard.usageMode),
+  }
+}
+
+/** Whisper writes languages out, in English and in small letters. */
+function languageName(code: string): string {
+  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(code)
+  return (name ?? code).toLowerCase()
+}
+
+function segment(words: readonly SpokenWord[], id: number): JsonObject {
+  const text = ` ${joined(words)}`
+  return {
+    id,
+    seek: 0,
+    start: words[0]?.start ?? 0,
+    end: words.at(-1)?.end ?? 0,
+    text,
+    tokens: splitTokens(text).map((piece) => Math.floor(fractionOf(piece) * 50_000)),
+    temperature: 0,
+    avg_logprob: -0.25,
+    compression_ratio: 1.2,
+    no_speech_prob: 0.01,
+  }
+}
+
+/** Every utterance is given to the other one of two speakers in turn. */
+function diarizedBody(heard: Heard): JsonObject {
+  const segments = heard.recognition.utterances.map((words, index) => ({
+    type: 'transcript.text.segment',
+    id: `seg_${index}`,
+    start: words[0]?.start ?? 0,
+    end: words.at(-1)?.end ?? 0,
+    text: ` ${joined(words)}`,
+    speaker: index % 2 === 0 ? 'A' : 'B',
+  }))
+  const text = segments.map((one) => `${one.speaker}:${one.text}`).join('\n')
+  return { task: 'transcribe', duration: heard.seconds, text, segments }
+}
+
+function captions(utterances: readonly SpokenWord[][], decimalMark: string): string {
+  const cues = utterances.map((words, index) => {
+    const start = clock(words[0]?.start ?? 0, decimalMark)
+    const end = clock(words.at(-1)?.end ?? 0, decimalMark)
+    const number = decimalMark === ',' ? `${index + 1}\n` : ''
+    return `${number}${start} --> ${end}\n${joined(words)}\n`
+  })
+  return `${cues.join('\n')}\n`
+}
+
+function clock(seconds: number, decimalMark: string): string {
+  const text = new Date(Math.round(seconds * 1000)).toISOString().slice(11, 23)
+  return text.replace('.', decimalMark)
+}
+
+function streamed(request: TranscriptionRequest, heard: Heard): Reply {
+  const text = textOf(heard)
+  const usage = distortUsage(usageOf(request, heard), heard.usageMode)
+  const deltas = splitTokens(text).map((delta) => frame({ type: 'transcript.text.delta', delta }))
+  const segments = request.format === 'diarized_json' ? diarizedSegments(heard) : []
+  return eventReply([...deltas, ...segments, frame({ type: 'transcript.text.done', text, usage })])
+}
+
+function diarizedSegments(heard: Heard): string[] {
+  const { segments } = diarizedBody(heard)
+  return Array.isArray(segments) ? segments.map(frame) : []
+}
