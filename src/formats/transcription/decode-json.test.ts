@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
+import type { AudioHeaders } from './audio-fields.ts'
 import { decodeTranscriptionJson } from './decode-json.ts'
 
-const noHeaders = { sessionId: null, accept: null }
+const noHeaders: AudioHeaders = { sessionId: null, accept: null }
 const wav = Buffer.from('RIFF....WAVEfmt and so on')
 
 /** Memory that counts how it was closed. */

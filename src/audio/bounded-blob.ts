@@ -1,0 +1,54 @@
+import { assert } from '../core/assert.ts'
+import { audioReadBytes } from '../core/limits.ts'
+
+/** Thrown when a parser has read more than it may; the caller then goes without its answer. */
+export class ReadLimitError extends Error {}
+
+/**
+ * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones; bounded in
+ * their number, and giving way to other work at every one, because a parser may find all it wants in memory.
+ */
+export class BoundedBlob {
+  readonly size: number
+  readonly #blob: Blob
+  readonly #readsMax: number
+  #reads = 0
+  #window: Uint8Array = new Uint8Array(0)
+  #windowStart = 0
+
+  constructor(blob: Blob, sizeBytes: number, readsMax: number) {
+    this.#blob = blob
+    this.size = sizeBytes
+    this.#readsMax = readsMax
+  }
+
+  /** Bytes from `start` to `end`, fewer at the end of the blob. The result is a view that later reads leave alone. */
+  async read(start: number, end: number): Promise<Uint8Array> {
+    assert(start >= 0 && end >= start, 'a read has a beginning and an end')
+    const last = Math.min(end, this.size)
+    if (start >= last) return new Uint8Array(0)
+    if (start < this.#windowStart || last > this.#windowStart + this.#window.length) {
+      await this.#load(start, Math.max(last, start + audioReadBytes))
+    }
+    return this.#window.subarray(start - this.#windowStart, last - this.#windowStart)
+  }
+
+  async #load(start: number, end: number): Promise<void> {
+    this.#reads += Math.ceil((end - start) / audioReadBytes)
+    if (this.#reads > this.#readsMax)
+      throw new ReadLimitError('a container needed more reads than it may have')
+    this.#window = new Uint8Array(await this.#blob.slice(start, end).arrayBuffer())
+    this.#windowStart = start
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve)
+    })
+  }
+
+  /** As the part of a Blob that the container parser uses: its size, its type, and slices that are read whole. */
+  asBlob(): Blob {
+    const slice = (start = 0, end = this.size) => ({
+      arrayBuffer: async () => (await this.read(start, end)).slice().buffer,
+    })
+    return { size: this.size, type: '', slice } as unknown as Blob
+  }
+}

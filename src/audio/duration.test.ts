@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toFormat, type StoredAudio } from '../canonical/audio.ts'
+import { estimateDurationMs, measureDuration } from './duration.ts'
+import { sniffFormat } from './sniff.ts'
+import { createSpool, storedInMemory } from './spool.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'headrace-audio-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const hasFfmpeg = Bun.which('ffmpeg') !== null
+const hasEspeak = Bun.which('espeak-ng') !== null
+if (!hasFfmpeg || !hasEspeak)
+  console.warn('durations of real audio are not tested: ffmpeg or espeak-ng is not installed')
+
+async function run(...command: string[]): Promise<void> {
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+  expect(await child.exited).toBe(0)
+}
+
+async function store(bytes: Uint8Array): Promise<StoredAudio> {
+  const spool = createSpool({ folder, bytesMax: 1e9 })
+  for (let offset = 0; offset < bytes.length; offset += 50_000)
+    await spool.write(bytes.subarray(offset, offset + 50_000))
+  return spool.finish()
+}
+
+/** Speech from text, 12.5 s, in the container that ffmpeg makes of these arguments. */
+async function speech(name: string, args: string[]): Promise<Uint8Array> {
+  const source = join(folder, 'speech.wav')
+  if (!(await Bun.file(source).exists())) {
+    await run(
+      'espeak-ng',
+      '-w',
+      source,
+      'The headrace carries water from the intake gate to the turbines. '.repeat(6),
+    )
+  }
+  const target = join(folder, name)
+  await run('ffmpeg', '-y', '-loglevel', 'error', '-i', source, '-t', '12.5', ...args, target)
+  return new Uint8Array(await Bun.file(target).arrayBuffer())
+}
+
+const containers: [string, string[]][] = [
+  ['a.wav', []],
+  ['float.wav', ['-c:a', 'pcm_f32le', '-ar', '48000']],
+  ['a.mp3', ['-b:a', '64k']],
+  ['vbr.mp3', ['-q:a', '7']],
+  ['noheader.mp3', ['-q:a', '7', '-write_xing', '0']],
+  ['cbr-noheader.mp3', ['-b:a', '48k', '-write_xing', '0']],
+  ['a.flac', []],
+  ['a.ogg', ['-c:a', 'libvorbis']],
+  ['opus.ogg', ['-c:a', 'libopus']],
+  ['a.m4a', ['-c:a', 'aac']],
+  ['fast.m4a', ['-c:a', 'aac', '-movflags', '+faststart']],
+  ['fragments.m4a', ['-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov', '-frag_duration', '1000000']],
+  ['a.webm', ['-c:a', 'libopus']],
+  ['live.webm', ['-c:a', 'libopus', '-live', '1']],
+  ['a.aac', ['-c:a', 'aac']],
+]
+
+describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
+  test.each(containers)(
+    'is found in %s',
+    async (name, args) => {
+      const stored = await store(await speech(name, args))
+      const format = toFormat(name.split('.').at(-1) ?? '') ?? ''
+      expect(sniffFormat(stored.head)).toBe(format)
+      const milliseconds = await measureDuration({ format, stored })
+      expect(milliseconds).toBeGreaterThan(12_300)
+      // Encoders pad to whole frames, and a variable rate without a header is known from its frames.
+      expect(milliseconds).toBeLessThan(12_800)
+      await stored.dispose()
+    },
+    20_000,
+  )
+
+  test('is found in headerless samples by their number', async () => {
+    const bytes = await speech('a.raw', ['-f', 's16le', '-ar', '16000', '-ac', '1'])
+    const stored = await store(bytes)
+    expect(await measureDuration({ format: 'pcm', stored })).toBe(12_500)
+  }, 20_000)
+
+  test('is found in a long file without keeping other work waiting', async () => {
+    const bytes = await speech('long.mp3', ['-q:a', '7', '-write_xing', '0'])
+    const stored = await store(new Uint8Array(Buffer.concat(Array.from({ length: 200 }, () => bytes))))
+    let longestMs = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    expect(await measureDuration({ format: 'mp3', stored })).toBeGreaterThan(40 * 60_000)
+    clearInterval(timer)
+    // 10 ms is the aim; the bound leaves room for a collection on a busy machine.
+    expect(longestMs).toBeLessThan(60)
+    await stored.dispose()
+  }, 30_000)
+})
+
+describe('the duration of anything else', () => {
+  test('is unknown, not an error', async () => {
+    for (const text of [
+      '',
+      'hello',
+      'RIFF\0\0\0\0WAVE',
+      'OggS',
+      'fLaC',
+      'ID3',
+      '\x1a\x45\xdf\xa3',
+      '....ftypisom',
+      '\xff\xfb',
+    ]) {
+      const bytes = new Uint8Array(Buffer.from(text, 'latin1'))
+      const stored = storedInMemory({ sizeBytes: bytes.length, head: bytes }, bytes)
+      for (const format of ['wav', 'mp3', 'ogg', 'webm', 'x'])
+        expect(await measureDuration({ format, stored })).toBeNull()
+    }
+  })
+
+  test('is unknown when a header claims what its size cannot hold', async () => {
+    const bytes = new Uint8Array(1_000)
+    const header = Buffer.from(
+      'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\x01\0\0\0\x02\0\x10\0data\0\0\0\0',
+      'latin1',
+    )
+    bytes.set(header)
+    const stored = storedInMemory({ sizeBytes: bytes.length, head: bytes.subarray(0, 64) }, bytes)
+    expect(await measureDuration({ format: 'wav', stored })).toBeNull()
+  })
+
+  test('is estimated from above by size, for a hold', () => {
+    expect(estimateDurationMs('pcm', 32_000)).toBe(1_000)
+    expect(estimateDurationMs('mp3', 2_000)).toBe(1_000)
+    expect(estimateDurationMs('mp3', 1e12)).toBe(86_400_000)
+  })
+})
+
+describe('a spool', () => {
+  test('keeps small audio in memory and large audio in a file that disposal removes', async () => {
+    const small = await store(new Uint8Array(1_000_000))
+    expect(await ownFiles()).toBe(0)
+    const bytes = crypto.getRandomValues(new Uint8Array(60_000))
+    const large = await store(new Uint8Array(Buffer.concat(Array.from({ length: 20 }, () => bytes))))
+    expect(await ownFiles()).toBe(1)
+    const read = new Uint8Array(await new Response(large.open()).arrayBuffer())
+    expect(read.length).toBe(1_200_000)
+    expect(read.subarray(1_140_000)).toEqual(bytes)
+    // A second attempt reads the same bytes, and a reader that leaves early closes its file.
+    const reader = large.open().getReader()
+    expect((await reader.read()).value?.subarray(0, 5)).toEqual(bytes.subarray(0, 5))
+    await reader.cancel()
+    await large.dispose()
+    await large.dispose()
+    await small.dispose()
+    expect(await ownFiles()).toBe(0)
+  })
+
+  test('refuses what is too large and leaves no file', async () => {
+    const spool = createSpool({ folder, bytesMax: 2_000_000 })
+    await spool.write(new Uint8Array(1_900_000))
+    await expect(spool.write(new Uint8Array(100_001))).rejects.toMatchObject({ type: 'payload_too_large' })
+    await spool.discard()
+    expect(await ownFiles()).toBe(0)
+  })
+
+  test('answers a folder that is gone as a storage failure', async () => {
+    const spool = createSpool({ folder: join(folder, 'gone'), bytesMax: 1e9 })
+    await expect(spool.write(new Uint8Array(2_000_000))).rejects.toMatchObject({
+      type: 'storage_unavailable',
+    })
+  })
+})
+
+async function ownFiles(): Promise<number> {
+  return (await readdir(folder)).filter((name) => name.startsWith('audio-')).length
+}

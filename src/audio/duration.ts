@@ -1,0 +1,80 @@
+import { parseBlob } from 'music-metadata'
+import { pcmInputRate, type LocalAudio } from '../canonical/audio.ts'
+import { audioDurationMsMax, durationReadsMax } from '../core/limits.ts'
+import { BoundedBlob } from './bounded-blob.ts'
+import { measureOgg } from './ogg-duration.ts'
+import { sniffFormat } from './sniff.ts'
+import { measureWav } from './wav-duration.ts'
+import { measureWebm } from './webm-duration.ts'
+
+/**
+ * Whole milliseconds of stored audio, at least 1, from its container; null when the container does not tell or what it
+ * tells cannot be true. Reads a bounded amount and gives way to other work in between; never rejects.
+ */
+export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
+  const { stored } = audio
+  const format = sniffFormat(stored.head) ?? audio.format
+  if (audio.format === 'pcm' && format === 'pcm') return pcmMilliseconds(stored.sizeBytes)
+  const blob = new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
+  try {
+    const seconds = (await measureDirectly(format, blob)) ?? (await measureByParser(blob))
+    return seconds === null ? null : toPlausible(seconds, format, stored.sizeBytes)
+  } catch {
+    // Not a container after all, or one that would need too many reads. What the provider says decides then.
+    return null
+  }
+}
+
+/**
+ * An upper estimate for a hold when the length is unknown: compressed speech has hardly fewer than 16 kbit/s. Whole
+ * milliseconds, at most a day.
+ */
+export function estimateDurationMs(format: string, sizeBytes: number): number {
+  if (format === 'pcm' || format === 'wav') return Math.min(pcmMilliseconds(sizeBytes), audioDurationMsMax)
+  return Math.min(Math.max(1, Math.ceil(sizeBytes / 2)), audioDurationMsMax)
+}
+
+/** A figure that a provider gave, as whole milliseconds, or null when it cannot be true of any audio. */
+export function toPlausibleMilliseconds(seconds: number): number | null {
+  const milliseconds = Math.round(seconds * 1000)
+  return milliseconds >= 0 && milliseconds <= audioDurationMsMax ? milliseconds : null
+}
+
+/** Containers that tell their length in a few reads, or that the parser does not measure. */
+async function measureDirectly(format: string, blob: BoundedBlob): Promise<number | null> {
+  if (format === 'wav') return measureWav(blob)
+  if (format === 'webm') return measureWebm(blob)
+  return format === 'ogg' ? measureOgg(blob) : null
+}
+
+async function measureByParser(blob: BoundedBlob): Promise<number | null> {
+  const { format } = await parseBlob(blob.asBlob(), { duration: true, skipCovers: true })
+  return format.duration !== undefined && format.duration > 0 ? format.duration : null
+}
+
+/** Highest bit rates; a file with fewer seconds than its size needs at this rate has a false header. Containers may hold video. */
+const bitsPerSecondMax: Readonly<Record<string, number>> = {
+  mp3: 640_000,
+  aac: 1_200_000,
+  ogg: 2_000_000,
+  flac: 20_000_000,
+  m4a: 60_000_000,
+  webm: 60_000_000,
+}
+
+/** Pictures and tags may be this large and have no duration. */
+const tagBytesMax = 16_000_000
+/** Silence in Opus and FLAC comes down to about this. */
+const bitsPerSecondMin = 300
+
+function toPlausible(seconds: number, format: string, sizeBytes: number): number | null {
+  const milliseconds = Math.max(1, Math.round(seconds * 1000))
+  const fastest = bitsPerSecondMax[format]
+  const shortest = fastest === undefined ? 0 : (Math.max(0, sizeBytes - tagBytesMax) * 8_000) / fastest
+  const longest = Math.min(audioDurationMsMax, (sizeBytes * 8_000) / bitsPerSecondMin)
+  return milliseconds >= shortest && milliseconds <= longest ? milliseconds : null
+}
+
+function pcmMilliseconds(sizeBytes: number): number {
+  return Math.max(1, Math.round(sizeBytes / ((pcmInputRate * 2) / 1000)))
+}

@@ -1,0 +1,30 @@
+import { audioReadBytes } from '../core/limits.ts'
+import type { BoundedBlob } from './bounded-blob.ts'
+
+/**
+ * Seconds of an Ogg file with Opus or Vorbis: its last page's position over the rate that the first page names. Two
+ * reads whatever its length, where a parser walks all pages.
+ */
+export async function measureOgg(blob: BoundedBlob): Promise<number | null> {
+  const head = Buffer.from(await blob.read(0, 256))
+  const clock = readClock(head)
+  if (clock === null) return null
+  const tail = Buffer.from(await blob.read(Math.max(0, blob.size - audioReadBytes), blob.size))
+  const serial = head.subarray(14, 18)
+  for (let at = tail.lastIndexOf('OggS'); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf('OggS', at - 1)) {
+    if (at + 18 > tail.length || !tail.subarray(at + 14, at + 18).equals(serial)) continue
+    const position = tail.readBigInt64LE(at + 6)
+    if (position > 0n) return Math.max(0, Number(position) - clock.skip) / clock.rate
+  }
+  return null
+}
+
+function readClock(head: Buffer): { rate: number; skip: number } | null {
+  const opus = head.indexOf('OpusHead')
+  // Opus positions count at 48 kHz whatever the input was.
+  if (opus >= 0 && opus + 12 <= head.length) return { rate: 48_000, skip: head.readUInt16LE(opus + 10) }
+  const vorbis = head.indexOf('\x01vorbis', 0, 'latin1')
+  if (vorbis < 0 || vorbis + 16 > head.length) return null
+  const rate = head.readUInt32LE(vorbis + 12)
+  return rate > 0 ? { rate, skip: 0 } : null
+}
