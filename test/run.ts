@@ -4,12 +4,13 @@
  * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`.
  * With `CI=true` a missing PostgreSQL, or a test that ran on one of the two databases only, fails the run.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArguments, selectFiles } from './runner/arguments.ts'
 import { compareDatabases } from './runner/database-counts.ts'
 import { parseSummary } from './runner/summary.ts'
+import type { TestPostgres } from './support/postgres.ts'
 import { startPostgres, whyNoPostgres } from './support/postgres.ts'
 import { listFiles, rootFolder } from './tidy/sources.ts'
 
@@ -44,17 +45,25 @@ async function runTests(files: readonly string[], options: readonly string[], en
 
 async function run(files: readonly string[], options: readonly string[]): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-test-'))
+  // A database server that runs as another user starts below it.
+  chmodSync(folder, 0o755)
   const countsFile = join(folder, 'counts.jsonl')
   const reason = whyNoPostgres()
-  const postgres = reason === null ? await startPostgres() : null
-  // The server is a daemon: it would outlive a run that somebody breaks off.
-  const breakOff = () => {
+  let postgres: TestPostgres | null = null
+  const cleanUp = () => {
     postgres?.stop()
-    process.exit(130)
+    rmSync(folder, { recursive: true, force: true })
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, breakOff)
+  // The server is a daemon: without this it would outlive a run that somebody breaks off.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      cleanUp()
+      process.exit(130)
+    })
+  }
   try {
-    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
+    if (reason === null) postgres = await startPostgres()
+    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile, TMPDIR: folder }
     if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
     const { code, output } = await runTests(files, options, env)
     const recorded = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
@@ -67,8 +76,7 @@ async function run(files: readonly string[], options: readonly string[]): Promis
     console.log(`${passed} passed, ${failedInAll} failed, ${skipped} skipped`)
     return failedInAll === 0
   } finally {
-    postgres?.stop()
-    rmSync(folder, { recursive: true, force: true })
+    cleanUp()
   }
 }
 

@@ -98,8 +98,6 @@ export function checkBarrel(source: Source): Finding[] {
   const body = source.program['body']
   if (!Array.isArray(body) || registries.has(source.file)) return []
   const statements = body.filter(isNode)
-  const isHandedOn = (node: SyntaxNode) =>
-    node.type === 'ExportAllDeclaration' || (node.type === 'ExportNamedDeclaration' && isNode(node['source']))
   const handedOn = statements.filter(isHandedOn)
   const isBarrel =
     handedOn.length > 0 && statements.every((node) => isHandedOn(node) || node.type === 'ImportDeclaration')
@@ -115,4 +113,10 @@ export function checkBarrel(source: Source): Finding[] {
         'Import from the file that defines the thing: barrels hide the layer and load what nobody asked for.',
     },
   ]
+}
+
+function isHandedOn(node: SyntaxNode): boolean {
+  return (
+    node.type === 'ExportAllDeclaration' || (node.type === 'ExportNamedDeclaration' && isNode(node['source']))
+  )
 }

@@ -139,15 +139,15 @@ export function walk(root: SyntaxNode): Visit[] {
   for (let at = 0; at < visits.length; at += 1) {
     const node = visits[at]?.node
     if (node === undefined) break
-    for (const value of Object.values(node)) {
-      if (Array.isArray(value)) {
-        for (const item of value) if (isNode(item)) visits.push({ node: item, parent: node })
-      } else if (isNode(value)) {
-        visits.push({ node: value, parent: node })
-      }
-    }
+    for (const child of childrenOf(node)) visits.push({ node: child, parent: node })
   }
   return visits
+}
+
+function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  return Object.values(node)
+    .flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value]))
+    .filter(isNode)
 }
 
 /** Unit tests and shared cases: they may reach across layers and be long. */
