@@ -105,6 +105,7 @@ describe('the import rules can fail', () => {
     ['src/core/x.ts', "import { a } from './a'", 'extension'],
     ['simulator/x.ts', "import { a } from '../src/core/a.ts'", 'simulator'],
     ['src/http/x.ts', "import { a } from '../../simulator/server.ts'", 'src-border'],
+    ['src/main.ts', "import { draw } from '../simulator/random.ts'", 'src-border'],
     ['src/billing/x.ts', "import { Hono } from 'hono'", 'package'],
     ['src/billing/x.ts', "import { stream } from 'hono/streaming'", 'package'],
     ['src/http/x.ts', "import pino from 'pino'", 'package'],
@@ -122,6 +123,7 @@ describe('the import rules can fail', () => {
     ['src/http/x.ts', "import { a } from '../core/a.ts'"],
     ['src/http/x.ts', "import { a } from './a.ts'"],
     ['src/main.ts', "import { a } from './http/a.ts'"],
+    ['src/main.ts', "const { startSimulator } = await import('../simulator/server.ts')"],
     ['src/config.ts', "import { z } from 'zod'"],
     ['src/billing/ledger-repository.ts', "import type { Unit } from '../storage/database.ts'"],
     ['src/billing/ledger.test.ts', "import { openDatabase } from '../storage/database.ts'"],
@@ -200,6 +202,7 @@ describe('the rules about shape can fail', () => {
     ['src/core/x.ts', '// A price of 0 = free; an absent one = unknown.'],
     ['src/core/x.ts', '// oxlint-disable-next-line no-console -- the last words of a dying process\na()'],
     ['src/core/x.ts', '/** Adds one. */\nexport function a() {}'],
+    ['src/core/x.ts', 'export function createLedger(): Ledger {}'],
     ['src/core/x.ts', '/** Both. */\nexport type A = 1\nexport type B = 2'],
     ['src/core/x.ts', '/** Adds one. */\nexport function a(b: 1): 1\nexport function a(b: number) {}'],
   ]

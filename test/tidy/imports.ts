@@ -35,6 +35,9 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   zod: ['src/formats/', 'src/http/', 'src/config.ts'],
 }
 
+/** With no provider configured main.ts starts the simulator; the one way from src to it. */
+const sandboxEdge = { from: 'src/main.ts', to: 'simulator/server.ts' }
+
 /** What `config.ts` may import besides the schema library. */
 const configFolders = new Set(['core', 'canonical'])
 
@@ -77,10 +80,11 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
     }
   }
   if (file.startsWith('src/') && !target.startsWith('src/') && !isTest(file)) {
+    if (file === sandboxEdge.from && target === sandboxEdge.to) return null
     return {
       rule: 'src-border',
       problem: `imports ${target}, which is outside src/`,
-      remedy: 'What runs in production lives in src/; only main.ts starts the sandbox (a counted exception).',
+      remedy: 'What runs in production lives in src/; only main.ts reaches out, to start the sandbox.',
     }
   }
   return null
