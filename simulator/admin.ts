@@ -10,12 +10,16 @@ import { readBody } from './read-body.ts'
 export interface AdminRequest {
   request: IncomingMessage
   response: ServerResponse
-  url: URL
   mounts: Mounts
   programs: Programs
 }
 
-type AdminHandler = (asked: AdminRequest, body: unknown) => unknown
+/** An admin request with its query read. */
+interface ParsedRequest extends AdminRequest {
+  query: URLSearchParams
+}
+
+type AdminHandler = (asked: ParsedRequest, body: unknown) => unknown
 
 const handlers: Record<string, AdminHandler> = {
   'GET /admin/health': health,
@@ -30,7 +34,8 @@ const handlers: Record<string, AdminHandler> = {
 
 /** Serves the admin endpoint; every answer is JSON. */
 export async function serveAdmin(asked: AdminRequest): Promise<void> {
-  const { request, response, url } = asked
+  const { request, response } = asked
+  const url = new URL(request.url ?? '/', 'http://simulator')
   const headers = { 'content-type': 'application/json' }
   try {
     const handler = handlers[`${request.method} ${url.pathname}`]
@@ -39,7 +44,9 @@ export async function serveAdmin(asked: AdminRequest): Promise<void> {
       throw new ApiError({ status: 404, message: `No such admin route. There are: ${known}.` })
     }
     const { text } = await readBody(request, 0)
-    response.writeHead(200, headers).end(JSON.stringify(handler(asked, text === '' ? null : parsed(text))))
+    response
+      .writeHead(200, headers)
+      .end(JSON.stringify(handler({ ...asked, query: url.searchParams }, text === '' ? null : parsed(text))))
   } catch (error) {
     const refusal = error instanceof FaultSpecError ? invalidRequest(error.message) : error
     if (!(refusal instanceof ApiError)) throw error
@@ -56,15 +63,15 @@ function parsed(text: string): unknown {
 }
 
 /** The mount that the query or the body names, `default` when neither does. */
-function mountOf({ url, mounts }: AdminRequest, body: unknown): Mount {
+function mountOf({ query, mounts }: ParsedRequest, body: unknown): Mount {
   const inBody = isObject(body) && typeof body['mount'] === 'string' ? body['mount'] : null
-  const mount = mounts.get(url.searchParams.get('mount') ?? inBody ?? defaultMount)
+  const mount = mounts.get(query.get('mount') ?? inBody ?? defaultMount)
   if (mount === undefined)
     throw invalidRequest('There are too many mounts; POST /admin/reset forgets them.', 'mount')
   return mount
 }
 
-function health({ mounts, programs }: AdminRequest) {
+function health({ mounts, programs }: ParsedRequest) {
   const hasConverter = programs.ffmpeg !== null || programs.sox !== null
   return {
     status: 'ok',
@@ -74,9 +81,9 @@ function health({ mounts, programs }: AdminRequest) {
   }
 }
 
-function counters(asked: AdminRequest) {
-  const withRequests = asked.url.searchParams.get('requests') !== '0'
-  if (asked.url.searchParams.get('mount') !== '*') {
+function counters(asked: ParsedRequest) {
+  const withRequests = asked.query.get('requests') !== '0'
+  if (asked.query.get('mount') !== '*') {
     const mount = mountOf(asked, null)
     return shownCounters(mount, withRequests)
   }
@@ -89,7 +96,7 @@ function shownCounters(mount: Mount, withRequests: boolean): JsonObject {
   return { mount: mount.name, ...mount.counters.read(withRequests) }
 }
 
-function setFaults(asked: AdminRequest, body: unknown) {
+function setFaults(asked: ParsedRequest, body: unknown) {
   const mount = mountOf(asked, body)
   mount.rules.set(isObject(body) ? body['rules'] : body)
   return { mount: mount.name, rules: mount.rules.list() }
@@ -100,7 +107,7 @@ function shownSettings({ name, settings }: Mount) {
   return { mount: name, strict, transcription, speech, upload_bytes_max: settings.uploadBytesMax }
 }
 
-function changeSettings(asked: AdminRequest, body: unknown) {
+function changeSettings(asked: ParsedRequest, body: unknown) {
   if (!isObject(body)) throw invalidRequest('Send an object with the settings to change.')
   const mount = mountOf(asked, body)
   mount.settings = { ...mount.settings, ...parseSettings(body) }
@@ -123,8 +130,8 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
 }
 
 /** Forgets counters, faults and settings: of the named mount, or of all. */
-function reset(asked: AdminRequest, body: unknown) {
-  const isNamed = asked.url.searchParams.has('mount') || (isObject(body) && body['mount'] !== undefined)
+function reset(asked: ParsedRequest, body: unknown) {
+  const isNamed = asked.query.has('mount') || (isObject(body) && body['mount'] !== undefined)
   if (!isNamed) {
     asked.mounts.clear()
     return { status: 'ok' }

@@ -14,8 +14,8 @@ export interface Exchange {
   /** Notes what the request turned out to ask for. Called once, when the body has been read. */
   asked(request: { model: string | null; body: string; bodyBytes: number; fault: string | null }): void
   sent(bytes: number): void
-  /** Ends the count: with a status, or with a caller who left. Only the first call counts. */
-  end(outcome: { status: number } | 'hang_up' | 'cut'): void
+  /** Ends the count: with a status, or with a caller who left. Only the first call counts, and returns true. */
+  end(outcome: { status: number } | 'hang_up' | 'cut'): boolean
 }
 
 interface RecordedRequest {
@@ -130,7 +130,7 @@ function createExchange(
       state.bytesOut += bytes
     },
     end(outcome) {
-      if (record.outcome !== null) return
+      if (record.outcome !== null) return false
       const elapsedMs = Math.round((performance.now() - startedAtMs) * 10) / 10
       record.elapsed_ms = elapsedMs
       record.outcome = typeof outcome === 'object' ? outcome.status : outcome
@@ -143,6 +143,7 @@ function createExchange(
         const entry = { number, path, at: new Date().toISOString(), elapsed_ms: elapsedMs, phase: this.phase }
         pushBounded<JsonObject>(state.lastHangUps, entry, recordedHangUpsMax)
       }
+      return true
     },
   }
 }

@@ -38,8 +38,8 @@ export interface RuleSubject {
 export interface FaultRules {
   /** Replaces the rules and forgets what the old ones have done. Throws `FaultSpecError`. */
   set(rules: unknown): void
-  /** The faults of every rule that strikes this request, later rules over earlier ones; null when none does. */
-  draw(subject: RuleSubject): Faults | null
+  /** The faults of every rule that strikes this request, later rules over earlier ones, and the rules' specifications. */
+  draw(subject: RuleSubject): { faults: Faults; specs: string[] }
   /** The rules with how often each has matched and struck, as the admin endpoint shows them. */
   list(): JsonObject[]
 }
@@ -70,13 +70,15 @@ export function createFaultRules(seed: number): FaultRules {
       drawn = new Map()
     },
     draw(subject) {
-      let faults: Faults | null = null
+      const faults: Faults = {}
+      const specs: string[] = []
       for (const [index, rule] of rules.entries()) {
         if (!isStruck(rule, index, subject)) continue
         rule.struck++
-        faults = Object.assign({}, faults, rule.faults)
+        Object.assign(faults, rule.faults)
+        specs.push(rule.spec)
       }
-      return faults
+      return { faults, specs }
     },
     list: () => rules.map(shown),
   }

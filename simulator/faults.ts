@@ -205,6 +205,12 @@ function splitOnce(text: string): [string, string] {
   return at < 0 ? [text.trim(), ''] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
+/** The names of the faults in specifications, without their values: what a struck request is counted under. */
+export function faultNamesIn(specs: readonly string[]): string | null {
+  const names = specs.flatMap((spec) => spec.split(',')).map((part) => (part.split(/[=;]/)[0] ?? '').trim())
+  return [...new Set(names)].filter((name) => name !== '').join(',') || null
+}
+
 /**
  * Reads `name[=value][;attribute=value]…` specifications, separated by commas. Free text is percent-encoded.
  * Throws `FaultSpecError` naming the fault at fault.

@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 import { embeddings } from './embeddings.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
-import { FaultSpecError, parseFaults, type Faults } from './faults.ts'
+import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { faultWaitMsMax } from './limits.ts'
 import { modelBody, modelList } from './models.ts'
@@ -45,8 +45,8 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
   const exchange = mount.counters.begin({ method, path, headers: request.headers })
   const departure = new AbortController()
   response.on('close', () => {
-    exchange.end('hang_up')
-    departure.abort()
+    // Also after a complete answer, when nobody waits for the signal any more.
+    if (exchange.end('hang_up')) departure.abort()
   })
   const key = `${mount.seed} ${exchange.number}`
   let body: ReadBody | ApiError | null = null
@@ -56,7 +56,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
     exchange.asked({
       ...subjectOf(body),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
-      fault: faults.name,
+      fault: faults.names,
     })
     exchange.phase = 'waiting'
     const sending: Sending = { response, faults: faults.faults, exchange, signal: departure.signal, key }
@@ -74,27 +74,26 @@ function apiErrorOnly(error: unknown): ApiError {
   throw error
 }
 
-/** The faults of one request, the refusal of a specification that cannot be read, and the name it is counted under. */
+/** The faults of one request, the refusal of a specification that cannot be read, and the names it is counted under. */
 interface DrawnFaults {
   faults: Faults
   refusal: ApiError | null
-  name: string | null
+  names: string | null
 }
 
 function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | ApiError): DrawnFaults {
   const { model, body: text } = subjectOf(body)
   const ruled = mount.rules.draw({ path, model, body: text })
-  const spec = request.headers['x-simulator-fault']
+  const header = request.headers['x-simulator-fault']
+  const spec = typeof header === 'string' ? header : ''
   try {
-    const own = parseFaults(typeof spec === 'string' ? spec : '')
-    const faults: Faults = { ...ruled, ...own }
+    const faults: Faults = { ...ruled.faults, ...parseFaults(spec) }
     if (!mount.settings.strict) faults.lenient = true
-    const names = Object.keys(Object.assign({}, ruled, own))
-    return { faults, refusal: null, name: names.length > 0 ? names.toSorted().join(',') : null }
+    return { faults, refusal: null, names: faultNamesIn([...ruled.specs, spec]) }
   } catch (error) {
     if (!(error instanceof FaultSpecError)) throw error
     const refusal = invalidRequest(error.message, 'x-simulator-fault', 'invalid_fault')
-    return { faults: {}, refusal, name: null }
+    return { faults: {}, refusal, names: null }
   }
 }
 

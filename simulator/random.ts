@@ -8,12 +8,13 @@ const idAlphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 /** Letters and digits derived from a key, `length` of them. */
 export function lettersOf(key: string, length: number): string {
   let letters = ''
-  for (let block = 0; letters.length < length; block++) {
-    let rest = Bun.hash.wyhash(key, BigInt(block))
-    for (let i = 0; i < 10 && letters.length < length; i++) {
-      letters += idAlphabet.charAt(Number(rest % 62n))
-      rest /= 62n
-    }
+  // A xorshift from the key's hash: an id is made for every request, and big integers would cost more than the rest of it.
+  let state = Bun.hash.xxHash32(key) | 1
+  while (letters.length < length) {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    letters += idAlphabet.charAt((state >>> 0) % idAlphabet.length)
   }
   return letters
 }

@@ -66,9 +66,8 @@ interface Incoming {
 }
 
 async function route({ request, response, mounts, programs }: Incoming): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://simulator')
-  const path = url.pathname
-  if (path.startsWith('/admin/')) return serveAdmin({ request, response, url, mounts, programs })
+  const [path = '/'] = (request.url ?? '/').split('?')
+  if (path.startsWith('/admin/')) return serveAdmin({ request, response, mounts, programs })
   const mounted = mountedPath.exec(path)
   const below = mounted?.[2] ?? path
   const mount = mounts.get(mounted?.[1] ?? defaultMount)
