@@ -193,10 +193,11 @@ describe('names', () => {
   })
 })
 
-describe('an unknown model is refused with the next step', () => {
-  const refusal = (modelId: string, catalog = catalogOf([openai])) =>
-    catalog.unknownModel(modelId, 'language')
+function refusal(modelId: string, catalog = catalogOf([openai])) {
+  return catalog.unknownModel(modelId, 'language')
+}
 
+describe('an unknown model is refused with the next step', () => {
   test('which key would serve it', () => {
     const catalog = catalogOf([source('ollama', { models: [{ id: 'mine', modality: 'language' }] })], {
       potential,
@@ -218,8 +219,10 @@ describe('an unknown model is refused with the next step', () => {
   })
 
   test('which of several ids of one slug is meant', () => {
-    const models = (author: string) => [{ id: `${author}/twin`, modality: 'language' as const }]
-    const catalog = catalogOf([source('a', { models: models('a') }), source('b', { models: models('b') })])
+    const twins = ['a', 'b'].map((author) =>
+      source(author, { models: [{ id: `${author}/twin`, modality: 'language' }] }),
+    )
+    const catalog = catalogOf(twins)
     expect(refusal('twin', catalog).message).toContain('write one of a/twin, b/twin')
   })
 

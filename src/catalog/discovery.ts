@@ -29,6 +29,7 @@ export interface Discovery {
   states(): readonly DiscoveryState[]
 }
 
+/** What discovery reads, from whom, and whom it tells. */
 export interface DiscoveryOptions {
   catalog: Catalog
   /** Deployments that have a listing. */
@@ -48,6 +49,7 @@ interface Entry extends DiscoveryState {
   running: Promise<void> | null
 }
 
+/** Nothing is read before `start` or a refresh. */
 export function createDiscovery(options: DiscoveryOptions): Discovery {
   const { clock } = options
   const entries: Entry[] = options.deploymentIds.map((deploymentId) => ({

@@ -10,8 +10,11 @@ test('the generated price table is what the installed package says', () => {
   expect(file === renderPricePackage()).toBe(true)
 })
 
+function outputOn(day: string) {
+  return packageFacts('openai', 'gpt-5.6-luna', Date.parse(day))?.price.outputToken
+}
+
 test('a price that begins on a day applies from that day on', () => {
-  const outputOn = (day: string) => packageFacts('openai', 'gpt-5.6-luna', Date.parse(day))?.price.outputToken
   expect(outputOn('2026-07-29')).toBe(6_000_000_000n)
   expect(outputOn('2026-07-30')).toBe(1_200_000_000n)
 })

@@ -1,0 +1,108 @@
+import { defaultPreferences } from '../canonical/call.ts'
+import type { Preferences } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Constraints } from '../canonical/principal.ts'
+import { isFree } from '../catalog/effective-price.ts'
+import type { Variant } from '../catalog/model-ids.ts'
+import { collectsData, isAnyProvider, prohibitionOf } from '../catalog/permissions.ts'
+import type { Requirement } from './requirement.ts'
+
+/** Why endpoints are left out, in the order in which it is asked; an endpoint is counted where it first fails. */
+export const exclusionSteps = [
+  'capability',
+  'policy',
+  'provider.only',
+  'provider.ignore',
+  'provider.require_parameters',
+  'provider.data_collection',
+  'provider.zdr',
+  'provider.quantizations',
+  'provider.max_price',
+  'variant',
+  'provider.order',
+  'credential',
+] as const
+/** One of the steps. */
+export type ExclusionStep = (typeof exclusionSteps)[number]
+
+/** An endpoint that will not be tried, and why; shown in the routing metadata. */
+export interface Exclusion {
+  endpointId: string
+  /** Display name of the provider. */
+  provider: string
+  model: string
+  step: ExclusionStep
+  /** The step, or the rule or field within it, such as `enforce_zdr` or `diarize`. */
+  reason: string
+}
+
+/** What endpoints are measured against. */
+export interface Filter {
+  preferences: Preferences
+  /** Optional parameters that were sent. */
+  parameters: readonly string[]
+  /** A batch's own list of providers, besides the preferences' one. */
+  providerOnly: readonly string[] | null
+  constraints: Constraints
+  requirements: readonly Requirement[]
+  variant: Variant | null
+}
+
+/** The first step at which the endpoint fails, or null. Allocates only when it does. */
+export function exclusionOf(endpoint: Endpoint, filter: Filter): Exclusion | null {
+  for (const requirement of filter.requirements) {
+    if (!requirement.supports(endpoint)) return exclude(endpoint, 'capability', requirement.field)
+  }
+  const prohibition = prohibitionOf(endpoint, filter.constraints)
+  if (prohibition !== null) return exclude(endpoint, 'policy', prohibition)
+  if (filter.providerOnly && !isAnyProvider(endpoint, filter.providerOnly))
+    return exclude(endpoint, 'provider.only')
+  const step = filter.preferences === defaultPreferences ? null : unwanted(endpoint, filter)
+  if (step !== null) return exclude(endpoint, step)
+  // A variant `:free` means endpoints without a price, not a discount on the others.
+  return filter.variant === 'free' && !isFree(endpoint) ? exclude(endpoint, 'variant', 'free') : null
+}
+
+/** The preference that leaves the endpoint out, or null. */
+function unwanted(endpoint: Endpoint, { preferences, parameters }: Filter): ExclusionStep | null {
+  const { only, ignore, quantizations, maxPrice } = preferences
+  if (only && !isAnyProvider(endpoint, only)) return 'provider.only'
+  if (ignore.length > 0 && isAnyProvider(endpoint, ignore)) return 'provider.ignore'
+  if (preferences.requireParameters && !honours(endpoint, parameters)) return 'provider.require_parameters'
+  if (preferences.denyDataCollection && collectsData(endpoint)) return 'provider.data_collection'
+  if (preferences.requireZdr && !endpoint.dataPolicy.zdr) return 'provider.zdr'
+  if (quantizations && !quantizations.includes(endpoint.quantization ?? 'unknown'))
+    return 'provider.quantizations'
+  return maxPrice && !isAffordable(endpoint, maxPrice) ? 'provider.max_price' : null
+}
+
+function honours({ parameters }: Endpoint, sent: readonly string[]): boolean {
+  return parameters === null || sent.every((name) => parameters.has(name))
+}
+
+/**
+ * Whether no stated limit is exceeded; a price that is not known exceeds every limit. `prompt` means the characters of
+ * speech where there are no tokens, `audio` means seconds where audio is billed by time.
+ */
+function isAffordable({ price }: Endpoint, maxPrice: NonNullable<Preferences['maxPrice']>): boolean {
+  const seconds = price.audioMillisecond === undefined ? undefined : price.audioMillisecond * 1000n
+  return (
+    isWithin(price.inputToken ?? price.character, maxPrice.prompt) &&
+    isWithin(price.outputToken ?? price.outputAudioToken ?? 0n, maxPrice.completion) &&
+    isWithin(
+      price.request ?? 0n,
+      maxPrice.request === undefined ? undefined : maxPrice.request * 1_000_000n,
+    ) &&
+    isWithin(price.inputAudioToken ?? seconds, maxPrice.audio)
+  )
+}
+
+function isWithin(amount: bigint | undefined, max: bigint | undefined): boolean {
+  return max === undefined || (amount !== undefined && amount <= max)
+}
+
+/** An endpoint left out at a step. */
+export function exclude(endpoint: Endpoint, step: ExclusionStep, reason: string = step): Exclusion {
+  const { id, deployment, model } = endpoint
+  return { endpointId: id, provider: deployment.providerName, model, step, reason }
+}

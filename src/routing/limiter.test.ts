@@ -1,0 +1,124 @@
+import { expect, test } from 'bun:test'
+import type { Deployment } from '../canonical/endpoint.ts'
+import { concurrencyQueueMax, concurrencyStart } from '../core/limits.ts'
+import { createLimiter } from './limiter.ts'
+import type { Permit } from './limiter.ts'
+
+const answered = { type: 'answered', latencyMs: 100 } as const
+const refused = { type: 'refused', retryAfterMs: 5_000 } as const
+
+function setUp(concurrencyMax: number | null = null) {
+  const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
+  const wakes: { atMs: number; wake: () => void }[] = []
+  const limiter = createLimiter({
+    clock,
+    wakeAfter: (delayMs, wake) => wakes.push({ atMs: clock.ms + delayMs, wake }),
+  })
+  const deployment = { id: 'd', concurrencyMax } as Deployment
+  const advance = (ms: number) => {
+    clock.ms += ms
+    for (const { atMs, wake } of wakes) if (atMs <= clock.ms) wake()
+  }
+  const now = (priority: 'live' | 'batch'): Permit => {
+    const permit = limiter.acquire(deployment, priority)
+    if (permit instanceof Promise) throw new Error('there was no place')
+    return permit
+  }
+  const later = (
+    priority: 'live' | 'batch',
+    signal?: AbortSignal,
+  ): { permit: Permit | null; failure: unknown } => {
+    const result: { permit: Permit | null; failure: unknown } = { permit: null, failure: null }
+    void Promise.resolve(limiter.acquire(deployment, priority, signal)).then(
+      (permit) => (result.permit = permit),
+      (failure: unknown) => (result.failure = failure),
+    )
+    return result
+  }
+  return { limiter, deployment, advance, now, later }
+}
+
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('batch items wait where live calls do not', async () => {
+  const { limiter, deployment, now, later } = setUp()
+  const permits = Array.from({ length: concurrencyStart }, () => now('batch'))
+  expect(limiter.freeFor(deployment)).toBe(0)
+  const waiting = later('batch')
+  now('live')
+  await settle()
+  expect(waiting.permit).toBeNull()
+  for (const permit of permits.slice(0, 2)) permit.release(answered)
+  await settle()
+  expect(waiting.permit).not.toBeNull()
+})
+
+test("the operator's limit holds for everybody, and live calls pass waiting batch items", async () => {
+  const { now, later } = setUp(1)
+  const first = now('live')
+  const batch = later('batch')
+  const live = later('live')
+  first.release(answered)
+  await settle()
+  expect(live.permit).not.toBeNull()
+  expect(batch.permit).toBeNull()
+  live.permit?.release(answered)
+  await settle()
+  expect(batch.permit).not.toBeNull()
+})
+
+test('a refusal halves the limit once however many calls it met, and batch items rest as long as it said', async () => {
+  const { limiter, now, later, advance } = setUp()
+  const permits = Array.from({ length: 4 }, () => now('batch'))
+  for (const permit of permits) permit.release(refused)
+  expect(limiter.states()[0]).toMatchObject({ limit: concurrencyStart / 2, running: 0 })
+  const waiting = later('batch')
+  advance(4_999)
+  await settle()
+  expect(waiting.permit).toBeNull()
+  advance(1)
+  const another = later('batch')
+  await settle()
+  expect([waiting.permit, another.permit]).not.toContain(null)
+})
+
+test('a limit that is used grows while answers are as fast as usual', () => {
+  const { limiter, now } = setUp()
+  const round = (count: number, latencyMs: number) => {
+    const permits = Array.from({ length: count }, () => now('batch'))
+    for (const permit of permits) permit.release({ type: 'answered', latencyMs })
+  }
+  for (let i = 0; i < 20; i++) round(concurrencyStart, 100)
+  const grown = limiter.states()[0]?.limit ?? 0
+  expect(grown).toBeGreaterThan(concurrencyStart)
+  for (let i = 0; i < 5; i++) round(concurrencyStart, 100_000)
+  for (let i = 0; i < 20; i++) round(1, 100)
+  expect(limiter.states()[0]?.limit).toBe(grown)
+})
+
+test('a place given back twice is one place', () => {
+  const { limiter, now } = setUp()
+  now('batch')
+  const permit = now('batch')
+  permit.release(answered)
+  permit.release(answered)
+  expect(limiter.states()[0]?.running).toBe(1)
+})
+
+test('who leaves while waiting takes no place, and too many who wait are refused', async () => {
+  const { limiter, deployment, now, later } = setUp(1)
+  const first = now('live')
+  const controller = new AbortController()
+  const leaving = later('live', controller.signal)
+  controller.abort(new Error('left'))
+  await settle()
+  expect(leaving.failure).toMatchObject({ message: 'left' })
+  expect(later('live', AbortSignal.abort(new Error('gone'))).permit).toBeNull()
+  for (let i = 0; i < concurrencyQueueMax; i++) later('batch')
+  const refusedWaiter = later('batch')
+  await settle()
+  expect(refusedWaiter.failure).toMatchObject({ type: 'no_healthy_endpoint' })
+  first.release(answered)
+  expect(limiter.states()[0]?.running).toBe(1)
+  expect(limiter.freeFor(deployment)).toBe(0)
+})

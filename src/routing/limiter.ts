@@ -1,0 +1,212 @@
+import type { Deployment } from '../canonical/endpoint.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import {
+  concurrencyMax,
+  concurrencyMin,
+  concurrencyQueueMax,
+  concurrencyStart,
+  coolDownMaxMs,
+} from '../core/limits.ts'
+
+/** Live callers wait for nothing but the operator's own limit; batch items take what is left. */
+export type Priority = 'live' | 'batch'
+
+/** How the call went, as far as the number of calls at once can learn from it. */
+export type CallOutcome =
+  | { type: 'answered'; latencyMs: number }
+  /** 429, or 529 and 503 of an overloaded provider; the wait it named, null when none. */
+  | { type: 'refused'; retryAfterMs: number | null }
+  /** Anything else: says nothing about the provider's capacity. */
+  | { type: 'other' }
+
+/** A place for one call. Must be given back exactly once; giving it back again does nothing. */
+export interface Permit {
+  release(outcome: CallOutcome): void
+}
+
+/** The number of calls at once, per deployment, found by trying: up by one a round while all goes well, halved on refusal. */
+export interface Limiter {
+  /**
+   * A place, at once when there is one. Rejects with the signal's reason when it aborts, and with
+   * `no_healthy_endpoint` when too many wait already.
+   */
+  acquire(deployment: Deployment, priority: Priority, signal?: AbortSignal): Permit | Promise<Permit>
+  /** Places that a batch could take now without waiting. */
+  freeFor(deployment: Deployment): number
+  states(): readonly LimiterState[]
+}
+
+/** One deployment's figures, for metrics. */
+export interface LimiterState {
+  deploymentId: string
+  limit: number
+  running: number
+  waiting: number
+}
+
+/** Time, and a wake-up after a while that does not keep the process alive; tests pass their own. */
+export interface LimiterOptions {
+  clock: Clock
+  wakeAfter?: (delayMs: number, wake: () => void) => void
+}
+
+interface Waiter {
+  start(permit: Permit): void
+}
+
+interface Gate {
+  deployment: Deployment
+  /** Learned; a fraction counts towards the next whole place. */
+  limit: number
+  running: number
+  waiting: Record<Priority, Set<Waiter>>
+  /** Monotonic; batch items rest until then. */
+  restUntilMs: number
+  /** Monotonic; refusals of calls begun before then belong to the same congestion. */
+  decreasedAtMs: number
+  /** Slow average of answer times; a rise far above it means queueing at the provider. */
+  usualLatencyMs: number
+}
+
+/** Above this many times the usual latency the limit does not grow. */
+const slowness = 3
+/** Share of a new answer in the usual latency. */
+const latencyShare = 0.02
+/** Refusals within this time of a halving belong to it: they answer calls sent before it. */
+const decreaseEveryMs = 1_000
+
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { clock } = options
+  const wakeAfter = options.wakeAfter ?? ((delayMs, wake) => void setTimeout(wake, delayMs).unref())
+  const gates = new Map<string, Gate>()
+
+  function gateOf(deployment: Deployment): Gate {
+    const known = gates.get(deployment.id)
+    if (known) return known
+    const gate = newGate(deployment)
+    gates.set(deployment.id, gate)
+    return gate
+  }
+
+  function permitOf(gate: Gate): Permit {
+    gate.running += 1
+    let isOpen = true
+    return {
+      release(outcome) {
+        if (!isOpen) return
+        isOpen = false
+        const wasFull = gate.running >= Math.floor(gate.limit) / 2
+        gate.running -= 1
+        learn(gate, outcome, { wasFull, nowMs: clock.monotonicMs() })
+        if (outcome.type === 'refused')
+          wakeAfter(gate.restUntilMs - clock.monotonicMs(), () => startWaiting(gate))
+        startWaiting(gate)
+      },
+    }
+  }
+
+  function startWaiting(gate: Gate): void {
+    for (const priority of ['live', 'batch'] as const) {
+      for (const waiter of gate.waiting[priority]) {
+        if (freePlaces(gate, priority, clock.monotonicMs()) < 1) break
+        gate.waiting[priority].delete(waiter)
+        waiter.start(permitOf(gate))
+      }
+    }
+  }
+
+  return {
+    acquire(deployment, priority, signal) {
+      const gate = gateOf(deployment)
+      const queue = gate.waiting[priority]
+      if (queue.size === 0 && freePlaces(gate, priority, clock.monotonicMs()) >= 1) return permitOf(gate)
+      if (queue.size >= concurrencyQueueMax) return Promise.reject(crowded())
+      return wait(queue, signal)
+    },
+    freeFor(deployment) {
+      const gate = gateOf(deployment)
+      return Math.max(0, freePlaces(gate, 'batch', clock.monotonicMs()) - gate.waiting.batch.size)
+    },
+    states: () =>
+      [...gates.values()].map(({ deployment, limit, running, waiting }) => ({
+        deploymentId: deployment.id,
+        limit: Math.floor(limit),
+        running,
+        waiting: waiting.live.size + waiting.batch.size,
+      })),
+  }
+}
+
+function newGate(deployment: Deployment): Gate {
+  return {
+    deployment,
+    limit: Math.min(concurrencyStart, deployment.concurrencyMax ?? concurrencyStart),
+    running: 0,
+    waiting: { live: new Set(), batch: new Set() },
+    restUntilMs: Number.NEGATIVE_INFINITY,
+    decreasedAtMs: Number.NEGATIVE_INFINITY,
+    usualLatencyMs: 0,
+  }
+}
+
+/** Live calls are bounded by the operator's limit alone: the provider's own refusal is a better answer than a guess. */
+function freePlaces(gate: Gate, priority: Priority, nowMs: number): number {
+  const hardMax = gate.deployment.concurrencyMax ?? Number.POSITIVE_INFINITY
+  if (priority === 'live') return hardMax - gate.running
+  if (gate.restUntilMs > nowMs || gate.waiting.live.size > 0) return 0
+  return Math.min(Math.floor(gate.limit), hardMax) - gate.running
+}
+
+function learn(
+  gate: Gate,
+  outcome: CallOutcome,
+  { wasFull, nowMs }: { wasFull: boolean; nowMs: number },
+): void {
+  if (outcome.type === 'refused') {
+    if (gate.decreasedAtMs + decreaseEveryMs <= nowMs) {
+      gate.limit = Math.max(concurrencyMin, gate.limit / 2)
+      gate.decreasedAtMs = nowMs
+    }
+    const restMs = Math.min(outcome.retryAfterMs ?? decreaseEveryMs, coolDownMaxMs)
+    gate.restUntilMs = Math.max(gate.restUntilMs, nowMs + restMs)
+    return
+  }
+  if (outcome.type === 'other') return
+  const usual = gate.usualLatencyMs || outcome.latencyMs
+  gate.usualLatencyMs = usual + (outcome.latencyMs - usual) * latencyShare
+  // Only a limit that is made use of has proven anything by going well.
+  if (!wasFull || outcome.latencyMs > usual * slowness) return
+  gate.limit = Math.min(gate.limit + 1 / gate.limit, gate.deployment.concurrencyMax ?? concurrencyMax)
+}
+
+function wait(queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<Permit> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason as Error)
+      return
+    }
+    const leave = () => {
+      queue.delete(waiter)
+      reject(signal?.reason as Error)
+    }
+    const waiter: Waiter = {
+      start(permit) {
+        signal?.removeEventListener('abort', leave)
+        resolve(permit)
+      },
+    }
+    queue.add(waiter)
+    signal?.addEventListener('abort', leave, { once: true })
+  })
+}
+
+function crowded(): GatewayError {
+  return new GatewayError(
+    'no_healthy_endpoint',
+    'Too many calls wait for this provider. Try again shortly.',
+    {
+      retryAfterSeconds: 1,
+    },
+  )
+}

@@ -1,0 +1,126 @@
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { GatewayError } from '../core/errors.ts'
+import { exclusionSteps } from './exclusion.ts'
+import type { Exclusion, ExclusionStep, Filter } from './exclusion.ts'
+import type { Health } from './health.ts'
+
+/** What a refusal speaks of. */
+export interface Refused {
+  model: string
+  candidates: readonly Endpoint[]
+  filter: Filter
+  health: Health
+}
+
+/** The error for a model all of whose endpoints were left out: it names the step that took the last ones. */
+export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): GatewayError {
+  const funnel = funnelOf(refused.candidates.length, excluded)
+  const failed = funnel.find(({ endpoint_count: left }) => left === 0)?.step ?? 'credential'
+  const metadata = { routing_funnel: funnel, failed_routing_step: failed }
+  const { model } = refused
+  switch (failed) {
+    case 'capability':
+      return refuseCapability(refused, excluded)
+    case 'policy':
+      return new GatewayError('permission_denied', policyMessage(model, excluded), {
+        param: 'model',
+        metadata,
+      })
+    case 'credential':
+      return new GatewayError(
+        'no_healthy_endpoint',
+        `Every provider of ${model} refuses the gateway's credential. The operator has to replace it.`,
+        { metadata, retryAfterSeconds: retryAfter(refused) },
+      )
+    case 'variant':
+      return new GatewayError(
+        'no_matching_endpoint',
+        `${model} has no free endpoint; ask for it without ":free".`,
+        {
+          param: 'model',
+          metadata,
+        },
+      )
+    default:
+      return new GatewayError('no_matching_endpoint', preferenceMessage(refused, failed), {
+        param: failed,
+        metadata,
+      })
+  }
+}
+
+function funnelOf(
+  total: number,
+  excluded: readonly Exclusion[],
+): { step: ExclusionStep; endpoint_count: number }[] {
+  let left = total
+  const funnel: { step: ExclusionStep; endpoint_count: number }[] = []
+  for (const step of exclusionSteps) {
+    const lost = excluded.filter((exclusion) => exclusion.step === step).length
+    left -= lost
+    if (lost > 0) funnel.push({ step, endpoint_count: left })
+  }
+  return funnel
+}
+
+/** Each endpoint counts at the first thing it lacks; the caller should hear of one that none of them has. */
+function refuseCapability(
+  { model, candidates, filter }: Refused,
+  excluded: readonly Exclusion[],
+): GatewayError {
+  const unmet = filter.requirements.find(
+    (requirement) => !candidates.some((endpoint) => requirement.supports(endpoint)),
+  )
+  const first = filter.requirements.find(({ field }) => excluded.some(({ reason }) => reason === field))
+  const requirement = unmet ?? first
+  return (
+    requirement?.error ??
+    new GatewayError('no_matching_endpoint', `No endpoint of ${model} can do what is asked.`)
+  )
+}
+
+const policyRules: Readonly<Record<string, string>> = {
+  allowed_models: 'the model is not among the allowed ones',
+  ignored_models: 'the model is forbidden',
+  allowed_providers: 'none of its providers is among the allowed ones',
+  ignored_providers: 'all of its providers are forbidden',
+  enforce_zdr: 'none of its providers promises zero data retention',
+  deny_data_collection: 'all of its providers store or train on data',
+}
+
+function policyMessage(model: string, excluded: readonly Exclusion[]): string {
+  const rules = new Set(excluded.flatMap(({ step, reason }) => (step === 'policy' ? [reason] : [])))
+  const reasons = [...rules].map((rule) => `${policyRules[rule] ?? rule} (${rule})`)
+  return `The policy of your organization or key does not allow ${model}: ${reasons.join(', ')}.`
+}
+
+function preferenceMessage({ model, candidates, filter }: Refused, step: ExclusionStep): string {
+  const slugs = [...new Set(candidates.map(({ deployment }) => deployment.provider))].join(', ')
+  const message = `${step} leaves no endpoint of ${model}`
+  switch (step) {
+    case 'provider.only': {
+      const allowed = filter.constraints.allowedProviders
+      const named = filter.providerOnly ?? filter.preferences.only ?? []
+      const policy = allowed ? ` and the policy allows [${allowed.join(', ')}]` : ''
+      return `${message}: it names [${named.join(', ')}]${policy}; providers of the model are ${slugs}.`
+    }
+    case 'provider.ignore':
+    case 'provider.order':
+      return `${message}; its providers are ${slugs}.`
+    case 'provider.require_parameters':
+      return `${message}: none supports every parameter that was sent. Leave one out, or the requirement.`
+    case 'provider.data_collection':
+      return `${message}: all of ${slugs} may store or train on data. Ask with "allow", or for another model.`
+    case 'provider.zdr':
+      return `${message}: none of ${slugs} promises zero data retention. Leave it out, or ask for another model.`
+    case 'provider.quantizations':
+      return `${message}. Add another value, such as "unknown".`
+    default:
+      return `${message}: all cost more, or their price is not known. Raise it, or ask for another model.`
+  }
+}
+
+function retryAfter({ candidates, health }: Refused): number {
+  const waitsMs = candidates.map((endpoint) => health.waitMsOf(endpoint))
+  return Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000))
+}

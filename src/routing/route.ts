@@ -1,0 +1,123 @@
+import { defaultPreferences } from '../canonical/call.ts'
+import type { CallBase } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import type { Constraints } from '../canonical/principal.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { ResolvedModel } from '../catalog/model-ids.ts'
+import { GatewayError } from '../core/errors.ts'
+import { exclude, exclusionOf } from './exclusion.ts'
+import type { Exclusion, Filter } from './exclusion.ts'
+import type { Health } from './health.ts'
+import { listedAt, orderEndpoints, orderOf } from './order.ts'
+import { refuseRoute } from './refusal.ts'
+import type { Requirement } from './requirement.ts'
+import type { StickyRoutes } from './sticky.ts'
+
+/** Everything that decides where a call for one model may go. */
+export interface RouteRequest {
+  /** The call's preferences, parameters and conversation; null when only the model is in question, as for a batch. */
+  call: Pick<CallBase, 'preferences' | 'parameters' | 'sessionId'> | null
+  /** The model as asked, with its variant: the call's own or one of its fallbacks. */
+  model: string
+  modality: Modality
+  requirements: readonly Requirement[]
+  organizationId: string
+  constraints: Constraints
+  /** A batch's `provider.only`, besides the call's; null is no restriction. */
+  providerOnly: readonly string[] | null
+  catalog: Catalog
+  health: Health
+  sticky: StickyRoutes
+  /** Uniform in [0, 1). */
+  random: () => number
+  /** What the conversation is known by where it is not `sessionId`, such as `prompt_cache_key`. */
+  conversationKey?: string | null
+}
+
+/** The endpoints to try, in order and never empty, and those left out with the reason. */
+export interface Route {
+  ordered: readonly Endpoint[]
+  excluded: readonly Exclusion[]
+}
+
+/**
+ * Filters a model's endpoints, then orders them. Throws `model_not_found` for a model that has none, the requirement's
+ * own error when no endpoint can do what is asked, `permission_denied` when policy leaves none, `no_matching_endpoint`
+ * naming the preference that leaves none, and `no_healthy_endpoint` when every credential was refused.
+ */
+export function route(request: RouteRequest): Route {
+  const { catalog, health, call } = request
+  const resolved = catalog.resolve(request.model)
+  const candidates = candidatesOf(request, resolved)
+  const preferences = call?.preferences ?? defaultPreferences
+  const filter: Filter = {
+    preferences,
+    parameters: call?.parameters ?? none,
+    providerOnly: request.providerOnly,
+    constraints: request.constraints,
+    requirements: request.requirements,
+    variant: resolved.variant,
+  }
+  const kept: Endpoint[] = []
+  const excluded: Exclusion[] = []
+  for (const endpoint of candidates) {
+    const exclusion = exclusionOf(endpoint, filter) ?? lastChecks(endpoint, filter, health)
+    if (exclusion) excluded.push(exclusion)
+    else kept.push(endpoint)
+  }
+  if (kept.length === 0) throw refuseRoute({ model: resolved.base, candidates, filter, health }, excluded)
+  if (kept.length === 1) return { ordered: kept, excluded }
+  const stickyEndpointId = stickyOf(request, resolved.base)
+  const { variant } = resolved
+  const ordered = orderEndpoints(kept, {
+    preferences,
+    variant,
+    health,
+    random: request.random,
+    stickyEndpointId,
+  })
+  // Without fallbacks nothing beyond the first, or beyond those the caller listed, is tried.
+  const isCut = !preferences.allowFallbacks && orderOf(preferences) === null
+  return { ordered: isCut ? ordered.slice(0, 1) : ordered, excluded }
+}
+
+const none: readonly string[] = []
+
+function candidatesOf(
+  { catalog, model, modality }: RouteRequest,
+  { base, variant }: ResolvedModel,
+): readonly Endpoint[] {
+  if (variant === 'online') {
+    throw new GatewayError(
+      'invalid_request',
+      'The variant ":online" is not served; ask for the model without it.',
+      {
+        param: 'model',
+      },
+    )
+  }
+  const candidates = catalog.endpointsOf(base, modality)
+  // Long-context and reasoning variants are models of their own; serving the base instead would be another model.
+  if (candidates.length === 0 || variant === 'thinking' || variant === 'extended') {
+    throw catalog.unknownModel(model, modality)
+  }
+  return candidates
+}
+
+/** Asked last, because a refused credential is the operator's matter and must hide no mistake of the caller. */
+function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health): Exclusion | null {
+  const order = orderOf(preferences)
+  if (order && !preferences.allowFallbacks && listedAt(endpoint, order) === order.length) {
+    return exclude(endpoint, 'provider.order')
+  }
+  return health.stateOf(endpoint) === 'out' ? exclude(endpoint, 'credential') : null
+}
+
+function stickyOf(
+  { call, sticky, organizationId, conversationKey }: RouteRequest,
+  model: string,
+): string | null {
+  const key = call?.sessionId ?? conversationKey ?? null
+  return key === null ? null : sticky.endpointOf({ organizationId, model, key })
+}

@@ -1,0 +1,70 @@
+import type { Clock } from '../core/clock.ts'
+import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits.ts'
+
+/** Whose conversation it is. */
+export interface Conversation {
+  organizationId: string
+  /** Base model id: another model of the same conversation sticks to its own endpoint. */
+  model: string
+  /** `session_id` or `prompt_cache_key`. */
+  key: string
+}
+
+/** Which endpoint answered a conversation last, so that the provider's prompt cache is found again. */
+export interface StickyRoutes {
+  /** The endpoint's id, or null when none answered within the idle time. */
+  endpointOf(conversation: Conversation): string | null
+  /** An answer came from this endpoint; the idle time starts anew. */
+  remember(conversation: Conversation, endpointId: string): void
+  /** The endpoint failed: the next call is routed freely. */
+  release(conversation: Conversation): void
+}
+
+interface Entry {
+  endpointId: string
+  /** Monotonic milliseconds. */
+  usedAtMs: number
+}
+
+/** The least recently used conversations, and organizations, give way when the bounds are reached. */
+export function createStickyRoutes({ clock }: { clock: Clock }): StickyRoutes {
+  const organizations = new Map<string, Map<string, Entry>>()
+  return {
+    endpointOf(conversation) {
+      const entries = organizations.get(conversation.organizationId)
+      const key = keyOf(conversation)
+      const entry = entries?.get(key)
+      if (!entry) return null
+      if (entry.usedAtMs + stickyIdleMs > clock.monotonicMs()) return entry.endpointId
+      entries?.delete(key)
+      return null
+    },
+    remember(conversation, endpointId) {
+      const entries = organizations.get(conversation.organizationId) ?? new Map<string, Entry>()
+      toNewest(organizations, conversation.organizationId, entries)
+      toNewest(entries, keyOf(conversation), { endpointId, usedAtMs: clock.monotonicMs() })
+      keepNewest(organizations, stickyOrganizationsMax)
+      keepNewest(entries, stickyPerOrganizationMax)
+    },
+    release(conversation) {
+      organizations.get(conversation.organizationId)?.delete(keyOf(conversation))
+    },
+  }
+}
+
+function keyOf({ model, key }: Conversation): string {
+  return `${model}\n${key}`
+}
+
+/** A map keeps the order of insertion; what is used moves to its end. */
+function toNewest<T>(map: Map<string, T>, key: string, value: T): void {
+  map.delete(key)
+  map.set(key, value)
+}
+
+function keepNewest(map: Map<string, unknown>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= max) return
+    map.delete(key)
+  }
+}
