@@ -180,8 +180,12 @@ export const streamFrameBytesMax = 32_000_000
 /** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
 export const streamHeldFramesMax = 20_000
 export const streamHeldBytesMax = 64_000_000
-/** Times a stream's shared envelope is learned anew before frames are simply parsed. */
-export const streamEnvelopesMax = 64
+/** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */
+export const streamChoicesMax = 256
+export const streamToolCallsMax = 10_000
+/** Templates of a stream's frames kept at once, and learned without use before frames are simply parsed. */
+export const streamTemplatesMax = 6
+export const streamTemplatesUnusedMax = 64
 /** Inputs of one embeddings request, OpenAI's limit and the largest known. */
 export const embeddingInputsMax = 2_048
 /** Counts of tokens beyond this are absurd and treated as not reported. */
@@ -285,3 +289,31 @@ export const audioTokensPerSecondMax = 32
 /** Most transcript tokens per second of audio, and most spoken audio tokens per character: fast speech, doubled. */
 export const transcriptTokensPerSecondMax = 10
 export const speechTokensPerCharacterMax = 4
+/** Wait before a batch item that could not be started is looked at again when nobody named a time. */
+export const batchRetryMs = 2_000
+/** Times a unit with an unknown outcome is committed again before it is left as it is, and the wait between. */
+export const uncertainCommitsMax = 5
+export const uncertainWaitMs = 200
+/** How long a key of an idempotent request is remembered: as long as the batch it made. */
+export const idempotencyMs = 30 * 86_400_000
+/** Characters of an `Idempotency-Key`. */
+export const idempotencyKeyLengthMax = 256
+/** Seconds after which a request whose twin is still running may ask again. */
+export const idempotencyRetrySeconds = 5
+/** Keys whose release failed and is tried again; beyond it they stay claimed until this process ends. */
+export const idempotencyReleasesMax = 1_000
+/** Results gathered in memory before they become a durable part: the most that a crash repeats. */
+export const partBytesMax = 1_000_000
+export const partGatherMs = 2_000
+/** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
+export const partInlineBytesMax = 65_536
+/** Uncompressed bytes of one block of a merged segment: what a reader of results holds at a time. */
+export const mergedBlockBytes = 1_000_000
+/** Results held at once while a segment is merged; beyond it the parts are read in several passes. */
+export const mergePassBytes = 16_000_000
+/** Output tokens expected of a batch item while nothing was learned of the organization's answers of its model. */
+export const expectedOutputTokens = 1_000
+/** Names of ignored members that an answer lists. */
+export const droppedMembersMax = 50
+/** Entries of a batch's `provider.only`; there are fewer providers. */
+export const providersOnlyMax = 500

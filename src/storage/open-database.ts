@@ -9,5 +9,6 @@ import { openSqlite } from './sqlite/sqlite-database.ts'
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url.startsWith('sqlite:')) return openSqlite(options.url.slice('sqlite:'.length), options)
-  return openPostgres(options)
+  if (/^postgres(ql)?:\/\//.test(options.url)) return openPostgres(options)
+  throw new Error('The database URL must start with sqlite: or postgres://.')
 }

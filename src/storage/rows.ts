@@ -9,30 +9,31 @@ export function normaliseRows(rows: Row[]): Row[] {
   for (const row of rows) {
     for (const column in row) {
       const value = row[column]
-      const kind = typeof value
-      if (kind === 'string' || value === null) {
-        // PostgreSQL gives `sum()` of a bigint as numeric, which its driver leaves as text.
-        if (kind === 'string' && column.endsWith('_nanocredits')) row[column] = BigInt(value as string)
-      } else if (kind === 'bigint' || kind === 'number')
-        row[column] = normaliseNumber(column, value as bigint | number)
-      else if (value instanceof Uint8Array && value.constructor !== Uint8Array) {
-        row[column] = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-      }
+      if (value !== null) row[column] = normaliseValue(column, value)
     }
   }
   return rows
 }
 
-function normaliseNumber(column: string, value: bigint | number): bigint | number {
-  if (column.endsWith('_nanocredits')) {
-    assert(
-      typeof value === 'bigint' || Number.isSafeInteger(value),
-      `column ${column} is not whole nanocredits`,
-    )
-    return BigInt(value)
+function normaliseValue(column: string, value: unknown): unknown {
+  const isMoney = column.endsWith('_nanocredits')
+  // PostgreSQL gives `sum()` of a bigint as numeric, which its driver leaves as text.
+  if (typeof value === 'string') return isMoney ? BigInt(value) : value
+  if (typeof value === 'bigint') return isMoney ? value : toNumber(column, value)
+  if (typeof value === 'number') return isMoney ? toNanocredits(column, value) : value
+  if (value instanceof Uint8Array && value.constructor !== Uint8Array) {
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   }
-  if (typeof value === 'number') return value
+  return value
+}
+
+function toNumber(column: string, value: bigint): number {
   const number = Number(value)
   assert(Number.isSafeInteger(number), `column ${column} is beyond 2^53`)
   return number
+}
+
+function toNanocredits(column: string, value: number): bigint {
+  assert(Number.isSafeInteger(value), `column ${column} is not whole nanocredits`)
+  return BigInt(value)
 }

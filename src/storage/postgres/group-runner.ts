@@ -1,5 +1,4 @@
 import { GatewayError } from '../../core/errors.ts'
-import { GuardFailed } from '../database.ts'
 import type { Row, StorageFaults, Unit } from '../database.ts'
 import type { PendingUnit } from '../unit-queue.ts'
 import type { Pool } from './pool.ts'
@@ -62,8 +61,7 @@ export class GroupRunner {
 
   #failAll(group: readonly PendingUnit[], error: unknown): void {
     for (const pending of group) {
-      const isKnown = error instanceof GuardFailed || error instanceof GatewayError
-      const reason = isKnown ? error : toCallerError(error, pending.unit.name)
+      const reason = toCallerError(error, pending.unit.name)
       if (reason instanceof GatewayError) this.#lastError = String(reason.cause)
       pending.reject(reason)
     }

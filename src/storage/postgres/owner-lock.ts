@@ -2,6 +2,7 @@ import { postgresConnectMs, postgresOwnerPauseMs } from '../../core/limits.ts'
 import { Pool } from './pool.ts'
 
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
+const unlockOwner = 'select pg_advisory_unlock(hashtextextended($1, 0))'
 const isOwnerFree = 'select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free'
 
 /**
@@ -49,6 +50,8 @@ export class OwnerLock {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    // Closing alone would free the lock only when the server notices.
+    await this.#session.use<unknown>((sql) => sql.unsafe(unlockOwner, [this.#ownerId])).catch(() => undefined)
     await this.#session.close()
   }
 

@@ -21,10 +21,10 @@ export function classify(thrown: unknown): FailureKind {
   return /^(08|28|3D|53|57|58|25006)/.test(state) ? 'unavailable' : 'statement'
 }
 
-/** The error a caller sees for a thrown value. */
+/** The error a caller sees for a thrown value; what did not come from the database passes unchanged. */
 export function toCallerError(thrown: unknown, unitName: string): Error {
+  if (!isDatabaseError(thrown)) return thrown instanceof Error ? thrown : new Error(messageOf(thrown))
   const kind = classify(thrown)
-  if (thrown instanceof UniqueViolation) return thrown
   if (kind === 'unique') return new UniqueViolation(textOf(thrown, 'table'), textOf(thrown, 'constraint'))
   if (kind === 'statement') return new Error(`unit "${unitName}": ${messageOf(thrown)}`, { cause: thrown })
   return unavailable(thrown, false)
@@ -34,6 +34,11 @@ export function toCallerError(thrown: unknown, unitName: string): Error {
 export function unavailable(thrown: unknown, uncertain: boolean): Error {
   const code = textOf(thrown, 'errno') ?? textOf(thrown, 'code')
   return storageUnavailable(new StorageFailure(messageOf(thrown), { code, uncertain, cause: thrown }))
+}
+
+/** Our own errors (guards, assertions, schema) pass as they are. */
+function isDatabaseError(thrown: unknown): boolean {
+  return textOf(thrown, 'code') !== null || thrown instanceof DOMException
 }
 
 function isDriverFailure(thrown: unknown): boolean {

@@ -91,7 +91,7 @@ async function receive(
   const count = results.reduce((sum, result) => sum + (result.count ?? 0), 0)
   if (statement.expect !== undefined && statement.expect !== count)
     throw new GuardFailed(statement.guard ?? 'rows', unit.name)
-  return normaliseRows(results.flatMap((result) => [...result]))
+  return normaliseRows(results.flatMap((result) => Array.from(result)))
 }
 
 async function commit(connection: ReservedSQL): Promise<void> {

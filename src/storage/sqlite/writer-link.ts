@@ -45,7 +45,11 @@ export class WriterLink {
   async open(): Promise<void> {
     const worker = new Worker(new URL('./writer-thread.ts', import.meta.url))
     this.#worker = worker
-    worker.onmessage = (event: MessageEvent<FromWriter>) => this.#reply?.resolve(event.data)
+    // Leave the message's dispatch first: code that spins the loop from there (as `expect().rejects` does) would never
+    // get the next message.
+    worker.onmessage = (event: MessageEvent<FromWriter>) => {
+      setImmediate(() => this.#reply?.resolve(event.data))
+    }
     worker.onerror = (event) => this.#abandon(worker, event.message)
     worker.addEventListener('close', () => this.#abandon(worker, 'the writer thread ended'))
     const { failure } = await this.#ask<'opened'>({ kind: 'open', options: this.#options.writer })

@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { writerQueueMax } from '../core/limits.ts'
+import type { Unit } from './database.ts'
+import { UnitQueue } from './unit-queue.ts'
+import type { PendingUnit } from './unit-queue.ts'
+
+const unit: Unit = { name: 'one', statements: [{ sql: 'select 1' }] }
+
+/** A runner that keeps each group until the test lets it go. */
+function createHeldRunner(): {
+  groups: (readonly PendingUnit[])[]
+  run: (group: readonly PendingUnit[]) => Promise<void>
+  next: () => Promise<void>
+} {
+  const held: PromiseWithResolvers<void>[] = []
+  const groups: (readonly PendingUnit[])[] = []
+  let arrived = Promise.withResolvers<void>()
+  return {
+    groups,
+    run: async (group) => {
+      groups.push(group)
+      const gate = Promise.withResolvers<void>()
+      held.push(gate)
+      arrived.resolve()
+      await gate.promise
+      for (const pending of group) pending.resolve([])
+    },
+    next: async () => {
+      await arrived.promise
+      arrived = Promise.withResolvers<void>()
+      held.shift()?.resolve()
+    },
+  }
+}
+
+test('units of one turn of the loop are one group, and later ones wait for it', async () => {
+  const runner = createHeldRunner()
+  const queue = new UnitQueue({ run: runner.run, groupsMax: 1, rowsMax: 100, spacingMs: 0 })
+  const first = [queue.add(unit), queue.add(unit), queue.add(unit)]
+  const nextFirst = runner.next()
+  await new Promise((resolve) => setImmediate(resolve))
+  const second = [queue.add(unit), queue.add(unit)]
+  await nextFirst
+  await Promise.all(first)
+  await runner.next()
+  await Promise.all(second)
+  expect(runner.groups.map((group) => group.length)).toEqual([3, 2])
+  expect(queue.length).toBe(0)
+})
+
+test('a group is full at its rows, and a larger unit is a group of its own', async () => {
+  const runner = createHeldRunner()
+  const queue = new UnitQueue({ run: runner.run, groupsMax: 10, rowsMax: 10, spacingMs: 0 })
+  const big: Unit = {
+    name: 'big',
+    statements: [{ sql: 'insert', rows: Array.from({ length: 50 }, () => [1]) }],
+  }
+  const all = [
+    ...Array.from({ length: 15 }, () => queue.add(unit)),
+    queue.add(big),
+    queue.add({ ...unit, rowsEstimate: 9 }),
+    queue.add(unit),
+  ]
+  await runner.next()
+  for (let more = 1; more < 4; more++) void runner.next()
+  const sizes = runner.groups.map((group) => group.length)
+  expect(sizes).toEqual([10, 5, 1, 2])
+  expect(all.length).toBe(18)
+})
+
+test('a full queue refuses at once instead of filling memory', async () => {
+  const queue = new UnitQueue({
+    run: () => new Promise(() => undefined),
+    groupsMax: 1,
+    rowsMax: 1,
+    spacingMs: 0,
+  })
+  for (let index = 0; index < writerQueueMax; index++) void queue.add(unit)
+  const refused = await queue.add(unit).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  expect(refused).toMatchObject({ type: 'storage_unavailable' })
+  expect(queue.length).toBe(writerQueueMax)
+})
+
+test('drain waits for what was accepted, also for what is not yet running', async () => {
+  const runner = createHeldRunner()
+  const queue = new UnitQueue({ run: runner.run, groupsMax: 1, rowsMax: 1, spacingMs: 0 })
+  const finished: number[] = []
+  const all = [0, 1].map((index) => queue.add(unit).then(() => finished.push(index)))
+  const drained = queue.drain().then(() => finished.length)
+  await runner.next()
+  await runner.next()
+  expect(await drained).toBe(2)
+  await Promise.all(all)
+})

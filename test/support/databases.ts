@@ -1,0 +1,109 @@
+import { afterAll, beforeEach, describe } from 'bun:test'
+import { SQL } from 'bun'
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomText } from '../../src/core/ids.ts'
+import type { Database, DatabaseOptions } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/open-database.ts'
+import { sharedPostgresUrl, whyNoPostgres } from './postgres.ts'
+
+/** Opens this test file's database, migrated. Every call is another process's view of the same data. */
+export type OpenTestDatabase = (options?: Omit<DatabaseOptions, 'url'>) => Promise<Database>
+
+/** Opens a fresh empty database, not shared with any other call. */
+export type OpenFreshDatabase = (
+  options?: Omit<DatabaseOptions, 'url'>,
+) => Promise<{ database: Database; url: string }>
+
+/** What a suite may open. */
+export interface TestDatabases {
+  open: OpenTestDatabase
+  openFresh: OpenFreshDatabase
+}
+
+/**
+ * Registers the same suite for SQLite and for PostgreSQL; each gets a database of its own, and whatever is still open is
+ * closed at the end. Where PostgreSQL is missing, one line says so. Counts what ran, so that the runner can compare.
+ */
+export function eachDatabase(
+  suite: (name: 'sqlite' | 'postgres', open: OpenTestDatabase, databases: TestDatabases) => void,
+): void {
+  register('sqlite', suite, freshFile)
+  const reason = whyNoPostgres()
+  if (reason !== null && !process.env.HEADRACE_TEST_POSTGRES) console.warn(`skipped on postgres: ${reason}`)
+  else register('postgres', suite, freshPostgres)
+}
+
+interface Fresh {
+  url: string
+  remove(): Promise<void>
+}
+
+function register(
+  name: 'sqlite' | 'postgres',
+  suite: Parameters<typeof eachDatabase>[0],
+  create: () => Promise<Fresh>,
+): void {
+  const created: Fresh[] = []
+  const opened: Database[] = []
+  let shared: Promise<Fresh> | null = null
+  let tests = 0
+
+  const fresh = async (): Promise<Fresh> => {
+    const database = await create()
+    created.push(database)
+    return database
+  }
+  const openAt = async (url: string, options: Omit<DatabaseOptions, 'url'>): Promise<Database> => {
+    const database = await openDatabase({ ownerGraceMs: 0, connectionsMax: 4, ...options, url })
+    opened.push(database)
+    return database
+  }
+
+  const open: OpenTestDatabase = async (options = {}) => {
+    shared ??= fresh()
+    return openAt((await shared).url, options)
+  }
+  const openFresh: OpenFreshDatabase = async (options = {}) => {
+    const { url } = await fresh()
+    return { url, database: await openAt(url, options) }
+  }
+
+  describe(name, () => {
+    beforeEach(() => {
+      tests++
+    })
+    afterAll(async () => {
+      await Promise.all(opened.map((database) => database.close()))
+      await Promise.all(created.map((database) => database.remove()))
+      const counts = process.env.HEADRACE_TEST_COUNTS
+      if (counts) appendFileSync(counts, `${JSON.stringify({ database: name, file: Bun.main, tests })}\n`)
+    })
+    suite(name, open, { open, openFresh })
+  })
+}
+
+async function freshFile(): Promise<Fresh> {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-sqlite-'))
+  return {
+    url: `sqlite:${join(folder, 'headrace.db')}`,
+    remove: async () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+async function freshPostgres(): Promise<Fresh> {
+  const server = await sharedPostgresUrl()
+  if (server === null) throw new Error('PostgreSQL is not installed')
+  const name = `headrace_${randomText(12)}`
+  await administer(server, `create database ${name}`)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, remove: () => administer(server, `drop database ${name} with (force)`) }
+}
+
+async function administer(server: string, sql: string): Promise<void> {
+  const connection = new SQL({ url: server, max: 1 })
+  await connection.unsafe(sql)
+  await connection.close()
+}

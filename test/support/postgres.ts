@@ -1,0 +1,147 @@
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A PostgreSQL server of our own, thrown away at the end. */
+export interface TestPostgres {
+  /** The server's maintenance database; a superuser without password, on loopback. */
+  url: string
+  /** Kills the server at once, as a crash does; `start` brings it back with its data. */
+  kill(): void
+  start(): void
+  /** Stops the server and removes its data. */
+  stop(): Promise<void>
+}
+
+/** How to start the server. */
+export interface TestPostgresOptions {
+  /** Off by default: tests that do not crash the machine need no disk. */
+  fsync?: boolean
+}
+
+const serverUser = 'postgres'
+
+/** Why PostgreSQL cannot be tested here, or null when it can. */
+export function whyNoPostgres(): string | null {
+  if (findPrograms() === null) return 'PostgreSQL is not installed'
+  if (isRoot() && userIdOf(serverUser) === null)
+    return `PostgreSQL does not run as root and there is no user ${serverUser}`
+  return null
+}
+
+/**
+ * The URL of the server that all test files of a run share: the one in `HEADRACE_TEST_POSTGRES`, else one started now
+ * and stopped when this process ends; null when PostgreSQL cannot be tested here.
+ */
+export async function sharedPostgresUrl(): Promise<string | null> {
+  const given = process.env.HEADRACE_TEST_POSTGRES
+  if (given) return given
+  if (whyNoPostgres() !== null) return null
+  const server = await startPostgres()
+  kept.push(server)
+  process.env.HEADRACE_TEST_POSTGRES = server.url
+  return server.url
+}
+
+/** The shared server, out of the garbage collector's reach: collecting its watch would end it. */
+const kept: TestPostgres[] = []
+
+/**
+ * Starts a server with empty data on a spare port; it ends with this process, however that ends. Throws when PostgreSQL
+ * is not installed.
+ */
+export async function startPostgres(options: TestPostgresOptions = {}): Promise<TestPostgres> {
+  const programs = findPrograms()
+  if (programs === null) throw new Error('PostgreSQL is not installed')
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-postgres-'))
+  const userId = isRoot() ? userIdOf(serverUser) : null
+  if (userId !== null) chownSync(folder, userId, userId)
+  const data = join(folder, 'data')
+  const port = await sparePort()
+  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync=${options.fsync ? 'on' : 'off'}`
+  const control = (...words: string[]): void =>
+    run([join(programs, 'pg_ctl'), '-D', data, '-w', ...words], folder)
+  const start = (): void => control('-l', join(folder, 'log'), '-o', settings, 'start')
+  const makeData = [join(programs, 'initdb'), '-D', data, '-A', 'trust', '-U', serverUser]
+  run([...makeData, '-N', '--no-instructions', '-E', 'UTF8', '--locale=C'], folder)
+  const watch = watchOver(
+    folder,
+    asServerUser([join(programs, 'pg_ctl'), '-D', data, '-m', 'immediate', 'stop']),
+  )
+  start()
+  return {
+    url: `postgres://${serverUser}@127.0.0.1:${port}/postgres`,
+    kill: () => control('-m', 'immediate', 'stop'),
+    start,
+    stop: async () => {
+      await watch.stdin.end()
+      await watch.exited
+    },
+  }
+}
+
+/**
+ * A shell that stops the server and removes its data when its input ends, which it does when this process is gone: a
+ * test runner that is killed runs no exit handlers, and `bun test` runs none at all.
+ */
+function watchOver(folder: string, stop: string[]): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
+  const script = 'trap "" INT TERM HUP; folder=$1; shift; read -r _; "$@"; rm -rf "$folder"'
+  const watch = Bun.spawn(['sh', '-c', script, 'sh', folder, ...stop], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  watch.unref()
+  return watch
+}
+
+function asServerUser(command: string[]): string[] {
+  if (!isRoot()) return command
+  return ['setpriv', `--reuid=${serverUser}`, `--regid=${serverUser}`, '--init-groups', ...command]
+}
+
+function run(command: string[], folder: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(asServerUser(command), {
+    cwd: folder,
+    stdout: 'ignore',
+    stderr: 'pipe',
+    stdin: 'ignore',
+  })
+  if (exitCode !== 0) throw new Error(`${command[0]} failed: ${stderr}`)
+}
+
+/** The folder of the newest installed server's programs. */
+function findPrograms(): string | null {
+  const root = '/usr/lib/postgresql'
+  const versions = existsSync(root)
+    ? readdirSync(root).toSorted((left, right) => Number(right) - Number(left))
+    : []
+  for (const version of versions) {
+    const folder = join(root, version, 'bin')
+    if (existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'pg_ctl'))) return folder
+  }
+  const found = Bun.which('initdb')
+  return found === null ? null : join(found, '..')
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0
+}
+
+function userIdOf(name: string): number | null {
+  const { exitCode, stdout } = Bun.spawnSync(['id', '-u', name], { stderr: 'ignore' })
+  return exitCode === 0 ? Number(stdout.toString()) : null
+}
+
+function sparePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
