@@ -44,9 +44,8 @@ export async function serveAdmin(asked: AdminRequest): Promise<void> {
       throw new ApiError({ status: 404, message: `No such admin route. There are: ${known}.` })
     }
     const { text } = await readBody(request, 0)
-    response
-      .writeHead(200, headers)
-      .end(JSON.stringify(handler({ ...asked, query: url.searchParams }, text === '' ? null : parsed(text))))
+    const answer = handler({ ...asked, query: url.searchParams }, text === '' ? null : parsed(text))
+    response.writeHead(200, headers).end(JSON.stringify(answer))
   } catch (error) {
     const refusal = error instanceof FaultSpecError ? invalidRequest(error.message) : error
     if (!(refusal instanceof ApiError)) throw error
