@@ -38,7 +38,8 @@ class Spool implements AudioSpool {
       this.#head = concat([this.#head, chunk.subarray(0, audioHeadBytes - this.#head.length)])
     }
     if (this.#file) return writeAll(this.#file.handle, chunk)
-    this.#chunks.push(chunk.slice())
+    // Not `slice`, which on a Buffer gives a view of memory that the sender may reuse.
+    this.#chunks.push(new Uint8Array(chunk))
     if (this.#sizeBytes > spoolMemoryBytesMax) await this.#moveToFile()
   }
 

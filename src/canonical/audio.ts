@@ -1,6 +1,7 @@
+import type { GatewayError } from '../core/errors.ts'
 import type { AudioSource, SpeechCall, TranscriptionCall } from './call.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { MeterReading, UpstreamRequest } from './upstream.ts'
+import type { UpstreamRequest } from './upstream.ts'
 
 /** Received audio, kept in memory or in a file until it is disposed; can be read any number of times. */
 export interface StoredAudio {
@@ -146,8 +147,14 @@ export interface SpeechStream {
   readonly hasDelivered: boolean
 }
 
-/** Billing facts of an answer, with where they come from. */
-export type AudioReading = Pick<MeterReading, 'usage' | 'source' | 'upstreamId'>
+/** Something a call needs that not every endpoint of its model can do; checked before the hold. */
+export interface AudioRequirement {
+  /** The request field that asks for it, such as `diarize`. */
+  name: string
+  isMet(endpoint: Endpoint): boolean
+  /** The refusal when no endpoint of the model can. */
+  refuse(model: string): GatewayError
+}
 
 const formats: Readonly<Record<string, { contentType: string; extension: string }>> = {
   wav: { contentType: 'audio/wav', extension: 'wav' },

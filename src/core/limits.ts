@@ -194,9 +194,8 @@ export const tokenCountMax = 1_000_000_000
 export const upstreamMessageLengthMax = 400
 /** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
 export const retryAfterMsMax = 3_600_000
-/** Header names and values of one upstream answer that are kept. */
-export const upstreamHeadersMax = 100
-export const upstreamHeaderBytesMax = 8_192
+/** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
+export const upstreamIdleMs = 300_000
 /** Effort of zstd: higher levels cost several times the CPU for a few percent of JSON. */
 export const zstdCompressionLevel = 3
 /** A whole transcription request: the largest audio as base64, its fields, and nothing endless around them. */
@@ -317,3 +316,29 @@ export const expectedOutputTokens = 1_000
 export const droppedMembersMax = 50
 /** Entries of a batch's `provider.only`; there are fewer providers. */
 export const providersOnlyMax = 500
+/** Rows of resampling coefficients: 24,000 against 44,100 Hz takes 80, against 22,050 Hz 160. */
+export const resamplePhasesMax = 960
+/** How often a progress bar is drawn anew, and a running batch asked about. */
+export const progressEveryMs = 100
+export const batchPollEveryMs = 1_000
+/** How long commands wait for an answer to begin, and for a large upload to be accepted. */
+export const cliRequestMs = 120_000
+export const cliUploadMs = 3_600_000
+/** Largest JSON answer a command reads whole; results of batches are streamed instead. */
+export const cliAnswerBytesMax = 64_000_000
+/** Longest watch over one batch: its window of a day, and an hour to finish. */
+export const batchWatchMs = 25 * 3_600_000
+/** Times a command asks again after the connection broke, and the pause before the first, which doubles. */
+export const cliTriesMax = 5
+export const cliPauseMs = 500
+/** How long a command waits for the ledger to show a call: captures are durable before an answer ends, so this is generous. */
+export const receiptWaitMs = 3_000
+export const receiptEveryMs = 50
+/** Batches and usage lines that a command lists at once. */
+export const cliListMax = 20
+/** Blobs that `headrace doctor` looks at, so that it ends on any store. */
+export const doctorBlobsMax = 100_000
+/** Free disk space below which `headrace doctor` warns: two of the largest uploads with their results. */
+export const diskFreeBytesMin = 1_000_000_000
+/** Difference between the database's clock and this machine's that `headrace doctor` still takes for delay. */
+export const clockDifferenceMsMax = 2_000

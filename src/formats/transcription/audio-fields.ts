@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors.ts'
 import { droppedNamesMax, modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
-import { audioPreferencesSchema } from './audio-preferences.ts'
+import { fieldError } from '../field-error.ts'
+import { preferencesSchema } from '../preferences.ts'
 
 /** How a bound counts: code points, so that an emoji is one character as a person counts it. */
 export function codePoints(text: string): number {
@@ -24,7 +25,7 @@ export function boundedText(min: number, max: number): z.ZodType<string, string>
 /** The fields that transcription and speech share; none of the last three ever reaches an upstream. */
 export const audioCommonFields = {
   model: boundedText(1, modelIdLengthMax).describe('Model id, `author/slug`, optionally with a variant.'),
-  provider: audioPreferencesSchema.optional(),
+  provider: preferencesSchema.nullish(),
   session_id: boundedText(0, sessionIdLengthMax)
     .optional()
     .describe('Groups requests for observability; wins over the x-session-id header.'),
@@ -44,7 +45,10 @@ export interface AudioHeaders {
 }
 
 /** The body's session wins, and then the header is not even looked at; a header over the bound is refused. */
-export function chooseSession(fromBody: string | undefined, headers: AudioHeaders): string | null {
+export function chooseSession(
+  fromBody: string | undefined,
+  headers: Pick<AudioHeaders, 'sessionId'>,
+): string | null {
   if (fromBody !== undefined) return fromBody
   if (headers.sessionId !== null && codePoints(headers.sessionId) > sessionIdLengthMax) {
     throw new GatewayError(
@@ -68,12 +72,7 @@ export function parseFields<Output>(schema: z.ZodType<Output>, fields: unknown):
       'The request body must be one JSON object with `model` and its fields.',
     )
   }
-  throw fieldError(pathOf(issue.path), problemOf(issue))
-}
-
-/** A 400 whose message begins with the field. */
-export function fieldError(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `\`${param}\` ${problem}.`, { param })
+  throw fieldError(pathOf(issue.path), `${problemOf(issue)}.`)
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {

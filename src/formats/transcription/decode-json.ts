@@ -1,6 +1,7 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { fieldError, parseFields, unknownMembers, type AudioHeaders } from './audio-fields.ts'
+import { parseFields, unknownMembers, type AudioHeaders } from './audio-fields.ts'
+import { fieldError } from '../field-error.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -44,9 +45,9 @@ async function decode(
   const wire = parseFields(transcriptionRequestSchema, fields)
   const input = wire.input_audio
   if (hasAudio !== (input.data !== undefined))
-    throw fieldError('input_audio', 'appears more than once; send it once')
+    throw fieldError('input_audio', 'appears more than once; send it once.')
   if (hasAudio === (input.url !== undefined)) {
-    throw fieldError('input_audio', 'needs either `data` with `format`, or `url`, and not both')
+    throw fieldError('input_audio', 'needs either `data` with `format`, or `url`, and not both.')
   }
   const dropped = [
     ...unknownMembers(fields, transcriptionRequestSchema.shape),

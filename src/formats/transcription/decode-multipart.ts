@@ -1,7 +1,8 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, droppedNamesMax } from '../../core/limits.ts'
-import { fieldError, parseFields, type AudioHeaders } from './audio-fields.ts'
+import { parseFields, type AudioHeaders } from './audio-fields.ts'
+import { fieldError } from '../field-error.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -52,7 +53,7 @@ async function toDecoded(
   requireResponseFormat(fields)
   const wire = parseFields(transcriptionFormSchema, fields)
   if ((form.file === null) === (wire.source_url === undefined)) {
-    throw fieldError('file', 'or `source_url` is required, exactly one of the two')
+    throw fieldError('file', 'or `source_url` is required, exactly one of the two.')
   }
   const dropped = [...form.dropped]
   if (form.file === null) {
@@ -109,7 +110,7 @@ class FormCollector {
     this.#name = head.name.replace(/\[\d*\]$/, '')
     this.#text = []
     if (this.#name === 'file') {
-      if (this.form.file) throw fieldError('file', 'appears more than once; send one file')
+      if (this.form.file) throw fieldError('file', 'appears more than once; send one file.')
       this.form.file = head
       this.#target = 'file'
     } else if (Object.hasOwn(transcriptionFormSchema.shape, this.#name)) {
@@ -136,7 +137,7 @@ class FormCollector {
       )
     }
     // A copy: the event's bytes are only valid now.
-    this.#text.push(bytes.slice())
+    this.#text.push(new Uint8Array(bytes))
   }
 }
 
@@ -144,7 +145,7 @@ function decodeText(name: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw fieldError(name, 'is not UTF-8 text')
+    throw fieldError(name, 'is not UTF-8 text; encode it as such.')
   }
 }
 
@@ -156,7 +157,7 @@ function toFields(form: Form): Record<string, unknown> {
       fields[name] = toList(values, name === 'timestamp_granularities')
       continue
     }
-    if (values.length > 1) throw fieldError(name, 'appears more than once; send it once')
+    if (values.length > 1) throw fieldError(name, 'appears more than once; send it once.')
     fields[name] = toValue(name, values[0] ?? '')
   }
   return fields
@@ -181,7 +182,7 @@ function parseJsonText(name: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw fieldError(name, 'must be the JSON text of an object')
+    throw fieldError(name, 'must be the JSON text of an object.')
   }
 }
 

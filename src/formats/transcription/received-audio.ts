@@ -8,7 +8,7 @@ import {
 } from '../../canonical/audio.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { audioRequestBytesMax } from '../../core/limits.ts'
-import { fieldError } from './audio-fields.ts'
+import { fieldError } from '../field-error.ts'
 
 /** Stored bytes as audio of a format that is now known; refuses nothing but emptiness. */
 export function localAudio(
@@ -17,7 +17,7 @@ export function localAudio(
   intake: AudioIntake,
   param: string,
 ): LocalAudio {
-  if (stored.sizeBytes === 0) throw fieldError(param, 'is empty; send the bytes of an audio file')
+  if (stored.sizeBytes === 0) throw fieldError(param, 'is empty; send the bytes of an audio file.')
   const named = toFormat(declaredFormat) ?? declaredFormat.toLowerCase()
   // A WAV file that is called pcm would get a second header and begin with a click.
   const format = named === 'pcm' && intake.sniffFormat(stored.head) === 'wav' ? 'wav' : named

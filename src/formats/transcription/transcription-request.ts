@@ -9,14 +9,9 @@ import {
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits.ts'
-import {
-  audioCommonFields,
-  boundedText,
-  chooseSession,
-  fieldError,
-  type AudioHeaders,
-} from './audio-fields.ts'
-import { toPreferences } from './audio-preferences.ts'
+import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
+import { fieldError } from '../field-error.ts'
+import { parsePreferences } from '../preferences.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
 
 const granularities = z.array(z.enum(['word', 'segment'], { error: 'must be "word" or "segment"' }), {
@@ -103,23 +98,24 @@ export function toTranscriptionCall(
   if (wire.diarize === true && responseFormat === 'json') {
     throw fieldError(
       'diarize',
-      'needs `response_format` "verbose_json", because `json` has no words to label',
+      'needs `response_format` "verbose_json", because `json` has no words to label.',
     )
   }
   const media = chooseTranscriptMedia(headers.accept)
   const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
+  const { preferences, dropped: droppedPreferences } = parsePreferences(wire.provider)
   const call: TranscriptionCall = {
     kind: 'transcription',
     operation: 'transcription',
     model: wire.model,
     fallbackModels: [],
-    preferences: toPreferences(wire.provider),
+    preferences,
     parameters: sentParameters(wire),
     demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: null, characters: 0 },
     sessionId: chooseSession(wire.session_id, headers),
     userId: wire.user ?? null,
     trace: wire.trace ?? null,
-    dropped,
+    dropped: [...dropped, ...droppedPreferences],
     audio,
     language: wire.language?.toLowerCase() ?? null,
     temperature: wire.temperature ?? null,

@@ -1,0 +1,74 @@
+import { mpegSearchBytesMax } from '../core/limits.ts'
+
+const bitRates: Readonly<Record<string, readonly number[]>> = {
+  '3/3': [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+  '3/2': [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+  '3/1': [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  '2/3': [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+  '2/2': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  '2/1': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+}
+/** MPEG 1 has these rates, MPEG 2 half and MPEG 2.5 a quarter of them. */
+const rateShifts: readonly number[] = [2, 0, 1, 0]
+const sampleRates: readonly number[] = [44_100, 48_000, 32_000]
+
+/** Tells when a first whole MPEG audio frame has passed; a leading ID3 tag of any length is skipped. */
+export class MpegFrameDetector {
+  hasFrame = false
+  #window: Uint8Array = new Uint8Array(0)
+  #tagLeft = 0
+  #isTagRead = false
+  #searched = 0
+
+  push(chunk: Uint8Array): void {
+    if (this.hasFrame || this.#searched > mpegSearchBytesMax) return
+    const skipped = Math.min(this.#tagLeft, chunk.length)
+    this.#tagLeft -= skipped
+    this.#window = Buffer.concat([this.#window, chunk.subarray(skipped)])
+    if (this.#tagLeft > 0) return
+    if (!this.#isTagRead && !this.#readTag()) return
+    this.#search()
+  }
+
+  /** False while more bytes are needed to know whether a tag leads. */
+  #readTag(): boolean {
+    const window = this.#window
+    if (window.length < 10) return false
+    this.#isTagRead = true
+    if (window[0] !== 0x49 || window[1] !== 0x44 || window[2] !== 0x33) return true
+    const size = 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((window[at] ?? 0) & 0x7f), 0)
+    this.#tagLeft = Math.max(0, size - window.length)
+    this.#window = window.subarray(size)
+    return this.#tagLeft === 0
+  }
+
+  #search(): void {
+    let at = 0
+    for (; at + 4 <= this.#window.length; at++) {
+      const length = frameLength(this.#window, at)
+      if (length === null) continue
+      if (at + length <= this.#window.length) this.hasFrame = true
+      break
+    }
+    this.#searched += at
+    // A copy without what was searched, so that no chunk is kept alive.
+    this.#window = this.hasFrame ? new Uint8Array(0) : new Uint8Array(this.#window.subarray(at))
+  }
+}
+
+/** Bytes of the frame whose header lies at `at`, or null when there is no valid header. */
+export function frameLength(bytes: Uint8Array, at: number): number | null {
+  const [first = 0, second = 0, third = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
+  if (first !== 0xff || (second & 0xe0) !== 0xe0) return null
+  const version = (second >> 3) & 3
+  const layer = (second >> 1) & 3
+  const rateIndex = (third >> 2) & 3
+  const bitRate = bitRates[`${version === 3 ? 3 : 2}/${layer}`]?.[third >> 4] ?? 0
+  if (version === 1 || layer === 0 || rateIndex === 3 || bitRate === 0) return null
+  const shift = rateShifts[version] ?? 0
+  const sampleRate = (sampleRates[rateIndex] ?? 0) >> shift
+  const padding = (third >> 1) & 1
+  if (layer === 3) return (Math.floor((12_000 * bitRate) / sampleRate) + padding) * 4
+  const samplesOver8 = layer === 1 && version !== 3 ? 72 : 144
+  return Math.floor((samplesOver8 * 1_000 * bitRate) / sampleRate) + padding
+}

@@ -1,0 +1,135 @@
+import { pcmOutputRate, type SpeechOutput, type SpeechStream } from '../canonical/audio.ts'
+import type { SpeechCall } from '../canonical/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import { speechTailBytes } from '../core/limits.ts'
+import { KeepBackStream } from './keep-back.ts'
+import { MpegFrameDetector } from './mpeg-frames.ts'
+import { isResamplable, Resampler } from './resampler.ts'
+import { SampleReader, toS16, type SampleLayout } from './samples.ts'
+import { sniffFormat } from './sniff.ts'
+import { WavReader } from './wav-reader.ts'
+
+/** Bytes through one step; `end` gives what the step still had. */
+interface Step {
+  push(chunk: Uint8Array): Uint8Array
+  end(): Uint8Array
+}
+
+const nothing = new Uint8Array(0)
+
+/** What the caller's answer is called. */
+export function speechContentType(format: SpeechCall['responseFormat']): string {
+  return format === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
+}
+
+/**
+ * An upstream's answer on its way to the caller: refused when it is text or another container, converted to the
+ * contract's samples where it must be, and without its last bytes until the capture is durable.
+ */
+export function createSpeechStream(
+  call: Pick<SpeechCall, 'responseFormat'>,
+  output: SpeechOutput,
+): SpeechStream {
+  const isMpeg = call.responseFormat === 'mp3'
+  const detector = isMpeg ? new MpegFrameDetector() : new SampleDetector()
+  const tailDetector = isMpeg ? new MpegFrameDetector() : new SampleDetector()
+  const keepBack = new KeepBackStream(speechTailBytes)
+  let step: Step | null = null
+  let head: Uint8Array = nothing
+
+  const convert = (chunk: Uint8Array): Uint8Array => {
+    if (step === null) {
+      head = head.length === 0 ? new Uint8Array(chunk) : Buffer.concat([head, chunk])
+      if (head.length < headBytesMin) return nothing
+      step = chooseStep(head, output)
+      return step.push(head)
+    }
+    return step.push(chunk)
+  }
+  const keep = (bytes: Uint8Array): Uint8Array | null => {
+    tailDetector.push(bytes)
+    const shown = keepBack.push(bytes)
+    if (shown !== null) detector.push(shown)
+    return shown
+  }
+
+  return {
+    push: (chunk) => keep(convert(chunk)),
+    end() {
+      if (step === null && head.length > 0) {
+        step = chooseStep(head, output)
+        keep(step.push(head))
+      }
+      if (step !== null) tailDetector.push(keepBack.append(step.end()))
+      if (!tailDetector.hasFrame) throw noAudio()
+      return keepBack.end()
+    },
+    get hasDelivered() {
+      return detector.hasFrame
+    },
+  }
+}
+
+/** Enough to tell every container, and text, from samples. */
+const headBytesMin = 12
+
+function chooseStep(head: Uint8Array, output: SpeechOutput): Step {
+  const seen = sniffFormat(head)
+  if (isText(head)) throw noAudio()
+  if (output.container === 'mpeg') {
+    if (seen !== null && seen !== 'mp3') throw noAudio()
+    return { push: (chunk) => chunk, end: () => nothing }
+  }
+  // Some local servers put a header before what they call pcm.
+  if (output.container === 'wav' || seen === 'wav') return wavStep()
+  return samplesStep({ encoding: output.encoding, rate: output.rate, channels: output.channels })
+}
+
+/** A JSON or HTML answer with status 200. Samples may begin with the same byte, hardly with a dozen printable ones. */
+function isText(head: Uint8Array): boolean {
+  const text = Buffer.from(head.subarray(0, 64)).toString('latin1')
+  return /^\s*[{[<"]/.test(text) && /^[\t\n\r\x20-\x7e\x80-\xff]*$/.test(text)
+}
+
+function wavStep(): Step {
+  const reader = new WavReader()
+  let step: Step | null = null
+  return {
+    push(chunk) {
+      const data = reader.push(chunk)
+      if (step === null && reader.layout !== null) step = samplesStep(reader.layout)
+      return step === null ? nothing : step.push(data)
+    },
+    end: () => step?.end() ?? nothing,
+  }
+}
+
+/** Samples that are already the contract's pass as they are; others are read, mixed and brought to its rate. */
+function samplesStep(layout: SampleLayout): Step {
+  if (layout.encoding === 's16le' && layout.channels === 1 && layout.rate === pcmOutputRate) {
+    return { push: (chunk) => chunk, end: () => nothing }
+  }
+  if (!isResamplable(layout.rate, pcmOutputRate)) throw noAudio()
+  const reader = new SampleReader(layout)
+  if (layout.rate === pcmOutputRate) return { push: (chunk) => toS16(reader.push(chunk)), end: () => nothing }
+  const resampler = new Resampler(layout.rate, pcmOutputRate)
+  return {
+    push: (chunk) => toS16(resampler.push(reader.push(chunk))),
+    end: () => toS16(resampler.end()),
+  }
+}
+
+/** A whole sample is two bytes. */
+class SampleDetector {
+  hasFrame = false
+  #bytes = 0
+
+  push(chunk: Uint8Array): void {
+    this.#bytes += chunk.length
+    this.hasFrame = this.#bytes >= 2
+  }
+}
+
+function noAudio(): GatewayError {
+  return new GatewayError('provider_failed', 'The provider answered without audio in the format asked for.')
+}

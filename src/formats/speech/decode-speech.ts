@@ -1,0 +1,59 @@
+import type { SpeechCall } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { parsePreferences } from '../preferences.ts'
+import { chooseSession, codePoints, parseFields, unknownMembers } from '../transcription/audio-fields.ts'
+import { toReferences } from './references.ts'
+import { speechRequestSchema } from './speech-request.ts'
+
+/** A speech request as a call. Throws `invalid_request` that names the field, with the index inside lists. */
+export function decodeSpeechJson(bytes: Uint8Array, headers: { sessionId: string | null }): SpeechCall {
+  const fields = parseJson(bytes)
+  const wire = parseFields(speechRequestSchema, fields)
+  const { preferences, dropped } = parsePreferences(wire.provider)
+  return {
+    kind: 'speech',
+    operation: 'speech',
+    model: wire.model,
+    fallbackModels: [],
+    preferences,
+    parameters: sentParameters(wire),
+    demand: {
+      inputTokens: 0,
+      outputTokensMax: null,
+      choices: 1,
+      audioMilliseconds: 0,
+      characters: codePoints(wire.input),
+    },
+    sessionId: chooseSession(wire.session_id, headers),
+    userId: wire.user ?? null,
+    trace: wire.trace ?? null,
+    dropped: [...unknownMembers(fields, speechRequestSchema.shape), ...dropped],
+    input: wire.input,
+    voice: wire.voice ?? null,
+    responseFormat: wire.response_format ?? 'pcm',
+    speed: wire.speed ?? 1,
+    references: toReferences(wire.input_references ?? []),
+  }
+}
+
+type Wire = ReturnType<typeof speechRequestSchema.parse>
+
+/** The normal speed and no references ask for nothing, so no endpoint is left out because of them. */
+function sentParameters(wire: Wire): string[] {
+  const sent: string[] = []
+  if (wire.voice !== undefined) sent.push('voice')
+  if (wire.response_format !== undefined) sent.push('response_format')
+  if (wire.speed !== undefined && wire.speed !== 1) sent.push('speed')
+  if (wire.input_references !== undefined && wire.input_references.length > 0) sent.push('input_references')
+  return sent
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
+      cause,
+    })
+  }
+}

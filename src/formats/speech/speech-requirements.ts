@@ -1,0 +1,88 @@
+import type { AudioRequirement } from '../../canonical/audio.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
+import type { AudioCapabilities } from '../../canonical/endpoint.ts'
+import { GatewayError } from '../../core/errors.ts'
+
+/** What the call needs of an endpoint, in the order in which a caller should hear of it. */
+export function speechRequirements(call: SpeechCall): AudioRequirement[] {
+  const { references, voice, speed, responseFormat } = call
+  const requirements: AudioRequirement[] = []
+  const add = (
+    name: string,
+    has: (audio: AudioCapabilities) => boolean,
+    refuse: AudioRequirement['refuse'],
+  ) => {
+    requirements.push({ name, isMet: ({ audio }) => audio !== null && has(audio), refuse })
+  }
+  if (references.length > 0) {
+    add('input_references', (audio) => canUse(audio, call), referencesRefused(call))
+  }
+  add(
+    'response_format',
+    (audio) => audio.speechFormats.includes(responseFormat),
+    (model) =>
+      refusal(
+        'response_format',
+        `${model} cannot give the response_format "${responseFormat}". Ask for "${responseFormat === 'mp3' ? 'pcm' : 'mp3'}".`,
+      ),
+  )
+  if (speed !== 1) {
+    add(
+      'speed',
+      ({ speed: range }) => range !== null && speed >= range.min && speed <= range.max,
+      (model) =>
+        refusal(
+          'speed',
+          `${model} cannot speak at speed ${speed}. Omit \`speed\` or set it to 1, or choose another model.`,
+        ),
+    )
+  }
+  if (voice === null && references.length === 0) {
+    add(
+      'voice',
+      (audio) => audio.defaultVoice !== null,
+      () => refusal('voice', 'An explicit voice is required for this TTS provider.'),
+    )
+  } else if (voice !== null) {
+    add(
+      'voice',
+      ({ voices }) => voices === null || voices.includes(voice),
+      (model) =>
+        refusal(
+          'voice',
+          `${model} has no \`voice\` of that name. Choose one of the voices its provider lists.`,
+        ),
+    )
+  }
+  const { characters } = call.demand
+  add(
+    'input',
+    (audio) => (audio.inputCharactersMax ?? Number.POSITIVE_INFINITY) >= characters,
+    (model) =>
+      new GatewayError(
+        'string_too_long',
+        `\`input\` has ${characters} characters, more than ${model} speaks at once. Split the text.`,
+        { param: 'input' },
+      ),
+  )
+  return requirements
+}
+
+function canUse(audio: AudioCapabilities, { references }: SpeechCall): boolean {
+  if (references[0]?.type === 'image') return audio.imageReference
+  return audio.voiceCloning && (references.length === 1 || audio.multipleReferences)
+}
+
+function referencesRefused({ references }: SpeechCall): AudioRequirement['refuse'] {
+  const kind = references[0]?.type === 'image' ? 'an image' : `${references.length} audio clip(s)`
+  return (model) =>
+    new GatewayError(
+      'no_matching_endpoint',
+      `No endpoint of ${model} supports \`input_references\` with ${kind}. Remove the field or choose a model that supports it.`,
+      { param: 'input_references' },
+    )
+}
+
+function refusal(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param })
+}
