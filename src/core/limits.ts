@@ -342,3 +342,9 @@ export const doctorBlobsMax = 100_000
 export const diskFreeBytesMin = 1_000_000_000
 /** Difference between the database's clock and this machine's that `headrace doctor` still takes for delay. */
 export const clockDifferenceMsMax = 2_000
+/** Average items whose worst case a batch's budget grows by when it is short: few, so that what others need is not tied up. */
+export const enlargeItems = 8
+/** Time between two looks at a budget that others were asked to give back to. */
+export const acceptRetryMs = 50
+/** What becomes of a batch within its completion window. */
+export const completionWindowMs = 86_400_000

@@ -1,0 +1,309 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import type { Deployment } from '../canonical/endpoint.ts'
+import type { UpstreamRequest } from '../canonical/upstream.ts'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { createTransport, type SendOptions, type UpstreamResponse } from './http-client.ts'
+
+const transport = createTransport({ clock: systemClock })
+const encoder = new TextEncoder()
+const stops: (() => void)[] = []
+afterAll(() => {
+  for (const stop of stops) stop()
+})
+
+/** An upstream that speaks raw bytes, so that it can break the rules. */
+function rawUpstream(
+  onRequest: (socket: { write(data: string): number; terminate(): void; end(): void }) => void,
+  lastBytes = '{}',
+) {
+  const closed = Promise.withResolvers<void>()
+  const requests: string[] = []
+  const server = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data(socket, data) {
+        requests.push(data.toString())
+        if (requests.join('').endsWith(lastBytes)) onRequest(socket)
+      },
+      close: () => closed.resolve(),
+    },
+  })
+  stops.push(() => server.stop(true))
+  return { url: `http://127.0.0.1:${server.port}/v1`, closed: closed.promise, requests }
+}
+
+function httpUpstream(fetch: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch })
+  stops.push(() => void server.stop(true))
+  return `http://127.0.0.1:${server.port}/v1`
+}
+
+function deploymentAt(baseUrl: string): Deployment {
+  return {
+    id: 'd',
+    provider: 'custom',
+    providerName: 'Custom',
+    baseUrl,
+    auth: { type: 'bearer', secret: 'sk-secret' },
+    region: null,
+    weight: 1,
+    concurrencyMax: null,
+  }
+}
+
+const request: UpstreamRequest = {
+  method: 'POST',
+  path: '/chat/completions',
+  headers: { 'content-type': 'application/json' },
+  body: encoder.encode('{}'),
+}
+
+function send(
+  baseUrl: string,
+  options: Partial<SendOptions> = {},
+  sent = request,
+): Promise<UpstreamResponse> {
+  return transport.send(sent, deploymentAt(baseUrl), {
+    signal: new AbortController().signal,
+    deadlineMs: 5_000,
+    firstByteTimeoutMs: 5_000,
+    ...options,
+  })
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<GatewayError> {
+  try {
+    await promise
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+  throw new Error('it succeeded')
+}
+
+const within = (promise: Promise<unknown>, ms: number) =>
+  Promise.race([promise.then(() => true), new Promise((resolve) => setTimeout(() => resolve(false), ms))])
+
+const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
+
+describe('a request', () => {
+  test('carries the credential, the body and its own headers, and asks for no compression', async () => {
+    let seen: Request | null = null
+    let body = ''
+    const url = httpUpstream(async (received) => {
+      seen = received
+      body = await received.text()
+      return new Response('{"ok":true}')
+    })
+    const response = await send(url, {}, { ...request, body: encoder.encode('{"a":1}') })
+    expect(response.status).toBe(200)
+    expect(new TextDecoder().decode(await response.readAll(100))).toBe('{"ok":true}')
+    const received = seen as unknown as Request
+    expect(new URL(received.url).pathname).toBe('/v1/chat/completions')
+    expect(received.headers.get('authorization')).toBe('Bearer sk-secret')
+    expect(received.headers.get('accept-encoding')).toBe('identity')
+    expect(received.headers.get('content-type')).toBe('application/json')
+    expect(body).toBe('{"a":1}')
+  })
+
+  test('streams a body with the length it was promised', async () => {
+    const upstream = rawUpstream(
+      (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
+      'hello',
+    )
+    const response = await send(
+      upstream.url,
+      {},
+      {
+        ...request,
+        body: {
+          contentLength: 5,
+          open: () =>
+            new ReadableStream({
+              pull(controller) {
+                controller.enqueue(encoder.encode('hello'))
+                controller.close()
+              },
+            }),
+        },
+      },
+    )
+    await response.readAll(10)
+    const received = upstream.requests.join('').toLowerCase()
+    expect(received).toContain('content-length: 5')
+    expect(received).not.toContain('transfer-encoding')
+    expect(received.endsWith('hello')).toBe(true)
+  })
+
+  test('is not sent for a caller who has already left', async () => {
+    const controller = new AbortController()
+    controller.abort()
+    expect((await failureOf(send('http://127.0.0.1:1', { signal: controller.signal }))).type).toBe('deadline')
+  })
+})
+
+describe('an upstream that fails', () => {
+  test('and cannot be reached is a failed provider whose message names no host', async () => {
+    const error = await failureOf(send('http://127.0.0.1:1/v1'))
+    expect(error.type).toBe('provider_failed')
+    expect(`${error.message} ${String(error.cause)}`).not.toContain('127.0.0.1')
+  })
+
+  test('by never answering is timed out, and its connection is closed', async () => {
+    const upstream = rawUpstream(() => undefined)
+    const error = await failureOf(send(upstream.url, { firstByteTimeoutMs: 50 }))
+    expect(error.type).toBe('provider_timeout')
+    expect(error.status).toBe(524)
+    expect(await within(upstream.closed, 1_000)).toBe(true)
+  })
+
+  test('by using up the whole deadline is told apart', async () => {
+    const upstream = rawUpstream(() => undefined)
+    expect((await failureOf(send(upstream.url, { deadlineMs: 50 }))).type).toBe('deadline')
+  })
+
+  test('by stalling in the middle is given up after the silence allowed', async () => {
+    const upstream = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
+    const response = await send(upstream.url, { idleTimeoutMs: 60 })
+    expect((await response.body.read()).done).toBe(false)
+    const error = await failureOf(response.body.read())
+    expect(error.type).toBe('provider_failed')
+    expect(error.message).toContain('stopped')
+    expect(await within(upstream.closed, 1_000)).toBe(true)
+  })
+
+  test('by running past the deadline in the middle is ended there', async () => {
+    const upstream = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
+    const response = await send(upstream.url, { deadlineMs: 80 })
+    await response.body.read()
+    expect((await failureOf(response.body.read())).type).toBe('deadline')
+  })
+
+  test('by cutting the connection in the middle is a failed provider', async () => {
+    const upstream = rawUpstream((socket) => {
+      socket.write(`${head}1\r\nx\r\n`)
+      setTimeout(() => socket.terminate(), 20)
+    })
+    const response = await send(upstream.url)
+    await response.body.read()
+    expect((await failureOf(response.body.read())).type).toBe('provider_failed')
+  })
+
+  test('by ending a body before its stated length is a failed provider', async () => {
+    const upstream = rawUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')
+      setTimeout(() => socket.end(), 20)
+    })
+    const response = await send(upstream.url)
+    expect((await failureOf(response.readAll(1_000))).type).toBe('provider_failed')
+  })
+
+  test('by redirecting is refused, so that the credential goes nowhere else', async () => {
+    let elsewhere = 0
+    const target = httpUpstream(() => {
+      elsewhere += 1
+      return new Response('ok')
+    })
+    const url = httpUpstream(() => Response.redirect(target, 307))
+    expect((await failureOf(send(url))).type).toBe('provider_failed')
+    expect(elsewhere).toBe(0)
+  })
+
+  test('by sending headers without end is a failed provider', async () => {
+    const upstream = rawUpstream((socket) =>
+      socket.write(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(2_000_000)}\r\n\r\n`),
+    )
+    expect((await failureOf(send(upstream.url))).type).toBe('provider_failed')
+  })
+})
+
+describe('a body', () => {
+  test('larger than the limit is a failed provider on success and cut off on an error', async () => {
+    const large = httpUpstream(() => new Response('x'.repeat(5_000)))
+    expect((await failureOf((await send(large)).readAll(1_000))).type).toBe('provider_failed')
+    const error = httpUpstream(() => new Response('x'.repeat(5_000), { status: 500 }))
+    expect((await (await send(error)).readAll(1_000)).length).toBe(1_000)
+  })
+
+  test('that unpacks to more than the limit is refused as it grows', async () => {
+    const bomb = Bun.gzipSync(new Uint8Array(20_000_000))
+    const url = httpUpstream(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
+    expect((await failureOf((await send(url)).readAll(1_000_000))).type).toBe('provider_failed')
+  })
+
+  test('of nothing is empty', async () => {
+    const url = httpUpstream(() => new Response(null, { status: 204 }))
+    expect((await (await send(url)).readAll(10)).length).toBe(0)
+  })
+
+  test('that a slow caller leaves unread does not count as silence', async () => {
+    const written = Promise.withResolvers<void>()
+    const upstream = rawUpstream((socket) => {
+      socket.write(`${head}1\r\nx\r\n`)
+      setTimeout(() => {
+        socket.write('1\r\ny\r\n0\r\n\r\n')
+        written.resolve()
+      }, 120)
+    })
+    const response = await send(upstream.url, { idleTimeoutMs: 60 })
+    await response.body.read()
+    // Longer than the silence allowed, with no read under way: the timer must not blame the upstream.
+    await written.promise
+    expect((await response.body.read()).done).toBe(false)
+    expect((await response.body.read()).done).toBe(true)
+  })
+})
+
+describe('leaving', () => {
+  test('closes the upstream within a second, whether by cancel or by signal, before and after the first byte', async () => {
+    const before = rawUpstream(() => undefined)
+    const controller = new AbortController()
+    const pending = failureOf(send(before.url, { signal: controller.signal }))
+    setTimeout(() => controller.abort(), 20)
+    expect((await pending).type).toBe('deadline')
+    expect(await within(before.closed, 1_000)).toBe(true)
+
+    const after = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
+    const response = await send(after.url)
+    await response.body.read()
+    response.body.cancel()
+    response.body.cancel()
+    expect((await response.body.read()).done).toBe(true)
+    expect(await within(after.closed, 1_000)).toBe(true)
+
+    const unread = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
+    const second = new AbortController()
+    await send(unread.url, { signal: second.signal })
+    second.abort()
+    expect(await within(unread.closed, 1_000)).toBe(true)
+  })
+
+  test('a thousand times leaves no connection and no memory behind', async () => {
+    const rounds = 1_300
+    let closed = 0
+    const allClosed = Promise.withResolvers<void>()
+    const url = httpUpstream((received) => {
+      received.signal.addEventListener('abort', () => {
+        closed += 1
+        if (closed === rounds) allClosed.resolve()
+      })
+      return new Response(
+        new ReadableStream({ start: (controller) => controller.enqueue(encoder.encode('x'.repeat(16_384))) }),
+      )
+    })
+    const round = async () => {
+      const response = await send(url)
+      await response.body.read()
+      response.body.cancel()
+    }
+    for (let count = 0; count < 300; count += 1) await round()
+    Bun.gc(true)
+    const residentBefore = process.memoryUsage.rss()
+    for (let count = 0; count < rounds - 300; count += 1) await round()
+    Bun.gc(true)
+    expect(await within(allClosed.promise, 1_000)).toBe(true)
+    expect(process.memoryUsage.rss() - residentBefore).toBeLessThan(64_000_000)
+  }, 20_000)
+})

@@ -1,0 +1,249 @@
+import type { Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
+import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { upstreamIdleMs } from '../core/limits.ts'
+import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
+
+/** How long one exchange may take, and who may end it. */
+export interface SendOptions {
+  /** Ends the exchange at any point; its upstream connection is closed. */
+  signal: AbortSignal
+  /** Milliseconds from now until the whole exchange must be over, body included. */
+  deadlineMs: number
+  /** Longest wait for the response's headers, in milliseconds. */
+  firstByteTimeoutMs: number
+  /** Longest silence between two reads of the body, in milliseconds. Default `upstreamIdleMs`. */
+  idleTimeoutMs?: number
+}
+
+/** An upstream's response, whatever its status; redirects never get this far. */
+export interface UpstreamResponse {
+  status: number
+  headers: Headers
+  body: UpstreamBody
+  /**
+   * The whole body. Beyond `limitBytes` a success rejects with `provider_failed`, because half an answer is none; the
+   * body of an error status is cut off there, because its beginning explains enough.
+   */
+  readAll(limitBytes: number): Promise<Uint8Array>
+}
+
+/** The one way out to upstreams. */
+export interface Transport {
+  /**
+   * Sends a request to a deployment and resolves when the response's headers are there. Rejects with a GatewayError:
+   * `provider_timeout` without headers in time, `deadline` when the exchange's own time is over or its signal ended it,
+   * `provider_failed` when the upstream cannot be reached, breaks off or redirects. The credential goes to the
+   * deployment's own base URL and nowhere else.
+   */
+  send(request: UpstreamRequest, deployment: Deployment, options: SendOptions): Promise<UpstreamResponse>
+}
+
+/** A transport over Bun's `fetch`; outbound proxies and private authorities are the runtime's own settings. */
+export function createTransport({ clock }: { clock: Clock }): Transport {
+  return { send: (request, deployment, options) => new Exchange(options, clock).send(request, deployment) }
+}
+
+interface BodyReader {
+  read(): Promise<BodyRead>
+  cancel(): Promise<void>
+}
+
+/** One request and its response: owns the abort signal and the one timer that guards it. */
+class Exchange {
+  readonly #options: SendOptions
+  readonly #clock: Clock
+  readonly #deadlineAtMs: number
+  readonly #controller = new AbortController()
+  readonly #onAbort = () => this.#controller.abort(abandoned())
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #reader: BodyReader | null = null
+  #readSinceMs: number | null = null
+  #isOver = false
+
+  constructor(options: SendOptions, clock: Clock) {
+    this.#options = options
+    this.#clock = clock
+    this.#deadlineAtMs = clock.monotonicMs() + options.deadlineMs
+  }
+
+  async send(request: UpstreamRequest, deployment: Deployment): Promise<UpstreamResponse> {
+    const { signal, deadlineMs, firstByteTimeoutMs } = this.#options
+    if (signal.aborted) throw abandoned()
+    signal.addEventListener('abort', this.#onAbort, { once: true })
+    const isDeadlineFirst = deadlineMs <= firstByteTimeoutMs
+    this.#timer = setTimeout(
+      () => this.#controller.abort(isDeadlineFirst ? deadlinePassed() : timedOut()),
+      Math.max(0, Math.min(deadlineMs, firstByteTimeoutMs)),
+    )
+    try {
+      const response = await fetch(
+        deployment.baseUrl + request.path,
+        toFetchOptions(request, deployment, this.#controller.signal),
+      )
+      this.#clearTimer()
+      if (response.status >= 300 && response.status < 400) throw redirected(response.status)
+      if (!this.#isOver) this.#watchBody()
+      return this.#toResponse(response)
+    } catch (thrown) {
+      this.#end()
+      this.#controller.abort()
+      throw toFailure(thrown)
+    }
+  }
+
+  #toResponse(response: Response): UpstreamResponse {
+    const { status, headers } = response
+    const body: UpstreamBody = {
+      read: () => this.#read(response),
+      cancel: () => this.#cancel(),
+    }
+    const cutOff = status < 200 || status >= 300
+    return {
+      status,
+      headers,
+      body,
+      readAll: (limitBytes) => readWhole(body, { limitBytes, cutOff, headers }),
+    }
+  }
+
+  #read(response: Response): Promise<BodyRead> {
+    if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
+    this.#reader ??= response.body?.getReader() ?? null
+    if (this.#reader === null) {
+      this.#end()
+      return Promise.resolve({ done: true, value: undefined })
+    }
+    this.#readSinceMs = this.#clock.monotonicMs()
+    return this.#reader.read().then(this.#onRead, this.#onReadError)
+  }
+
+  // Bound once, because these run for every piece of every stream.
+  readonly #onRead = (read: BodyRead): BodyRead => {
+    this.#readSinceMs = null
+    if (read.done) this.#end()
+    return read
+  }
+
+  readonly #onReadError = (thrown: unknown): never => {
+    this.#end()
+    throw toFailure(thrown)
+  }
+
+  /** One timer for silence and deadline; it wakes at the earlier of the two and looks what has happened since. */
+  #watchBody(): void {
+    const idleMs = this.#options.idleTimeoutMs ?? upstreamIdleMs
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs >= this.#deadlineAtMs) return this.#controller.abort(deadlinePassed())
+    // Only an open read can stall: a caller who reads slowly is not the upstream's fault.
+    const silentMs = this.#readSinceMs === null ? 0 : nowMs - this.#readSinceMs
+    if (silentMs >= idleMs) return this.#controller.abort(stalled())
+    this.#timer = setTimeout(
+      () => this.#watchBody(),
+      Math.max(1, Math.min(idleMs - silentMs, this.#deadlineAtMs - nowMs)),
+    )
+  }
+
+  #cancel(): void {
+    if (this.#isOver) return
+    this.#end()
+    // Both, because an abort alone was seen to leave the body's buffers behind.
+    this.#reader?.cancel().catch(() => undefined)
+    this.#controller.abort(abandoned())
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#clearTimer()
+    this.#options.signal.removeEventListener('abort', this.#onAbort)
+  }
+
+  #clearTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+function toFetchOptions(
+  request: UpstreamRequest,
+  { auth }: Deployment,
+  signal: AbortSignal,
+): BunFetchRequestInit {
+  const headers: Record<string, string> = {
+    // Compressed answers would be unpacked here only to be read or packed again; the line to a provider is not scarce.
+    'accept-encoding': 'identity',
+    'user-agent': 'headrace',
+    ...request.headers,
+    ...authHeaders(auth),
+  }
+  const { method, body } = request
+  // A redirect would carry the credential to wherever an upstream points.
+  const options: BunFetchRequestInit = { method, headers, signal, redirect: 'manual', timeout: false }
+  if (body === null) return options
+  if (body instanceof Uint8Array) return { ...options, body: body as Uint8Array<ArrayBuffer> }
+  return streamed(body, options, headers)
+}
+
+function streamed(
+  body: StreamedBody,
+  options: BunFetchRequestInit,
+  headers: Record<string, string>,
+): BunFetchRequestInit {
+  return {
+    ...options,
+    headers: { ...headers, 'content-length': String(body.contentLength) },
+    body: body.open(),
+  }
+}
+
+function authHeaders(auth: UpstreamAuth): Record<string, string> {
+  return auth.type === 'bearer' ? { authorization: `Bearer ${auth.secret}` } : {}
+}
+
+function abandoned(): GatewayError {
+  return new GatewayError('deadline', 'The call was ended before the provider had answered.')
+}
+
+function deadlinePassed(): GatewayError {
+  return new GatewayError('deadline', 'The call ran out of its time before the provider had answered.')
+}
+
+function timedOut(): GatewayError {
+  return new GatewayError('provider_timeout', 'The provider did not begin to answer in time.')
+}
+
+function stalled(): GatewayError {
+  return new GatewayError('provider_failed', 'The provider stopped in the middle of its answer.')
+}
+
+function redirected(status: number): GatewayError {
+  return new GatewayError(
+    'provider_failed',
+    'The provider answered with a redirect, which is not followed.',
+    {
+      cause: new Error(`status ${status}`),
+    },
+  )
+}
+
+/** What a broken connection means. Only the code is kept: messages of the runtime name the host. */
+function toFailure(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
+  const cause = new Error(`connection: ${code}`)
+  if (unreachable.has(code))
+    return new GatewayError('provider_failed', 'The provider could not be reached.', { cause })
+  return new GatewayError('provider_failed', 'The connection to the provider broke off.', { cause })
+}
+
+const unreachable: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ConnectionRefused',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'FailedToOpenSocket',
+])
