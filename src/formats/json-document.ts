@@ -67,7 +67,8 @@ function addMember(members: Map<string, JsonMember>, name: string, member: JsonM
       param: shown,
     })
   }
-  if (members.size >= jsonMembersMax) throw malformed(`it has more than ${jsonMembersMax} members`, member.keyStart)
+  if (members.size >= jsonMembersMax)
+    throw malformed(`it has more than ${jsonMembersMax} members`, member.keyStart)
   members.set(name, member)
 }
 
@@ -130,7 +131,8 @@ function skipContainer(buffer: Buffer, start: number): number {
       continue
     }
     if (byte === openBrace || byte === openBracket) {
-      if (closers.length >= jsonDepthMax) throw malformed(`it is nested deeper than ${jsonDepthMax} levels`, position)
+      if (closers.length >= jsonDepthMax)
+        throw malformed(`it is nested deeper than ${jsonDepthMax} levels`, position)
       closers.push(byte + 2)
     } else if (byte === closeBrace || byte === closeBracket) {
       if (closers.pop() !== byte) throw malformed('brackets do not match', position)

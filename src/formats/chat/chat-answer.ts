@@ -1,0 +1,160 @@
+import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { toBuffer } from '../json-document.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import {
+  normalizeMessage,
+  outputBytesOf,
+  readNativeReason,
+  toFinishReason,
+  upstreamOnlyMembers,
+} from './chat-choice.ts'
+import { isRecord } from './chat-media.ts'
+import type { ChatQuirks } from './chat-quirks.ts'
+import { readChatUsage, showChatUsage, showMetadata } from './chat-usage.ts'
+
+/**
+ * A provider's whole chat answer, read and brought into the contract's form. Throws `provider_failed` for what is not
+ * an answer, and the error itself where the provider sent one with a success status.
+ */
+export function decodeChatAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+): DecodedAnswer {
+  const wire = parseAnswer(bytes)
+  if (wire['error'] !== undefined && wire['error'] !== null) throw readReportedError(wire['error'])
+  const choices = wire['choices']
+  if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
+  const reading = startReading(wire)
+  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading))
+  const read = readChatUsage(wire['usage'], quirks)
+  reading.usage = read?.usage ?? null
+  reading.source = read ? 'provider' : 'estimated'
+  reading.reportedCostNanocredits = read?.reportedCostNanocredits ?? null
+  return {
+    reading,
+    encode: (charge) =>
+      encodeAnswer({ wire, choices: shown, usage: showChatUsage(read, charge) }, context, charge),
+  }
+}
+
+interface AnswerParts {
+  wire: Readonly<Record<string, unknown>>
+  choices: readonly unknown[]
+  usage: Record<string, unknown>
+}
+
+function encodeAnswer(
+  { wire, choices, usage }: AnswerParts,
+  context: AnswerContext,
+  charge: ShownCharge,
+): Uint8Array {
+  const body: Record<string, unknown> = {
+    ...wire,
+    id: context.generationId,
+    object: 'chat.completion',
+    created: context.created,
+    model: context.model,
+    provider: context.provider,
+    system_fingerprint: wire['system_fingerprint'] ?? null,
+    choices,
+    usage,
+    ...showMetadata(charge),
+  }
+  for (const name of upstreamOnlyMembers) delete body[name]
+  return Buffer.from(JSON.stringify(body))
+}
+
+function parseAnswer(bytes: Uint8Array): Record<string, unknown> {
+  let wire: unknown
+  try {
+    wire = JSON.parse(toBuffer(bytes).toString('utf8'))
+  } catch (cause) {
+    throw unreadable('it is not JSON', cause)
+  }
+  if (!isRecord(wire)) throw unreadable('it is not an object')
+  return wire
+}
+
+function unreadable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
+    cause: new Error(reason, { cause }),
+  })
+}
+
+/** A reading with nothing counted yet; `usage` null until the provider reports. */
+export function startReading(wire: Readonly<Record<string, unknown>>): MeterReading {
+  return {
+    usage: null,
+    source: 'estimated',
+    finishReason: null,
+    nativeFinishReason: null,
+    upstreamId: stringOrNull(wire['id']),
+    upstreamModel: stringOrNull(wire['model']),
+    outputBytes: 0,
+    outputPieces: 0,
+    reportedCostNanocredits: null,
+  }
+}
+
+/** The value when it is a string that says something. */
+export function stringOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function toChoice(wire: unknown, index: number, reading: MeterReading): Record<string, unknown> {
+  if (!isRecord(wire) || !isRecord(wire['message'])) throw unreadable('a choice has no message')
+  const message = toMessage(wire['message'])
+  const native = readNativeReason(wire)
+  const finishReason = native === null ? null : toFinishReason(native, Array.isArray(message['tool_calls']))
+  reading.finishReason ??= finishReason
+  reading.nativeFinishReason ??= native
+  reading.outputBytes += outputBytesOf(message)
+  reading.outputPieces += 1
+  return {
+    ...wire,
+    index: typeof wire['index'] === 'number' ? wire['index'] : index,
+    message,
+    finish_reason: finishReason,
+    native_finish_reason: native,
+    logprobs: toLogprobs(wire['logprobs']),
+  }
+}
+
+function toMessage(wire: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const message: Record<string, unknown> = {
+    ...wire,
+    role: 'assistant',
+    content: wire['content'] ?? null,
+    refusal: wire['refusal'] ?? null,
+  }
+  normalizeMessage(message)
+  const calls = wire['tool_calls']
+  if (Array.isArray(calls) && calls.length > 0) message['tool_calls'] = calls.map(toToolCall)
+  else delete message['tool_calls']
+  return message
+}
+
+function toToolCall(wire: unknown, index: number): unknown {
+  if (!isRecord(wire)) return wire
+  const called = wire['function']
+  return {
+    ...wire,
+    index,
+    id: typeof wire['id'] === 'string' ? wire['id'] : `call_${index}`,
+    type: wire['type'] ?? 'function',
+    ...(isRecord(called) ? { function: { ...called, arguments: toArguments(called['arguments']) } } : {}),
+  }
+}
+
+/** Arguments are a JSON text in the contract; a few hosts give the object itself. */
+export function toArguments(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+function toLogprobs(wire: unknown): Record<string, unknown> | null {
+  if (!isRecord(wire)) return null
+  return { ...wire, content: wire['content'] ?? null, refusal: wire['refusal'] ?? null }
+}

@@ -1,0 +1,100 @@
+import { isRecord } from './chat-media.ts'
+
+/** The contract's finish reasons; the provider's own word is kept beside. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+  refusal: 'content_filter',
+  safety: 'content_filter',
+  error: 'error',
+  insufficient_system_resource: 'error',
+}
+
+/**
+ * A provider's finish reason in the contract's words; anything unknown is an ordinary stop. Some providers say `stop`
+ * although the answer is a tool call, so what was seen decides.
+ */
+export function toFinishReason(native: string, sawToolCalls: boolean): FinishReason {
+  const reason = finishReasons[native.toLowerCase()] ?? 'stop'
+  return reason === 'stop' && sawToolCalls ? 'tool_calls' : reason
+}
+
+/** The provider's word for why an answer ended, or null while it goes on; an empty string means nothing. */
+export function readNativeReason(choice: Readonly<Record<string, unknown>>): string | null {
+  const reason = choice['finish_reason']
+  return typeof reason === 'string' && reason !== '' ? reason : null
+}
+
+/**
+ * Brings a message or delta into the contract's form, in place: content as a string, reasoning under `reasoning`, and
+ * content parts of reasoning models taken apart.
+ */
+export function normalizeMessage(message: Record<string, unknown>): void {
+  if (message['reasoning_content'] !== undefined) {
+    if (message['reasoning'] === undefined || message['reasoning'] === null) {
+      message['reasoning'] = message['reasoning_content']
+    }
+    delete message['reasoning_content']
+  }
+  if (Array.isArray(message['content'])) takeApart(message, message['content'])
+}
+
+function takeApart(message: Record<string, unknown>, parts: readonly unknown[]): void {
+  let text = ''
+  let reasoning = ''
+  for (const part of parts) {
+    if (typeof part === 'string') text += part
+    if (!isRecord(part)) continue
+    if (part['type'] === 'thinking') reasoning += textOf(part['thinking'])
+    else if (typeof part['text'] === 'string') text += part['text']
+    else if (typeof part['refusal'] === 'string') message['refusal'] = part['refusal']
+  }
+  message['content'] = text
+  if (reasoning !== '') message['reasoning'] = reasoning
+}
+
+function textOf(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking
+  if (!Array.isArray(thinking)) return ''
+  return thinking
+    .map((part) => (isRecord(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('')
+}
+
+/** Bytes of everything a model wrote in a message or delta, for estimates. */
+export function outputBytesOf(message: Readonly<Record<string, unknown>>): number {
+  let bytes = 0
+  for (const name of ['content', 'reasoning', 'refusal'] as const) {
+    const text = message[name]
+    if (typeof text === 'string') bytes += Buffer.byteLength(text)
+  }
+  const calls = message['tool_calls']
+  if (!Array.isArray(calls)) return bytes
+  for (const call of calls) {
+    const called = isRecord(call) ? call['function'] : null
+    if (!isRecord(called)) continue
+    for (const text of [called['name'], called['arguments']]) {
+      if (typeof text === 'string') bytes += Buffer.byteLength(text)
+    }
+  }
+  return bytes
+}
+
+/** Members that tell of the operator's account or of nothing a caller knows; never shown. */
+export const upstreamOnlyMembers = [
+  'x_groq',
+  'usage_breakdown',
+  'prompt_token_ids',
+  'kv_transfer_params',
+] as const

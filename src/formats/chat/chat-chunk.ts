@@ -1,0 +1,102 @@
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { toArguments } from './chat-answer.ts'
+import { normalizeMessage, upstreamOnlyMembers } from './chat-choice.ts'
+import { isRecord } from './chat-media.ts'
+import type { TextSlot } from './frame-template.ts'
+import { ToolIndexes } from './tool-indexes.ts'
+
+/** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
+export function toShownChunk(
+  wire: Readonly<Record<string, unknown>>,
+  context: AnswerContext,
+): Record<string, unknown> {
+  const chunk: Record<string, unknown> = {
+    ...wire,
+    id: context.generationId,
+    object: 'chat.completion.chunk',
+    created: context.created,
+    model: context.model,
+    provider: context.provider,
+  }
+  delete chunk['usage']
+  for (const name of upstreamOnlyMembers) delete chunk[name]
+  // The official client accepts a string or nothing here, and refuses null.
+  if (typeof chunk['system_fingerprint'] !== 'string') delete chunk['system_fingerprint']
+  return chunk
+}
+
+/** What a stream remembers of one of its choices. */
+export class ChoiceState {
+  readonly toolIndexes = new ToolIndexes()
+  sawToolCalls = false
+  isFinished = false
+}
+
+/** A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. */
+export function toShownChoice(
+  wire: Readonly<Record<string, unknown>>,
+  index: number,
+  state: ChoiceState,
+): { choice: Record<string, unknown>; delta: Record<string, unknown>; beganToolCall: boolean } {
+  const delta: Record<string, unknown> = isRecord(wire['delta']) ? { ...wire['delta'] } : {}
+  normalizeMessage(delta)
+  let beganToolCall = false
+  const calls = delta['tool_calls']
+  if (Array.isArray(calls) && calls.length > 0) {
+    state.sawToolCalls = true
+    beganToolCall = calls.some(
+      (call) => isRecord(call) && typeof call['id'] === 'string' && call['id'] !== '',
+    )
+    delta['tool_calls'] = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state) : call))
+  } else {
+    delete delta['tool_calls']
+  }
+  const choice: Record<string, unknown> = { ...wire, index, delta, finish_reason: null }
+  const logprobs = wire['logprobs']
+  if (isRecord(logprobs)) {
+    choice['logprobs'] = {
+      ...logprobs,
+      content: logprobs['content'] ?? null,
+      refusal: logprobs['refusal'] ?? null,
+    }
+  }
+  return { choice, delta, beganToolCall }
+}
+
+function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState): Record<string, unknown> {
+  const id = typeof wire['id'] === 'string' && wire['id'] !== '' ? wire['id'] : null
+  const upstreamIndex = typeof wire['index'] === 'number' ? wire['index'] : null
+  const call: Record<string, unknown> = { ...wire, index: state.toolIndexes.indexOf(id, upstreamIndex) }
+  if (id === null) delete call['id']
+  if (call['type'] === null) delete call['type']
+  const called = wire['function']
+  if (isRecord(called)) {
+    const shown: Record<string, unknown> = { ...called }
+    if (shown['name'] === null) delete shown['name']
+    if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
+    call['function'] = shown
+  }
+  return call
+}
+
+/**
+ * Where the text of a chunk's only choice lies, when it is plain text of a kind that goes on for many frames; null for
+ * everything else.
+ */
+export function findTextSlot(
+  wireDelta: Readonly<Record<string, unknown>>,
+  delta: Record<string, unknown>,
+): TextSlot | null {
+  for (const name of ['content', 'reasoning', 'reasoning_content'] as const) {
+    const value = wireDelta[name]
+    const shownName = name === 'reasoning_content' ? 'reasoning' : name
+    if (typeof value !== 'string' || value === '' || delta[shownName] !== value) continue
+    return { name, value, put: (text) => (delta[shownName] = text) }
+  }
+  const calls = delta['tool_calls']
+  const call: unknown = Array.isArray(calls) && calls.length === 1 ? calls[0] : null
+  const called = isRecord(call) && call['id'] === undefined ? call['function'] : null
+  if (!isRecord(called) || typeof called['arguments'] !== 'string' || called['arguments'] === '') return null
+  const value = called['arguments']
+  return { name: 'arguments', value, put: (text) => (called['arguments'] = text) }
+}

@@ -1,0 +1,131 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { fieldError } from '../field-error.ts'
+import { editDocument, hasMember, memberBytes, memberValue } from '../json-document.ts'
+import { adaptMessages } from './chat-history.ts'
+import { isRecord } from './chat-media.ts'
+import type { ChatQuirks } from './chat-quirks.ts'
+
+/** A body for an upstream, and the names of what it could not carry. */
+export interface EncodedRequest {
+  body: Uint8Array
+  dropped: readonly string[]
+}
+
+/** The edits under way: what to set, what to take out, and what of it the caller should hear of. */
+interface Edits {
+  set: Record<string, string | Uint8Array>
+  remove: string[]
+  dropped: string[]
+}
+
+/**
+ * The caller's body with the smallest edit that this provider needs: its own model name, without the gateway's members
+ * and what the provider refuses. Throws `invalid_request` for what must not be left out silently, such as `n` above
+ * what the provider gives.
+ */
+export function encodeChatRequest(call: TextCall, endpoint: Endpoint, quirks: ChatQuirks): EncodedRequest {
+  const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
+  applyRules(call, quirks, edits)
+  encodeOutputLimit(call, quirks, edits)
+  encodeReasoning(call, quirks, edits)
+  encodeStream(call, quirks, edits)
+  encodeValues(call, quirks, edits)
+  const messages = adaptMessages(call.document, quirks)
+  if (messages !== null) edits.set['messages'] = messages
+  return { body: editDocument(call.document, edits), dropped: edits.dropped }
+}
+
+function applyRules({ document }: TextCall, { rules, unknownRule }: ChatQuirks, edits: Edits): void {
+  for (const name of document.members.keys()) {
+    const rule = rules.get(name) ?? unknownRule
+    if (name === 'model') continue
+    // A null means the default everywhere in the contract, and several hosts refuse it.
+    if (rule === 'remove' || !hasMember(document, name)) edits.remove.push(name)
+    else if (rule === 'drop') drop(edits, name)
+    else if (rule !== 'keep') {
+      edits.remove.push(name)
+      edits.set[rule.rename] = memberBytes(document, name) ?? 'null'
+    }
+  }
+}
+
+function drop(edits: Edits, name: string, shown = name): void {
+  edits.remove.push(name)
+  edits.dropped.push(shown)
+}
+
+/** One of two spellings, the newer winning where both were sent. */
+function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirks, edits: Edits): void {
+  const newer = hasMember(document, 'max_completion_tokens')
+  if (!newer && !hasMember(document, 'max_tokens')) return
+  const value = memberBytes(document, newer ? 'max_completion_tokens' : 'max_tokens')
+  edits.remove.push('max_tokens', 'max_completion_tokens')
+  if (value !== null) edits.set[maxTokensField] = value
+}
+
+function encodeReasoning({ document }: TextCall, quirks: ChatQuirks, edits: Edits): void {
+  if (hasMember(document, 'include_reasoning')) drop(edits, 'include_reasoning')
+  if (!hasMember(document, 'reasoning') || quirks.reasoning === 'object') return
+  if (quirks.reasoning === 'drop') {
+    drop(edits, 'reasoning')
+    return
+  }
+  edits.remove.push('reasoning')
+  const reasoning = memberValue(document, 'reasoning')
+  if (!isRecord(reasoning)) return
+  const effort = reasoning['enabled'] === false ? 'none' : reasoning['effort']
+  if (typeof effort === 'string' && !hasMember(document, 'reasoning_effort')) {
+    edits.set['reasoning_effort'] = JSON.stringify(effort)
+  }
+  for (const name of ['max_tokens', 'summary', 'exclude']) {
+    const value = reasoning[name]
+    if (value !== undefined && value !== null && value !== false) edits.dropped.push(`reasoning.${name}`)
+  }
+}
+
+/** Usage is what the caller pays by, so it is asked for whatever the caller said. */
+function encodeStream({ document, stream }: TextCall, { streamOptions }: ChatQuirks, edits: Edits): void {
+  if (!stream || streamOptions === 'drop') {
+    edits.remove.push('stream_options')
+    return
+  }
+  const options = hasMember(document, 'stream_options') ? memberValue(document, 'stream_options') : null
+  edits.set['stream_options'] = isRecord(options)
+    ? JSON.stringify({ ...options, include_usage: true })
+    : '{"include_usage":true}'
+}
+
+function encodeValues(call: TextCall, quirks: ChatQuirks, edits: Edits): void {
+  const { document } = call
+  if (quirks.choicesMax !== null && call.demand.choices > quirks.choicesMax) {
+    throw fieldError(
+      'n',
+      `must be at most ${quirks.choicesMax} with the chosen provider. Send several requests instead.`,
+    )
+  }
+  if (quirks.toolChoiceRequired === 'any' && memberValue(document, 'tool_choice') === 'required') {
+    edits.set['tool_choice'] = '"any"'
+  }
+  if (quirks.temperatureMin > 0 && memberValue(document, 'temperature') === 0) {
+    edits.set['temperature'] = String(quirks.temperatureMin)
+  }
+  if (!quirks.jsonSchema && isSchemaFormat(memberValue(document, 'response_format'))) {
+    edits.set['response_format'] = '{"type":"json_object"}'
+    edits.dropped.push('response_format.json_schema')
+  }
+  if (call.userId !== null && [...call.userId].length > quirks.userLengthMax) drop(edits, 'user')
+  encodeServiceTier(call, edits)
+}
+
+function isSchemaFormat(value: unknown): boolean {
+  return isRecord(value) && value['type'] === 'json_schema'
+}
+
+// Tiers other than the default have other prices, which endpoints do not have yet: serving one would bill it wrongly.
+function encodeServiceTier({ document }: TextCall, edits: Edits): void {
+  if (!hasMember(document, 'service_tier')) return
+  const tier = memberValue(document, 'service_tier')
+  if (tier === 'auto' || tier === 'default') edits.remove.push('service_tier')
+  else drop(edits, 'service_tier')
+}

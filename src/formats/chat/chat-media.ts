@@ -1,0 +1,72 @@
+import { toBuffer } from '../json-document.ts'
+
+/** Tokens of an image whose size is not known: a large one at full detail, as most providers count it. */
+const imageTokens = 1_500
+/** Tokens of an image asked for at low detail. */
+const lowDetailImageTokens = 100
+/** Decoded bytes per token of speech: 25 tokens a second, at 32 kB a second uncompressed and 4 kB compressed. */
+const waveBytesPerToken = 1_280
+const compressedBytesPerToken = 160
+/** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
+const fileBytesPerToken = 20
+
+const marks = ['"image_url"', '"input_audio"', '"file_data"', '"file"'].map((text) => Buffer.from(text))
+
+/** Whether messages may carry images, audio or files, whose encoded bytes say nothing about their tokens. */
+export function mayCarryMedia(messages: Uint8Array): boolean {
+  const buffer = toBuffer(messages)
+  return marks.some((mark) => buffer.includes(mark))
+}
+
+/** What media in a conversation weigh: bytes to leave out of the text estimate, and tokens to add instead. */
+export interface MediaWeight {
+  bytes: number
+  tokens: number
+}
+
+/** Adds up the media of parsed messages; anything of another shape weighs nothing and is left to the provider. */
+export function weighMedia(messages: readonly unknown[]): MediaWeight {
+  const total = { bytes: 0, tokens: 0 }
+  for (const message of messages) {
+    const content = isRecord(message) ? message['content'] : null
+    if (!Array.isArray(content)) continue
+    for (const part of content) addPart(total, part)
+  }
+  return total
+}
+
+function addPart(total: MediaWeight, part: unknown): void {
+  if (!isRecord(part)) return
+  const { image_url: image, input_audio: audio, file } = part
+  if (image !== undefined) {
+    const url = isRecord(image) ? image['url'] : image
+    total.bytes += lengthOf(url)
+    total.tokens += isRecord(image) && image['detail'] === 'low' ? lowDetailImageTokens : imageTokens
+  }
+  if (isRecord(audio)) {
+    const length = lengthOf(audio['data'])
+    const format = audio['format']
+    const isWave = format === 'wav' || format === 'pcm16'
+    total.bytes += length
+    total.tokens += tokensOf(length, isWave ? waveBytesPerToken : compressedBytesPerToken)
+  }
+  if (isRecord(file)) {
+    const length = lengthOf(file['file_data'])
+    total.bytes += length
+    total.tokens += tokensOf(length, fileBytesPerToken)
+  }
+}
+
+/** Base64 carries three bytes in four characters. */
+function tokensOf(encodedLength: number, bytesPerToken: number): number {
+  return Math.ceil((encodedLength * 0.75) / bytesPerToken)
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' ? value.length : 0
+}
+
+/** True for a JSON object, not for null or an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

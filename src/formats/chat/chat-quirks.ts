@@ -1,0 +1,114 @@
+import { extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
+
+/** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */
+export interface ChatQuirkOptions {
+  /** The member that limits output; the other spelling is renamed to it. Default `max_tokens`, which most hosts know. */
+  maxTokensField?: 'max_completion_tokens' | 'max_tokens'
+  /** Whether `stream_options` is understood. `drop` where usage comes anyway or the member is refused. Default `send`. */
+  streamOptions?: 'send' | 'drop'
+  /** What happens to members no format knows. Default `drop`; `forward` for servers the operator runs. */
+  unknownMembers?: 'forward' | 'drop'
+  /** Members beyond OpenAI's format that the provider honours. */
+  accepts?: readonly string[]
+  /** Members of OpenAI's format that the provider refuses. */
+  drops?: readonly string[]
+  /** Members the provider calls otherwise. */
+  renames?: Readonly<Record<string, string>>
+  /**
+   * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. Default `effort`.
+   */
+  reasoning?: 'effort' | 'object' | 'drop'
+  /** How an assistant's earlier reasoning is sent back: under this name, or left out. Default `drop`. */
+  reasoningHistory?: 'reasoning' | 'reasoning_content' | 'drop' | 'keep'
+  /** How `tool_choice: "required"` is spelled. Default `required`. */
+  toolChoiceRequired?: 'required' | 'any'
+  /** Whether the role `developer` is known; else it becomes `system`. Default false. */
+  developerRole?: boolean
+  /** Whether `messages[].name` is accepted. Default true. */
+  messageNames?: boolean
+  /** Whether tool call ids must be nine letters or digits; foreign ones are then rewritten consistently. Default false. */
+  shortToolCallIds?: boolean
+  /** The least temperature instead of 0, where 0 is refused or replaced. */
+  temperatureMin?: number
+  /** Most answers per call; more are refused. Default null: no limit known. */
+  choicesMax?: number | null
+  /** Whether `response_format` may carry a schema; else it asks for any JSON object. Default true. */
+  jsonSchema?: boolean
+  /** Longest `user` the provider takes; a longer one is left out. */
+  userLengthMax?: number
+  /** Whether reasoning tokens may be missing from the completion's count. Default false. */
+  reasoningNotCounted?: boolean
+}
+
+/** What becomes of a request member: passed on, taken out silently, taken out and listed, or renamed. */
+type MemberRule = 'keep' | 'remove' | 'drop' | { rename: string }
+
+/** Options with their defaults, and the rule of every known member worked out once. */
+export interface ChatQuirks extends Required<Omit<ChatQuirkOptions, 'accepts' | 'drops' | 'renames'>> {
+  format: 'chat'
+  rules: ReadonlyMap<string, MemberRule>
+  unknownRule: MemberRule
+}
+
+/** Members with their own handling; the table only decides about the rest. */
+const handledApart: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning',
+  'include_reasoning',
+  'stream_options',
+  'service_tier',
+])
+
+/** Members OpenAI alone keeps or bills by; no other host is sent them. */
+const openAiOnly: ReadonlySet<string> = new Set([
+  'store',
+  'metadata',
+  'moderation',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'web_search_options',
+  'prediction',
+  'audio',
+  'modalities',
+  'verbosity',
+])
+
+/** Completes options with defaults: a host that knows OpenAI's core format and nothing else. */
+export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
+  const { accepts = [], drops = [], renames = {}, unknownMembers = 'drop' } = options
+  const rules = new Map<string, MemberRule>()
+  for (const name of Object.keys(gatewayChatShape)) rules.set(name, 'remove')
+  for (const name of Object.keys(standardChatShape)) rules.set(name, openAiOnly.has(name) ? 'drop' : 'keep')
+  for (const name of Object.keys(extendedChatShape)) rules.set(name, 'drop')
+  for (const name of accepts) rules.set(name, 'keep')
+  for (const name of drops) rules.set(name, 'drop')
+  for (const [name, rename] of Object.entries(renames)) rules.set(name, { rename })
+  for (const name of handledApart) rules.set(name, 'keep')
+  return {
+    format: 'chat',
+    rules,
+    unknownRule: unknownMembers === 'forward' ? 'keep' : 'drop',
+    unknownMembers,
+    maxTokensField: options.maxTokensField ?? 'max_tokens',
+    streamOptions: options.streamOptions ?? 'send',
+    reasoning: options.reasoning ?? 'effort',
+    reasoningHistory: options.reasoningHistory ?? 'drop',
+    toolChoiceRequired: options.toolChoiceRequired ?? 'required',
+    developerRole: options.developerRole ?? false,
+    messageNames: options.messageNames ?? true,
+    shortToolCallIds: options.shortToolCallIds ?? false,
+    temperatureMin: options.temperatureMin ?? 0,
+    choicesMax: options.choicesMax ?? null,
+    jsonSchema: options.jsonSchema ?? true,
+    userLengthMax: options.userLengthMax ?? Number.POSITIVE_INFINITY,
+    reasoningNotCounted: options.reasoningNotCounted ?? false,
+  }
+}
+
+/** Every member name that only OpenAI's own service understands; its preset accepts them. */
+export const openAiMembers: readonly string[] = [...openAiOnly]

@@ -1,0 +1,194 @@
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import { memberParseBytesMax, messagesMax, sessionIdLengthMax } from '../../core/limits.ts'
+import { fieldError, parseField } from '../field-error.ts'
+import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import { parsePreferences } from '../preferences.ts'
+import { estimateTokens } from '../text-estimate.ts'
+import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
+import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
+
+/** What a request brings besides its body. */
+export interface DecodeContext {
+  /** The header `x-session-id`; counts only when the body has no `session_id`, and only then is it checked. */
+  sessionIdHeader: string | null
+}
+
+type FieldName = keyof typeof chatRequestShape
+
+/** Read by hand: the first is checked without building values when it is large, the second has its own parser. */
+const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
+
+/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
+const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'debug', 'stop_server_tools_when'] as const
+
+/** Names a capability list uses where the request's own name is another. */
+const capabilityOf: Readonly<Record<string, string>> = {
+  max_completion_tokens: 'max_tokens',
+  reasoning_effort: 'reasoning',
+  include_reasoning: 'reasoning',
+  functions: 'tools',
+  function_call: 'tool_choice',
+}
+
+/** Optional members that say how to answer; an endpoint may or may not honour them. */
+const capabilities: ReadonlySet<string> = new Set(
+  [...Object.keys(standardChatShape), ...Object.keys(extendedChatShape)].filter(
+    (name) =>
+      ![
+        'messages',
+        'n',
+        'stream',
+        'stream_options',
+        'user',
+        'metadata',
+        'store',
+        'service_tier',
+        'safety_identifier',
+        'cache_control',
+        'moderation',
+      ].includes(name) && !name.startsWith('prompt_cache'),
+  ),
+)
+
+/**
+ * A chat completions body as a call. Members the gateway knows are checked and an error names the one at fault;
+ * unknown members stay in the document. Large messages are checked for structure only. Throws `invalid_request`.
+ */
+export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes)
+  const fields = readFields(document)
+  const messages = decodeMessages(document)
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  const { model, fallbackModels } = decodeModels(fields)
+  return {
+    kind: 'text',
+    operation: 'chat_completions',
+    format: 'chat',
+    model,
+    fallbackModels,
+    preferences,
+    parameters: listParameters(document, fields),
+    demand: {
+      inputTokens: messages.tokens + estimateRest(document),
+      outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
+      choices: fields.n ?? 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    stream: fields.stream ?? false,
+    document,
+    encodingFormat: null,
+  }
+}
+
+interface Fields {
+  model?: string
+  models?: string[] | null
+  max_tokens?: number | null
+  max_completion_tokens?: number | null
+  n?: number | null
+  session_id?: string | null
+  user?: string | null
+  trace?: Record<string, unknown> | null
+  stream?: boolean | null
+  response_format?: { type: string } | null
+}
+
+/** Every known member of moderate size, checked; larger ones are for the provider to judge. */
+function readFields(document: JsonDocument): Fields {
+  const fields: Record<string, unknown> = {}
+  for (const [name, member] of document.members) {
+    if (readApart.has(name) || !isFieldName(name)) continue
+    if (member.valueEnd - member.valueStart > memberParseBytesMax) {
+      if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+      continue
+    }
+    fields[name] = parseField<unknown>(chatRequestShape[name], name, memberValue(document, name))
+  }
+  return fields
+}
+
+function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(chatRequestShape, name)
+}
+
+function decodeModels(fields: Fields): { model: string; fallbackModels: readonly string[] } {
+  const [first, ...rest] = fields.models ?? []
+  if (fields.model !== undefined) return { model: fields.model, fallbackModels: fields.models ?? [] }
+  if (first === undefined) {
+    throw fieldError('model', 'is missing. Name a model, such as "openai/gpt-4o-mini", or give "models".')
+  }
+  return { model: first, fallbackModels: rest }
+}
+
+/** The session the body names, else the header's. Throws `invalid_request` when the one that counts is too long. */
+export function decodeSessionId(sessionId: string | null, context: DecodeContext): string | null {
+  if (sessionId !== null) return sessionId
+  const header = context.sessionIdHeader
+  if (header !== null && [...header].length > sessionIdLengthMax) {
+    throw fieldError('x-session-id', `must be at most ${sessionIdLengthMax} characters.`)
+  }
+  return header
+}
+
+/** Checks the conversation and estimates its tokens. */
+function decodeMessages(document: JsonDocument): { tokens: number } {
+  const bytes = memberBytes(document, 'messages')
+  if (bytes === null || !hasMember(document, 'messages')) {
+    throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
+  }
+  if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
+  const mayHaveMedia = mayCarryMedia(bytes)
+  if (bytes.length > memberParseBytesMax && !mayHaveMedia) return { tokens: estimateTokens(bytes) }
+  const messages = memberValue(document, 'messages') as unknown[]
+  checkMessages(messages)
+  const media = mayHaveMedia ? weighMedia(messages) : { bytes: 0, tokens: 0 }
+  return { tokens: estimateTokens(bytes, bytes.length - media.bytes) + media.tokens }
+}
+
+const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+
+// By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
+function checkMessages(messages: readonly unknown[]): void {
+  if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
+  if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
+  for (const [index, message] of messages.entries()) {
+    if (!isRecord(message))
+      throw fieldError(`messages[${index}]`, 'must be an object with a role and content.')
+    if (!roles.has(message['role'])) {
+      throw fieldError(
+        `messages[${index}].role`,
+        'must be one of system, developer, user, assistant, tool and function.',
+      )
+    }
+    const { content } = message
+    if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+      throw fieldError(`messages[${index}].content`, 'must be a string or an array of content parts.')
+    }
+  }
+}
+
+/** Tokens of what reaches the model besides the conversation. */
+function estimateRest(document: JsonDocument): number {
+  let tokens = 0
+  for (const name of ['tools', 'functions', 'response_format', 'prediction'] as const) {
+    const bytes = memberBytes(document, name)
+    if (bytes !== null) tokens += estimateTokens(bytes)
+  }
+  return tokens
+}
+
+function listParameters(document: JsonDocument, fields: Fields): readonly string[] {
+  const names: string[] = []
+  for (const name of document.members.keys()) {
+    if (!capabilities.has(name) || !hasMember(document, name)) continue
+    const capability = capabilityOf[name] ?? name
+    if (!names.includes(capability)) names.push(capability)
+  }
+  if (fields.response_format?.type === 'json_schema') names.push('structured_outputs')
+  return names
+}

@@ -1,0 +1,283 @@
+import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import {
+  streamChoicesMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+  streamTemplatesMax,
+  streamTemplatesUnusedMax,
+} from '../../core/limits.ts'
+import { createFrameSplitter, encodeFrame, readFrameData, toBytes, toUtf8, type ByteText } from '../sse.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { startReading, stringOrNull } from './chat-answer.ts'
+import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
+import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.ts'
+import { isRecord } from './chat-media.ts'
+import type { ChatQuirks } from './chat-quirks.ts'
+import { readChatUsage, showChatUsage, showMetadata, type ReadUsage } from './chat-usage.ts'
+import { fitFrame, learnTemplate, type FrameTemplate } from './frame-template.ts'
+
+/** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */
+export function createChatStream(context: AnswerContext, quirks: ChatQuirks): StreamRewriter {
+  return new ChatStream(context, quirks)
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+class ChatStream implements StreamRewriter {
+  failure: GatewayError | null = null
+  isComplete = false
+  readonly #context: AnswerContext
+  readonly #quirks: ChatQuirks
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #choices = new Map<number, ChoiceState>()
+  readonly #reading: MeterReading = startReading({})
+  #read: ReadUsage | null = null
+  /** Most recently used first. */
+  #templates: FrameTemplate[] = []
+  #unusedTemplates = 0
+  #held: ByteText[] = []
+  #heldBytes = 0
+  /** Shown frames that only the end of the body made whole. */
+  #late: ByteText = ''
+
+  constructor(context: AnswerContext, quirks: ChatQuirks) {
+    this.#context = context
+    this.#quirks = quirks
+  }
+
+  push(chunk: Uint8Array): Uint8Array | null {
+    if (this.failure) return null
+    let block: ByteText | null
+    try {
+      block = this.#splitter.push(chunk)
+    } catch (cause) {
+      this.#fail(cause)
+      return null
+    }
+    const shown = block === null ? '' : this.#rewrite(block)
+    return shown === '' ? null : toBytes(shown)
+  }
+
+  end(): void {
+    if (this.failure) return
+    const rest = this.#splitter.end()
+    // A whole last frame may lack its empty line; half a frame after the answer is complete is of no interest.
+    if (rest !== null && !(this.isComplete && !isWholeFrame(rest))) this.#late = this.#rewrite(`${rest}\n\n`)
+    if (!this.failure && !this.isComplete) this.#fail(new Error('the body ended before a finish reason'))
+  }
+
+  reading(): MeterReading {
+    return {
+      ...this.#reading,
+      usage: this.#read?.usage ?? null,
+      source: this.#read ? 'provider' : 'estimated',
+      reportedCostNanocredits: this.#read?.reportedCostNanocredits ?? null,
+    }
+  }
+
+  encodeEnding(charge: ShownCharge): Uint8Array {
+    // One choice with nothing in it: many clients read `choices[0]` of every chunk without looking.
+    const usage = encodeFrame({
+      ...this.#identity(),
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+      usage: showChatUsage(this.#read, charge),
+      ...showMetadata(charge),
+    })
+    return toBytes(`${this.#late}${this.#held.join('')}${usage}data: [DONE]\n\n`)
+  }
+
+  encodeError(error: GatewayError): Uint8Array {
+    return toBytes(
+      encodeFrame({
+        ...this.#identity(),
+        error: {
+          code: error.status,
+          message: error.message,
+          metadata: { ...error.metadata, error_type: error.contractType },
+        },
+        choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+      }),
+    )
+  }
+
+  #identity(): Record<string, unknown> {
+    return toShownChunk({ id: '', object: '', created: 0, model: '' }, this.#context)
+  }
+
+  #fail(cause: unknown): void {
+    this.failure ??=
+      cause instanceof GatewayError
+        ? cause
+        : new GatewayError(
+            'provider_failed',
+            'The provider broke off the stream or sent what could not be read.',
+            {
+              cause,
+            },
+          )
+  }
+
+  /** What may be shown of whole frames; stops at the first that breaks the stream. */
+  #rewrite(block: ByteText): ByteText {
+    let shown = ''
+    let position = 0
+    while (position < block.length && !this.failure) {
+      const fitted = this.#fit(block, position)
+      if (fitted !== null) {
+        shown += fitted.shown
+        position = fitted.next
+        continue
+      }
+      const end = block.indexOf('\n\n', position)
+      if (end === -1) break
+      shown += this.#rewriteFrame(block.slice(position, end))
+      position = end + 2
+      while (block.charCodeAt(position) === 0x0a) position += 1
+    }
+    return shown
+  }
+
+  /** The common case: the frame differs from an earlier one only in the text. */
+  #fit(block: ByteText, position: number) {
+    // Past the first finish reason, who is finished decides what is shown, so every frame is looked at.
+    if (this.isComplete) return null
+    const templates = this.#templates
+    for (let at = 0; at < templates.length; at += 1) {
+      const template = templates[at]
+      const fitted = template ? fitFrame(template, block, position) : null
+      if (fitted === null || template === undefined) continue
+      if (at > 0) {
+        templates.splice(at, 1)
+        templates.unshift(template)
+      }
+      this.#unusedTemplates = 0
+      this.#reading.outputBytes += fitted.textBytes
+      this.#reading.outputPieces += 1
+      return fitted
+    }
+    return null
+  }
+
+  #rewriteFrame(frame: ByteText): ByteText {
+    const data = readFrameData(frame)
+    if (data === null || data.trim() === '' || data.trim() === '[DONE]') return ''
+    let wire: unknown
+    try {
+      wire = JSON.parse(toUtf8(data))
+    } catch (cause) {
+      this.#fail(cause)
+      return ''
+    }
+    if (!isRecord(wire)) {
+      this.#fail(new Error('a frame is not an object'))
+      return ''
+    }
+    if (wire['error'] !== undefined && wire['error'] !== null) {
+      this.#fail(readReportedError(wire['error']))
+      return ''
+    }
+    return this.#rewriteChunk(wire, frame)
+  }
+
+  #rewriteChunk(wire: Wire, frame: ByteText): ByteText {
+    this.#readAlong(wire)
+    const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
+    const shownChoices: Record<string, unknown>[] = []
+    let mustHold = false
+    let mayLearn = choices.length === 1
+    let slot = null
+    for (const wireChoice of choices) {
+      const index = typeof wireChoice['index'] === 'number' ? wireChoice['index'] : 0
+      const state = this.#choiceAt(index)
+      const { choice, delta, beganToolCall } = toShownChoice(wireChoice, index, state)
+      // A new call may move the indexes that earlier templates have learned.
+      if (beganToolCall) this.#templates = []
+      const wasFinished = state.isFinished
+      this.#finish(wireChoice, choice, state)
+      const bytes = outputBytesOf(delta)
+      this.#reading.outputBytes += bytes
+      if (bytes > 0) this.#reading.outputPieces += 1
+      // A second finish frame with nothing to say would end the answer twice.
+      if (wasFinished && bytes === 0) continue
+      if (state.isFinished) mustHold = true
+      mayLearn &&= !state.isFinished && !beganToolCall
+      slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
+      shownChoices.push(choice)
+    }
+    if (shownChoices.length === 0) return ''
+    const chunk = { ...toShownChunk(wire, this.#context), choices: shownChoices }
+    if (mayLearn && slot !== null && !hasUsage(wire)) this.#learn(frame, chunk, slot)
+    const shown = encodeFrame(chunk)
+    if (!mustHold) return shown
+    this.#hold(shown)
+    return ''
+  }
+
+  #readAlong(wire: Wire): void {
+    this.#reading.upstreamId ??= stringOrNull(wire['id'])
+    this.#reading.upstreamModel ??= stringOrNull(wire['model'])
+    const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
+    const usage = wire['usage'] ?? groq ?? null
+    if (usage !== null) this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
+  }
+
+  #choiceAt(index: number): ChoiceState {
+    let state = this.#choices.get(index)
+    if (state === undefined) {
+      if (this.#choices.size >= streamChoicesMax) this.#fail(new RangeError('too many choices'))
+      state = new ChoiceState()
+      this.#choices.set(index, state)
+    }
+    return state
+  }
+
+  #finish(wire: Wire, choice: Record<string, unknown>, state: ChoiceState): void {
+    const native = readNativeReason(wire)
+    if (native === null || state.isFinished) return
+    state.isFinished = true
+    this.isComplete = true
+    const reason = toFinishReason(native, state.sawToolCalls)
+    choice['finish_reason'] = reason
+    choice['native_finish_reason'] = native
+    this.#reading.finishReason ??= reason
+    this.#reading.nativeFinishReason ??= native
+  }
+
+  #learn(
+    frame: ByteText,
+    chunk: Record<string, unknown>,
+    slot: NonNullable<ReturnType<typeof findTextSlot>>,
+  ): void {
+    if (this.#unusedTemplates >= streamTemplatesUnusedMax) return
+    const template = learnTemplate(frame, chunk, slot)
+    this.#unusedTemplates += 1
+    if (template === null) return
+    this.#templates.unshift(template)
+    if (this.#templates.length > streamTemplatesMax) this.#templates.pop()
+  }
+
+  #hold(frame: ByteText): void {
+    this.#heldBytes += frame.length
+    this.#held.push(frame)
+    if (this.#heldBytes > streamHeldBytesMax || this.#held.length > streamHeldFramesMax) {
+      this.#fail(new RangeError('too much followed a finish reason'))
+    }
+  }
+}
+
+function hasUsage(wire: Wire): boolean {
+  return (wire['usage'] !== undefined && wire['usage'] !== null) || wire['x_groq'] !== undefined
+}
+
+function isWholeFrame(text: ByteText): boolean {
+  const data = readFrameData(text)
+  if (data === null) return false
+  try {
+    JSON.parse(toUtf8(data))
+    return true
+  } catch {
+    return false
+  }
+}

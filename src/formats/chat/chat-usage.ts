@@ -1,0 +1,130 @@
+import type { ShownCharge } from '../../canonical/upstream.ts'
+import { noUsage, type Usage } from '../../canonical/usage.ts'
+import { tokenCountMax } from '../../core/limits.ts'
+import { parseCredits, toCredits } from '../../core/money.ts'
+import { isRecord } from './chat-media.ts'
+
+/** A provider's counts as the meter understands them, with the detail objects to show the caller. */
+export interface ReadUsage {
+  usage: Usage
+  promptDetails: Readonly<Record<string, number>>
+  completionDetails: Readonly<Record<string, number>>
+  reportedCostNanocredits: bigint | null
+}
+
+/** How a provider counts otherwise than OpenAI. */
+export interface UsageQuirks {
+  reasoningNotCounted: boolean
+}
+
+/**
+ * Reads a chat usage object, its known misspellings included. Null when it is missing or absurd (negative, fractional,
+ * beyond any context): then the amount is estimated, never taken for zero.
+ */
+export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | null {
+  if (!isRecord(wire)) return null
+  const prompt = readCount(wire['prompt_tokens'])
+  const completion = readCount(wire['completion_tokens'])
+  if (prompt === null || completion === null) return null
+  const promptDetails = readCounts(wire['prompt_tokens_details'] ?? wire['prompt_token_details'])
+  const completionDetails = readCounts(wire['completion_tokens_details'])
+  const cached =
+    promptDetails['cached_tokens'] ??
+    readCount(wire['prompt_cache_hit_tokens']) ??
+    readCount(wire['num_cached_tokens']) ??
+    0
+  if (cached > 0) promptDetails['cached_tokens'] = cached
+  const reasoning = completionDetails['reasoning_tokens'] ?? 0
+  const written = promptDetails['cache_write_tokens'] ?? 0
+  const output = quirks.reasoningNotCounted && reasoning > completion ? completion + reasoning : completion
+  // Parts above their total would be billed twice; such counts are as good as none.
+  if (cached + written > prompt || reasoning > output) return null
+  return {
+    promptDetails,
+    completionDetails,
+    reportedCostNanocredits: readCost(wire['estimated_cost']),
+    usage: {
+      ...noUsage,
+      inputTokens: prompt,
+      cachedInputTokens: cached,
+      cacheWriteTokens: written,
+      inputAudioTokens: promptDetails['audio_tokens'] ?? 0,
+      outputTokens: output,
+      reasoningTokens: reasoning,
+      outputAudioTokens: completionDetails['audio_tokens'] ?? 0,
+    },
+  }
+}
+
+/** A whole count from 0 to the bound, or null. */
+export function readCount(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= tokenCountMax
+    ? value
+    : null
+}
+
+/** Null and broken counts are left out, as the contract wants it. */
+function readCounts(wire: unknown): Record<string, number> {
+  const counts: Record<string, number> = {}
+  if (!isRecord(wire)) return counts
+  for (const [name, value] of Object.entries(wire)) {
+    const count = readCount(value)
+    if (count !== null) counts[name] = count
+  }
+  return counts
+}
+
+function readCost(value: unknown): bigint | null {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return null
+  try {
+    return parseCredits(value)
+  } catch {
+    return null
+  }
+}
+
+/** The caller's `usage` object: the provider's counts, else those charged by, and the charge. */
+export function showChatUsage(read: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
+  const usage = read?.usage ?? charge.usage
+  const promptDetails: Record<string, number> = {
+    cached_tokens: usage.cachedInputTokens,
+    ...read?.promptDetails,
+  }
+  if (usage.cacheWriteTokens > 0) promptDetails['cache_write_tokens'] = usage.cacheWriteTokens
+  if (usage.inputAudioTokens > 0) promptDetails['audio_tokens'] = usage.inputAudioTokens
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: promptDetails,
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens, ...read?.completionDetails },
+    ...showCharge(charge),
+  }
+}
+
+/** The members that every usage object of the contract carries about money. */
+export function showCharge(charge: ShownCharge): Record<string, unknown> {
+  const prompt = toCredits(charge.promptNanocredits)
+  const completions = toCredits(charge.completionNanocredits)
+  const isPriced = charge.costNanocredits !== null
+  return {
+    cost: charge.costNanocredits === null ? null : toCredits(charge.costNanocredits),
+    cost_details: {
+      upstream_inference_cost: isPriced
+        ? toCredits(charge.promptNanocredits + charge.completionNanocredits)
+        : null,
+      upstream_inference_prompt_cost: prompt,
+      upstream_inference_completions_cost: completions,
+    },
+    is_byok: charge.isByok,
+  }
+}
+
+/** The `headrace_metadata` members of an answer's last part, when one is due. */
+export function showMetadata(charge: ShownCharge): Record<string, unknown> {
+  if (charge.metadata === null) return {}
+  return {
+    headrace_metadata: charge.metadata,
+    ...(charge.metadataAlias ? { openrouter_metadata: charge.metadata } : {}),
+  }
+}

@@ -1,0 +1,46 @@
+import { streamToolCallsMax } from '../../core/limits.ts'
+
+/**
+ * Indexes of the tool calls of one streamed choice. Several hosts repeat index 0 for every call or leave it out, and
+ * clients that merge by index would glue calls together; ids decide instead.
+ */
+export class ToolIndexes {
+  readonly #byId = new Map<string, number>()
+  readonly #byUpstreamIndex = new Map<number, number>()
+  readonly #taken = new Set<number>()
+  #last = 0
+
+  /** The index to show for one piece of a call; pieces without an id continue the call their index began. */
+  indexOf(id: string | null, upstreamIndex: number | null): number {
+    const index = id === null ? this.#continued(upstreamIndex) : this.#begun(id, upstreamIndex)
+    this.#last = index
+    return index
+  }
+
+  #continued(upstreamIndex: number | null): number {
+    if (upstreamIndex === null) return this.#last
+    const known = this.#byUpstreamIndex.get(upstreamIndex)
+    if (known !== undefined) return known
+    if (this.#byUpstreamIndex.size >= streamToolCallsMax) return this.#last
+    this.#byUpstreamIndex.set(upstreamIndex, upstreamIndex)
+    this.#taken.add(upstreamIndex)
+    return upstreamIndex
+  }
+
+  #begun(id: string, upstreamIndex: number | null): number {
+    const known = this.#byId.get(id)
+    // So many calls are a fault; they share an index, and memory stays bounded.
+    if (known === undefined && this.#byId.size >= streamToolCallsMax) return this.#last
+    const index = known ?? this.#free(upstreamIndex)
+    this.#byId.set(id, index)
+    this.#taken.add(index)
+    if (upstreamIndex !== null) this.#byUpstreamIndex.set(upstreamIndex, index)
+    return index
+  }
+
+  #free(wanted: number | null): number {
+    let index = wanted ?? this.#taken.size
+    while (this.#taken.has(index)) index += 1
+    return index
+  }
+}

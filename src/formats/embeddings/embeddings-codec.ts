@@ -1,0 +1,244 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
+import { noUsage } from '../../canonical/usage.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { startReading, stringOrNull } from '../chat/chat-answer.ts'
+import type { EncodedRequest } from '../chat/chat-encode.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { readCount, showCharge, showMetadata } from '../chat/chat-usage.ts'
+import { fieldError } from '../field-error.ts'
+import { editDocument, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../json-document.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { inputKindOf } from './embeddings-request.ts'
+
+/** Where a provider differs from OpenAI's embeddings, as data. */
+export interface EmbeddingsQuirkOptions {
+  /** What the provider calls `dimensions`; null where it has no choice. Default `dimensions`. */
+  dimensionsField?: string | null
+  /** Whether `encoding_format` is known to work, base64 included; else floats are asked for and encoded here. Default false. */
+  base64?: boolean
+  /** Whether inputs may be token numbers. Default false: they would be embedded as something else. */
+  tokenArrays?: boolean
+  /** Whether inputs may be content of several modalities. Default false. */
+  contentInputs?: boolean
+  /** Whether `input_type` is understood. Default false. */
+  inputType?: boolean
+  /** Whether `user` is understood. Default false. */
+  user?: boolean
+  /** What happens to members no format knows. Default `drop`. */
+  unknownMembers?: 'forward' | 'drop'
+}
+
+export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
+  format: 'embeddings'
+}
+
+/** Completes options with defaults. */
+export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): EmbeddingsQuirks {
+  return {
+    format: 'embeddings',
+    dimensionsField: options.dimensionsField === undefined ? 'dimensions' : options.dimensionsField,
+    base64: options.base64 ?? false,
+    tokenArrays: options.tokenArrays ?? false,
+    contentInputs: options.contentInputs ?? false,
+    inputType: options.inputType ?? false,
+    user: options.user ?? false,
+    unknownMembers: options.unknownMembers ?? 'drop',
+  }
+}
+
+const gatewayMembers: ReadonlySet<string> = new Set([
+  'provider',
+  'session_id',
+  'trace',
+  'models',
+  'headrace',
+  'usage',
+])
+
+/** The caller's body for this provider. Throws `invalid_request` for inputs it would embed as something else. */
+export function encodeEmbeddingsRequest(
+  call: TextCall,
+  endpoint: Endpoint,
+  quirks: EmbeddingsQuirks,
+): EncodedRequest {
+  const { document } = call
+  const kind = inputKindOf(document)
+  if (kind === 'tokens' && !quirks.tokenArrays) {
+    throw fieldError('input', `must be text for ${call.model}: its provider does not take token numbers.`)
+  }
+  if (kind === 'content' && !quirks.contentInputs) {
+    throw fieldError(
+      'input',
+      `must be text for ${call.model}: content of several modalities is not supported.`,
+    )
+  }
+  const set: Record<string, string | Uint8Array> = { model: JSON.stringify(endpoint.upstreamModel) }
+  const remove: string[] = []
+  const dropped: string[] = []
+  for (const name of document.members.keys()) {
+    if (gatewayMembers.has(name) || !hasMember(document, name)) remove.push(name)
+    else if (!isKept(name, quirks)) {
+      remove.push(name)
+      if (name !== 'encoding_format') dropped.push(name)
+    }
+  }
+  const dimensions = memberBytes(document, 'dimensions')
+  if (quirks.dimensionsField !== null && quirks.dimensionsField !== 'dimensions' && dimensions !== null) {
+    remove.push('dimensions')
+    if (hasMember(document, 'dimensions')) set[quirks.dimensionsField] = dimensions
+  }
+  return { body: editDocument(document, { set, remove }), dropped }
+}
+
+function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
+  switch (name) {
+    case 'model':
+    case 'input':
+      return true
+    case 'dimensions':
+      return quirks.dimensionsField !== null
+    case 'encoding_format':
+      return quirks.base64
+    case 'input_type':
+      return quirks.inputType
+    case 'user':
+      return quirks.user
+    default:
+      return quirks.unknownMembers === 'forward'
+  }
+}
+
+/**
+ * A provider's vectors in the order of the inputs and in the encoding the caller asked for. Where they already are,
+ * their bytes pass through. Throws `provider_failed` for what is not an answer.
+ */
+export function decodeEmbeddingsAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  call: TextCall,
+): DecodedAnswer {
+  const document = parseAnswer(bytes)
+  const wire = {
+    id: readMember(document, 'id'),
+    model: readMember(document, 'model'),
+    error: readMember(document, 'error'),
+    usage: readMember(document, 'usage'),
+  }
+  if (wire.error !== undefined && wire.error !== null) throw readReportedError(wire.error)
+  const dataBytes = memberBytes(document, 'data')
+  if (dataBytes === null || dataBytes[0] !== 0x5b) throw unreadable('it has no data')
+  const data = encodeData(toBuffer(dataBytes), call)
+  const reading = readUsage(wire)
+  return {
+    reading,
+    encode(charge) {
+      const promptTokens = (reading.usage ?? charge.usage).inputTokens
+      const rest = JSON.stringify({
+        model: context.model,
+        id: context.generationId,
+        provider: context.provider,
+        usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, ...showCharge(charge) },
+        ...showMetadata(charge),
+      })
+      return Buffer.concat([Buffer.from('{"object":"list","data":'), data, Buffer.from(`,${rest.slice(1)}`)])
+    },
+  }
+}
+
+function parseAnswer(bytes: Uint8Array) {
+  try {
+    return parseJsonDocument(bytes)
+  } catch (cause) {
+    throw unreadable('it is not a JSON object', cause)
+  }
+}
+
+function readMember(document: ReturnType<typeof parseAnswer>, name: string): unknown {
+  const bytes = memberBytes(document, name)
+  return bytes === null ? undefined : parseJson(toBuffer(bytes))
+}
+
+function parseJson(buffer: Buffer): unknown {
+  try {
+    return JSON.parse(buffer.toString('utf8'))
+  } catch (cause) {
+    throw unreadable('it is not JSON', cause)
+  }
+}
+
+function unreadable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
+    cause: new Error(reason, { cause }),
+  })
+}
+
+function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): MeterReading {
+  const reading = startReading(wire)
+  const usage = isRecord(wire.usage) ? wire.usage : {}
+  const inputTokens = readCount(usage['prompt_tokens']) ?? readCount(usage['total_tokens'])
+  if (inputTokens !== null) {
+    reading.usage = { ...noUsage, inputTokens }
+    reading.source = 'provider'
+  }
+  reading.upstreamModel = stringOrNull(wire.model)
+  return reading
+}
+
+/** The `data` array's JSON for the caller. */
+function encodeData(data: Buffer, call: TextCall): Buffer {
+  const wanted = call.encodingFormat ?? 'float'
+  if (isReady(data, wanted)) return data
+  const wire = parseJson(data)
+  if (!Array.isArray(wire) || wire.length === 0) throw unreadable('data has no vectors')
+  const items = wire.map((item: unknown, position) => toItem(item, position, wanted))
+  items.sort((a, b) => a.index - b.index)
+  return Buffer.from(JSON.stringify(items))
+}
+
+const itemPattern = /^\{"object":"embedding","index":(\d+),"embedding":("?)/
+
+/**
+ * Whether the vectors may pass as they are: OpenAI's own spelling, indexes in order, and the wanted encoding. Looks at
+ * the beginning of every item only; vectors hold no braces.
+ */
+function isReady(data: Buffer, wanted: 'float' | 'base64'): boolean {
+  let position = data.indexOf(0x7b)
+  if (position === -1) return false
+  for (let index = 0; position !== -1; index += 1) {
+    const match = itemPattern.exec(data.toString('latin1', position, position + 80))
+    if (!match || Number(match[1]) !== index || (match[2] === '"') !== (wanted === 'base64')) return false
+    position = data.indexOf(0x7b, position + 1)
+  }
+  return true
+}
+
+function toItem(wire: unknown, position: number, wanted: 'float' | 'base64') {
+  if (!isRecord(wire)) throw unreadable('a vector is not an object')
+  const index = readCount(wire['index']) ?? position
+  return { object: 'embedding', index, embedding: toEncoding(wire['embedding'], wanted) }
+}
+
+function toEncoding(wire: unknown, wanted: 'float' | 'base64'): readonly number[] | string {
+  if (typeof wire === 'string') return wanted === 'base64' ? wire : decodeFloats(wire)
+  if (!Array.isArray(wire) || !wire.every((value) => typeof value === 'number')) {
+    throw unreadable('a vector is not a list of numbers')
+  }
+  return wanted === 'float' ? wire : encodeFloats(wire)
+}
+
+/** Numbers as base64 of little-endian float32, as OpenAI's clients decode it. */
+export function encodeFloats(values: readonly number[]): string {
+  const view = new DataView(new ArrayBuffer(values.length * 4))
+  for (const [index, value] of values.entries()) view.setFloat32(index * 4, value, true)
+  return Buffer.from(view.buffer).toString('base64')
+}
+
+/** The numbers in such base64. Throws `provider_failed` when its length is not one of float32 values. */
+export function decodeFloats(text: string): readonly number[] {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw unreadable('a vector is not base64 of float32')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true))
+}

@@ -1,0 +1,97 @@
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import { memberParseBytesMax } from '../../core/limits.ts'
+import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
+import { fieldError, parseField } from '../field-error.ts'
+import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import { parsePreferences } from '../preferences.ts'
+import { estimateTokens } from '../text-estimate.ts'
+import { embeddingsRequestShape } from './embeddings-schema.ts'
+
+/** What an `input` holds; `content` is several modalities. */
+export type InputKind = 'text' | 'tokens' | 'content'
+
+type FieldName = keyof typeof embeddingsRequestShape
+
+interface Fields {
+  model?: string
+  models?: string[] | null
+  encoding_format?: 'float' | 'base64' | null
+  user?: string | null
+  session_id?: string | null
+  trace?: Record<string, unknown> | null
+}
+
+const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
+
+/**
+ * An embeddings body as a call. Known members are checked and an error names the one at fault; a large `input` is
+ * checked for structure only. Throws `invalid_request`.
+ */
+export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes)
+  const fields = readFields(document)
+  if (fields.model === undefined) {
+    throw fieldError('model', 'is missing. Name a model, such as "openai/text-embedding-3-small".')
+  }
+  const input = readInput(document)
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  return {
+    kind: 'text',
+    operation: 'embeddings',
+    format: 'embeddings',
+    model: fields.model,
+    fallbackModels: fields.models ?? [],
+    preferences,
+    // The gateway itself converts between encodings, so that an encoding is nobody's capability.
+    parameters: capabilities.filter((name) => name !== 'encoding_format' && hasMember(document, name)),
+    demand: {
+      inputTokens: estimateTokens(input),
+      outputTokensMax: 0,
+      choices: 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped,
+    stream: false,
+    document,
+    encodingFormat: fields.encoding_format ?? 'float',
+  }
+}
+
+function readFields(document: JsonDocument): Fields {
+  const fields: Record<string, unknown> = {}
+  for (const [name, member] of document.members) {
+    if (!isFieldName(name) || name === 'provider') continue
+    const isLarge = member.valueEnd - member.valueStart > memberParseBytesMax
+    if (isLarge && name !== 'input') throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+    if (isLarge) continue
+    fields[name] = parseField<unknown>(embeddingsRequestShape[name], name, memberValue(document, name))
+  }
+  return fields
+}
+
+function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(embeddingsRequestShape, name)
+}
+
+function readInput(document: JsonDocument): Uint8Array {
+  const bytes = memberBytes(document, 'input')
+  if (bytes === null || !hasMember(document, 'input')) {
+    throw fieldError('input', 'is missing. Send a text or a list of texts.')
+  }
+  return bytes
+}
+
+/** What the input holds, told by its first bytes; the rest was checked when it was decoded. */
+export function inputKindOf(document: JsonDocument): InputKind {
+  const bytes = memberBytes(document, 'input') ?? new Uint8Array()
+  for (const byte of bytes) {
+    if (byte === 0x22) return 'text'
+    if (byte === 0x7b) return 'content'
+    if (byte >= 0x30 && byte <= 0x39) return 'tokens'
+  }
+  return 'text'
+}

@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { defaultPreferences, type Preferences } from '../canonical/call.ts'
+import { parseCredits } from '../core/money.ts'
+import { fieldError, parseField } from './field-error.ts'
+
+const slugs = z.array(z.string().min(1).max(128)).max(200)
+const percentiles = z.strictObject({
+  p50: z.number().nonnegative().optional(),
+  p75: z.number().nonnegative().optional(),
+  p90: z.number().nonnegative().optional(),
+  p99: z.number().nonnegative().optional(),
+})
+const quantization = z.enum([
+  'int4',
+  'int8',
+  'fp4',
+  'mxfp4',
+  'nvfp4',
+  'fp6',
+  'fp8',
+  'mxfp8',
+  'fp16',
+  'bf16',
+  'fp32',
+  'unknown',
+])
+const sortKey = z.enum(['price', 'throughput', 'latency', 'exacto'])
+const amount = z.union([z.number(), z.string().max(40)])
+
+/** The contract's `provider` object. Unknown members are refused, so that a misspelt restriction never goes unheeded. */
+export const preferencesSchema = z
+  .strictObject({
+    order: slugs.nullish().describe('Providers to try first, in this order.'),
+    only: slugs.nullish().describe('Only these providers.'),
+    ignore: slugs.nullish().describe('Never these providers.'),
+    allow_fallbacks: z.boolean().nullish().describe('Whether other providers may be tried; true by default.'),
+    require_parameters: z.boolean().nullish().describe('Only endpoints that honour every parameter sent.'),
+    data_collection: z
+      .enum(['allow', 'deny'])
+      .nullish()
+      .describe('`deny`: only endpoints that neither store nor train.'),
+    zdr: z.boolean().nullish().describe('Only endpoints with zero data retention.'),
+    enforce_distillable_text: z.boolean().nullish(),
+    quantizations: z.array(quantization).max(20).nullish().describe('Only these weight formats.'),
+    sort: z
+      .union([
+        sortKey,
+        z.strictObject({ by: sortKey.nullish(), partition: z.enum(['model', 'none']).nullish() }),
+      ])
+      .nullish()
+      .describe('Order endpoints by this instead of balancing the load.'),
+    preferred_min_throughput: z.union([z.number(), percentiles]).nullish(),
+    preferred_max_latency: z.union([z.number(), percentiles]).nullish(),
+    max_price: z
+      .strictObject({
+        prompt: amount.nullish(),
+        completion: amount.nullish(),
+        image: amount.nullish(),
+        audio: amount.nullish(),
+        request: amount.nullish(),
+      })
+      .nullish()
+      .describe('Dearest price to accept, in USD per million tokens, or per request.'),
+    options: z
+      .record(z.string(), z.record(z.string(), z.unknown()))
+      .nullish()
+      .describe('Members passed on to a provider, by its slug; audio only.'),
+  })
+  .meta({ id: 'ProviderPreferences', description: 'How a request is routed.' })
+
+/** Preferences as decoded, and the names of wishes that are understood but not acted on. */
+export interface DecodedPreferences {
+  preferences: Preferences
+  dropped: readonly string[]
+}
+
+/** Reads a request's `provider` member; absent and null mean the defaults. Throws `invalid_request` naming the member. */
+export function parsePreferences(value: unknown): DecodedPreferences {
+  if (value === undefined || value === null) return { preferences: defaultPreferences, dropped: [] }
+  const wire = parseField(preferencesSchema, 'provider', value)
+  const sort = typeof wire.sort === 'string' ? wire.sort : (wire.sort?.by ?? null)
+  const dropped = (['enforce_distillable_text', 'preferred_min_throughput', 'preferred_max_latency'] as const)
+    .filter((name) => wire[name] !== undefined && wire[name] !== null && wire[name] !== false)
+    .map((name) => `provider.${name}`)
+  if (sort === 'exacto') dropped.push('provider.sort')
+  if (typeof wire.sort === 'object' && wire.sort?.partition === 'none')
+    dropped.push('provider.sort.partition')
+  if (wire.max_price?.image !== undefined && wire.max_price.image !== null)
+    dropped.push('provider.max_price.image')
+  return {
+    dropped,
+    preferences: {
+      order: wire.order ?? null,
+      only: wire.only ?? null,
+      ignore: wire.ignore ?? [],
+      allowFallbacks: wire.allow_fallbacks ?? true,
+      requireParameters: wire.require_parameters ?? false,
+      denyDataCollection: wire.data_collection === 'deny',
+      requireZdr: wire.zdr ?? false,
+      quantizations: wire.quantizations ?? null,
+      sort: sort === 'exacto' ? null : sort,
+      maxPrice: wire.max_price ? parseMaxPrice(wire.max_price) : null,
+      options: wire.options ?? {},
+    },
+  }
+}
+
+type WireMaxPrice = NonNullable<z.output<typeof preferencesSchema>['max_price']>
+
+/** USD per million tokens is credits per million, which is nanocredits per million as the catalog keeps prices. */
+function parseMaxPrice(wire: WireMaxPrice): NonNullable<Preferences['maxPrice']> {
+  const limits: NonNullable<Preferences['maxPrice']> = {}
+  for (const name of ['prompt', 'completion', 'audio', 'request'] as const) {
+    const value = wire[name]
+    if (value !== undefined && value !== null) limits[name] = parseAmount(`provider.max_price.${name}`, value)
+  }
+  return limits
+}
+
+function parseAmount(param: string, value: string | number): bigint {
+  const nanocredits = readCredits(value)
+  if (nanocredits === null || nanocredits < 0n) {
+    throw fieldError(param, 'must be a decimal amount of USD from 0, such as 2.5 or "0.15".')
+  }
+  return nanocredits
+}
+
+function readCredits(value: string | number): bigint | null {
+  try {
+    return parseCredits(value)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,110 @@
+import { toBuffer } from './json-document.ts'
+
+/**
+ * Text of an event stream as this module sees it: one character per byte (latin1). Nothing is decoded before a frame
+ * is whole, so a read may end anywhere, also inside a UTF-8 character.
+ */
+export type ByteText = string
+
+/** Cuts an event stream into whole frames, however it arrives. */
+export interface FrameSplitter {
+  /**
+   * All frames that are complete now, as text with `\n` line ends, each ending in an empty line; null when none is.
+   * Throws a RangeError when one frame grows beyond the bound.
+   */
+  push(chunk: Uint8Array): ByteText | null
+  /** What was left when the stream ended: a last frame without its empty line, or null. */
+  end(): ByteText | null
+}
+
+const byteOrderMark = '\u00ef\u00bb\u00bf'
+
+/** A splitter that holds at most `frameBytesMax` bytes of an unfinished frame. */
+export function createFrameSplitter(frameBytesMax: number): FrameSplitter {
+  let pending: ByteText[] = []
+  let pendingLength = 0
+  let endedInReturn = false
+  let isFirst = true
+
+  // CR, LF and CR LF all end a line; a CR at the end of a read may be half of a CR LF.
+  function normalize(text: ByteText): ByteText {
+    if (text === '') return text
+    let normalized = text
+    if (isFirst) {
+      isFirst = false
+      if (normalized.startsWith(byteOrderMark)) normalized = normalized.slice(3)
+    }
+    if (endedInReturn && normalized.startsWith('\n')) normalized = normalized.slice(1)
+    endedInReturn = text.endsWith('\r')
+    return normalized.includes('\r') ? normalized.replace(/\r\n?/g, '\n') : normalized
+  }
+
+  function keep(text: ByteText): void {
+    pendingLength += text.length
+    if (pendingLength > frameBytesMax) throw new RangeError(`a frame is longer than ${frameBytesMax} bytes`)
+    if (text !== '') pending.push(text)
+  }
+
+  function takePending(): ByteText {
+    const text = pending.length === 1 ? (pending[0] ?? '') : pending.join('')
+    pending = []
+    pendingLength = 0
+    return text
+  }
+
+  return {
+    push(chunk) {
+      const text = normalize(toBuffer(chunk).toString('latin1'))
+      const last = pending.at(-1)
+      const end = text.lastIndexOf('\n\n')
+      if (end === -1) {
+        const startsWithEnd = text.startsWith('\n') && last?.endsWith('\n') === true
+        keep(startsWithEnd ? '\n' : text)
+        if (!startsWithEnd) return null
+        const frames = takePending()
+        keep(text.slice(1))
+        return frames
+      }
+      if (last === undefined && end + 2 === text.length) return text
+      keep(text.slice(0, end + 2))
+      const frames = takePending()
+      keep(text.slice(end + 2))
+      return frames
+    },
+    end() {
+      return pending.length === 0 ? null : takePending()
+    },
+  }
+}
+
+/** The data of one frame (text without its empty line), its lines joined; null for a comment or an event without data. */
+export function readFrameData(frame: ByteText): ByteText | null {
+  if (frame.startsWith('data: ') && !frame.includes('\n')) return frame.slice(6)
+  let data: ByteText | null = null
+  for (const line of frame.split('\n')) {
+    if (line !== 'data' && !line.startsWith('data:')) continue
+    const value = line.slice(line.startsWith('data: ') ? 6 : 5)
+    data = data === null ? value : `${data}\n${value}`
+  }
+  return data
+}
+
+/** Bytes of a byte text. */
+export function toBytes(text: ByteText): Uint8Array {
+  return Buffer.from(text, 'latin1')
+}
+
+/** A byte text read as UTF-8. */
+export function toUtf8(text: ByteText): string {
+  return Buffer.from(text, 'latin1').toString('utf8')
+}
+
+/** UTF-8 bytes of a text, as a byte text. */
+export function fromUtf8(text: string): ByteText {
+  return Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** One frame for the caller. */
+export function encodeFrame(value: unknown): ByteText {
+  return `data: ${fromUtf8(JSON.stringify(value))}\n\n`
+}

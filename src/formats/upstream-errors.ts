@@ -1,0 +1,359 @@
+import type { UpstreamFailure } from '../canonical/upstream.ts'
+import { GatewayError, type ErrorType } from '../core/errors.ts'
+import { retryAfterMsMax, upstreamMessageLengthMax } from '../core/limits.ts'
+
+/** A response that is not a success, and what of the request helps to explain it. */
+export interface UpstreamErrorResponse {
+  status: number
+  headers: Headers
+  body: Uint8Array
+  /** The model as the caller named it, for messages. */
+  requestedModel: string
+  /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
+  parameterNames: readonly string[]
+}
+
+/** What an error body says, whatever its shape. Upstream text: not for callers as it is. */
+interface ReportedError {
+  message: string
+  type: string
+  code: string
+  param: string | null
+}
+
+/**
+ * Why an attempt failed and what may follow, from status, headers and body. The status alone is not trusted: some
+ * providers refuse a key with 400 or 403, and some say 429 for an account without money.
+ *
+ * The caller's message is ours. The provider's own words are shown only where the caller's request is at fault (400,
+ * 413, 422), shortened and without addresses, hosts, account names and anything that looks like a key.
+ */
+export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFailure {
+  const reported = parseErrorBody(response.body)
+  const retryAfterMs = readRetryAfter(response.headers)
+  const kind = classify(response.status, reported)
+  return toFailure(kind, { ...response, reported, retryAfterMs })
+}
+
+/** An error object found inside a successful answer or stream. */
+export function readReportedError(wire: unknown): GatewayError {
+  const reported = readShape({ error: wire })
+  const status = statusOfReport(reported)
+  const kind = classify(status, reported)
+  return toFailure(kind, { status, reported, retryAfterMs: null, requestedModel: '', parameterNames: [] })
+    .error
+}
+
+/** The status an error inside a stream would have had as a response. */
+function statusOfReport({ code, type }: ReportedError): number {
+  const status = Number(code)
+  if (Number.isInteger(status) && status >= 400 && status < 600) return status
+  const words = `${code} ${type}`.toLowerCase()
+  if (words.includes('rate_limit')) return 429
+  return contextCodes.has(code.toLowerCase()) || words.includes('invalid_request') ? 400 : 502
+}
+
+type Kind =
+  | 'credential'
+  | 'balance'
+  | 'rate'
+  | 'overloaded'
+  | 'timeout'
+  | 'context'
+  | 'content'
+  | 'model'
+  | 'too_large'
+  | 'request'
+  | 'failed'
+
+const contextCodes = new Set([
+  'context_length_exceeded',
+  'too_many_tokens',
+  'too_many_prompt_tokens',
+  'exceed_context_size_error',
+])
+const contextPattern =
+  /prompt is too long|maximum context length|context (?:window|length|size)|too many tokens|exceeds the maximum number of tokens|input tokens exceeded|max context length|maximum input length/i
+/** Only at the beginning: further on, a message may repeat what the caller wrote, who must not be able to fake this. */
+const credentialPattern =
+  /^(?:(?:invalid|incorrect|wrong|missing|expired|no) (?:or \w+ )?(?:api[ _-]?key|authentication|credentials?|token)|api[ _-]?key (?:is )?(?:not valid|invalid|expired|required|missing|not found)|unauthorized|the security token)/i
+const credentialCodes = new Set([
+  'invalid_api_key',
+  'api_key_invalid',
+  'authentication_error',
+  'unauthenticated',
+])
+const balancePattern =
+  /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|payment required|credit balance is too low/i
+const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safety system|flagged/i
+const overloadPattern =
+  /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
+
+function classify(status: number, reported: ReportedError): Kind {
+  const words = `${reported.code} ${reported.type} ${reported.message}`
+  if (isCredentialFault(status, reported)) return 'credential'
+  if (isBalanceFault(status, reported, words)) return 'balance'
+  if (status === 400 || status === 413 || status === 422) return classifyRequest(status, reported, words)
+  if (status === 403) return classifyForbidden(reported, words)
+  if (status === 404) return 'model'
+  if (status === 408 || status === 504 || status === 524) return 'timeout'
+  if (status === 429) return 'rate'
+  if (status === 498 || status === 503 || status === 529 || (status >= 500 && overloadPattern.test(words))) {
+    return 'overloaded'
+  }
+  return 'failed'
+}
+
+/** A firewall's page or a missing right to one model is no reason to take a whole deployment out. */
+function classifyForbidden(reported: ReportedError, words: string): Kind {
+  if (isMarkup(reported.message)) return 'failed'
+  if (contentPattern.test(words)) return 'content'
+  return /\bmodel\b/i.test(words) ? 'model' : 'credential'
+}
+
+function classifyRequest(status: number, reported: ReportedError, words: string): Kind {
+  if (contextCodes.has(reported.code.toLowerCase()) || contextCodes.has(reported.type.toLowerCase()))
+    return 'context'
+  if (contextPattern.test(reported.message)) return 'context'
+  if (reported.code === 'model_not_found') return 'model'
+  if (contentPattern.test(words)) return 'content'
+  return status === 413 ? 'too_large' : 'request'
+}
+
+function isCredentialFault(status: number, reported: ReportedError): boolean {
+  if (status === 401) return true
+  if (status !== 400 && status !== 403) return false
+  return (
+    credentialCodes.has(reported.code.toLowerCase()) ||
+    credentialCodes.has(reported.type.toLowerCase()) ||
+    credentialPattern.test(reported.message)
+  )
+}
+
+// Words count only where they cannot be the caller's; the hint "add a payment method" in a rate limit is not one.
+function isBalanceFault(status: number, { code, type }: ReportedError, words: string): boolean {
+  if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
+  return status === 429 && code !== 'rate_limit_exceeded' && balancePattern.test(words)
+}
+
+interface FailureFacts {
+  status: number
+  reported: ReportedError
+  retryAfterMs: number | null
+  requestedModel: string
+  parameterNames: readonly string[]
+}
+
+interface FailureRule {
+  type: ErrorType
+  retryElsewhere: boolean
+  retrySame: boolean
+  credentialFault: boolean
+  describe: (facts: FailureFacts) => string
+}
+
+const rules: Readonly<Record<Kind, FailureRule>> = {
+  credential: {
+    type: 'provider_failed',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: true,
+    describe: () => "The provider refused the gateway's credential.",
+  },
+  balance: {
+    type: 'provider_failed',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: true,
+    describe: () => "The gateway's account with the provider has no quota left.",
+  },
+  rate: {
+    type: 'upstream_rate_limited',
+    retryElsewhere: true,
+    retrySame: true,
+    credentialFault: false,
+    describe: ({ retryAfterMs }) =>
+      retryAfterMs === null
+        ? 'The provider limits the rate of requests. Try again shortly.'
+        : `The provider limits the rate of requests. Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`,
+  },
+  overloaded: {
+    type: 'provider_overloaded',
+    retryElsewhere: true,
+    retrySame: true,
+    credentialFault: false,
+    describe: () => 'The provider is overloaded. Try again shortly.',
+  },
+  timeout: {
+    type: 'provider_timeout',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: false,
+    describe: () => 'The provider did not answer in time.',
+  },
+  context: {
+    type: 'context_length_exceeded',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: false,
+    describe: (facts) =>
+      `The request does not fit the context of ${facts.requestedModel || 'the model'}. Shorten the input or the output limit.${quote(facts)}`,
+  },
+  content: {
+    type: 'content_policy_violation',
+    retryElsewhere: false,
+    retrySame: false,
+    credentialFault: false,
+    describe: () => 'The provider refused the request under its content policy. Change the input.',
+  },
+  model: {
+    type: 'no_matching_endpoint',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: false,
+    describe: ({ requestedModel }) =>
+      `The provider does not offer ${requestedModel || 'the model'} at present.`,
+  },
+  too_large: {
+    type: 'payload_too_large',
+    retryElsewhere: true,
+    retrySame: false,
+    credentialFault: false,
+    describe: (facts) => `The request is too large for the provider. Send less at once.${quote(facts)}`,
+  },
+  request: {
+    type: 'invalid_request',
+    retryElsewhere: false,
+    retrySame: false,
+    credentialFault: false,
+    describe: (facts) => {
+      const param = parameterOf(facts)
+      return `The provider refused the request${param === null ? '' : ` because of "${param}"`}.${quote(facts)}`
+    },
+  },
+  failed: {
+    type: 'provider_failed',
+    retryElsewhere: true,
+    retrySame: true,
+    credentialFault: false,
+    describe: () => 'The provider failed to answer.',
+  },
+}
+
+function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
+  const { type, describe, ...consequences } = rules[kind]
+  const { retryAfterMs } = facts
+  const param = kind === 'request' ? parameterOf(facts) : null
+  const cause = new Error(
+    `upstream ${facts.status} ${redact(facts.reported.code || facts.reported.type)}`.trim(),
+  )
+  const error = new GatewayError(type, describe(facts), {
+    cause,
+    ...(param === null ? {} : { param }),
+    ...(retryAfterMs === null ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+  })
+  return { error, ...consequences, retryAfterMs }
+}
+
+const parameterPattern = /^[\w.[\]-]{1,100}$/
+
+/** The parameter the provider names, when the caller did send it. */
+function parameterOf({ reported, parameterNames }: FailureFacts): string | null {
+  const { param } = reported
+  if (param === null || !parameterPattern.test(param)) return null
+  const root = param.split(/[.[]/, 1)[0] ?? ''
+  return parameterNames.includes(root) || root === 'messages' || root === 'input' ? param : null
+}
+
+function quote({ reported }: FailureFacts): string {
+  const shown = redact(reported.message)
+  return shown === '' ? '' : ` It said: ${shown}`
+}
+
+const secrets: readonly RegExp[] = [
+  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"')>]+/gi,
+  /\b(?:sk|pk|rk|gsk|key|api|tok|org|proj|acct|user|req|fw|xai|AIza)[-_][\w*.-]{6,}/gi,
+  /\bBearer\s+\S+/gi,
+  /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g,
+  /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,
+  /\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|ai|net|org|io|dev|cloud|local|internal|xyz|svc)\b(?::\d+)?[^\s"')]*/gi,
+  /\blocalhost(?::\d+)?[^\s"')]*/gi,
+  /\S*\*{4,}\S*/g,
+  /\b(?=[\w-]*\d)[\w-]{24,}\b/g,
+]
+
+/** Upstream text that may be shown: one line, bounded, with addresses, hosts, ids and anything like a key taken out. */
+export function redact(text: string): string {
+  if (isMarkup(text)) return ''
+  let shown = text.slice(0, upstreamMessageLengthMax * 4).replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ')
+  for (const secret of secrets) shown = shown.replace(secret, '[removed]')
+  const characters = [...shown.trim()]
+  return characters.length <= upstreamMessageLengthMax
+    ? characters.join('')
+    : `${characters.slice(0, upstreamMessageLengthMax - 1).join('')}…`
+}
+
+function isMarkup(text: string): boolean {
+  return /<(?:!doctype|html|head|body)\b/i.test(text)
+}
+
+function parseErrorBody(body: Uint8Array): ReportedError {
+  const text = new TextDecoder().decode(body).trim()
+  try {
+    return readShape(JSON.parse(text))
+  } catch {
+    return { message: text, type: '', code: '', param: null }
+  }
+}
+
+/** Every shape seen in the wild, in the order that finds the most telling one. */
+function readShape(wire: unknown): ReportedError {
+  const body = isObject(Array.isArray(wire) ? wire[0] : wire)
+  const error = isObject(body?.['error'])
+  const fault = isObject(body?.['fault'])
+  const source = error ?? body ?? {}
+  return {
+    message: firstText([
+      error?.['message'],
+      body?.['error'],
+      body?.['message'],
+      body?.['detail'],
+      listMessages(body?.['detail']),
+      fault?.['faultstring'],
+      typeof wire === 'string' ? wire : undefined,
+    ]),
+    type: firstText([source['type'], source['status']]),
+    code: firstText([source['code'], source['error_type'], isObject(fault?.['detail'])?.['errorcode']]),
+    param: firstText([source['param']]) || null,
+  }
+}
+
+function listMessages(detail: unknown): string | undefined {
+  if (!Array.isArray(detail)) return undefined
+  return detail.flatMap((entry) => isObject(entry)?.['msg'] ?? []).join('; ')
+}
+
+function firstText(candidates: readonly unknown[]): string {
+  for (const candidate of candidates) {
+    if (typeof candidate === 'string' && candidate !== '') return candidate
+    if (typeof candidate === 'number') return String(candidate)
+  }
+  return ''
+}
+
+function isObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined
+}
+
+/** The provider's own wait in milliseconds, bounded; null when it named none or nonsense. */
+export function readRetryAfter(headers: Headers): number | null {
+  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
+  if (Number.isFinite(exact) && exact >= 0) return Math.min(Math.ceil(exact), retryAfterMsMax)
+  const text = headers.get('retry-after')?.trim() ?? ''
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), retryAfterMsMax)
+  // A date is measured against the provider's own clock, which the answer carries.
+  const waitMs = Date.parse(text) - Date.parse(headers.get('date') ?? '')
+  return Number.isFinite(waitMs) && waitMs >= 0 ? Math.min(waitMs, retryAfterMsMax) : null
+}
