@@ -181,9 +181,9 @@ export class FolderBlobStore implements BlobStore {
     try {
       return await this.#files.open(this.#pathOf(key))
     } catch (error) {
-      throw codeOf(error) === 'ENOENT'
-        ? new GatewayError('not_found', 'The stored object does not exist.')
-        : failed(error)
+      // A part of the key may be an object itself, which then is no folder.
+      const isAbsent = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR'
+      throw isAbsent ? new GatewayError('not_found', 'The stored object does not exist.') : failed(error)
     }
   }
 

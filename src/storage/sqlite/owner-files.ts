@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, unlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { FileLock } from './file-lock.ts'
 
@@ -27,7 +27,8 @@ export class OwnerFiles {
     const lock = new FileLock(this.#pathOf(ownerId))
     try {
       const isFree = lock.tryAcquire()
-      if (isFree) unlinkSync(this.#pathOf(ownerId))
+      // Somebody else may have found the same.
+      if (isFree) rmSync(this.#pathOf(ownerId), { force: true })
       return isFree
     } finally {
       lock.close()
@@ -36,16 +37,12 @@ export class OwnerFiles {
 
   /** Gives the owner id up. */
   close(): void {
-    removeIfPresent(this.#pathOf(this.#ownerId))
+    // The folder may have been removed together with the database.
+    rmSync(this.#pathOf(this.#ownerId), { force: true })
     this.#lock.close()
   }
 
   #pathOf(ownerId: string): string {
     return join(this.#folder, `${ownerId}.lock`)
   }
-}
-
-/** The folder may have been removed together with the database. */
-function removeIfPresent(path: string): void {
-  if (existsSync(path)) unlinkSync(path)
 }

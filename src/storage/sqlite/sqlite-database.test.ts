@@ -182,7 +182,7 @@ test('a file that cannot be opened is an unavailable storage, not a crash', asyn
   expect(await failureOf(openDatabase({ url: 'sqlite:/dev/null/x/headrace.db' }))).toMatchObject({
     type: 'storage_unavailable',
   })
-  expect(await failureOf(openDatabase({ url: `sqlite:${folder}` }))).toMatchObject({
+  expect(await failureOf(openDatabase({ url: urlOf('statements.db.owners') }))).toMatchObject({
     type: 'storage_unavailable',
   })
 })
@@ -213,7 +213,7 @@ test.skipIf(small === null)(
     } finally {
       await database.close()
       Bun.spawnSync(['umount', mounted])
-    rmSync(mounted, { recursive: true })
+      rmSync(mounted, { recursive: true })
     }
   },
 )

@@ -1,0 +1,291 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
+import { AssertionError } from '../../core/assert.ts'
+import { blobChunkBytes } from '../../core/limits.ts'
+import type { BlobStore } from './blob-store.ts'
+import { compress, decompress } from './compression.ts'
+import { systemFiles } from './file-layer.ts'
+import type { FileLayer } from './file-layer.ts'
+import { FolderBlobStore } from './folder-blob-store.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'headrace-blobs-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const text = (content: string): Uint8Array => new TextEncoder().encode(content)
+const patterned = (bytes: number): Uint8Array => Uint8Array.from({ length: bytes }, (_, index) => index % 251)
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
+async function* inChunks(content: Uint8Array, bytes: number): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < content.byteLength; start += bytes) yield content.subarray(start, start + bytes)
+}
+
+/** The same promises in a real folder and in memory. */
+const stores: [string, () => BlobStore][] = [
+  ['system', () => new FolderBlobStore(join(folder, 'promises'))],
+  ['lossy', () => new FolderBlobStore('/blobs', { files: new LossyFileLayer() })],
+]
+
+for (const [name, create] of stores) {
+  const store = create()
+
+  test(`${name}: what was put is read back whole, by range and as a stream`, async () => {
+    const content = patterned(5_000)
+    const written = await store.put('segments/b1/0', inChunks(content, 999))
+    expect(written).toEqual({ bytes: 5_000, sha256: createHash('sha256').update(content).digest('hex') })
+    expect(await store.get('segments/b1/0')).toEqual(content)
+    expect(await store.size('segments/b1/0')).toBe(5_000)
+    expect(await readAll(store.stream('segments/b1/0'))).toEqual(content)
+    expect(await readAll(store.stream('segments/b1/0', { offset: 10, length: 7 }))).toEqual(
+      content.slice(10, 17),
+    )
+    expect(await readAll(store.stream('segments/b1/0', { offset: 4_990, length: 100 }))).toEqual(
+      content.slice(4_990),
+    )
+    expect(await readAll(store.stream('segments/b1/0', { offset: 9_000 }))).toEqual(new Uint8Array())
+    expect(await readAll(store.stream('segments/b1/0', { length: 0 }))).toEqual(new Uint8Array())
+  })
+
+  test(`${name}: an empty object is an object`, async () => {
+    await store.put('empty', new Uint8Array())
+    expect(await store.size('empty')).toBe(0)
+    expect(await readAll(store.stream('empty'))).toEqual(new Uint8Array())
+  })
+
+  test(`${name}: a key is written once, also by two at the same time`, async () => {
+    await store.put('once', text('first'))
+    expect(await failureOf(store.put('once', text('second')))).toMatchObject({ type: 'conflict' })
+    expect(await store.get('once')).toEqual(text('first'))
+    const outcomes = await Promise.allSettled([store.put('race', text('a')), store.put('race', text('b'))])
+    expect(outcomes.map((outcome) => outcome.status).toSorted()).toEqual(['fulfilled', 'rejected'])
+  })
+
+  test(`${name}: a source that breaks leaves nothing, and the key is free again`, async () => {
+    const broken = async function* (): AsyncGenerator<Uint8Array> {
+      yield text('half')
+      throw new Error('the caller left')
+    }
+    expect(String(await failureOf(store.put('broken/x', broken())))).toContain('the caller left')
+    expect(await store.exists('broken/x')).toBe(false)
+    expect(await store.list('broken')).toEqual([])
+    await store.put('broken/x', text('whole'))
+    expect(await store.exists('broken/x')).toBe(true)
+  })
+
+  test(`${name}: what is not there is not found, and deleting it is fine`, async () => {
+    expect(await failureOf(store.get('absent'))).toMatchObject({ type: 'not_found' })
+    expect(await failureOf(store.size('absent/deeper'))).toMatchObject({ type: 'not_found' })
+    expect(await failureOf(readAll(store.stream('absent')))).toMatchObject({ type: 'not_found' })
+    await store.delete('absent')
+    await store.put('absence', text('x'))
+    expect(await failureOf(store.get('absence/inside'))).toMatchObject({ type: 'not_found' })
+    await store.put('gone', text('x'))
+    await store.delete('gone')
+    expect(await store.exists('gone')).toBe(false)
+  })
+
+  test(`${name}: keys are listed in order, by prefix, page by page`, async () => {
+    const keys = ['list/a', 'list/a-b', 'list/a.b/c', 'list/b/1', 'list/b/10', 'list/b/2', 'list0']
+    for (const key of keys.toReversed()) await store.put(key, text(key))
+    expect(await store.list('list')).toEqual(keys)
+    expect(await store.list('list/b/')).toEqual(['list/b/1', 'list/b/10', 'list/b/2'])
+    expect(await store.list('list/b/1')).toEqual(['list/b/1', 'list/b/10'])
+    const paged: string[] = []
+    for (let page = await store.list('list', { limit: 2 }); page.length > 0;) {
+      paged.push(...page)
+      page = await store.list('list', { limit: 2, after: page.at(-1) ?? '' })
+    }
+    expect(paged).toEqual(keys)
+  })
+
+  test(`${name}: a key cannot leave the folder`, async () => {
+    for (const key of [
+      '',
+      '/',
+      '/etc/x',
+      '../x',
+      'a/../x',
+      'a/./x',
+      'a//x',
+      'a/',
+      'A',
+      'a b',
+      'a\0',
+      '.',
+      '..',
+      '.../x',
+    ]) {
+      expect(await failureOf(store.put(key, text('x')))).toBeInstanceOf(AssertionError)
+    }
+  })
+}
+
+test('what a put has confirmed survives a crash, folders and all', async () => {
+  const files = new LossyFileLayer()
+  const store = new FolderBlobStore('/data/blobs', { files })
+  await store.put('parts/b1/0/x', text('first'))
+  await store.put('parts/b1/0/y', text('second'))
+  files.crash()
+  const restarted = new FolderBlobStore('/data/blobs', { files })
+  expect(await restarted.get('parts/b1/0/x')).toEqual(text('first'))
+  expect(await restarted.list('')).toEqual(['parts/b1/0/x', 'parts/b1/0/y'])
+})
+
+test('a crash at any step of a put leaves the whole object or none, never a part of it', async () => {
+  const steps = await countSteps()
+  expect(steps).toBeGreaterThan(8)
+  for (let step = 0; step < steps; step++) {
+    const files = new LossyFileLayer()
+    const dying = new FolderBlobStore('/blobs', { files: dieAt(files, step) })
+    await failureOf(dying.put('parts/b1', inChunks(text('abcdef'), 2)))
+    files.crash()
+    const restarted = new FolderBlobStore('/blobs', { files })
+    if (await restarted.exists('parts/b1')) expect(await restarted.get('parts/b1')).toEqual(text('abcdef'))
+    else await restarted.put('parts/b1', text('again'))
+    await restarted.removeUnfinished(Number.POSITIVE_INFINITY)
+    expect(files.paths()).toEqual(['/blobs/parts/b1'])
+  }
+})
+
+test('a deleted object does not come back after a crash', async () => {
+  const files = new LossyFileLayer()
+  const store = new FolderBlobStore('/blobs', { files })
+  await store.put('a', text('x'))
+  await store.delete('a')
+  files.crash()
+  expect(await new FolderBlobStore('/blobs', { files }).exists('a')).toBe(false)
+})
+
+test('a full or failing disk is an unavailable storage, leaves nothing, and passes', async () => {
+  const files = new LossyFileLayer()
+  const store = new FolderBlobStore('/blobs', { files })
+  for (const operation of ['create', 'write', 'fsync', 'rename', 'fsyncFolder'] as const) {
+    await store.put(`before/${operation.toLowerCase()}`, text('x'))
+    files.failNext(operation, 'ENOSPC')
+    const failure = await failureOf(store.put('before/full', text('x')))
+    expect(failure).toMatchObject({ type: 'storage_unavailable', cause: { code: 'ENOSPC' } })
+    expect(await store.exists('before/full')).toBe(false)
+    expect(files.paths().filter((path) => path.includes('unfinished'))).toEqual([])
+    expect(files.openFiles).toBe(0)
+  }
+  await store.put('before/full', text('x'))
+})
+
+test('only what began before the given time is swept', async () => {
+  const files = new LossyFileLayer()
+  const at = (nowMs: number): FolderBlobStore =>
+    new FolderBlobStore('/blobs', {
+      files: dieAt(files, 20),
+      clock: { nowMs: () => nowMs, monotonicMs: () => 0 },
+    })
+  const stuck = async function* (): AsyncGenerator<Uint8Array> {
+    yield text('x')
+    await new Promise(() => undefined)
+  }
+  void at(1_000).put('old', stuck())
+  void at(9_000).put('new', stuck())
+  while (files.paths().length < 2) await new Promise((resolve) => setImmediate(resolve))
+  expect(await new FolderBlobStore('/blobs', { files }).removeUnfinished(5_000)).toBe(1)
+  expect(files.paths().length).toBe(1)
+})
+
+test('a stream reads only what is asked for, and cancelling closes the file', async () => {
+  const files = new LossyFileLayer()
+  const store = new FolderBlobStore('/blobs', { files })
+  await store.put('long', new Uint8Array(blobChunkBytes * 4))
+  const reader = store.stream('long').getReader()
+  const first = await reader.read()
+  expect(first.value?.byteLength).toBe(blobChunkBytes)
+  expect(files.openFiles).toBe(1)
+  await reader.cancel()
+  expect(files.openFiles).toBe(0)
+  const untouched = store.stream('long')
+  await untouched.cancel()
+  expect(files.openFiles).toBe(0)
+})
+
+test('a real folder holds nothing but the objects', async () => {
+  const store = new FolderBlobStore(join(folder, 'real'))
+  const content = patterned(blobChunkBytes * 3 + 17)
+  await store.put('a/b', content)
+  expect(await readAll(store.stream('a/b', { offset: 1 }))).toEqual(content.slice(1))
+  expect(readdirSync(join(folder, 'real', '.unfinished'))).toEqual([])
+})
+
+test('writing and compressing many megabytes does not hold up the loop', async () => {
+  const store = new FolderBlobStore(join(folder, 'large'))
+  const content = patterned(16_000_000)
+  let longestMs = 0
+  let lastMs = performance.now()
+  const probe = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs)
+    lastMs = performance.now()
+  }, 1)
+  await store.put('x', content)
+  const packed = await compress(content.subarray(0, 4_000_000))
+  expect(Bun.hash(await decompress(packed))).toBe(Bun.hash(content.subarray(0, 4_000_000)))
+  await readAll(store.stream('x'))
+  clearInterval(probe)
+  expect(longestMs).toBeLessThan(25)
+})
+
+/** Passes every call on until the given one, which fails as everything after it does: the process is gone. */
+function dieAt(files: FileLayer, step: number): FileLayer {
+  const budget = { left: step }
+  return mortal(files, () => {
+    if (budget.left-- <= 0) throw Object.assign(new Error('dead'), { code: 'EIO' })
+  })
+}
+
+async function countSteps(): Promise<number> {
+  let steps = 0
+  const counting = mortal(new LossyFileLayer(), () => steps++)
+  await new FolderBlobStore('/blobs', { files: counting }).put('parts/b1', inChunks(text('abcdef'), 2))
+  return steps
+}
+
+/** Calls `live` before every operation that changes something. */
+function mortal(files: FileLayer, live: () => void): FileLayer {
+  const living = async <T>(work: () => Promise<T>): Promise<T> => {
+    live()
+    return work()
+  }
+  return {
+    create: async (path) => {
+      const file = await living(() => files.create(path))
+      return {
+        ...file,
+        write: (content) => living(() => file.write(content)),
+        fsync: () => living(() => file.fsync()),
+      }
+    },
+    open: (path) => files.open(path),
+    rename: (from, to) => living(() => files.rename(from, to)),
+    unlink: (path) => living(() => files.unlink(path)),
+    makeFolder: (path) => living(() => files.makeFolder(path)),
+    fsyncFolder: (path) => living(() => files.fsyncFolder(path)),
+    exists: (path) => files.exists(path),
+    list: (path) => files.list(path),
+  }
+}
+
+test('the system’s file layer reports what is missing and what is there', async () => {
+  expect(await systemFiles.list(join(folder, 'nowhere'))).toEqual([])
+  expect(await systemFiles.exists(join(folder, 'nowhere'))).toBe(false)
+  expect(await systemFiles.makeFolder(join(folder, 'made'))).toBe(true)
+  expect(await systemFiles.makeFolder(join(folder, 'made'))).toBe(false)
+  expect(await failureOf(systemFiles.open(join(folder, 'nowhere')))).toMatchObject({ code: 'ENOENT' })
+})

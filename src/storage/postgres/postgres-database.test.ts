@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Socket, TCPSocketListener } from 'bun'
+import { startPostgres, whyNoPostgres } from '../../../test/support/postgres.ts'
+import type { TestPostgres } from '../../../test/support/postgres.ts'
+import { isUncertain, UniqueViolation } from '../database.ts'
+import type { Database, DatabaseOptions, Unit } from '../database.ts'
+import { openDatabase } from '../open-database.ts'
+import { Pool } from './pool.ts'
+
+const reason = whyNoPostgres()
+if (reason !== null) console.warn(`skipped on postgres: ${reason}`)
+
+function insert(id: string): Unit {
+  const sql = 'insert into blob_deletions (blob, due_at_ms) values ($1, $2)'
+  return { name: 'insert', statements: [{ sql, params: [id, 0] }] }
+}
+
+function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  )
+}
+
+describe.skipIf(reason !== null)('postgres', () => {
+  let server: TestPostgres
+  const opened: Database[] = []
+  const proxies: Proxy[] = []
+
+  beforeAll(async () => {
+    server = await startPostgres()
+    await (await open(server.url)).close()
+  }, 20_000)
+
+  afterAll(async () => {
+    await Promise.all(opened.map((database) => database.close()))
+    for (const proxy of proxies) proxy.stop()
+    await server.stop()
+  })
+
+  async function open(url: string, options: Omit<DatabaseOptions, 'url'> = {}): Promise<Database> {
+    const database = await openDatabase({ connectionsMax: 4, ownerGraceMs: 0, ...options, url })
+    opened.push(database)
+    return database
+  }
+
+  function proxyTo(): Proxy {
+    const proxy = new Proxy(Number(new URL(server.url).port))
+    proxies.push(proxy)
+    return proxy
+  }
+
+  test('a signal reaches other processes', async () => {
+    const [here, there] = await Promise.all([open(server.url), open(server.url)])
+    const heard = Promise.withResolvers<void>()
+    there.listen('work', heard.resolve)
+    here.notify('work')
+    await heard.promise
+    expect(here.health().ok).toBe(true)
+  })
+
+  test('a connection lost during the commit is uncertain, and committing again tells', async () => {
+    const proxy = proxyTo()
+    const database = await open(proxy.url(server.url))
+    proxy.cutAfter('commit\0')
+    const failure = await failureOf(database.commit(insert('uncertain')))
+    expect(failure).toMatchObject({ type: 'storage_unavailable' })
+    expect(isUncertain(failure)).toBe(true)
+    expect(database.health().ok).toBe(false)
+    expect(await failureOf(database.commit(insert('uncertain')))).toBeInstanceOf(UniqueViolation)
+  })
+
+  test('a connection lost before the commit is only tried again', async () => {
+    const proxy = proxyTo()
+    const database = await open(proxy.url(server.url))
+    proxy.cutAfter('blob_deletions')
+    await database.commit(insert('tried-again'))
+    expect(proxy.cuts).toBe(1)
+    expect(
+      await database.query('select due_at_ms from blob_deletions where blob = $1', ['tried-again']),
+    ).toEqual([{ due_at_ms: 0 }])
+  })
+
+  test('units that deadlock all succeed in the end', async () => {
+    const databases = await Promise.all([open(server.url), open(server.url)])
+    await databases[0]?.commit({
+      name: 'rows',
+      statements: [...insert('dead-a').statements, ...insert('dead-b').statements],
+    })
+    const sql = 'update blob_deletions set due_at_ms = due_at_ms + 1 where blob = $1'
+    const order = (ids: string[]): Unit => ({
+      name: 'cross',
+      statements: ids.map((id) => ({ sql, params: [id], expect: 1 })),
+    })
+    const all = databases.flatMap((database, index) =>
+      Array.from({ length: 10 }, () =>
+        database.commit(order(index === 0 ? ['dead-a', 'dead-b'] : ['dead-b', 'dead-a'])),
+      ),
+    )
+    await Promise.all(all)
+    const rows = await databases[0]?.query(`select due_at_ms from blob_deletions where blob like 'dead-%'`)
+    expect(rows).toEqual([{ due_at_ms: 20 }, { due_at_ms: 20 }])
+  }, 30_000)
+
+  test('a network that swallows everything is given up, and a fresh connection works', async () => {
+    const proxy = proxyTo()
+    const pool = new Pool({ url: proxy.url(server.url), connectionsMax: 1, patienceMs: 100 })
+    const ask = (): Promise<unknown> => pool.use<unknown>((sql) => sql.unsafe('select 1 as one'))
+    await ask()
+    proxy.isStalled = true
+    expect(await failureOf(ask())).toMatchObject({ code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+    proxy.isStalled = false
+    expect(Array.from((await ask()) as unknown[])).toEqual([{ one: 1 }])
+    await pool.close()
+  })
+
+  test('a server that is gone is an unavailable storage at once, and recovery needs no restart', async () => {
+    const database = await open(server.url)
+    const other = await open(server.url)
+    const woken = Promise.withResolvers<void>()
+    server.kill()
+    const started = performance.now()
+    expect(await failureOf(database.query('select 1 as one'))).toMatchObject({ type: 'storage_unavailable' })
+    expect(await failureOf(database.commit(insert('gone')))).toMatchObject({ type: 'storage_unavailable' })
+    expect(performance.now() - started).toBeLessThan(4_000)
+    expect(database.health()).toMatchObject({ ok: false, queueLength: expect.any(Number) })
+    expect(await database.isOwnerDead(other.ownerId)).toBe(false)
+    database.listen('anything', woken.resolve)
+    server.start()
+    await database.commit(insert('back'))
+    expect(await database.query('select blob from blob_deletions where blob = $1', ['back'])).toEqual([
+      { blob: 'back' },
+    ])
+    expect(database.health()).toMatchObject({ ok: true, lastError: null })
+    // Signals may have been missed meanwhile, therefore everybody looks.
+    await woken.promise
+    while (await database.isOwnerDead(other.ownerId)) await new Promise((resolve) => setImmediate(resolve))
+    expect(await other.isOwnerDead(database.ownerId)).toBe(false)
+  }, 20_000)
+
+  test('a lost connection is not a death: others wait before they believe it', async () => {
+    const patient = await open(server.url, { ownerGraceMs: 60_000 })
+    const other = await open(server.url)
+    await other.close()
+    expect(await patient.isOwnerDead(other.ownerId)).toBe(false)
+    expect(await (await open(server.url)).isOwnerDead(other.ownerId)).toBe(true)
+  })
+
+  test('a server that refuses us is reported at the start', async () => {
+    const failure = await failureOf(
+      openDatabase({ url: server.url.replace('/postgres', '/nowhere').replace('//postgres', '//nobody') }),
+    )
+    expect(failure).toMatchObject({ type: 'storage_unavailable' })
+    expect(await failureOf(openDatabase({ url: 'postgres://nobody@127.0.0.1:1/nowhere' }))).toMatchObject({
+      type: 'storage_unavailable',
+    })
+  }, 20_000)
+})
+
+interface Upstream {
+  upstream: Promise<Socket | null>
+}
+
+/** A connection in the middle that can be cut or stalled. */
+class Proxy {
+  isStalled = false
+  cuts = 0
+  #cutAfter: string | null = null
+  readonly #listener: TCPSocketListener<Upstream>
+
+  constructor(port: number) {
+    this.#listener = Bun.listen<Upstream>({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        open: (client) => {
+          client.data = { upstream: this.#connect(client, port) }
+        },
+        data: async (client, bytes) => {
+          const isCut = this.#cutAfter !== null && bytes.includes(this.#cutAfter)
+          const upstream = await client.data.upstream
+          if (!this.isStalled) upstream?.write(bytes)
+          if (!isCut) return
+          // The server has it; the answer finds nobody.
+          this.#cutAfter = null
+          this.cuts++
+          client.terminate()
+        },
+        close: async (client) => {
+          const upstream = await client.data.upstream
+          upstream?.end()
+        },
+      },
+    })
+  }
+
+  async #connect(client: Socket<Upstream>, port: number): Promise<Socket | null> {
+    try {
+      return await Bun.connect({
+        hostname: '127.0.0.1',
+        port,
+        socket: {
+          data: (_, bytes) => void (this.isStalled || client.write(bytes)),
+          close: () => void client.end(),
+        },
+      })
+    } catch {
+      client.terminate()
+      return null
+    }
+  }
+
+  /** Cuts the next connection whose client sends these bytes, right after passing them on. */
+  cutAfter(text: string): void {
+    this.#cutAfter = text
+  }
+
+  url(serverUrl: string): string {
+    const url = new URL(serverUrl)
+    url.port = String(this.#listener.port)
+    return url.href
+  }
+
+  stop(): void {
+    this.#listener.stop(true)
+  }
+}
