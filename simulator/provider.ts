@@ -189,7 +189,7 @@ async function operate(asked: ProviderRequest, body: ReadBody, sending: Sending)
   if (path.startsWith('/v1/models/')) {
     return (
       allowed(method, 'GET', path) ??
-      jsonReply(modelBody(decodeURIComponent(path.slice('/v1/models/'.length))))
+      jsonReply(modelBody(path.slice('/v1/models/'.length).replaceAll('%2F', '/')))
     )
   }
   if (path === transcriptionPath) {

@@ -105,8 +105,9 @@ async function sendPieces(
   const { faults, signal, exchange } = sending
   let index = 0
   for await (const piece of pieces) {
-    if (index === faults.stallAfterChunks) await wait(faultWaitMsMax, signal)
-    if (index === faults.cutAfterChunks) {
+    const isStalled = index === faults.stallAfterChunks
+    if (isStalled) await wait(faultWaitMsMax, signal)
+    if (isStalled || index === faults.cutAfterChunks) {
       cut(sending)
       return false
     }
@@ -138,7 +139,7 @@ async function written(sending: Sending, piece: string | Uint8Array): Promise<vo
   })
 }
 
-/** Closes the connection in the middle of the answer. */
+/** Closes the connection in the middle of the answer; one that its caller has left is counted as left already. */
 export function cut(sending: Sending): void {
   sending.exchange.end('cut')
   sending.response.socket?.destroy()

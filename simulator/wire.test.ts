@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { at, eventsOf, readAnswer, say, simulatorForTests } from './testing.ts'
 import type { JsonObject } from './json.ts'
 
@@ -40,6 +43,18 @@ async function countersWith(mount: string, isThere: (counters: JsonObject) => bo
   }
   throw new Error('The counters never showed what was waited for.')
 }
+
+// A folder of our own: other tests on the machine may be uploading too.
+const folder = mkdtempSync(join(tmpdir(), 'wire-test-'))
+const usualFolder = process.env['TMPDIR']
+beforeAll(() => {
+  process.env['TMPDIR'] = folder
+})
+afterAll(() => {
+  if (usualFolder === undefined) delete process.env['TMPDIR']
+  else process.env['TMPDIR'] = usualFolder
+  rmSync(folder, { recursive: true })
+})
 
 describe('an error fault', () => {
   test('answers with its status, headers and OpenAI’s envelope', async () => {
@@ -234,6 +249,21 @@ describe('a caller who leaves', () => {
     const counters = await countersWith('left-late', (now) => at(now, 'hang_ups.count') === 1)
     expect(at(counters, 'hang_ups.last.0.phase')).toBe('body')
     expect(at(counters, 'by_status')).toEqual({})
+  })
+
+  test('in the middle of an upload is counted, and leaves no file behind', async () => {
+    const mount = 'left-uploading'
+    const socket = createConnection({ host: '127.0.0.1', port: simulator.port() })
+    const head = `POST /p/${mount}/v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000`
+    socket.write(`${head}\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n`)
+    socket.write('--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\n')
+    // More than is kept in memory, so that a file has been begun.
+    await new Promise((resolve) => socket.write(Buffer.alloc(3_000_000), resolve))
+    await countersWith(mount, (now) => at(now, 'requests') === 1 && readdirSync(folder).length > 0)
+    socket.destroy()
+    const counters = await countersWith(mount, (now) => at(now, 'hang_ups.count') === 1)
+    expect(at(counters, 'hang_ups.last.0.phase')).toBe('request')
+    await countersWith(mount, () => readdirSync(folder).length === 0)
   })
 
   test('does not count when the answer was complete', async () => {
