@@ -30,7 +30,7 @@ async function store(bytes: Uint8Array): Promise<StoredAudio> {
   return spool.finish()
 }
 
-/** Speech from text, 12.5 s, in the container that ffmpeg makes of these arguments. */
+/** Speech from text, 5 s, in the container that ffmpeg makes of these arguments. */
 async function speech(name: string, args: string[]): Promise<Uint8Array> {
   const source = join(folder, 'speech.wav')
   if (!(await Bun.file(source).exists())) {
@@ -42,7 +42,7 @@ async function speech(name: string, args: string[]): Promise<Uint8Array> {
     )
   }
   const target = join(folder, name)
-  await run('ffmpeg', '-y', '-loglevel', 'error', '-i', source, '-t', '12.5', ...args, target)
+  await run('ffmpeg', '-y', '-loglevel', 'error', '-i', source, '-t', '5', ...args, target)
   return new Uint8Array(await Bun.file(target).arrayBuffer())
 }
 
@@ -72,9 +72,9 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
       const format = toFormat(name.split('.').at(-1) ?? '') ?? ''
       expect(sniffFormat(stored.head)).toBe(format)
       const milliseconds = await measureDuration({ format, stored })
-      expect(milliseconds).toBeGreaterThan(12_300)
+      expect(milliseconds).toBeGreaterThan(4_800)
       // Encoders pad to whole frames, and a variable rate without a header is known from its frames.
-      expect(milliseconds).toBeLessThan(12_800)
+      expect(milliseconds).toBeLessThan(5_300)
       await stored.dispose()
     },
     20_000,
@@ -83,12 +83,12 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
   test('is found in headerless samples by their number', async () => {
     const bytes = await speech('a.raw', ['-f', 's16le', '-ar', '16000', '-ac', '1'])
     const stored = await store(bytes)
-    expect(await measureDuration({ format: 'pcm', stored })).toBe(12_500)
+    expect(await measureDuration({ format: 'pcm', stored })).toBe(5_000)
   }, 20_000)
 
   test('is found in a long file without keeping other work waiting', async () => {
     const bytes = await speech('long.mp3', ['-q:a', '7', '-write_xing', '0'])
-    const stored = await store(new Uint8Array(Buffer.concat(Array.from({ length: 200 }, () => bytes))))
+    const stored = await store(new Uint8Array(Buffer.concat(Array.from({ length: 500 }, () => bytes))))
     let longestMs = 0
     let last = performance.now()
     const timer = setInterval(() => {

@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
 import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/limits.ts'
 
+/** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {
   /** An existing folder; files in it are ours, named `audio-…`, and may be removed at start. */
   folder: string

@@ -44,10 +44,12 @@ export interface RemoteAudio extends AudioSource {
   url: string
 }
 
+/** True for audio that nobody has fetched yet. */
 export function isRemoteAudio(source: AudioSource): source is RemoteAudio {
   return 'url' in source
 }
 
+/** True for audio whose bytes can be read. */
 export function isLocalAudio(source: AudioSource): source is LocalAudio {
   return 'stored' in source
 }
@@ -79,6 +81,7 @@ export interface TranscriptSegment {
   channel?: number
 }
 
+/** A word or another sound; times and scores as in a segment. */
 export interface TranscriptWord {
   word: string
   start: number

@@ -298,3 +298,50 @@ describe('the fields of a JSON body', () => {
     expect(error.type).toBe('payload_too_large')
   })
 })
+
+test('300 MB of audio are read in flat memory', async () => {
+  const block = new TextEncoder().encode(Buffer.alloc(48 * 1024, 7).toString('base64'))
+  const blocks = Math.ceil(300_000_000 / block.length)
+  let sent = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (sent === 0)
+          controller.enqueue(
+            new TextEncoder().encode('{"model":"a/b","input_audio":{"format":"mp3","data":"'),
+          )
+        else if (sent <= blocks) controller.enqueue(new Uint8Array(block))
+        else {
+          controller.enqueue(new TextEncoder().encode('"}}'))
+          controller.close()
+        }
+        sent += 1
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  Bun.gc(true)
+  const before = process.memoryUsage.rss()
+  let peak = before
+  let size = 0
+  const counting: AudioIntake = {
+    sniffFormat: () => null,
+    createSpool: () => ({
+      async write(chunk) {
+        size += chunk.length
+        if (size % (48 * 1024 * 64) < chunk.length) peak = Math.max(peak, process.memoryUsage.rss())
+      },
+      finish: async () => ({
+        sizeBytes: size,
+        head: new Uint8Array(0),
+        open: () => new Blob([]).stream(),
+        blob: () => new Blob([]),
+        dispose: async () => {},
+      }),
+      discard: async () => {},
+    }),
+  }
+  const decoded = await decodeTranscriptionJson(body, counting, noHeaders)
+  expect(decoded.call.audio.sizeBytes).toBe(blocks * 48 * 1024)
+  expect(peak - before).toBeLessThan(64_000_000)
+}, 20_000)

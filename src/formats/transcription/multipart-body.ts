@@ -8,10 +8,12 @@ export interface FormFile {
   contentType: string
   /** Sent before the file's own bytes, such as a WAV header; may be empty. */
   prefix: Uint8Array
+  /** Of the file itself, without the prefix. */
   sizeBytes: number
   open(): ReadableStream<Uint8Array>
 }
 
+/** A form ready to send: its content type has the boundary that its body uses. */
 export interface FormBody {
   contentType: string
   body: StreamedBody

@@ -1,10 +1,4 @@
-import {
-  isRemoteAudio,
-  pcmInputRate,
-  wavHeader,
-  wavHeaderBytes,
-  type TranscriptionAdapter,
-} from '../../canonical/audio.ts'
+import { isRemoteAudio, pcmInputRate, wavHeader, type TranscriptionAdapter } from '../../canonical/audio.ts'
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
@@ -137,8 +131,7 @@ function toFile(audio: AudioSource): FormFile {
   if (audio.format !== 'pcm') return { ...base, fileName: audio.fileName, contentType: audio.contentType }
   // These providers take no headerless samples.
   const prefix = wavHeader(audio.sizeBytes, pcmInputRate)
-  const sizeBytes = audio.sizeBytes + wavHeaderBytes
-  return { ...base, fileName: 'audio.wav', contentType: 'audio/wav', prefix, sizeBytes }
+  return { ...base, fileName: 'audio.wav', contentType: 'audio/wav', prefix }
 }
 
 function optionsFor(call: TranscriptionCall, endpoint: Endpoint): Readonly<Record<string, unknown>> {

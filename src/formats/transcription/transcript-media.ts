@@ -16,6 +16,7 @@ const contentTypes: Readonly<Record<TranscriptMedia, string>> = {
   text: 'text/plain; charset=utf-8',
 }
 
+/** The content type of a rendered transcript. */
 export function transcriptContentType(media: TranscriptMedia): string {
   return contentTypes[media]
 }

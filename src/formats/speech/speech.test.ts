@@ -1,0 +1,318 @@
+import { describe, expect, test } from 'bun:test'
+import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { decodeSpeechJson } from './decode-speech.ts'
+import { openAiSpeech, pcmFromWav } from './openai-speech.ts'
+import { speechRequirements } from './speech-requirements.ts'
+
+const required = { model: 'a/b', input: 'Hello' }
+const noSession = { sessionId: null }
+
+function decode(fields: Record<string, unknown> = {}, headers: { sessionId: string | null } = noSession) {
+  return decodeSpeechJson(new TextEncoder().encode(JSON.stringify({ ...required, ...fields })), headers)
+}
+
+function refusal(fields: Record<string, unknown>): GatewayError {
+  try {
+    decode(fields)
+  } catch (error) {
+    if (error instanceof GatewayError) return error
+  }
+  throw new Error('expected a refusal')
+}
+
+const clip = (data = 'QUJD') => ({ type: 'input_audio', input_audio: { data } })
+const text = (words: string) => ({ type: 'text', text: words })
+const image = (url = 'https://example.com/face.png') => ({ type: 'image_url', image_url: { url } })
+
+describe('a speech request', () => {
+  test('has the contract’s defaults', () => {
+    expect(decode()).toMatchObject({
+      responseFormat: 'pcm',
+      speed: 1,
+      voice: null,
+      references: [],
+      parameters: [],
+      dropped: [],
+    })
+  })
+
+  test('has every field, and counts code points', () => {
+    const call = decode({
+      input: 'a🎧',
+      voice: 'alloy',
+      response_format: 'mp3',
+      speed: 1.5,
+      provider: { zdr: true, options: { openai: { instructions: 'calm' } } },
+      session_id: 's',
+      user: 'u',
+      trace: { trace_id: 't' },
+      instructions: 'x',
+    })
+    expect(call).toMatchObject({
+      responseFormat: 'mp3',
+      speed: 1.5,
+      voice: 'alloy',
+      sessionId: 's',
+      userId: 'u',
+      dropped: ['instructions'],
+    })
+    expect(call.demand.characters).toBe(2)
+    expect(call.parameters).toEqual(['voice', 'response_format', 'speed'])
+  })
+
+  test.each([
+    ['model', undefined],
+    ['input', undefined],
+    ['input', ''],
+    ['input', ['a']],
+    ['voice', ''],
+    ['voice', { id: 'x' }],
+    ['response_format', 'wav'],
+    ['speed', 0],
+    ['speed', -1],
+    ['speed', '1'],
+    ['session_id', 'x'.repeat(257)],
+    ['user', 5],
+    ['trace', 'x'],
+    ['input_references', {}],
+    ['provider', 'x'],
+  ])('is refused by the name of %s (%#)', (param, value) => {
+    expect(refusal({ [param]: value })).toMatchObject({ status: 400, param })
+  })
+
+  test('with a speed that is no finite number is refused', () => {
+    const bytes = new TextEncoder().encode('{"model":"a/b","input":"x","speed":1e999}')
+    expect(() => decodeSpeechJson(bytes, noSession)).toThrow(/speed/)
+  })
+
+  test.each(['', '[]', 'null', '{', '{"model":1}', '\xff'])(
+    'that is not one JSON object is refused: %s',
+    (body) => {
+      expect(() => decodeSpeechJson(Buffer.from(body, 'latin1'), noSession)).toThrow(GatewayError)
+    },
+  )
+
+  test('prefers the session of the body, and validates the header only without it', () => {
+    const headers = { sessionId: 'x'.repeat(257) }
+    expect(decode({ session_id: 'mine' }, headers).sessionId).toBe('mine')
+    expect(() => decode({}, headers)).toThrow(/x-session-id/)
+  })
+})
+
+describe('references', () => {
+  test.each([
+    [[clip()], [null]],
+    [[clip(), text('a')], ['a']],
+    [[text('a'), clip()], ['a']],
+    [
+      [clip(), clip()],
+      [null, null],
+    ],
+    [
+      [clip(), text('a'), clip(), clip(), text('c')],
+      ['a', null, 'c'],
+    ],
+  ])('pair clips with their texts (%#)', (parts, transcripts) => {
+    const { references } = decode({ input_references: parts })
+    expect(references.map(({ transcript }) => transcript)).toEqual(transcripts)
+    expect(references.every(({ type, data }) => type === 'audio' && data === 'QUJD')).toBe(true)
+  })
+
+  test('may be a data URL, an address, or one image', () => {
+    expect(decode({ input_references: [clip('data:audio/wav;base64,QUJD')] }).references).toEqual([
+      { type: 'audio', data: 'QUJD', url: null, format: 'wav', transcript: null },
+    ])
+    const url = { type: 'input_audio', input_audio: { url: 'https://example.com/a.wav', format: 'WAV' } }
+    expect(decode({ input_references: [url] }).references).toEqual([
+      { type: 'audio', data: null, url: 'https://example.com/a.wav', format: 'wav', transcript: null },
+    ])
+    expect(decode({ input_references: [image()] }).references).toEqual([
+      { type: 'image', data: null, url: 'https://example.com/face.png', format: null, transcript: null },
+    ])
+  })
+
+  test('that are none ask for nothing', () => {
+    expect(decode({ input_references: [] })).toMatchObject({ references: [], parameters: [] })
+  })
+
+  test.each([
+    ['a text without a clip', [text('a')], 0],
+    ['two texts around one clip', [text('a'), clip(), text('b')], 2],
+    ['two texts after one clip', [clip(), text('a'), text('b')], 2],
+    ['a leading text before several clips', [text('a'), clip(), clip()], 0],
+    ['two texts in a row among clips', [clip(), text('a'), text('b'), clip()], 2],
+    ['four clips', [clip(), clip(), text('a'), clip(), clip()], 4],
+    ['a text beside an image', [image(), text('a')], 1],
+    ['a clip beside an image', [clip(), image()], 0],
+    ['two images', [image(), image()], 1],
+    ['bad base64', [clip(), clip('QUJ*')], 1],
+    ['an empty clip', [clip('')], 0],
+    ['a data URL without base64', [clip('data:audio/wav,abc')], 0],
+    ['a clip over the bound', [clip(Buffer.alloc(15 * 1024 * 1024 + 1).toString('base64'))], 0],
+    [
+      'a clip with both forms',
+      [{ type: 'input_audio', input_audio: { data: 'QUJD', url: 'https://example.com/' } }],
+      0,
+    ],
+    ['a text over the bound', [clip(), text('x'.repeat(10_001))], 1],
+    ['an address over the bound', [image(`https://example.com/${'x'.repeat(2_048)}`)], 0],
+    ['an unknown type', [clip(), { type: 'video' }], 1],
+    ['no object', [clip(), 'x'], 1],
+  ])('with %s are refused by the index', (_, parts, index) => {
+    const error = refusal({ input_references: parts })
+    expect(error.status).toBe(400)
+    expect(error.param).toStartWith(`input_references[${index}]`)
+    expect(error.message).toContain(`input_references[${index}]`)
+  })
+})
+
+function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
+  return {
+    id: 'openai/tts-1',
+    deployment: {
+      id: 'openai',
+      provider: 'openai',
+      providerName: 'OpenAI',
+      baseUrl: 'http://localhost',
+      auth: { type: 'none' },
+      region: null,
+      weight: 1,
+      concurrencyMax: null,
+    },
+    model: 'openai/tts-1',
+    upstreamModel: 'tts-1',
+    modality: 'speech',
+    price: {},
+    isPriced: false,
+    contextLength: null,
+    outputTokensMax: null,
+    parameters: null,
+    inputModalities: ['text'],
+    outputModalities: ['speech'],
+    dataPolicy: { zdr: false, trains: false, stores: false },
+    quantization: null,
+    batch: 'none',
+    audio: {
+      verboseJson: false,
+      wordTimes: false,
+      diarize: false,
+      keyterms: false,
+      url: false,
+      speed: { min: 0.25, max: 4 },
+      speechFormats: ['mp3', 'pcm'],
+      inputCharactersMax: 10,
+      uploadBytesMax: null,
+      voiceCloning: false,
+      multipleReferences: false,
+      imageReference: false,
+      defaultVoice: 'alloy',
+      voices: ['alloy', 'nova'],
+      ...audio,
+    },
+  }
+}
+
+describe('what speech needs of an endpoint', () => {
+  const firstUnmet = (fields: Record<string, unknown>, audio: Partial<AudioCapabilities> = {}) =>
+    speechRequirements(decode(fields))
+      .find((requirement) => !requirement.isMet(endpointWith(audio)))
+      ?.refuse('a/b')
+
+  test('is nothing for a plain call, and speed 1 needs no control', () => {
+    expect(firstUnmet({ speed: 1 }, { speed: null })).toBeUndefined()
+  })
+
+  test.each([
+    [{ speed: 1.1 }, { speed: null }, 400, 'speed'],
+    [{ speed: 4.1 }, {}, 400, 'speed'],
+    [{ response_format: 'mp3' }, { speechFormats: ['pcm'] }, 400, 'response_format'],
+    [{}, { defaultVoice: null }, 400, 'voice'],
+    [{ voice: 'unknown' }, {}, 400, 'voice'],
+    [{ input: '12345678901' }, {}, 400, 'input'],
+    [{ input_references: [clip()] }, {}, 404, 'input_references'],
+    [{ input_references: [clip(), clip()] }, { voiceCloning: true }, 404, 'input_references'],
+    [
+      { input_references: [image()] },
+      { voiceCloning: true, multipleReferences: true },
+      404,
+      'input_references',
+    ],
+  ] as [Record<string, unknown>, Partial<AudioCapabilities>, number, string][])(
+    'is refused by the field (%#)',
+    (fields, audio, status, param) => {
+      const error = firstUnmet(fields, audio)
+      expect(error).toMatchObject({ status, param })
+      expect(error?.message).toContain(param)
+    },
+  )
+
+  test('counts clips, not parts', () => {
+    expect(
+      firstUnmet({ input_references: [clip(), text('a')] }, { voiceCloning: true, defaultVoice: null }),
+    ).toBeUndefined()
+  })
+
+  test('says in the contract’s words that a voice is missing', () => {
+    expect(firstUnmet({}, { defaultVoice: null })?.message).toBe(
+      'An explicit voice is required for this TTS provider.',
+    )
+  })
+})
+
+describe('the call to an OpenAI-style provider', () => {
+  const bodyOf = (
+    fields: Record<string, unknown>,
+    adapter = openAiSpeech(),
+    audio: Partial<AudioCapabilities> = {},
+  ) => {
+    const { body } = adapter.encode(decode(fields), endpointWith(audio))
+    return JSON.parse(new TextDecoder().decode(body instanceof Uint8Array ? body : new Uint8Array(0)))
+  }
+
+  test('has the upstream’s names and nothing of the session', () => {
+    expect(
+      bodyOf({
+        voice: 'nova',
+        speed: 2,
+        response_format: 'mp3',
+        user: 'u',
+        session_id: 's',
+        trace: { a: 1 },
+      }),
+    ).toEqual({
+      model: 'tts-1',
+      input: 'Hello',
+      voice: 'nova',
+      response_format: 'mp3',
+      speed: 2,
+    })
+  })
+
+  test('has the default voice and no speed when neither was asked for', () => {
+    expect(bodyOf({ speed: 1 })).toEqual({
+      model: 'tts-1',
+      input: 'Hello',
+      voice: 'alloy',
+      response_format: 'pcm',
+    })
+  })
+
+  test('asks a provider for what it has, and says what will come', () => {
+    const adapter = openAiSpeech({ pcm: pcmFromWav })
+    expect(bodyOf({}, adapter).response_format).toBe('wav')
+    expect(adapter.output(decode({}), endpointWith())).toEqual({ container: 'wav' })
+  })
+
+  test('passes a provider’s own options, but none that the gateway decides', () => {
+    const fields = {
+      provider: { options: { openai: { instructions: 'calm', stream_format: 'sse', model: 'x' } } },
+    }
+    expect(bodyOf(fields)).toMatchObject({ instructions: 'calm', model: 'tts-1' })
+    expect(bodyOf(fields)).not.toHaveProperty('stream_format')
+    expect(openAiSpeech().dropped(decode(fields), endpointWith())).toEqual([
+      'provider.options.openai.stream_format',
+      'provider.options.openai.model',
+    ])
+  })
+})
