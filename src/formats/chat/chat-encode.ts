@@ -57,6 +57,7 @@ function drop(edits: Edits, name: string, shown = name): void {
 
 /** One of two spellings, the newer winning where both were sent. */
 function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirks, edits: Edits): void {
+  if (maxTokensField === 'as_sent') return
   const newer = hasMember(document, 'max_completion_tokens')
   if (!newer && !hasMember(document, 'max_tokens')) return
   const value = memberBytes(document, newer ? 'max_completion_tokens' : 'max_tokens')

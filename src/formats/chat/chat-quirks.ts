@@ -2,8 +2,11 @@ import { extendedChatShape, gatewayChatShape, standardChatShape } from './chat-s
 
 /** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */
 export interface ChatQuirkOptions {
-  /** The member that limits output; the other spelling is renamed to it. Default `max_tokens`, which most hosts know. */
-  maxTokensField?: 'max_completion_tokens' | 'max_tokens'
+  /**
+   * The member that limits output; the other spelling is renamed to it, or both stay `as_sent`. Default `max_tokens`,
+   * which most hosts know.
+   */
+  maxTokensField?: 'max_completion_tokens' | 'max_tokens' | 'as_sent'
   /** Whether `stream_options` is understood. `drop` where usage comes anyway or the member is refused. Default `send`. */
   streamOptions?: 'send' | 'drop'
   /** What happens to members no format knows. Default `drop`; `forward` for servers the operator runs. */

@@ -1,0 +1,91 @@
+import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
+import type { AudioCapabilities, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
+import { chatQuirks, type ChatQuirkOptions, type ChatQuirks } from '../formats/chat/chat-quirks.ts'
+import {
+  embeddingsQuirks,
+  type EmbeddingsQuirkOptions,
+  type EmbeddingsQuirks,
+} from '../formats/embeddings/embeddings-codec.ts'
+
+/** How a provider serves a text modality: which format it speaks, where, and how it departs from it. */
+export type TextAdapter =
+  | { format: 'chat'; path: string; quirks: ChatQuirks }
+  | { format: 'embeddings'; path: string; quirks: EmbeddingsQuirks }
+
+/** What a provider can do. A modality is supported when its adapter is here. */
+export interface Adapters {
+  language?: TextAdapter
+  embedding?: TextAdapter
+  transcription?: TranscriptionAdapter
+  speech?: SpeechAdapter
+}
+
+/** Everything the gateway knows about a provider before the operator has said anything. Immutable data. */
+export interface Preset {
+  /** The tag callers use in `provider.only`, and what `preset` in the configuration names. */
+  slug: string
+  /** What callers see in the `provider` field. */
+  name: string
+  /** Without a trailing slash; null when the operator must name it. */
+  baseUrl: string | null
+  /** `optional_bearer`: a key is sent when one is configured. */
+  auth: 'bearer' | 'none' | 'optional_bearer'
+  /** Environment variable of the key, null when there is none. */
+  keyVariable: string | null
+  /** Environment variable of the base URL, which for a server the operator runs also switches the provider on. */
+  baseUrlVariable: string | null
+  /** Author of public model ids where the provider's own name has none. */
+  author: string
+  /** How to ask which models there are; null when the provider has no listing. */
+  listing: { path: string; shape: 'openai' | 'bare_array' } | null
+  /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
+  isLocal: boolean
+  /** The provider's id in the price package, or null. */
+  pricesProviderId: string | null
+  /** As its terms for API customers say; what is not known counts as the worse. The operator can state otherwise. */
+  dataPolicy: DataPolicy
+  /** How batches run on it. */
+  batch: Endpoint['batch']
+  adapters: Adapters
+  /** What its audio adapters add to or take from what a model's name suggests. */
+  audio: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> }
+}
+
+type Optional =
+  | 'auth'
+  | 'keyVariable'
+  | 'baseUrlVariable'
+  | 'listing'
+  | 'isLocal'
+  | 'pricesProviderId'
+  | 'dataPolicy'
+  | 'batch'
+  | 'audio'
+
+const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
+
+/** Completes a row with what is usual: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
+export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
+  return Object.freeze({
+    auth: 'bearer',
+    keyVariable: null,
+    baseUrlVariable: null,
+    listing: { path: '/models', shape: 'openai' },
+    isLocal: false,
+    pricesProviderId: null,
+    dataPolicy: unknownPolicy,
+    batch: 'emulated',
+    audio: {},
+    ...row,
+  } satisfies Preset)
+}
+
+/** OpenAI's chat completions, with a provider's departures as data. */
+export function openAiChat(options: ChatQuirkOptions = {}): TextAdapter {
+  return { format: 'chat', path: '/chat/completions', quirks: chatQuirks(options) }
+}
+
+/** OpenAI's embeddings, with a provider's departures as data. */
+export function openAiEmbeddings(options: EmbeddingsQuirkOptions = {}): TextAdapter {
+  return { format: 'embeddings', path: '/embeddings', quirks: embeddingsQuirks(options) }
+}
