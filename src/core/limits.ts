@@ -88,8 +88,10 @@ export const referenceBytesMax = 15 * 1024 * 1024
 export const imageUrlLengthMax = 2_048
 /** Nobody transcribes more than a day in one piece; a longer figure is a broken header. */
 export const audioDurationMsMax = 24 * 3_600_000
-/** Reads of a container parser, 64 kB each: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
-export const durationReadsMax = 1_024
+/** One read of a container parser: the frames in it are parsed at one go, within 10 ms at the lowest bit rates. */
+export const durationReadBytes = 32_768
+/** How many such reads: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
+export const durationReadsMax = 2_048
 /** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
 export const speechTailBytes = 1_024
 /** How far into an answer a first whole MPEG frame may lie, tags not counted. */
@@ -348,3 +350,33 @@ export const enlargeItems = 8
 export const acceptRetryMs = 50
 /** What becomes of a batch within its completion window. */
 export const completionWindowMs = 86_400_000
+/** Refunds and corrections one charge may have. */
+export const refundsMax = 16
+/** Items of batches one process executes at once; live traffic comes first within each deployment anyway. */
+export const batchItemsAtOnce = 256
+/** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
+export const segmentsAtOnce = 8
+/** How long a segment stays leased without a renewal, and how often leases are renewed. */
+export const segmentLeaseMs = 30_000
+export const segmentRenewEveryMs = 8_000
+/** Tries of an item whose failure may pass, beyond those of the live path, and the first wait between them; it doubles. */
+export const itemAttemptsMax = 4
+export const itemRetryMs = 5_000
+/** Bounds on how long an item is put back for. */
+export const itemRestMinMs = 50
+export const itemRestMaxMs = 300_000
+/** A segment of which nothing can run for longer than this is given back, so that others get its place. */
+export const segmentRestMs = 5_000
+/** Gathered results beyond which no new item of the segment starts until a part is durable. */
+export const gatheredBytesMax = 4_000_000
+/** Tries of a part whose commit fails, and the longest wait between them; afterwards its items run again. */
+export const partCommitsMax = 30
+export const partCommitRetryMs = 200
+export const partCommitRetryMaxMs = 5_000
+/** How long items may finish after their batch was cancelled, and when the process stops. */
+export const cancelGraceMs = 30_000
+export const workerStopMs = 20_000
+/** How often a worker looks for work that no signal announced. */
+export const workerIdleMs = 1_000
+/** Batches a worker looks at in one round. */
+export const activeBatchesMax = 200

@@ -1,0 +1,159 @@
+import { assert } from '../core/assert.ts'
+import { GatewayError } from '../core/errors.ts'
+import { modelStatsMax, refundsMax } from '../core/limits.ts'
+import type { AccountsRepository, UsageRecord, UsageTotals } from './accounts-repository.ts'
+import { creditsBudget, keyBudgetId, windowStartOf } from './budget-ids.ts'
+import type { LimitReset } from './budget-ids.ts'
+import { commitPoints } from './commit-points.ts'
+import type { Learning } from './learning.ts'
+import type { Ledger } from './ledger-repository.ts'
+import {
+  creditGrant,
+  ensureBudget,
+  insertGrantPostings,
+  insertRefundPostings,
+  lockUsage,
+  refundGuard,
+  refundToBudget,
+  refundTransactionId,
+} from './ledger-statements.ts'
+import type { Refund } from './ledger-statements.ts'
+
+export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
+
+/** An organization's credits in nanocredits; `balance` is negative after an overdraft. */
+export interface CreditsBalance {
+  totalCredits: bigint
+  totalUsage: bigint
+  balance: bigint
+}
+
+/** What people ask about accounts, and what operators do to them. Not on the path of a call. */
+export interface Accounts {
+  /**
+   * Adds credits. The transaction id makes it repeatable: a second time it changes nothing and gives `isRepeated`.
+   * Throws `invalid_request` unless the amount is positive.
+   */
+  grantCredits(grant: {
+    organizationId: string
+    amountNanocredits: bigint
+    transactionId: string
+    createdAtMs: number
+  }): Promise<{ isRepeated: boolean }>
+  /**
+   * Gives credits of one captured generation back: a new transaction that names the original. Several add up to at most
+   * what was captured; beyond that, and for an unknown generation, `conflict`. A key's limit is not widened by it.
+   */
+  refund(refund: Refund): Promise<{ isRepeated: boolean }>
+  /** What was granted and used, including what is captured and not yet folded. */
+  readCredits(organizationId: string): Promise<CreditsBalance>
+  readKeyUsage(keyId: string): Promise<UsageTotals>
+  /** What is left of a key's limit in the current window; may be negative. */
+  readKeyRemaining(keyId: string, limitNanocredits: bigint, reset: LimitReset | null): Promise<bigint>
+  /** The usage row of one generation, or null when it is unknown or belongs to another organization. */
+  findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null>
+  /** Newest first. */
+  latestUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
+  /** Brings back what was learned before the start, and saves what changed since. */
+  restoreLearning(learning: Learning): Promise<void>
+  saveLearning(learning: Learning): Promise<void>
+}
+
+export function createAccounts(ledger: Ledger, repository: AccountsRepository): Accounts {
+  return new LedgerAccounts(ledger, repository)
+}
+
+class LedgerAccounts implements Accounts {
+  readonly #ledger: Ledger
+  readonly #repository: AccountsRepository
+
+  constructor(ledger: Ledger, repository: AccountsRepository) {
+    this.#ledger = ledger
+    this.#repository = repository
+  }
+
+  async grantCredits(grant: {
+    organizationId: string
+    amountNanocredits: bigint
+    transactionId: string
+    createdAtMs: number
+  }): Promise<{ isRepeated: boolean }> {
+    requirePositive(grant.amountNanocredits)
+    const budget = creditsBudget(grant.organizationId)
+    const outcome = await this.#ledger.commit(commitPoints.grant, [
+      ensureBudget(budget),
+      creditGrant(budget.budgetId, grant.amountNanocredits),
+      insertGrantPostings(grant),
+    ])
+    if (outcome.type === 'committed') return { isRepeated: false }
+    if (outcome.type === 'duplicate') return { isRepeated: true }
+    throw outcome.type === 'guard' ? new Error(`grant failed at ${outcome.guard}`) : outcome.error
+  }
+
+  async refund(refund: Refund): Promise<{ isRepeated: boolean }> {
+    requirePositive(refund.amountNanocredits)
+    assert(refund.sequence >= 1 && refund.sequence <= refundsMax, 'a refund is numbered from 1 to refundsMax')
+    const isPrepaid = (await this.#repository.loadAccountMode(refund.organizationId)) === 'prepaid'
+    const budgetId = creditsBudget(refund.organizationId).budgetId
+    const outcome = await this.#ledger.commit(commitPoints.refund, [
+      ...(isPrepaid ? [refundToBudget(budgetId, refund.amountNanocredits)] : []),
+      lockUsage(refund.generationId, refund.organizationId),
+      ...insertRefundPostings(refund),
+    ])
+    if (outcome.type === 'committed') return { isRepeated: false }
+    if (outcome.type === 'duplicate') return { isRepeated: true }
+    if (outcome.type === 'guard' && outcome.guard === refundGuard) {
+      if (await this.#repository.hasTransaction(refundTransactionId(refund))) return { isRepeated: true }
+      throw new GatewayError('conflict', 'The refund would exceed what is left of the original charge.')
+    }
+    throw outcome.type === 'guard' ? new Error(`refund failed at ${outcome.guard}`) : outcome.error
+  }
+
+  async readCredits(organizationId: string): Promise<CreditsBalance> {
+    const { budgetId } = creditsBudget(organizationId)
+    if ((await this.#repository.loadAccountMode(organizationId)) === 'prepaid') {
+      const credits = (await this.#repository.loadCredits(budgetId)) ?? { totalCredits: 0n, totalUsage: 0n }
+      return { ...credits, balance: credits.totalCredits - credits.totalUsage }
+    }
+    const totalCredits = (await this.#repository.loadCredits(budgetId))?.totalCredits ?? 0n
+    const totalUsage = await this.#repository.sumUsage(organizationId)
+    return { totalCredits, totalUsage, balance: totalCredits - totalUsage }
+  }
+
+  async readKeyUsage(keyId: string): Promise<UsageTotals> {
+    const nowMs = await this.#repository.loadNow()
+    return this.#repository.sumKeyUsage(keyId, {
+      day: windowStartOf('daily', nowMs),
+      week: windowStartOf('weekly', nowMs),
+      month: windowStartOf('monthly', nowMs),
+    })
+  }
+
+  async readKeyRemaining(keyId: string, limitNanocredits: bigint, reset: LimitReset | null): Promise<bigint> {
+    const windowStartMs = windowStartOf(reset, await this.#repository.loadNow())
+    const spent = await this.#repository.loadSpent(keyBudgetId(keyId, windowStartMs))
+    return limitNanocredits - (spent ?? 0n)
+  }
+
+  async findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null> {
+    const found = await this.#repository.findUsage(generationId)
+    return found?.organizationId === organizationId ? found : null
+  }
+
+  latestUsages(organizationId: string, limit: number): Promise<UsageRecord[]> {
+    return this.#repository.listUsages(organizationId, limit)
+  }
+
+  async restoreLearning(learning: Learning): Promise<void> {
+    learning.restore(await this.#repository.loadModelStats(modelStatsMax))
+  }
+
+  async saveLearning(learning: Learning): Promise<void> {
+    await this.#repository.saveModelStats(commitPoints.saveStats, learning.takeChanged())
+  }
+}
+
+function requirePositive(amount: bigint): void {
+  if (amount > 0n) return
+  throw new GatewayError('invalid_request', 'The amount must be more than 0 credits.', { param: 'amount' })
+}

@@ -1,0 +1,230 @@
+import { billingStopMs, leaseReapEveryMs, leaseRenewEveryMs, recallWatchMs } from '../core/limits.ts'
+import type { CaptureRow } from './capture-row.ts'
+import { Granter } from './granter.ts'
+import type { HoldRequest } from './granter.ts'
+import type { Hold, SliceHold } from './hold.ts'
+import type { Ledger } from './ledger-repository.ts'
+import { Leases } from './leases.ts'
+import { Reaper } from './reaper.ts'
+import { Renewals } from './renewals.ts'
+import { Settlement } from './settlement.ts'
+import type { BillingEvent, PreparedCaptures } from './settlement.ts'
+import { systemTiming } from './timing.ts'
+import type { Timing } from './timing.ts'
+
+export type { BudgetRef } from './budget-ids.ts'
+export type { CaptureRow } from './capture-row.ts'
+export type { HoldRequest } from './granter.ts'
+export type { Hold } from './hold.ts'
+export type { LedgerStatement } from './ledger-statements.ts'
+export type { BillingEvent, PreparedCaptures } from './settlement.ts'
+
+/** Figures for metrics; never waits. */
+export interface BillingStats {
+  /** Budgets this process has a slice of, and what those have in nanocredits. */
+  slices: number
+  freeNanocredits: bigint
+  heldNanocredits: bigint
+  holdsLive: number
+  /** Calls that wait for a slice, and calls refused with 402 since the start. */
+  holdsWaiting: number
+  holdsRefused: number
+  /** Captures not yet durable; those that became durable, were repeated, or went to the dead letters since the start. */
+  capturesQueued: number
+  captured: number
+  duplicates: number
+  deadLetters: number
+  isFailing: boolean
+  leasesReaped: number
+  /** What calls of processes that died held: the bound of what was spent and is billed to nobody. */
+  abandonedNanocredits: bigint
+}
+
+/** Hold before the call, capture after it, exactly once each, with no database round trip for most holds. */
+export interface Billing {
+  /**
+   * Sets money aside. Synchronous when the slices in memory suffice. Throws nothing synchronously; rejects with
+   * `payment_required`, whose metadata names limit source, needed and available, or with `storage_unavailable`.
+   */
+  hold(request: HoldRequest): Hold | Promise<Hold>
+  /**
+   * Charges a hold. Resolves when durable. Rejects with `storage_unavailable` after `captureWaitMs`, while the capture
+   * stays queued. A second capture of a hold or of a generation changes nothing.
+   */
+  capture(hold: Hold, row: CaptureRow): Promise<void>
+  /** Gives a hold back uncharged. Does nothing for one that ended or is being captured. */
+  release(hold: Hold): void
+  /** For a batch part: the captures as statements of the part's own unit, and what to say afterwards, once. */
+  prepareCaptures(entries: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures
+  /** False while captures cannot become durable: answer 503 before anything is spent. */
+  canAccept(): boolean
+  /** Unix milliseconds by the database's clock as far as known here; decides windows. */
+  databaseNowMs(): number
+  /** Closes all leases on a budget, so that it can be ended; false when calls still hold from it. */
+  settleBudget(budgetId: string): Promise<boolean>
+  /** Frees what dead processes left and begins renewing, watching for recalls and reaping. */
+  start(): Promise<void>
+  /** Makes what is queued durable and gives the leases back, within `billingStopMs`. */
+  stop(): Promise<void>
+  stats(): BillingStats
+  /** The rounds that `start` repeats, for a simulation that is in charge of time. */
+  readonly rounds: BillingRounds
+}
+
+export interface BillingRounds {
+  renew(): Promise<void>
+  watchRecalls(): Promise<void>
+  reap(): Promise<void>
+}
+
+/** Billing on a ledger. `report` hears of mishaps, for log and alerts. */
+export function createBilling(parts: {
+  ledger: Ledger
+  timing?: Timing
+  report?: (event: BillingEvent) => void
+}): Billing {
+  return new LeasedBilling(parts.ledger, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
+}
+
+class LeasedBilling implements Billing {
+  readonly rounds: BillingRounds
+  readonly #ledger: Ledger
+  readonly #timing: Timing
+  readonly #report: (event: BillingEvent) => void
+  readonly #leases: Leases
+  readonly #granter: Granter
+  readonly #renewals: Renewals
+  readonly #settlement: Settlement
+  readonly #reaper: Reaper
+  #stops: (() => void)[] = []
+
+  constructor(ledger: Ledger, timing: Timing, report: (event: BillingEvent) => void) {
+    this.#ledger = ledger
+    this.#timing = timing
+    this.#report = report
+    const leases = new Leases(ledger, timing)
+    this.#leases = leases
+    this.#reaper = new Reaper(ledger, (leaseId) => leases.knows(leaseId))
+    this.#renewals = new Renewals({ ledger, leases, timing })
+    this.#settlement = new Settlement({ ledger, timing, report, onLost: (slice) => leases.markLost(slice) })
+    this.#granter = new Granter({ ledger, leases, timing, reap: () => this.#reaper.reap() })
+    this.rounds = {
+      renew: async () => {
+        this.#settlement.expireWaits()
+        await this.#renewals.renew()
+      },
+      watchRecalls: () => this.#renewals.watchRecalls(),
+      reap: () => this.#reaper.reap(),
+    }
+  }
+
+  hold(request: HoldRequest): Hold | Promise<Hold> {
+    return this.#granter.hold(request)
+  }
+
+  capture(hold: Hold, row: CaptureRow): Promise<void> {
+    return this.#settlement.capture(hold as SliceHold, row)
+  }
+
+  release(hold: Hold): void {
+    const ending = hold as SliceHold
+    if (ending.state !== 'held') return
+    ending.state = 'ended'
+    const nowMs = this.#timing.clock.monotonicMs()
+    for (const { slice } of ending.shares) slice.release(ending.amount, nowMs)
+  }
+
+  prepareCaptures(entries: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures {
+    return this.#settlement.prepare(entries as readonly { hold: SliceHold; row: CaptureRow }[])
+  }
+
+  canAccept(): boolean {
+    return this.#settlement.canAccept()
+  }
+
+  databaseNowMs(): number {
+    return this.#leases.databaseClock.nowMs()
+  }
+
+  settleBudget(budgetId: string): Promise<boolean> {
+    return this.#renewals.settle(budgetId)
+  }
+
+  async start(): Promise<void> {
+    this.#leases.databaseClock.observe(await this.#ledger.loadNow())
+    await this.#reaper.reap()
+    const watch = this.#alone(() => this.rounds.watchRecalls())
+    this.#stops = [
+      this.#timing.every(
+        leaseRenewEveryMs,
+        this.#alone(() => this.rounds.renew()),
+      ),
+      this.#timing.every(recallWatchMs, watch),
+      this.#timing.every(
+        leaseReapEveryMs,
+        this.#alone(() => this.rounds.reap()),
+      ),
+      this.#ledger.onRecall(watch),
+    ]
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop()
+    const untilMs = this.#timing.clock.monotonicMs() + billingStopMs
+    await this.#settlement.drain(untilMs)
+    try {
+      await this.#renewals.returnAll()
+    } catch (cause) {
+      // What could not be given back expires, or is reaped once this process is known dead.
+      this.#report({ type: 'maintenance_failed', cause })
+    }
+  }
+
+  stats(): BillingStats {
+    let freeNanocredits = 0n
+    let heldNanocredits = 0n
+    let holdsLive = 0
+    for (const slice of [...this.#leases.slices.values(), ...this.#leases.retired]) {
+      freeNanocredits += slice.free
+      heldNanocredits += slice.held
+      holdsLive += slice.holdsLive
+    }
+    const { queued, captured, duplicates, deadLetters, isFailing } = this.#settlement.stats
+    return {
+      slices: this.#leases.slices.size,
+      freeNanocredits,
+      heldNanocredits,
+      holdsLive,
+      holdsWaiting: this.#granter.waiting,
+      holdsRefused: this.#granter.refused,
+      capturesQueued: queued,
+      captured,
+      duplicates,
+      deadLetters,
+      isFailing,
+      ...this.#reaper.stats,
+    }
+  }
+
+  /** A round that never overlaps itself, and whose failure is told once per streak. */
+  #alone(round: () => Promise<void>): () => void {
+    let isRunning = false
+    let isFailing = false
+    const run = async (): Promise<void> => {
+      try {
+        await round()
+        isFailing = false
+      } catch (cause) {
+        if (!isFailing) this.#report({ type: 'maintenance_failed', cause })
+        isFailing = true
+      } finally {
+        isRunning = false
+      }
+    }
+    return () => {
+      if (isRunning) return
+      isRunning = true
+      void run()
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Price, Usage, UsageSource } from '../canonical/usage.ts'
+
+/** What is written down about one answered call. Exactly one exists per generation. */
+export interface CaptureRow {
+  readonly generationId: string
+  readonly organizationId: string
+  readonly keyId: string
+  readonly batchId: string | null
+  readonly customId: string | null
+  readonly operation: string
+  readonly model: string
+  readonly provider: string
+  readonly endpointId: string
+  /** How the call ended, such as `completed`, `cancelled`, `failed`. */
+  readonly status: string
+  readonly usage: Usage
+  readonly source: UsageSource
+  /** True when a used unit had no price, so that the cost is a lower bound. */
+  readonly isUnpriced: boolean
+  readonly costNanocredits: bigint
+  /** The price as it was when the call was made. */
+  readonly price: Price
+  readonly upstreamId: string | null
+  readonly finishReason: string | null
+  readonly nativeFinishReason: string | null
+  readonly streamed: boolean
+  /** The caller left before the end. */
+  readonly cancelled: boolean
+  readonly latencyMs: number | null
+  readonly generationMs: number | null
+  readonly sessionId: string | null
+  readonly userId: string | null
+  readonly requestId: string | null
+  readonly createdAtMs: number
+  /** Anything else worth showing later; small. */
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+const shownPrices = new WeakMap<Price, string>()
+
+/** A price as JSON; bigints become decimal strings. Remembered, since every call of an endpoint has the same object. */
+export function priceToJson(price: Price): string {
+  const found = shownPrices.get(price)
+  if (found !== undefined) return found
+  const json = JSON.stringify(price, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+  shownPrices.set(price, json)
+  return json
+}

@@ -1,0 +1,21 @@
+/**
+ * Names of the units that billing commits, in one place, so that a crash test can stop the process before and after
+ * every one of them and a log line can be found in the code.
+ */
+export const commitPoints = {
+  capture: 'ledger.capture',
+  deadLetter: 'ledger.dead_letter',
+  refund: 'ledger.refund',
+  grant: 'credits.grant',
+  align: 'credits.align',
+  ensure: 'budget.ensure',
+  recall: 'budget.recall',
+  take: 'lease.take',
+  renew: 'lease.renew',
+  giveBack: 'lease.return',
+  reap: 'lease.reap',
+  saveStats: 'model_stats.save',
+} as const
+
+/** The name of one unit of billing. */
+export type CommitPoint = (typeof commitPoints)[keyof typeof commitPoints]

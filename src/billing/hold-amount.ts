@@ -1,0 +1,101 @@
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Demand } from '../canonical/usage.ts'
+import {
+  audioMillisecondsUnknownHold,
+  audioTokensPerSecondMax,
+  outputTokensUnknown,
+  speechTokensPerCharacterMax,
+  transcriptTokensPerSecondMax,
+} from '../core/limits.ts'
+import { costOf } from '../core/money.ts'
+import type { PricedQuantity } from '../core/money.ts'
+
+/**
+ * The most a call of this demand can cost on an endpoint, in nanocredits: estimated prompt, corrected by `ratio` (actual
+ * to estimated tokens, learned), plus output limit times choices, plus the fee. Where a token may be billed under
+ * several prices the dearest counts. Units without a price count nothing; `missingPrices` names them.
+ */
+export function holdAmountOf(demand: Demand, endpoint: Endpoint, ratio: number): bigint {
+  return costOf([...inputTerms(demand, endpoint, ratio), ...outputTerms(demand, endpoint, ratio)])
+}
+
+/** The largest output, in tokens per choice, whose hold fits into `available`; 0 when not even the prompt does. */
+export function largestOutput(
+  demand: Demand,
+  endpoint: Endpoint,
+  given: { available: bigint; ratio: number },
+): number {
+  const left = given.available - costOf(inputTerms(demand, endpoint, given.ratio))
+  const price = dearest(endpoint.price.outputToken, endpoint.price.outputAudioToken)
+  if (left <= 0n) return 0
+  const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, given.ratio)
+  if (price === 0n) return bound
+  const tokens = (left * 1_000_000n) / (price * BigInt(demand.choices))
+  return tokens < BigInt(bound) ? Number(tokens) : bound
+}
+
+function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
+  const { price } = endpoint
+  const terms: PricedQuantity[] = [{ quantity: 1, price: price.request ?? 0n }]
+  const inputPrice = dearest(price.inputToken, price.cachedInputToken, price.cacheWriteToken)
+  terms.push({ quantity: promptTokens(demand, ratio), price: inputPrice })
+  if (endpoint.modality === 'transcription') {
+    const milliseconds = demand.audioMilliseconds ?? audioMillisecondsUnknownHold
+    terms.push({ quantity: Math.ceil(milliseconds), price: price.audioMillisecond ?? 0n })
+    if (price.audioMillisecond === undefined) {
+      const tokens = Math.ceil((milliseconds / 1_000) * audioTokensPerSecondMax)
+      terms.push({ quantity: tokens, price: dearest(inputPrice, price.inputAudioToken) })
+    }
+  }
+  if (endpoint.modality === 'speech') {
+    terms.push({ quantity: demand.characters, price: price.character ?? 0n })
+    if (price.character === undefined) {
+      terms.push({ quantity: demand.characters, price: inputPrice })
+      // Slow speech: a tenth of a second per character, doubled.
+      terms.push({ quantity: demand.characters * 200, price: price.audioMillisecond ?? 0n })
+    }
+  }
+  return terms
+}
+
+function outputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
+  const { price } = endpoint
+  const outputPrice = dearest(price.outputToken, price.outputAudioToken)
+  switch (endpoint.modality) {
+    case 'embedding':
+      return []
+    case 'language':
+      return [{ quantity: outputBound(demand, endpoint, ratio) * demand.choices, price: outputPrice }]
+    case 'transcription': {
+      if (price.audioMillisecond !== undefined) return []
+      const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownHold) / 1_000
+      return [{ quantity: Math.ceil(seconds * transcriptTokensPerSecondMax), price: outputPrice }]
+    }
+    case 'speech': {
+      if (price.character !== undefined || price.audioMillisecond !== undefined) return []
+      return [{ quantity: demand.characters * speechTokensPerCharacterMax, price: outputPrice }]
+    }
+  }
+}
+
+/** The caller's limit, at most the endpoint's own, else what the context leaves, else a bound of ours. */
+function outputBound(demand: Demand, endpoint: Endpoint, ratio: number): number {
+  const asked = demand.outputTokensMax
+  const own = endpoint.outputTokensMax
+  if (asked !== null) return own === null ? asked : Math.min(asked, own)
+  if (own !== null) return own
+  if (endpoint.contextLength !== null) {
+    return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - promptTokens(demand, ratio)))
+  }
+  return outputTokensUnknown
+}
+
+function promptTokens(demand: Demand, ratio: number): number {
+  return Math.ceil(demand.inputTokens * ratio)
+}
+
+function dearest(...prices: readonly (bigint | undefined)[]): bigint {
+  let most = 0n
+  for (const price of prices) if (price !== undefined && price > most) most = price
+  return most
+}

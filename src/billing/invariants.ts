@@ -1,0 +1,41 @@
+import type { InvariantsRepository } from './invariants-repository.ts'
+
+/** Something that must be true and is not; for `headrace doctor` and for tests. */
+export interface Finding {
+  invariant: InvariantName
+  /** Which row: a transaction, lease, generation, budget or account. */
+  subject: string
+  detail: string
+}
+export type InvariantName =
+  | 'postings sum to zero'
+  | 'captured and held are within granted'
+  | 'every charge has one capture'
+  | 'holds have an owner'
+  | 'balance is the sum of postings'
+  | 'granted is what leases, batches and captures account for'
+
+/** Everything that is wrong with the money, at most `limit` findings per invariant; empty when all is well. */
+export async function checkInvariants(repository: InvariantsRepository, limit = 100): Promise<Finding[]> {
+  const [unbalanced, overdrawn, uncaptured, leases, budgets, credits] = await Promise.all([
+    repository.listUnbalancedTransactions(limit),
+    repository.listOverdrawnLeases(limit),
+    repository.listUnmatchedCharges(limit),
+    repository.listHeldLeases(limit),
+    repository.listMisgrantedBudgets(limit),
+    repository.listMisbalancedCredits(limit),
+  ])
+  const findings: Finding[] = []
+  const add = (invariant: InvariantName, rows: readonly { subject: string; detail: string }[]): void => {
+    for (const row of rows) findings.push({ invariant, ...row })
+  }
+  add('postings sum to zero', unbalanced)
+  add('captured and held are within granted', overdrawn)
+  add('every charge has one capture', uncaptured)
+  add('granted is what leases, batches and captures account for', budgets)
+  add('balance is the sum of postings', credits)
+  for (const lease of leases) {
+    if (await repository.isOwnerDead(lease.ownerId)) add('holds have an owner', [lease])
+  }
+  return findings
+}

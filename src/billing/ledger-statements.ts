@@ -1,0 +1,467 @@
+import { refundsMax } from '../core/limits.ts'
+import type { BudgetRef } from './budget-ids.ts'
+import { priceToJson } from './capture-row.ts'
+import type { CaptureRow } from './capture-row.ts'
+
+/** What a parameter of a ledger statement may be. */
+export type LedgerValue = string | number | bigint | null
+
+/**
+ * One guarded statement, as storage takes it. Every unit writes budgets in id order first, then leases in id order,
+ * then inserts, so that units of different processes wait for each other instead of locking crosswise.
+ */
+export interface LedgerStatement {
+  sql: string
+  params?: readonly LedgerValue[]
+  rows?: readonly (readonly LedgerValue[])[]
+  expect?: number
+  guard?: string
+}
+
+/** The guard that fails when a budget has too little, is closed or does not exist. */
+export function budgetGuard(budgetId: string): string {
+  return `budget:${budgetId}`
+}
+
+/** The guard that fails when a lease is not as this process remembers it. */
+export function leaseGuard(leaseId: string): string {
+  return `lease:${leaseId}`
+}
+
+/** The account of an organization in the ledger. */
+export function organizationAccount(organizationId: string): string {
+  return `organization:${organizationId}`
+}
+
+/** Where the money of captures goes, and where granted credits come from. */
+export const usageIncomeAccount = 'income:usage'
+export const grantsAccount = 'equity:grants'
+
+/**
+ * Creates the budget's row unless it is there. Credits begin with what the ledger says of the account; a key's first
+ * budget begins with what the key already spent in the window, and a changed limit takes effect.
+ */
+export function ensureBudget(budget: BudgetRef): LedgerStatement {
+  const { budgetId, organizationId, subjectId, windowStartMs, limitNanocredits } = budget
+  if (budget.kind === 'key_limit') {
+    return {
+      sql: `insert into budgets (budget_id, kind, organization_id, subject_id, window_start_ms, limit_nanocredits,
+          granted_nanocredits, spent_nanocredits, created_at_ms)
+        select cast($1 as text), 'key_limit', cast($2 as text), cast($3 as text), cast($4 as bigint),
+          cast($5 as bigint), cast(coalesce(sum(cost_nanocredits), 0) as bigint),
+          cast(coalesce(sum(cost_nanocredits), 0) as bigint), now_ms()
+        from usages where key_id = cast($3 as text) and created_at_ms >= cast($4 as bigint)
+          and not exists (select 1 from budgets where subject_id = cast($3 as text))
+        on conflict (budget_id) do update set limit_nanocredits = excluded.limit_nanocredits
+          where budgets.limit_nanocredits <> excluded.limit_nanocredits`,
+      params: [budgetId, organizationId, subjectId, windowStartMs, limitNanocredits ?? 0n],
+    }
+  }
+  return {
+    sql: `insert into budgets (budget_id, kind, organization_id, subject_id, limit_nanocredits, created_at_ms)
+      select cast($1 as text), 'credits', cast($2 as text), cast($2 as text),
+        cast(coalesce(sum(amount_nanocredits), 0) as bigint), now_ms()
+      from postings where account = cast($3 as text)
+      on conflict (budget_id) do nothing`,
+    params: [budgetId, organizationId, organizationAccount(organizationId)],
+  }
+}
+
+/** Takes from a budget what it must have: the one conditional update that two processes cannot both win. */
+export function takeFromBudget(
+  budgetId: string,
+  amount: bigint,
+  guard = budgetGuard(budgetId),
+): LedgerStatement {
+  return {
+    sql: `update budgets set granted_nanocredits = granted_nanocredits + $2
+      where budget_id = $1 and closed = 0 and limit_nanocredits - granted_nanocredits >= $2`,
+    params: [budgetId, amount],
+    expect: 1,
+    guard,
+  }
+}
+
+/** A new lease with what was taken for it. */
+export function insertLease(lease: {
+  leaseId: string
+  budgetId: string
+  ownerId: string
+  granted: bigint
+  leaseMs: number
+  heldMs: number
+}): LedgerStatement {
+  return {
+    sql: `insert into leases (lease_id, budget_id, owner_id, epoch, granted_nanocredits, expires_at_ms, held_until_ms,
+        state, created_at_ms)
+      values ($1, $2, $3, 1, $4, now_ms() + cast($5 as bigint), now_ms() + cast($6 as bigint), 'open', now_ms())
+      returning now_ms() as now_ms`,
+    params: [lease.leaseId, lease.budgetId, lease.ownerId, lease.granted, lease.leaseMs, lease.heldMs],
+  }
+}
+
+/** More for a lease, which is thereby also renewed. */
+export function growLease(lease: {
+  leaseId: string
+  epoch: number
+  amount: bigint
+  leaseMs: number
+  heldMs: number
+}): LedgerStatement {
+  return {
+    sql: `update leases set granted_nanocredits = granted_nanocredits + $3, epoch = epoch + 1,
+        expires_at_ms = now_ms() + cast($4 as bigint), held_until_ms = now_ms() + cast($5 as bigint)
+      where lease_id = $1 and epoch = $2 and state = 'open' returning now_ms() as now_ms`,
+    params: [lease.leaseId, lease.epoch, lease.amount, lease.leaseMs, lease.heldMs],
+    expect: 1,
+    guard: leaseGuard(lease.leaseId),
+  }
+}
+
+/** Books spent amounts on a budget and gives back what was granted and not used. */
+export function foldIntoBudget(budgetId: string, spent: bigint, returned: bigint): LedgerStatement {
+  return {
+    sql: `update budgets set spent_nanocredits = spent_nanocredits + $2,
+        granted_nanocredits = granted_nanocredits - $3
+      where budget_id = $1 returning limit_nanocredits, granted_nanocredits`,
+    params: [budgetId, spent, returned],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
+}
+
+/**
+ * Moves a lease's expiry forward, takes out what is folded and returned, and says what is held. Held is bounded by what
+ * the row has left, since captures may commit between the reading of the memory and this statement.
+ */
+export function renewLease(lease: {
+  leaseId: string
+  epoch: number
+  folded: bigint
+  returned: bigint
+  held: bigint
+  leaseMs: number
+  heldMs: number
+}): LedgerStatement {
+  return {
+    sql: `update leases set granted_nanocredits = granted_nanocredits - $3 - $4,
+        captured_nanocredits = captured_nanocredits - $3,
+        held_nanocredits = case when granted_nanocredits - captured_nanocredits - $4 < $5
+          then granted_nanocredits - captured_nanocredits - $4 else $5 end,
+        epoch = epoch + 1, expires_at_ms = now_ms() + cast($6 as bigint), held_until_ms = now_ms() + cast($7 as bigint)
+      where lease_id = $1 and epoch = $2 and state = 'open' and captured_nanocredits >= $3
+        and granted_nanocredits - captured_nanocredits >= $4 returning now_ms() as now_ms`,
+    params: [
+      lease.leaseId,
+      lease.epoch,
+      lease.folded,
+      lease.returned,
+      lease.held,
+      lease.leaseMs,
+      lease.heldMs,
+    ],
+    expect: 1,
+    guard: leaseGuard(lease.leaseId),
+  }
+}
+
+/** A lease row as it was read, the condition under which it may be ended by anybody. */
+export interface LeaseRow {
+  leaseId: string
+  budgetId: string
+  ownerId: string
+  epoch: number
+  granted: bigint
+  captured: bigint
+  held: bigint
+  state: SliceRowState
+  isExpired: boolean
+  isHeldOver: boolean
+}
+export type SliceRowState = 'open' | 'draining' | 'closed'
+
+/** What ending an expired lease waits for; by the database's clock, judged again in the statement itself. */
+export type EndCondition = 'expired' | 'held over' | 'at once'
+
+const conditionSql: Record<EndCondition, string> = {
+  expired: 'and expires_at_ms <= now_ms()',
+  'held over': 'and held_until_ms <= now_ms()',
+  'at once': '',
+}
+
+/** Ends a lease that is still exactly as it was read: captured is folded, everything else returns. */
+export function closeLease(lease: LeaseRow, condition: EndCondition): LedgerStatement[] {
+  return [
+    foldIntoBudget(lease.budgetId, lease.captured, lease.granted - lease.captured),
+    {
+      sql: `update leases set granted_nanocredits = 0, captured_nanocredits = 0, held_nanocredits = 0,
+          state = 'closed', epoch = epoch + 1
+        where lease_id = $1 and epoch = $2 and granted_nanocredits = $3 and captured_nanocredits = $4
+          and state <> 'closed' ${conditionSql[condition]}`,
+      params: [lease.leaseId, lease.epoch, lease.granted, lease.captured],
+      expect: 1,
+      guard: leaseGuard(lease.leaseId),
+    },
+  ]
+}
+
+/** Takes everything that is not held from an expired lease whose owner may still be running calls. */
+export function drainLease(lease: LeaseRow): LedgerStatement[] {
+  return [
+    foldIntoBudget(lease.budgetId, 0n, lease.granted - lease.captured - lease.held),
+    {
+      sql: `update leases set granted_nanocredits = captured_nanocredits + held_nanocredits, state = 'draining',
+          epoch = epoch + 1
+        where lease_id = $1 and epoch = $2 and granted_nanocredits = $3 and captured_nanocredits = $4
+          and held_nanocredits = $5 and state = 'open' and expires_at_ms <= now_ms()`,
+      params: [lease.leaseId, lease.epoch, lease.granted, lease.captured, lease.held],
+      expect: 1,
+      guard: leaseGuard(lease.leaseId),
+    },
+  ]
+}
+
+/** Captures on the lease they were held from; `excess` was added to the budget in the same unit. */
+export function captureOnLease(leaseId: string, cost: bigint, excess: bigint): LedgerStatement {
+  return {
+    sql: `update leases set captured_nanocredits = captured_nanocredits + $2,
+        granted_nanocredits = granted_nanocredits + $3,
+        held_nanocredits = case when held_nanocredits <= $2 then 0
+          when granted_nanocredits + $3 - captured_nanocredits < held_nanocredits
+          then granted_nanocredits + $3 - captured_nanocredits - $2
+          else held_nanocredits - $2 end
+      where lease_id = $1 and state <> 'closed' and captured_nanocredits + $2 <= granted_nanocredits + $3`,
+    params: [leaseId, cost, excess],
+    expect: 1,
+    guard: leaseGuard(leaseId),
+  }
+}
+
+/** Captures on the budget itself, because the lease was closed meanwhile, and excess beyond a lease. Never refused for lack of money. */
+export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint): LedgerStatement {
+  return {
+    sql: `update budgets set spent_nanocredits = spent_nanocredits + $2,
+        granted_nanocredits = granted_nanocredits + $3
+      where budget_id = $1 and closed = 0`,
+    params: [budgetId, spent, spent + excess],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
+}
+
+const usageColumns = [
+  'generation_id',
+  'organization_id',
+  'key_id',
+  'batch_id',
+  'custom_id',
+  'operation',
+  'model',
+  'provider',
+  'endpoint_id',
+  'status',
+  'is_estimated',
+  'is_unpriced',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'audio_milliseconds',
+  'characters',
+  'cost_nanocredits',
+  'held_nanocredits',
+  'price_json',
+  'upstream_id',
+  'finish_reason',
+  'native_finish_reason',
+  'streamed',
+  'cancelled',
+  'latency_ms',
+  'generation_ms',
+  'session_id',
+  'user_id',
+  'request_id',
+  'details_json',
+  'created_at_ms',
+]
+const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
+  .map((_, index) => `$${index + 1}`)
+  .join(', ')})`
+
+/** One usage row per capture; a generation that is there already fails the unit. */
+export function insertUsages(captures: readonly { row: CaptureRow; held: bigint }[]): LedgerStatement {
+  return { sql: insertUsagesSql, rows: captures.map(({ row, held }) => usageValues(row, held)) }
+}
+
+const noDetails = '{}'
+
+function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
+  const { usage } = row
+  return [
+    row.generationId,
+    row.organizationId,
+    row.keyId,
+    row.batchId,
+    row.customId,
+    row.operation,
+    row.model,
+    row.provider,
+    row.endpointId,
+    row.status,
+    row.source === 'estimated' ? 1 : 0,
+    row.isUnpriced ? 1 : 0,
+    usage.inputTokens,
+    usage.cachedInputTokens,
+    usage.cacheWriteTokens,
+    usage.outputTokens,
+    usage.reasoningTokens,
+    usage.audioMilliseconds,
+    usage.characters,
+    row.costNanocredits,
+    held,
+    priceToJson(row.price),
+    row.upstreamId,
+    row.finishReason,
+    row.nativeFinishReason,
+    row.streamed ? 1 : 0,
+    row.cancelled ? 1 : 0,
+    wholeOrNull(row.latencyMs),
+    wholeOrNull(row.generationMs),
+    row.sessionId,
+    row.userId,
+    row.requestId,
+    detailsToJson(row.details),
+    row.createdAtMs,
+  ]
+}
+
+function detailsToJson(details: Readonly<Record<string, unknown>>): string {
+  for (const _ in details) return JSON.stringify(details)
+  return noDetails
+}
+
+/** Durations are measured with fractions and stored whole. */
+function wholeOrNull(milliseconds: number | null): number | null {
+  return milliseconds === null ? null : Math.round(milliseconds)
+}
+
+const insertPostingsSql = `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind,
+  reference) values ($1, $2, $3, $4, $5, $6)`
+
+/** Both postings of every capture that cost something; a capture of nothing is a usage row only. */
+export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatement | null {
+  const values: LedgerValue[][] = []
+  for (const row of rows) {
+    if (row.costNanocredits === 0n) continue
+    const { generationId, costNanocredits, createdAtMs } = row
+    const account = organizationAccount(row.organizationId)
+    values.push([generationId, account, -costNanocredits, createdAtMs, 'capture', null])
+    values.push([generationId, usageIncomeAccount, costNanocredits, createdAtMs, 'capture', null])
+  }
+  return values.length === 0 ? null : { sql: insertPostingsSql, rows: values }
+}
+
+/** Adds credits to a budget. */
+export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
+  return {
+    sql: 'update budgets set limit_nanocredits = limit_nanocredits + $2 where budget_id = $1',
+    params: [budgetId, amount],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
+}
+
+/** Both postings of a grant; its transaction id is taken once. */
+export function insertGrantPostings(grant: {
+  organizationId: string
+  amountNanocredits: bigint
+  transactionId: string
+  createdAtMs: number
+}): LedgerStatement {
+  const { transactionId, amountNanocredits, createdAtMs } = grant
+  const account = organizationAccount(grant.organizationId)
+  return {
+    sql: insertPostingsSql,
+    rows: [
+      [transactionId, account, amountNanocredits, createdAtMs, 'grant', null],
+      [transactionId, grantsAccount, -amountNanocredits, createdAtMs, 'grant', null],
+    ],
+  }
+}
+
+/** The guard that fails when a refund is of an unknown generation, or more than is left of its charge. */
+export const refundGuard = 'refund_within_charge'
+
+/** Takes a refund out of what was spent. */
+export function refundToBudget(budgetId: string, amount: bigint): LedgerStatement {
+  return {
+    sql: `update budgets set spent_nanocredits = spent_nanocredits - $2,
+      granted_nanocredits = granted_nanocredits - $2 where budget_id = $1`,
+    params: [budgetId, amount],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
+}
+
+/** Makes refunds of one generation wait for each other, so that together they cannot exceed it. Changes nothing. */
+export function lockUsage(generationId: string, organizationId: string): LedgerStatement {
+  return {
+    sql: 'update usages set cost_nanocredits = cost_nanocredits where generation_id = $1 and organization_id = $2',
+    params: [generationId, organizationId],
+    expect: 1,
+    guard: refundGuard,
+  }
+}
+
+/** A refund of a captured generation. `sequence` from 1 to `refundsMax` is its name: the same one twice is a repetition. */
+export interface Refund {
+  generationId: string
+  organizationId: string
+  amountNanocredits: bigint
+  sequence: number
+  kind: 'refund' | 'correction'
+  createdAtMs: number
+}
+
+/** The name of a refund's transaction. */
+export function refundTransactionId(refund: Pick<Refund, 'generationId' | 'sequence'>): string {
+  return `refund:${refund.generationId}:${refund.sequence}`
+}
+
+/**
+ * Both postings of a refund, if it fits into what is left of the original. Refunds are numbered, so that those before
+ * are found by their ids, whatever order the database sorts text in.
+ */
+export function insertRefundPostings(refund: Refund): LedgerStatement[] {
+  const { generationId } = refund
+  const related = [
+    generationId,
+    ...Array.from({ length: refundsMax }, (_, index) =>
+      refundTransactionId({ generationId, sequence: index + 1 }),
+    ),
+  ]
+  const sides: readonly [string, bigint][] = [
+    [organizationAccount(refund.organizationId), refund.amountNanocredits],
+    [usageIncomeAccount, -refund.amountNanocredits],
+  ]
+  return sides.map(([account, amount]) => ({
+    sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind, reference)
+      select cast($1 as text), cast($2 as text), cast($3 as bigint), cast($4 as bigint), cast($5 as text),
+        cast($6 as text)
+      where (select coalesce(sum(amount_nanocredits), 0) from postings where account = '${usageIncomeAccount}'
+        and transaction_id in (${related.map((_, index) => `$${index + 8}`).join(', ')})) >= cast($7 as bigint)`,
+    params: [
+      refundTransactionId(refund),
+      account,
+      amount,
+      refund.createdAtMs,
+      refund.kind,
+      refund.generationId,
+      refund.amountNanocredits,
+      ...related,
+    ],
+    expect: 1,
+    guard: refundGuard,
+  }))
+}

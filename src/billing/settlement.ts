@@ -1,0 +1,298 @@
+import { assert } from '../core/assert.ts'
+import { GatewayError } from '../core/errors.ts'
+import {
+  captureGroupMax,
+  captureGroupsMax,
+  captureQueueMax,
+  captureRedirectsMax,
+  captureRetryMaxMs,
+  captureRetryMs,
+  captureStallMs,
+  captureWaitMs,
+} from '../core/limits.ts'
+import type { CaptureRow } from './capture-row.ts'
+import { captureStatements, discharge, redirect, reserve, restore } from './charges.ts'
+import type { Charge } from './charges.ts'
+import { commitPoints } from './commit-points.ts'
+import type { Hold, SliceHold } from './hold.ts'
+import type { CommitOutcome, Ledger } from './ledger-repository.ts'
+import type { LedgerStatement } from './ledger-statements.ts'
+import type { Slice } from './slices.ts'
+import type { Timing } from './timing.ts'
+
+/** A mishap of which somebody should hear. */
+export interface BillingEvent {
+  type: 'dead_letter' | 'captures_failing' | 'captures_recovered' | 'capture_refused' | 'maintenance_failed'
+  /** For the log; never shown to callers. */
+  cause?: unknown
+  generationId?: string
+}
+
+/** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
+export interface PreparedCaptures {
+  readonly statements: readonly LedgerStatement[]
+  /** The unit is durable. */
+  committed(): void
+  /** The unit is not durable; prepare again, with what the error taught about leases. Never for an uncertain outcome. */
+  failed(error?: unknown): void
+}
+
+interface Entry extends Charge {
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+  readonly queuedMs: number
+  isOverdue: boolean
+  /** A commit that contained it ended without an answer, so finding it there means it was ours. */
+  mayBeDurable: boolean
+}
+
+/**
+ * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails for one row's sake is split
+ * until that row is alone. A capture stays queued and is tried again until it is durable or a dead letter, whatever its
+ * caller is told.
+ */
+export class Settlement {
+  readonly #ledger: Ledger
+  readonly #timing: Timing
+  readonly #onLost: (slice: Slice) => void
+  readonly #report: (event: BillingEvent) => void
+  readonly #queue: Entry[] = []
+  readonly #running = new Set<Entry>()
+  readonly #promises = new WeakMap<Hold, Promise<void>>()
+  #groups = 0
+  #isScheduled = false
+  #failingSinceMs: number | null = null
+  #captured = 0
+  #deadLetters = 0
+  #duplicates = 0
+
+  constructor(parts: {
+    ledger: Ledger
+    timing: Timing
+    onLost: (slice: Slice) => void
+    report: (event: BillingEvent) => void
+  }) {
+    this.#ledger = parts.ledger
+    this.#timing = parts.timing
+    this.#onLost = parts.onLost
+    this.#report = parts.report
+  }
+
+  get stats(): {
+    queued: number
+    captured: number
+    deadLetters: number
+    duplicates: number
+    isFailing: boolean
+  } {
+    return {
+      queued: this.#queue.length + this.#running.size,
+      captured: this.#captured,
+      deadLetters: this.#deadLetters,
+      duplicates: this.#duplicates,
+      isFailing: this.#failingSinceMs !== null,
+    }
+  }
+
+  /** False while captures do not become durable: nothing new should be spent. */
+  canAccept(): boolean {
+    if (this.#queue.length >= captureQueueMax / 2) return false
+    if (this.#failingSinceMs === null) return true
+    return this.#timing.clock.monotonicMs() - this.#failingSinceMs < captureStallMs
+  }
+
+  /** Resolves when durable. A hold is captured once: a second time gives the first one's promise. */
+  capture(hold: SliceHold, row: CaptureRow): Promise<void> {
+    if (hold.state !== 'held') return this.#promises.get(hold) ?? Promise.resolve()
+    if (this.#queue.length >= captureQueueMax) {
+      this.#report({ type: 'capture_refused', generationId: row.generationId })
+      return Promise.reject(notDurable())
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#promises.set(hold, promise)
+    const charge = reserve(hold, row)
+    const queuedMs = this.#timing.clock.monotonicMs()
+    this.#queue.push({ ...charge, resolve, reject, queuedMs, isOverdue: false, mayBeDurable: false })
+    this.#schedule()
+    return promise
+  }
+
+  /** For a batch part: the captures as statements of the part's own unit. Holds that ended are left out. */
+  prepare(entries: readonly { hold: SliceHold; row: CaptureRow }[]): PreparedCaptures {
+    const charges = entries
+      .filter(({ hold }) => hold.state === 'held')
+      .map(({ hold, row }) => reserve(hold, row))
+    let isOver = false
+    const once = (): void => {
+      assert(!isOver, 'prepared captures were ended twice')
+      isOver = true
+    }
+    return {
+      statements: charges.length === 0 ? [] : captureStatements(charges),
+      committed: () => {
+        once()
+        for (const charge of charges) this.#settle(charge)
+      },
+      failed: (error) => {
+        once()
+        const outcome = error === undefined ? null : this.#ledger.outcomeOf(error)
+        if (outcome?.type === 'guard') this.#redirect(charges, outcome.guard)
+        for (const charge of charges) restore(charge)
+      },
+    }
+  }
+
+  /** Tells callers who waited `captureWaitMs` that it takes longer; their captures stay queued. */
+  expireWaits(): void {
+    const nowMs = this.#timing.clock.monotonicMs()
+    for (const entries of [this.#running, this.#queue]) {
+      for (const entry of entries) {
+        if (entry.isOverdue || nowMs - entry.queuedMs < captureWaitMs) continue
+        entry.isOverdue = true
+        // Also when nothing was answered at all, a stalled disk counts as failing.
+        this.#failingSinceMs ??= entry.queuedMs
+        entry.reject(notDurable())
+      }
+    }
+  }
+
+  /** Resolves when everything queued is durable, or the time is over. */
+  async drain(untilMs: number): Promise<boolean> {
+    while (this.#queue.length + this.#running.size > 0) {
+      if (this.#timing.clock.monotonicMs() >= untilMs) return false
+      this.#start()
+      await this.#timing.sleep(5)
+    }
+    return true
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    this.#timing.defer(() => {
+      this.#isScheduled = false
+      this.#start()
+    })
+  }
+
+  #start(): void {
+    while (this.#queue.length > 0 && this.#groups < captureGroupsMax) {
+      const group = this.#queue.splice(0, captureGroupMax)
+      for (const entry of group) this.#running.add(entry)
+      this.#groups += 1
+      void this.#run(group).finally(() => {
+        this.#groups -= 1
+        if (this.#queue.length > 0) this.#start()
+      })
+    }
+  }
+
+  /** Until every capture of the group is durable or a dead letter. */
+  async #run(group: readonly Entry[]): Promise<void> {
+    const work: { entries: readonly Entry[]; redirects: number }[] = [{ entries: group, redirects: 0 }]
+    for (let next = work.pop(); next !== undefined; next = work.pop()) {
+      const { entries, redirects } = next
+      const outcome = await this.#commit(entries)
+      if (outcome.type === 'committed') for (const entry of entries) this.#finish(entry)
+      else if (
+        outcome.type === 'guard' &&
+        redirects < captureRedirectsMax &&
+        this.#redirect(entries, outcome.guard)
+      ) {
+        work.push({ entries, redirects: redirects + 1 })
+      } else if (entries.length > 1) {
+        const middle = entries.length >> 1
+        work.push(
+          { entries: entries.slice(middle), redirects: 0 },
+          { entries: entries.slice(0, middle), redirects: 0 },
+        )
+      } else await this.#endAlone(entries, outcome)
+    }
+  }
+
+  /** Commits until there is an answer: storage being out of order is none. */
+  async #commit(entries: readonly Entry[]): Promise<Exclude<CommitOutcome, { type: 'unknown' }>> {
+    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
+      const outcome = await this.#ledger.commit(commitPoints.capture, captureStatements(entries))
+      if (outcome.type !== 'unknown') {
+        this.#noteAnswer()
+        return outcome
+      }
+      for (const entry of entries) entry.mayBeDurable = true
+      this.#noteFailure(outcome.error)
+      await this.#timing.sleep(waitMs)
+    }
+  }
+
+  async #endAlone(entries: readonly Entry[], outcome: CommitOutcome): Promise<void> {
+    const [entry] = entries
+    if (entry === undefined) return
+    if (outcome.type === 'duplicate') {
+      if (entry.mayBeDurable) return this.#finish(entry)
+      // Somebody else captured this generation before: it changes nothing, and its hold is given back.
+      this.#duplicates += 1
+      return this.#abandon(entry)
+    }
+    const reason =
+      outcome.type === 'broken'
+        ? outcome.error.message
+        : `guard ${outcome.type === 'guard' ? outcome.guard : ''}`
+    await this.#bury(entry, reason)
+  }
+
+  async #bury(entry: Entry, reason: string): Promise<void> {
+    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
+      const outcome = await this.#ledger.insertDeadLetter(entry.row, reason)
+      if (outcome.type !== 'unknown') break
+      await this.#timing.sleep(waitMs)
+    }
+    this.#deadLetters += 1
+    this.#report({ type: 'dead_letter', generationId: entry.row.generationId, cause: reason })
+    this.#abandon(entry)
+  }
+
+  #abandon(entry: Entry): void {
+    restore(entry)
+    const nowMs = this.#timing.clock.monotonicMs()
+    for (const { slice } of entry.hold.shares) slice.release(entry.hold.amount, nowMs)
+    entry.hold.state = 'ended'
+    this.#running.delete(entry)
+    entry.resolve()
+  }
+
+  #finish(entry: Entry): void {
+    this.#settle(entry)
+    this.#running.delete(entry)
+    entry.resolve()
+  }
+
+  #settle(charge: Charge): void {
+    this.#captured += 1
+    discharge(charge, this.#timing.clock.monotonicMs())
+  }
+
+  /** False when the guard says nothing about these charges. */
+  #redirect(charges: readonly Charge[], guard: string): boolean {
+    const lost = redirect(charges, guard)
+    for (const slice of lost.slices) this.#onLost(slice)
+    return lost.isChanged
+  }
+
+  #noteAnswer(): void {
+    if (this.#failingSinceMs === null) return
+    this.#failingSinceMs = null
+    this.#report({ type: 'captures_recovered' })
+  }
+
+  #noteFailure(cause: Error): void {
+    if (this.#failingSinceMs !== null) return
+    this.#failingSinceMs = this.#timing.clock.monotonicMs()
+    this.#report({ type: 'captures_failing', cause })
+  }
+}
+
+function notDurable(): GatewayError {
+  return new GatewayError('storage_unavailable', 'The usage of this call could not be recorded in time.', {
+    retryAfterSeconds: 5,
+  })
+}
