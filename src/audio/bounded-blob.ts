@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts'
-import { audioReadBytes } from '../core/limits.ts'
+import { durationReadBytes } from '../core/limits.ts'
 
 /** Thrown when a parser has read more than it may; the caller then goes without its answer. */
 export class ReadLimitError extends Error {}
@@ -28,13 +28,13 @@ export class BoundedBlob {
     const last = Math.min(end, this.size)
     if (start >= last) return new Uint8Array(0)
     if (start < this.#windowStart || last > this.#windowStart + this.#window.length) {
-      await this.#load(start, Math.max(last, start + audioReadBytes))
+      await this.#load(start, Math.max(last, start + durationReadBytes))
     }
     return this.#window.subarray(start - this.#windowStart, last - this.#windowStart)
   }
 
   async #load(start: number, end: number): Promise<void> {
-    this.#reads += Math.ceil((end - start) / audioReadBytes)
+    this.#reads += Math.ceil((end - start) / durationReadBytes)
     if (this.#reads > this.#readsMax)
       throw new ReadLimitError('a container needed more reads than it may have')
     this.#window = new Uint8Array(await this.#blob.slice(start, end).arrayBuffer())

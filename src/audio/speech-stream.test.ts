@@ -45,7 +45,7 @@ const frame = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x00]), Buffer.alloc
 
 describe('a speech stream', () => {
   test('passes the contract’s samples and MPEG frames unchanged, however they are cut', () => {
-    const pcm = toS16(tone(24_000, 1, 440))
+    const pcm = toS16(tone(24_000, 1, 440).subarray(0, 4_000))
     const mp3 = Buffer.concat([frame, frame, frame, frame])
     for (const size of [1, 7, 4096]) {
       expect(pass('pcm', contractPcm, cut(pcm, size)).equals(pcm)).toBe(true)
@@ -109,7 +109,7 @@ describe('a speech stream', () => {
   })
 
   test('takes the header off a WAV answer, also one of unknown length and with other chunks', () => {
-    const pcm = Buffer.from(toS16(tone(24_000, 1, 440)))
+    const pcm = Buffer.from(toS16(tone(24_000, 1, 440).subarray(0, 4_000)))
     const header = Buffer.from(wavHeader(0, 24_000))
     const list = Buffer.from('LIST\x05\0\0\0abcde\0', 'latin1')
     const streamed = Buffer.concat([header.subarray(0, 36), list, header.subarray(36), pcm])

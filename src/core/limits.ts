@@ -380,3 +380,5 @@ export const workerStopMs = 20_000
 export const workerIdleMs = 1_000
 /** Batches a worker looks at in one round. */
 export const activeBatchesMax = 200
+/** Keys that `headrace keys` lists; an organization with more is managed over the API. */
+export const cliKeysMax = 1_000
