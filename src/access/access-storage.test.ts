@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'bun:test'
+import { eachDatabase } from '../../test/support/databases.ts'
+import { systemClock } from '../core/clock.ts'
+import { createAuthenticator } from './authenticator.ts'
+import { bootstrap } from './bootstrap.ts'
+import { createKeyRepository } from './key-repository.ts'
+import { createKeys } from './keys.ts'
+import { createOrganizationRepository } from './organization-repository.ts'
+import { createOrganizations } from './organization.ts'
+import { openPolicy } from './policy.ts'
+import { createRateRepository } from './rate-repository.ts'
+
+const clock = systemClock
+const nothing = { creditsNanocredits: null, key: null, managementKey: null }
+
+eachDatabase((_, open, { openFresh }) => {
+  async function fresh() {
+    const { database } = await openFresh()
+    const keys = createKeyRepository(database)
+    const organizations = createOrganizationRepository(database)
+    return { database, keys, organizations, clock }
+  }
+  const authenticate = async (parts: Awaited<ReturnType<typeof fresh>>, secret: string) =>
+    createAuthenticator({ repository: parts.keys, clock }).authenticate(
+      new Headers({ authorization: `Bearer ${secret}` }),
+      '',
+    )
+
+  describe('the first start', () => {
+    test('makes an organization and two keys, shown once', async () => {
+      const parts = await fresh()
+      const first = await bootstrap(nothing, parts)
+      expect(first).toMatchObject({ isNew: true, accountMode: 'tracked' })
+      expect(await authenticate(parts, first.key ?? '')).toMatchObject({
+        keyKind: 'inference',
+        accountMode: 'tracked',
+      })
+      expect(await authenticate(parts, first.managementKey ?? '')).toMatchObject({ keyKind: 'management' })
+      expect(await bootstrap(nothing, parts)).toEqual({
+        ...first,
+        isNew: false,
+        key: null,
+        managementKey: null,
+      })
+    })
+
+    test('of several at once exactly one makes the organization', async () => {
+      const parts = await fresh()
+      const options = {
+        creditsNanocredits: 5n,
+        key: 'an-inference-key-of-mine',
+        managementKey: 'a-management-key-of-mine',
+      }
+      const starts = await Promise.all(Array.from({ length: 5 }, () => bootstrap(options, parts)))
+      expect(starts.filter(({ isNew }) => isNew)).toHaveLength(1)
+      expect(starts.every(({ accountMode, key }) => accountMode === 'prepaid' && key === null)).toBe(true)
+      expect(await authenticate(parts, 'an-inference-key-of-mine')).toMatchObject({ accountMode: 'prepaid' })
+    })
+
+    test('a later one adds keys that are named anew, and refuses one that is of another kind', async () => {
+      const parts = await fresh()
+      const { organizationId } = await bootstrap(nothing, parts)
+      await bootstrap({ ...nothing, key: 'a-key-named-later-on' }, parts)
+      await bootstrap({ ...nothing, key: 'a-key-named-later-on' }, parts)
+      expect(
+        await parts.keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: true }),
+      ).toHaveLength(3)
+      await expect(
+        bootstrap({ ...nothing, managementKey: 'a-key-named-later-on' }, parts),
+      ).rejects.toMatchObject({
+        type: 'conflict',
+      })
+      await expect(
+        bootstrap({ ...nothing, key: 'the-same-key-twice', managementKey: 'the-same-key-twice' }, parts),
+      ).rejects.toMatchObject({ type: 'conflict' })
+    })
+  })
+
+  describe('keys', () => {
+    test('are created, listed, changed and deleted, and every change is told', async () => {
+      const parts = await fresh()
+      const { organizationId } = await bootstrap(nothing, parts)
+      const changed: string[] = []
+      const keys = createKeys({ repository: parts.keys, clock, onChange: (hash) => changed.push(hash) })
+      const { key, secret } = await keys.create({
+        organizationId,
+        kind: 'inference',
+        name: 'mine',
+        limitNanocredits: 9_007_199_254_740_993n,
+        limitReset: 'weekly',
+        policy: { ...openPolicy, allowedModels: ['a/x'] },
+        rates: { requestsPerMinute: 7, batchesPerMinute: null },
+        expiresAtMs: clock.nowMs() + 60_000,
+      })
+      expect(await keys.load(organizationId, key.keyHash)).toEqual(key)
+      expect(await authenticate(parts, secret)).toMatchObject({
+        keyLimitNanocredits: 9_007_199_254_740_993n,
+        constraints: { allowedModels: ['a/x'] },
+        rates: { organization: { batchesPerMinute: 60 }, key: { requestsPerMinute: 7 } },
+      })
+      const updated = await keys.update(organizationId, key.keyHash, {
+        disabled: true,
+        limitNanocredits: null,
+      })
+      expect(updated).toMatchObject({
+        disabled: true,
+        limitNanocredits: null,
+        limitReset: 'weekly',
+        name: 'mine',
+      })
+      expect(updated.updatedAtMs).not.toBeNull()
+      await expect(authenticate(parts, secret)).rejects.toMatchObject({ status: 401 })
+      expect(await keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: false })).toHaveLength(
+        2,
+      )
+      await keys.delete(organizationId, key.keyHash)
+      await expect(keys.load(organizationId, key.keyHash)).rejects.toMatchObject({ status: 404 })
+      expect(changed).toEqual([key.keyHash, key.keyHash, key.keyHash])
+    })
+
+    test('of another organization are as unknown as none', async () => {
+      const parts = await fresh()
+      const { key } = await bootstrap(nothing, parts)
+      const { keyHash } = await authenticate(parts, key ?? '')
+      const keys = createKeys({ repository: parts.keys, clock, onChange: () => {} })
+      await expect(keys.load('org_other', keyHash)).rejects.toMatchObject({ status: 404 })
+      await expect(keys.update('org_other', keyHash, { disabled: true })).rejects.toMatchObject({
+        status: 404,
+      })
+      await expect(keys.delete('org_other', keyHash)).rejects.toMatchObject({ status: 404 })
+      expect(await authenticate(parts, key ?? '')).toBeDefined()
+    })
+
+    test('cannot be created twice from one secret', async () => {
+      const parts = await fresh()
+      const { organizationId, key } = await bootstrap(nothing, parts)
+      const keys = createKeys({ repository: parts.keys, clock, onChange: () => {} })
+      const again = keys.create({ organizationId, kind: 'inference', name: 'again', secret: key ?? '' })
+      await expect(again).rejects.toMatchObject({ type: 'conflict' })
+    })
+  })
+
+  describe('settings', () => {
+    test('change, are told, and are gone with their organization', async () => {
+      const parts = await fresh()
+      const { organizationId, managementKey } = await bootstrap(nothing, parts)
+      const changed: string[] = []
+      const organizations = createOrganizations({
+        repository: parts.organizations,
+        onChange: (id) => changed.push(id),
+      })
+      await organizations.updateSettings(organizationId, { isFilteredModelCatalogEnabled: true })
+      expect(await organizations.load(organizationId)).toMatchObject({ isFilteredModelCatalogEnabled: true })
+      expect(changed).toEqual([organizationId])
+      expect(await parts.organizations.markDeleted(organizationId)).toBe(true)
+      expect(await organizations.load(organizationId)).toBeNull()
+      const late = organizations.updateSettings(organizationId, { isFilteredModelCatalogEnabled: false })
+      await expect(late).rejects.toMatchObject({ status: 404 })
+      // The management key still comes in, so that its owner hears 404 and not 401.
+      expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
+    })
+  })
+
+  describe('rates in the database', () => {
+    test('exactly as many as allowed get through at once, however many ask from several processes', async () => {
+      const repositories = [createRateRepository(await open()), createRateRepository(await open())]
+      const asked = Array.from({ length: 40 }, (_unused, index) =>
+        repositories[index % 2]?.take('key:a:requests', 12),
+      )
+      const decisions = await Promise.all(asked)
+      expect(decisions.filter((decision) => decision?.isAllowed)).toHaveLength(12)
+      const waits = decisions.flatMap((decision) =>
+        decision && !decision.isAllowed ? [decision.waitMs] : [],
+      )
+      expect(Math.max(...waits)).toBeLessThanOrEqual(5_000)
+      expect(Math.min(...waits)).toBeGreaterThan(0)
+    })
+
+    test('one more gets through when its time has come', async () => {
+      const { database } = await openFresh({
+        nowExpression: '(select coalesce(max(created_at_ms), 1) from organizations)',
+      })
+      const setNow = (ms: number) =>
+        database.commit({
+          name: 'move the clock',
+          statements: [
+            {
+              sql: "insert into organizations (organization_id, name, account_mode, created_at_ms) values ($1, 'x', 'tracked', $2)",
+              params: [`org_${ms}`, ms],
+            },
+          ],
+        })
+      const rates = createRateRepository(database)
+      await setNow(1_000_000)
+      const allowed = async () => (await rates.take('key:b:requests', 2)).isAllowed
+      expect([await allowed(), await allowed(), await allowed()]).toEqual([true, true, false])
+      expect((await rates.take('key:b:requests', 2)).waitMs).toBe(30_000)
+      await setNow(1_029_999)
+      expect(await allowed()).toBe(false)
+      await setNow(1_030_000)
+      expect([await allowed(), await allowed()]).toEqual([true, false])
+      await setNow(10_000_000)
+      expect([await allowed(), await allowed(), await allowed()]).toEqual([true, true, false])
+    })
+
+    test('processes learn of each other by what they report, and old reports go', async () => {
+      const one = await open()
+      const two = await open()
+      await createRateRepository(one).exchangeUses([{ limitId: 'key:c:requests', count: 30 }], 3_000)
+      const seen = await createRateRepository(two).exchangeUses(
+        [{ limitId: 'key:c:requests', count: 10 }],
+        3_000,
+      )
+      expect(seen.get('key:c:requests')).toEqual(
+        new Map([
+          [one.ownerId, 30],
+          [two.ownerId, 10],
+        ]),
+      )
+      await createRateRepository(two).removeOld()
+      const still = await createRateRepository(two).exchangeUses(
+        [{ limitId: 'key:c:requests', count: 1 }],
+        60_000,
+      )
+      expect(still.get('key:c:requests')?.size).toBe(2)
+    })
+  })
+})

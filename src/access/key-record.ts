@@ -1,0 +1,33 @@
+import type { Policy, Rates } from '../canonical/principal.ts'
+import type { KeyId, OrganizationId } from '../core/ids.ts'
+
+/** A key as it is stored: everything but its secret. Times are epoch milliseconds. */
+export interface KeyRecord {
+  /** 64 hex digits, SHA-256 of the secret; the public name of the key. */
+  keyHash: string
+  keyId: KeyId
+  organizationId: OrganizationId
+  kind: 'inference' | 'management'
+  name: string
+  /** The secret with its middle hidden. */
+  label: string
+  disabled: boolean
+  /** Spending limit; null means none. */
+  limitNanocredits: bigint | null
+  limitReset: 'daily' | 'weekly' | 'monthly' | null
+  policy: Policy
+  rates: Rates
+  expiresAtMs: number | null
+  createdAtMs: number
+  updatedAtMs: number | null
+}
+
+/** What may be changed on a key; members left out stay. */
+export interface KeyChanges {
+  name?: string
+  disabled?: boolean
+  limitNanocredits?: bigint | null
+  limitReset?: KeyRecord['limitReset']
+  policy?: Policy
+  rates?: Rates
+}

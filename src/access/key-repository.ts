@@ -1,0 +1,207 @@
+import type { Policy, Rates } from '../canonical/principal.ts'
+import type { Database, SqlValue, Statement } from '../storage/database.ts'
+import type { KeyChanges, KeyRecord } from './key-record.ts'
+import { parsePolicy, renderPolicy } from './policy.ts'
+import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts'
+import { parseColumn } from './stored-json.ts'
+
+/** A key with what its organization adds to it. */
+export interface LoadedKey {
+  key: KeyRecord
+  organization: {
+    accountMode: 'prepaid' | 'tracked'
+    isFilteredModelCatalogEnabled: boolean
+    policy: Policy
+    rates: Rates
+    isDeleted: boolean
+  }
+}
+
+/** Owns the table `api_keys`. */
+export interface KeyRepository {
+  /** The key with this hash and its organization, or null. */
+  loadByHash(keyHash: string): Promise<LoadedKey | null>
+  loadById(keyId: string): Promise<LoadedKey | null>
+  /** An organization's keys, oldest first. */
+  list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
+  /** Rejects with UniqueViolation when the secret or the id is taken. */
+  insert(key: KeyRecord): Promise<void>
+  /** The changed key, or null when the organization has none with this hash. */
+  update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord | null>
+  /** Whether there was one. */
+  delete(organizationId: string, keyHash: string): Promise<boolean>
+}
+
+/** A part of a list of keys. */
+export interface KeyPage {
+  offset: number
+  limit: number
+  includeDisabled: boolean
+}
+
+/** `limit` and `offset` are checked by the caller. */
+export function createKeyRepository(database: Database): KeyRepository {
+  const loadWhere = async (condition: string, value: string): Promise<LoadedKey | null> => {
+    const [row] = await database.query<LoadedRow>(`${loadSql} where ${condition}`, [value])
+    return row ? toLoadedKey(row) : null
+  }
+  return {
+    loadByHash: (keyHash) => loadWhere('k.key_hash = $1', keyHash),
+    loadById: (keyId) => loadWhere('k.key_id = $1', keyId),
+    async list(organizationId, { offset, limit, includeDisabled }) {
+      const rows = await database.query<KeyRow>(
+        `select ${columns.join(', ')} from api_keys where organization_id = $1 and disabled <= $2
+         order by created_at_ms, key_id limit $3 offset $4`,
+        [organizationId, includeDisabled ? 1 : 0, limit, offset],
+      )
+      return rows.map(toKeyRecord)
+    },
+    async insert(key) {
+      await database.commit({ name: 'insert key', statements: [insertKeyStatement(key)] })
+    },
+    async update(organizationId, keyHash, changes) {
+      const assignments = toAssignments(changes)
+      const sets = assignments.map(([column], index) => `${column} = $${index + 3}`)
+      const [rows] = await database.commit({
+        name: 'update key',
+        statements: [
+          {
+            sql: `update api_keys set ${[...sets, 'updated_at_ms = now_ms()'].join(', ')}
+                  where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
+            params: [organizationId, keyHash, ...assignments.map(([, value]) => value)],
+          },
+        ],
+      })
+      const row = rows?.[0]
+      return row ? toKeyRecord(row as unknown as KeyRow) : null
+    },
+    async delete(organizationId, keyHash) {
+      const [rows] = await database.commit({
+        name: 'delete key',
+        statements: [
+          {
+            sql: 'delete from api_keys where organization_id = $1 and key_hash = $2 returning key_id',
+            params: [organizationId, keyHash],
+          },
+        ],
+      })
+      return rows !== undefined && rows.length > 0
+    },
+  }
+}
+
+/** The insert of a key, for a unit that creates its organization too. With `ifAbsent` a known hash is left as it is. */
+export function insertKeyStatement(key: KeyRecord, options: { ifAbsent?: boolean } = {}): Statement {
+  return {
+    sql: `insert into api_keys (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})${
+      options.ifAbsent ? ' on conflict (key_hash) do nothing' : ''
+    }`,
+    params: [
+      key.keyHash,
+      key.keyId,
+      key.organizationId,
+      key.kind,
+      key.name,
+      key.label,
+      key.disabled ? 1 : 0,
+      key.limitNanocredits,
+      key.limitReset,
+      renderPolicy(key.policy),
+      renderRates(key.rates),
+      key.expiresAtMs,
+      key.createdAtMs,
+      key.updatedAtMs,
+    ],
+  }
+}
+
+const columns = [
+  'key_hash',
+  'key_id',
+  'organization_id',
+  'kind',
+  'name',
+  'label',
+  'disabled',
+  'limit_nanocredits',
+  'limit_reset',
+  'policy_json',
+  'rate_json',
+  'expires_at_ms',
+  'created_at_ms',
+  'updated_at_ms',
+] as const
+
+const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')},
+  o.account_mode, o.is_filtered_model_catalog_enabled,
+  o.policy_json as organization_policy_json, o.rate_json as organization_rate_json, o.deleted_at_ms
+  from api_keys k join organizations o on o.organization_id = k.organization_id`
+
+interface KeyRow {
+  key_hash: string
+  key_id: string
+  organization_id: string
+  kind: KeyRecord['kind']
+  name: string
+  label: string
+  disabled: number
+  limit_nanocredits: bigint | null
+  limit_reset: KeyRecord['limitReset']
+  policy_json: string
+  rate_json: string
+  expires_at_ms: number | null
+  created_at_ms: number
+  updated_at_ms: number | null
+}
+
+interface LoadedRow extends KeyRow {
+  account_mode: 'prepaid' | 'tracked'
+  is_filtered_model_catalog_enabled: number
+  organization_policy_json: string
+  organization_rate_json: string
+  deleted_at_ms: number | null
+}
+
+function toKeyRecord(row: KeyRow): KeyRecord {
+  return {
+    keyHash: row.key_hash,
+    keyId: row.key_id,
+    organizationId: row.organization_id,
+    kind: row.kind,
+    name: row.name,
+    label: row.label,
+    disabled: row.disabled !== 0,
+    limitNanocredits: row.limit_nanocredits,
+    limitReset: row.limit_reset,
+    policy: parseColumn(row.policy_json, 'api_keys.policy_json', parsePolicy),
+    rates: parseColumn(row.rate_json, 'api_keys.rate_json', (value) => parseRates(value)),
+    expiresAtMs: row.expires_at_ms,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+  }
+}
+
+function toLoadedKey(row: LoadedRow): LoadedKey {
+  return {
+    key: toKeyRecord(row),
+    organization: {
+      accountMode: row.account_mode,
+      isFilteredModelCatalogEnabled: row.is_filtered_model_catalog_enabled !== 0,
+      policy: parseColumn(row.organization_policy_json, 'organizations.policy_json', parsePolicy),
+      rates: parseColumn(row.organization_rate_json, 'organizations.rate_json', parseOrganizationRates),
+      isDeleted: row.deleted_at_ms !== null,
+    },
+  }
+}
+
+function toAssignments(changes: KeyChanges): [string, SqlValue][] {
+  const assignments: [string, SqlValue][] = []
+  if (changes.name !== undefined) assignments.push(['name', changes.name])
+  if (changes.disabled !== undefined) assignments.push(['disabled', changes.disabled ? 1 : 0])
+  if (changes.limitNanocredits !== undefined)
+    assignments.push(['limit_nanocredits', changes.limitNanocredits])
+  if (changes.limitReset !== undefined) assignments.push(['limit_reset', changes.limitReset])
+  if (changes.policy !== undefined) assignments.push(['policy_json', renderPolicy(changes.policy)])
+  if (changes.rates !== undefined) assignments.push(['rate_json', renderRates(changes.rates)])
+  return assignments
+}

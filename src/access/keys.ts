@@ -1,0 +1,107 @@
+import type { Policy, Rates } from '../canonical/principal.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import type { KeyChanges, KeyRecord } from './key-record.ts'
+import type { KeyPage, KeyRepository } from './key-repository.ts'
+import { openPolicy } from './policy.ts'
+import { unlimitedRates } from './rate-rules.ts'
+import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
+
+/** What a new key is to be. */
+export interface NewKey {
+  organizationId: string
+  kind: KeyRecord['kind']
+  name: string
+  /** A secret that somebody brings along; left out, one is made. */
+  secret?: string
+  limitNanocredits?: bigint | null
+  limitReset?: KeyRecord['limitReset']
+  policy?: Policy
+  rates?: Rates
+  expiresAtMs?: number | null
+}
+
+/** A key just made, with the secret that nobody will see again. */
+export interface CreatedKey {
+  key: KeyRecord
+  secret: string
+}
+
+/** The keys of organizations. A change is seen by this process at once and by others within two seconds. */
+export interface Keys {
+  /** Throws `conflict` for a secret that is a key already. */
+  create(options: NewKey): Promise<CreatedKey>
+  list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
+  /** Throws `not_found`, also for a key of another organization. */
+  load(organizationId: string, keyHash: string): Promise<KeyRecord>
+  update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord>
+  delete(organizationId: string, keyHash: string): Promise<void>
+}
+
+/** What keys need; `onChange` is told the hash of every key that changed. */
+export interface KeysOptions {
+  repository: KeyRepository
+  clock: Clock
+  onChange: (keyHash: string) => void
+}
+
+/** Creates, lists and changes keys; secrets leave here once and are never stored. */
+export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
+  return {
+    async create(options) {
+      const { key, secret } = makeKey(options, clock.nowMs())
+      if (await repository.loadByHash(key.keyHash))
+        throw new GatewayError('conflict', 'This key exists already.')
+      await repository.insert(key)
+      onChange(key.keyHash)
+      return { key, secret }
+    },
+    list: (organizationId, page) => repository.list(organizationId, page),
+    async load(organizationId, keyHash) {
+      const loaded = await repository.loadByHash(keyHash)
+      return found(loaded?.key.organizationId === organizationId ? loaded.key : null)
+    },
+    async update(organizationId, keyHash, changes) {
+      const key = found(await repository.update(organizationId, keyHash, changes))
+      onChange(keyHash)
+      return key
+    },
+    async delete(organizationId, keyHash) {
+      if (!(await repository.delete(organizationId, keyHash))) throw noSuchKey()
+      onChange(keyHash)
+    },
+  }
+}
+
+/** A key that is not stored yet. Throws `invalid_request` for a secret that cannot be one. */
+export function makeKey(options: NewKey, nowMs: number): CreatedKey {
+  if (options.secret !== undefined) checkImportedSecret(options.secret)
+  const secret = options.secret ?? newSecret()
+  const key: KeyRecord = {
+    keyHash: hashSecret(secret),
+    keyId: newId('key', nowMs),
+    organizationId: options.organizationId,
+    kind: options.kind,
+    name: options.name,
+    label: maskSecret(secret),
+    disabled: false,
+    limitNanocredits: options.limitNanocredits ?? null,
+    limitReset: options.limitReset ?? null,
+    policy: options.policy ?? openPolicy,
+    rates: options.rates ?? unlimitedRates,
+    expiresAtMs: options.expiresAtMs ?? null,
+    createdAtMs: nowMs,
+    updatedAtMs: null,
+  }
+  return { key, secret }
+}
+
+function found(key: KeyRecord | null): KeyRecord {
+  if (key) return key
+  throw noSuchKey()
+}
+
+function noSuchKey(): GatewayError {
+  return new GatewayError('not_found', 'There is no key with this hash.', { param: 'hash' })
+}

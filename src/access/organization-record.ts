@@ -1,0 +1,14 @@
+import type { Policy, Rates } from '../canonical/principal.ts'
+import type { OrganizationId } from '../core/ids.ts'
+
+/** An organization as it is stored. Times are epoch milliseconds. */
+export interface OrganizationRecord {
+  organizationId: OrganizationId
+  name: string
+  /** `prepaid` refuses what the balance does not cover; `tracked` records costs and has no balance limit. */
+  accountMode: 'prepaid' | 'tracked'
+  isFilteredModelCatalogEnabled: boolean
+  policy: Policy
+  rates: Rates
+  createdAtMs: number
+}

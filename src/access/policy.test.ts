@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { mergePolicies, openPolicy, parsePolicy, renderPolicy } from './policy.ts'
+import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts'
+import { parseColumn } from './stored-json.ts'
+import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
+
+test('allow-lists intersect, prohibitions add up, and flags hold when either sets them', () => {
+  const organization = {
+    ...openPolicy,
+    allowedModels: ['a/x', 'a/y'],
+    ignoredProviders: ['one'],
+    requireZdr: true,
+  }
+  const key = { ...openPolicy, allowedModels: ['a/y', 'a/z'], ignoredProviders: ['two', 'one'] }
+  expect(mergePolicies(organization, key)).toEqual({
+    allowedModels: ['a/y'],
+    ignoredModels: [],
+    allowedProviders: null,
+    ignoredProviders: ['one', 'two'],
+    requireZdr: true,
+    denyDataCollection: false,
+  })
+})
+
+test('lists without a common name allow nothing, and one list alone counts', () => {
+  const left = { ...openPolicy, allowedProviders: ['openai'] }
+  expect(mergePolicies(left, { ...openPolicy, allowedProviders: ['groq'] }).allowedProviders).toEqual([])
+  expect(mergePolicies(left, openPolicy).allowedProviders).toEqual(['openai'])
+  expect(mergePolicies(openPolicy, left).allowedProviders).toEqual(['openai'])
+})
+
+test('a provider and one of its tags meet in the tag', () => {
+  const left = { ...openPolicy, allowedProviders: ['openai'] }
+  const right = { ...openPolicy, allowedProviders: ['openai/eu', 'openairy'] }
+  expect(mergePolicies(left, right).allowedProviders).toEqual(['openai/eu'])
+})
+
+test('a policy survives being stored', () => {
+  const policy = { ...openPolicy, allowedModels: ['a/x'], ignoredModels: ['b/y'], denyDataCollection: true }
+  expect(parsePolicy(JSON.parse(renderPolicy(policy)))).toEqual(policy)
+  expect(parsePolicy({})).toEqual(openPolicy)
+  expect(parsePolicy({ allowed_models: null, enforce_zdr: null })).toEqual(openPolicy)
+})
+
+test('a policy that cannot be understood is refused by name, never read as no rule', () => {
+  for (const [value, param] of [
+    [[], 'policy'],
+    [null, 'policy'],
+    [{ allowed_model: ['x'] }, 'policy.allowed_model'],
+    [{ allowed_models: [] }, 'policy.allowed_models'],
+    [{ ignored_providers: 'x' }, 'policy.ignored_providers'],
+    [{ ignored_models: [1] }, 'policy.ignored_models'],
+    [{ enforce_zdr: 'yes' }, 'policy.enforce_zdr'],
+  ] as const) {
+    expect(() => parsePolicy(value)).toThrow(expect.objectContaining({ type: 'invalid_request', param }))
+  }
+  expect(() => parseColumn('{', 'policy_json', parsePolicy)).toThrow(
+    expect.objectContaining({ type: 'internal' }),
+  )
+})
+
+test('rates keep what is not said, take null as unlimited, and refuse the rest', () => {
+  expect(parseOrganizationRates({})).toEqual({ requestsPerMinute: null, batchesPerMinute: 60 })
+  expect(parseOrganizationRates({ batches_per_minute: null })).toEqual({
+    requestsPerMinute: null,
+    batchesPerMinute: null,
+  })
+  const rates = { requestsPerMinute: 5, batchesPerMinute: null }
+  expect(parseRates(JSON.parse(renderRates(rates)))).toEqual(rates)
+  for (const value of [0, -1, 1.5, '5', 1e9]) {
+    expect(() => parseRates({ requests_per_minute: value })).toThrow(
+      expect.objectContaining({ param: 'rates.requests_per_minute' }),
+    )
+  }
+})
+
+test('secrets are unlike each other, and nothing shown of one gives it away', () => {
+  const secret = newSecret()
+  expect(secret).toMatch(/^sk-hr-v1-[0-9a-z]{64}$/)
+  expect(newSecret()).not.toBe(secret)
+  expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  expect(maskSecret(secret)).toBe(`${secret.slice(0, 12)}...${secret.slice(-3)}`)
+  expect(maskSecret('a-short-secret')).toBe('…')
+  for (const bad of ['short', 'has a space in the middle', 'x'.repeat(513), 'ünprintable-characters']) {
+    expect(() => checkImportedSecret(bad)).toThrow(expect.objectContaining({ param: 'key' }))
+  }
+})

@@ -1,0 +1,96 @@
+import type { Database } from '../storage/database.ts'
+
+/** What the database decided about one request. */
+export interface RateDecision {
+  isAllowed: boolean
+  /** Milliseconds until the next one would be; 0 when this one was. */
+  waitMs: number
+}
+
+/** How much a process made use of a limit lately. */
+export interface RateUse {
+  limitId: string
+  /** Requests since its last report. */
+  count: number
+}
+
+/** Owns the table `rate_windows`: arrival times of small limits (`gcra:…`), and reported uses of large ones (`use:…`). */
+export interface RateRepository {
+  /** Takes one of `perMinute` by the database's clock; a whole minute's worth may come at once. */
+  take(limitId: string, perMinute: number): Promise<RateDecision>
+  /** Reports this process's uses and returns those of all processes that reported lately, this one included. */
+  exchangeUses(uses: readonly RateUse[], silentMs: number): Promise<Map<string, Map<string, number>>>
+  /** Removes what nobody asked about for an hour. */
+  removeOld(): Promise<void>
+}
+
+const minuteMicroseconds = 60_000_000
+const oldMs = 3_600_000
+
+/** Rate windows in the given database; its owner id stands for this process. */
+export function createRateRepository(database: Database): RateRepository {
+  return {
+    async take(limitId, perMinute) {
+      const rateId = `gcra:${limitId}`
+      const intervalUs = Math.floor(minuteMicroseconds / perMinute)
+      const toleranceUs = intervalUs * (perMinute - 1)
+      const [rows] = await database.commit({
+        name: 'take rate',
+        statements: [{ sql: takeSql, params: [rateId, intervalUs, toleranceUs] }],
+      })
+      if (rows && rows.length > 0) return { isAllowed: true, waitMs: 0 }
+      const [row] = await database.query<{ wait_us: number }>(
+        'select tat_us - now_ms() * 1000 as wait_us from rate_windows where rate_id = $1',
+        [rateId],
+      )
+      return { isAllowed: false, waitMs: Math.max(1, Math.ceil(((row?.wait_us ?? 0) - toleranceUs) / 1000)) }
+    },
+    async exchangeUses(uses, silentMs) {
+      const { ownerId } = database
+      await database.commit({
+        name: 'report rates',
+        statements: [
+          {
+            sql: `insert into rate_windows (rate_id, tat_us, updated_at_ms) values ($1, $2, now_ms())
+                  on conflict (rate_id) do update set tat_us = excluded.tat_us, updated_at_ms = excluded.updated_at_ms`,
+            rows: uses.map(({ limitId, count }) => [`use:${limitId}:${ownerId}`, count]),
+          },
+        ],
+      })
+      const rows = await database.query<{ rate_id: string; tat_us: number }>(
+        "select rate_id, tat_us from rate_windows where substr(rate_id, 1, 4) = 'use:' and updated_at_ms > now_ms() - $1",
+        [silentMs],
+      )
+      return byLimit(rows)
+    },
+    async removeOld() {
+      await database.commit({
+        name: 'remove old rates',
+        statements: [
+          { sql: 'delete from rate_windows where updated_at_ms < now_ms() - $1', params: [oldMs] },
+        ],
+      })
+    },
+  }
+}
+
+// The arrival time moves on from itself or from now, whichever is later, unless it lies too far ahead already.
+const takeSql = `insert into rate_windows (rate_id, tat_us, updated_at_ms) values ($1, now_ms() * 1000 + $2, now_ms())
+  on conflict (rate_id) do update set
+    tat_us = case when rate_windows.tat_us > now_ms() * 1000 then rate_windows.tat_us else now_ms() * 1000 end + $2,
+    updated_at_ms = now_ms()
+  where rate_windows.tat_us <= now_ms() * 1000 + $3
+  returning tat_us`
+
+/** `use:<limit>:<owner>`; limits have colons, owners have none. */
+function byLimit(rows: readonly { rate_id: string; tat_us: number }[]): Map<string, Map<string, number>> {
+  const limits = new Map<string, Map<string, number>>()
+  for (const { rate_id: rateId, tat_us: count } of rows) {
+    const colon = rateId.lastIndexOf(':')
+    const limitId = rateId.slice('use:'.length, colon)
+    const owners = limits.get(limitId) ?? new Map<string, number>()
+    owners.set(rateId.slice(colon + 1), count)
+    limits.set(limitId, owners)
+  }
+  return limits
+}

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test'
+import type { Principal, Rates } from '../canonical/principal.ts'
+import type { RateRepository, RateUse } from './rate-repository.ts'
+import { createRateGate } from './rates.ts'
+import { createSharedRates } from './shared-rates.ts'
+
+const none: Rates = { requestsPerMinute: null, batchesPerMinute: null }
+
+function principalWith(organization: Partial<Rates>, key: Partial<Rates> = {}): Principal {
+  const rates = { organization: { ...none, ...organization }, key: { ...none, ...key } }
+  return { organizationId: 'org_1', keyId: 'key_1', rates } as Principal
+}
+
+/** Reports of all processes by limit, as the database would keep them. */
+function board() {
+  const limits = new Map<string, Map<string, number>>()
+  const repositoryOf = (ownerId: string) => ({
+    exchangeUses: async (uses: readonly RateUse[]) => {
+      for (const { limitId, count } of uses) {
+        const owners = limits.get(limitId) ?? new Map<string, number>()
+        limits.set(limitId, owners.set(ownerId, count))
+      }
+      return limits
+    },
+    removeOld: async () => {},
+  })
+  return { limits, repositoryOf }
+}
+
+function setUp() {
+  const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
+  const taken: string[] = []
+  const answer = { isAllowed: true, waitMs: 0 }
+  const repository: RateRepository = {
+    ...board().repositoryOf('me'),
+    take: async (limitId) => {
+      taken.push(limitId)
+      return { ...answer }
+    },
+  }
+  const gate = createRateGate({ repository, ownerId: 'me', clock })
+  return { clock, taken, answer, gate }
+}
+
+describe('the gate', () => {
+  test('asks nothing and nobody when there is no limit', () => {
+    const { gate, taken } = setUp()
+    expect(gate.admitRequest(principalWith({ batchesPerMinute: 1 }))).toBeUndefined()
+    expect(gate.admitBatch(principalWith({ requestsPerMinute: 1 }))).toBeUndefined()
+    expect(taken).toEqual([])
+  })
+
+  test('small limits are the database’s, each under its own name', async () => {
+    const { gate, taken } = setUp()
+    await gate.admitRequest(principalWith({ requestsPerMinute: 5 }, { requestsPerMinute: 3 }))
+    await gate.admitBatch(principalWith({ batchesPerMinute: 60 }))
+    expect(taken).toEqual(['organization:org_1:requests', 'key:key_1:requests', 'organization:org_1:batches'])
+  })
+
+  test('a refusal says which limit and when, and is not asked again before', async () => {
+    const { gate, taken, answer, clock } = setUp()
+    Object.assign(answer, { isAllowed: false, waitMs: 2_500 })
+    const principal = principalWith({}, { requestsPerMinute: 3 })
+    const refused = async () => gate.admitRequest(principal)
+    await expect(refused()).rejects.toMatchObject({
+      type: 'rate_limit_exceeded',
+      status: 429,
+      retryAfterSeconds: 3,
+      message: 'Rate limit exceeded: this key may send 3 requests a minute. Try again in 3 s.',
+      metadata: { limit_source: 'key_requests', limit_per_minute: 3 },
+    })
+    await refused().catch(() => null)
+    expect(taken).toHaveLength(1)
+    clock.ms += 2_500
+    Object.assign(answer, { isAllowed: true, waitMs: 0 })
+    await refused()
+    expect(taken).toHaveLength(2)
+  })
+
+  test('large limits are granted from memory after the first time', async () => {
+    const { gate, taken } = setUp()
+    const principal = principalWith({ requestsPerMinute: 1_000 })
+    await gate.admitRequest(principal)
+    for (let i = 1; i < 1_000; i++) expect(gate.admitRequest(principal)).toBeUndefined()
+    expect(() => gate.admitRequest(principal)).toThrow('this organization may send 1000 requests a minute')
+    expect(taken).toEqual([])
+    gate.stop()
+  })
+})
+
+describe('shares', () => {
+  const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
+
+  async function grantAll(rates: ReturnType<typeof createSharedRates>, attempts: number): Promise<number> {
+    let granted = 0
+    for (let i = 0; i < attempts; i++) if ((await rates.take('l', 600)) === 0) granted += 1
+    return granted
+  }
+
+  test('follow need, and their sum stays the limit', async () => {
+    const { repositoryOf } = board()
+    const one = createSharedRates({ repository: repositoryOf('one'), ownerId: 'one', clock })
+    const two = createSharedRates({ repository: repositoryOf('two'), ownerId: 'two', clock })
+    await one.take('l', 600)
+    await two.take('l', 600)
+    for (let second = 0; second < 60; second++) {
+      for (let i = 0; i < 90; i++) await one.take('l', 600)
+      for (let i = 0; i < 10; i++) await two.take('l', 600)
+      await Promise.all([one.divide(), two.divide()])
+      clock.ms += 1_000
+    }
+    // What was saved up has run off: from here on both together get ten a second, most of them the one in need.
+    const granted = { one: 0, two: 0 }
+    for (let second = 0; second < 60; second++) {
+      granted.one += await grantAll(one, 90)
+      granted.two += await grantAll(two, 10)
+      await Promise.all([one.divide(), two.divide()])
+      clock.ms += 1_000
+    }
+    expect(granted.one + granted.two).toBeLessThanOrEqual(620)
+    expect(granted.one + granted.two).toBeGreaterThan(540)
+    expect(granted.one).toBeGreaterThan(granted.two * 4)
+    one.stop()
+    two.stop()
+  })
+
+  test('a database that cannot answer leaves the shares as they are', async () => {
+    const failures: unknown[] = []
+    const repository = {
+      exchangeUses: async () => {
+        throw new Error('gone')
+      },
+      removeOld: async () => {},
+    }
+    const rates = createSharedRates({
+      repository,
+      ownerId: 'me',
+      clock,
+      onFailure: (error) => failures.push(error),
+    })
+    expect(await rates.take('l', 600)).toBe(0)
+    await rates.divide()
+    expect(rates.take('l', 600)).toBe(0)
+    expect(failures).toHaveLength(2)
+    rates.stop()
+  })
+})

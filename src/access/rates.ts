@@ -1,0 +1,127 @@
+import type { Principal } from '../canonical/principal.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { databaseRateMax, rateLimitsMax } from '../core/limits.ts'
+import type { RateRepository } from './rate-repository.ts'
+import { createSharedRates } from './shared-rates.ts'
+
+/** Decides whether a caller may make one more request a minute. */
+export interface RateGate {
+  /**
+   * For an inference request: limits of the organization, then of the key. Undefined at once when there are none.
+   * Throws or rejects with `rate_limit_exceeded` that says which limit and when to come again.
+   */
+  admitRequest(principal: Principal): Promise<void> | undefined
+  /** For creating a batch, in the same way. */
+  admitBatch(principal: Principal): Promise<void> | undefined
+  /** Ends the background work. */
+  stop(): void
+}
+
+/** What the gate needs. */
+export interface RateGateOptions {
+  repository: RateRepository
+  /** This process's owner id in the database. */
+  ownerId: string
+  clock: Clock
+  onFailure?: (failure: unknown) => void
+}
+
+/** One limit of one subject. */
+interface Limit {
+  id: string
+  /** For the message: `this organization`. */
+  subject: string
+  /** For the message: `requests`. */
+  things: string
+  /** Machine-readable name: `organization_requests`. */
+  source: string
+  perMinute: number
+}
+
+/** Small limits are decided by the database for all processes together, large ones by shares in each. */
+export function createRateGate(options: RateGateOptions): RateGate {
+  const { repository, clock } = options
+  const shared = createSharedRates(options)
+  /** Small limits that are used up, with the monotonic time at which one more will be free: no use asking before. */
+  const refusedUntilMs = new Map<string, number>()
+
+  async function takeFromDatabase(limit: Limit): Promise<number> {
+    const restMs = (refusedUntilMs.get(limit.id) ?? 0) - clock.monotonicMs()
+    if (restMs > 0) return restMs
+    const { isAllowed, waitMs } = await repository.take(limit.id, limit.perMinute)
+    if (isAllowed) {
+      refusedUntilMs.delete(limit.id)
+      return 0
+    }
+    if (refusedUntilMs.size >= rateLimitsMax) refusedUntilMs.clear()
+    refusedUntilMs.set(limit.id, clock.monotonicMs() + waitMs)
+    return waitMs
+  }
+
+  function take(limit: Limit): number | Promise<number> {
+    if (limit.perMinute <= databaseRateMax) return takeFromDatabase(limit)
+    return shared.take(limit.id, limit.perMinute)
+  }
+
+  /** Stays synchronous as long as every limit answers from memory. */
+  function admit(limits: readonly Limit[]): Promise<void> | undefined {
+    for (const [index, limit] of limits.entries()) {
+      const waitMs = take(limit)
+      if (typeof waitMs !== 'number') return admitRest(limit, waitMs, limits.slice(index + 1))
+      if (waitMs > 0) throw refusal(limit, waitMs)
+    }
+    return undefined
+  }
+
+  async function admitRest(limit: Limit, waiting: Promise<number>, rest: readonly Limit[]): Promise<void> {
+    const waitMs = await waiting
+    if (waitMs > 0) throw refusal(limit, waitMs)
+    await admit(rest)
+  }
+
+  return {
+    admitRequest(principal) {
+      const { organization, key } = principal.rates
+      if (organization.requestsPerMinute === null && key.requestsPerMinute === null) return undefined
+      return admit(limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute]))
+    },
+    admitBatch(principal) {
+      const { organization, key } = principal.rates
+      if (organization.batchesPerMinute === null && key.batchesPerMinute === null) return undefined
+      return admit(limitsOf(principal, 'batches', [organization.batchesPerMinute, key.batchesPerMinute]))
+    },
+    stop: () => shared.stop(),
+  }
+}
+
+/** The limits that are set, of the organization first: it is the larger and most likely the shared one. */
+function limitsOf(
+  { organizationId, keyId }: Principal,
+  things: 'requests' | 'batches',
+  [ofOrganization, ofKey]: readonly [number | null, number | null],
+): Limit[] {
+  const limits: Limit[] = []
+  const add = (kind: 'organization' | 'key', id: string, perMinute: number | null) => {
+    if (perMinute === null) return
+    limits.push({
+      id: `${kind}:${id}:${things}`,
+      subject: `this ${kind}`,
+      things,
+      source: `${kind}_${things}`,
+      perMinute,
+    })
+  }
+  add('organization', organizationId, ofOrganization)
+  add('key', keyId, ofKey)
+  return limits
+}
+
+function refusal({ subject, things, source, perMinute }: Limit, waitMs: number): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new GatewayError(
+    'rate_limit_exceeded',
+    `Rate limit exceeded: ${subject} may send ${perMinute} ${things} a minute. Try again in ${retryAfterSeconds} s.`,
+    { retryAfterSeconds, metadata: { limit_source: source, limit_per_minute: perMinute } },
+  )
+}

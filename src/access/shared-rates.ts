@@ -1,0 +1,141 @@
+import type { Clock } from '../core/clock.ts'
+import { rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits.ts'
+import type { RateRepository } from './rate-repository.ts'
+
+/**
+ * Large limits, divided among processes: each grants its share from memory, and every second the shares are divided
+ * anew by how much each process made use of the limit. With one process the share is the whole.
+ */
+export interface SharedRates {
+  /** Milliseconds to wait, 0 when the request may go; a promise only for a limit this process sees for the first time. */
+  take(limitId: string, perMinute: number): number | Promise<number>
+  /** Divides the shares anew. Never rejects. Called by a timer that starts with the first limit. */
+  divide(): Promise<void>
+  stop(): void
+}
+
+/** Where processes meet, and who this one is. */
+export interface SharedRatesOptions {
+  repository: Pick<RateRepository, 'exchangeUses' | 'removeOld'>
+  ownerId: string
+  clock: Clock
+  /** Told of failures that the next round makes good. */
+  onFailure?: (failure: unknown) => void
+}
+
+interface SharedLimit {
+  perMinute: number
+  /** Part of the limit this process may grant, above 0 and at most 1. */
+  share: number
+  /** Monotonic milliseconds at which all granted requests would have come at an even pace. */
+  arrivalMs: number
+  /** Requests asked for since the last division, granted or not: need is what shares follow. */
+  asked: number
+  usedAtMs: number
+  /** The first division, which must be over before anything is granted. */
+  joining: Promise<void> | null
+}
+
+const minuteMs = 60_000
+/** What a process counts for besides its use, so that an idle one keeps enough to begin with. */
+const presence = 1
+const removeEveryRounds = 600
+
+/** No limit is known yet. */
+export function createSharedRates(options: SharedRatesOptions): SharedRates {
+  const { clock } = options
+  const limits = new Map<string, SharedLimit>()
+  let timer: ReturnType<typeof setInterval> | null = null
+  let rounds = 0
+
+  async function exchange(chosen: Iterable<[string, SharedLimit]>): Promise<void> {
+    const uses = Array.from(chosen, ([limitId, limit]) => {
+      const count = limit.asked
+      limit.asked = 0
+      return { limitId, count }
+    })
+    if (uses.length === 0) return
+    try {
+      const reported = await options.repository.exchangeUses(uses, rateShareSilentMs)
+      for (const [limitId, owners] of reported) setShare(limits.get(limitId), owners, options.ownerId)
+    } catch (error) {
+      options.onFailure?.(error)
+    }
+  }
+
+  async function divide(): Promise<void> {
+    dropIdle(limits, clock.monotonicMs())
+    await exchange(limits)
+    if (++rounds % removeEveryRounds === 0) await options.repository.removeOld().catch(options.onFailure)
+  }
+
+  async function join(limitId: string, limit: SharedLimit): Promise<void> {
+    await exchange([[limitId, limit]])
+    limit.joining = null
+  }
+
+  function begin(limitId: string, perMinute: number): SharedLimit {
+    const limit: SharedLimit = {
+      perMinute,
+      share: 1,
+      arrivalMs: 0,
+      asked: 0,
+      usedAtMs: clock.monotonicMs(),
+      joining: null,
+    }
+    for (const oldest of limits.keys()) {
+      if (limits.size < rateLimitsMax) break
+      limits.delete(oldest)
+    }
+    limits.set(limitId, limit)
+    limit.joining = join(limitId, limit)
+    timer ??= setInterval(() => void divide(), rateShareEveryMs)
+    timer.unref()
+    return limit
+  }
+
+  return {
+    take(limitId, perMinute) {
+      const limit = limits.get(limitId) ?? begin(limitId, perMinute)
+      limit.perMinute = perMinute
+      limit.usedAtMs = clock.monotonicMs()
+      limit.asked += 1
+      if (limit.joining) return limit.joining.then(() => grant(limit, clock.monotonicMs()))
+      return grant(limit, limit.usedAtMs)
+    },
+    divide,
+    stop() {
+      if (timer) clearInterval(timer)
+      timer = null
+    },
+  }
+}
+
+/** The generic cell rate algorithm; a whole minute's share may come at once. */
+function grant(limit: SharedLimit, nowMs: number): number {
+  const rate = Math.max(1, limit.perMinute * limit.share)
+  const intervalMs = minuteMs / rate
+  const arrivalMs = Math.max(limit.arrivalMs, nowMs)
+  const waitMs = arrivalMs - nowMs - (minuteMs - intervalMs)
+  // A billionth of a minute forgives what sums of fractions lose.
+  if (waitMs > 1e-4) return waitMs
+  limit.arrivalMs = arrivalMs + intervalMs
+  return 0
+}
+
+function setShare(
+  limit: SharedLimit | undefined,
+  owners: ReadonlyMap<string, number>,
+  ownerId: string,
+): void {
+  const own = owners.get(ownerId)
+  if (!limit || own === undefined) return
+  let total = 0
+  for (const count of owners.values()) total += count + presence
+  limit.share = (own + presence) / total
+}
+
+function dropIdle(limits: Map<string, SharedLimit>, nowMs: number): void {
+  // After two idle minutes everything granted has run off, so forgetting the limit forgives nothing.
+  for (const [limitId, { usedAtMs }] of limits) if (usedAtMs + 2 * minuteMs < nowMs) limits.delete(limitId)
+}
