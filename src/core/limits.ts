@@ -382,3 +382,31 @@ export const workerIdleMs = 1_000
 export const activeBatchesMax = 200
 /** Keys that `headrace keys` lists; an organization with more is managed over the API. */
 export const cliKeysMax = 1_000
+/** Whole time for fetching audio from a public address, redirects included. */
+export const publicFetchMs = 120_000
+/** Redirects followed when fetching from a public address. */
+export const publicRedirectsMax = 5
+/** Largest provider model listing that is read. */
+export const listingBytesMax = 32_000_000
+/** How long a stop waits for running calls before it ends them. */
+export const stopWaitMs = 30_000
+/** How often what was learned of models is saved. */
+export const learningSaveEveryMs = 30_000
+/** Finished segments and parts whose rows are read at a time. */
+export const mergedPageMax = 100
+export const partsPageMax = 20
+/** How long one response may read results; blobs of deleted batches outlive it. */
+export const resultsReadMsMax = 12 * 3_600_000
+/** Batches per page of a list. */
+export const batchListDefault = 20
+export const batchListMax = 100
+/** A batch's inputs and results are kept this long, and its blobs this long after its deletion. */
+export const batchRetentionMs = 30 * 86_400_000
+export const blobDeletionDelayMs = 86_400_000
+/** A blob without a row is removed when it is this old and has been seen without one this long ago. */
+export const orphanAgeMs = 2 * 86_400_000
+export const orphanSecondLookMs = 3_600_000
+/** Rows and blobs per page of cleaning up, pages per pass, and how often a pass is made. */
+export const retentionPageMax = 200
+export const retentionPagesMax = 500
+export const retentionEveryMs = 3_600_000

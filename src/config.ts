@@ -1,0 +1,387 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { parseCredits } from './core/money.ts'
+
+/**
+ * The only reader of the environment. Configuration is the environment and one optional file; it is parsed once into a
+ * frozen object, and every problem is reported at once.
+ */
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use lower-case letters, digits, ".", "_" and "-"')
+const amount = z
+  .union([z.string(), z.number()])
+  .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
+  .describe('USD, written as a decimal string or number')
+
+const pricesSchema = z
+  .strictObject({
+    input_per_million: amount.optional(),
+    cached_input_per_million: amount.optional(),
+    cache_write_per_million: amount.optional(),
+    output_per_million: amount.optional(),
+    input_audio_per_million: amount.optional(),
+    output_audio_per_million: amount.optional(),
+    audio_per_minute: amount.optional(),
+    audio_per_hour: amount.optional(),
+    characters_per_million: amount.optional(),
+    per_request: amount.optional(),
+  })
+  .describe('What the provider charges. Units that are left out keep the price known otherwise.')
+
+const modelSchema = z.strictObject({
+  id: z.string().min(1).max(256).describe('Public id, such as acme/large'),
+  upstream: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The name the provider knows; by default the part after the author'),
+  modality: z.enum(['language', 'embedding', 'transcription', 'speech']).default('language'),
+  prices: pricesSchema.optional(),
+  context_length: z.int().positive().optional(),
+  output_tokens_max: z.int().positive().optional(),
+})
+
+const providerSchema = z.strictObject({
+  id: slug.optional().describe('Unique name of this deployment; by default the preset'),
+  preset: slug.describe(
+    'openai, groq, together, mistral, fireworks, deepinfra, deepseek, ollama, vllm, llamacpp, sandbox or custom',
+  ),
+  name: z.string().min(1).max(64).optional().describe('What callers see; by default the name of the preset'),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  api_key: z.string().min(1).optional(),
+  region: z.string().min(1).max(64).optional(),
+  weight: z.number().positive().max(1000).default(1),
+  concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
+  discover: z.boolean().optional().describe('Ask the provider which models it has'),
+  models: z.array(modelSchema).default([]),
+  data_policy: z
+    .strictObject({ zdr: z.boolean(), trains: z.boolean(), stores: z.boolean() })
+    .partial()
+    .optional(),
+})
+
+/** The configuration file, `headrace.config.json`. */
+export const configFileSchema = z.strictObject({
+  $schema: z.string().optional(),
+  host: z.string().min(1).optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  data: z.string().min(1).optional(),
+  database_url: z.string().min(1).optional(),
+  base_path: z.string().optional(),
+  trusted_proxies: z.array(z.string()).optional(),
+  log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
+  role: z.enum(['all', 'api', 'worker']).optional(),
+  providers: z.array(providerSchema).default([]),
+  prices: z
+    .record(z.string(), pricesSchema)
+    .default({})
+    .describe('Prices by public model id, for every provider'),
+  batches: z
+    .strictObject({
+      creations_per_minute: z.int().positive().optional(),
+      concurrency: z.int().positive().max(10_000).optional(),
+    })
+    .optional(),
+})
+
+export type ModelPrices = z.output<typeof pricesSchema>
+export type ProviderConfig = z.output<typeof providerSchema>
+
+/** What the gateway runs with. */
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Absolute path of the data folder. */
+  readonly dataFolder: string
+  readonly databaseUrl: string
+  /** Prefix of every path behind an ingress, without a trailing slash; empty by default. */
+  readonly basePath: string
+  readonly trustedProxies: readonly string[]
+  readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
+  readonly role: 'all' | 'api' | 'worker'
+  readonly providers: readonly ProviderConfig[]
+  readonly prices: Readonly<Record<string, ModelPrices>>
+  readonly batchCreationsPerMinute: number
+  readonly batchConcurrency: number
+  readonly bootstrap: {
+    readonly creditsNanocredits: bigint | null
+    readonly key: string | null
+    readonly managementKey: string | null
+  }
+  /** Where the values came from, for `--print-config`. */
+  readonly file: string | null
+}
+
+/** What a preset contributes to reading the environment. */
+export interface PresetEnvironment {
+  slug: string
+  /** Variable that holds the provider's key, such as OPENAI_API_KEY; null when the provider needs none. */
+  keyVariable: string | null
+  /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
+  baseUrlVariable: string | null
+}
+
+export interface ConfigSources {
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  presets: readonly PresetEnvironment[]
+}
+
+/** All that is wrong with a configuration, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+const knownVariables = [
+  'HEADRACE_DATA',
+  'HEADRACE_HOST',
+  'HEADRACE_PORT',
+  'HEADRACE_CONFIG',
+  'HEADRACE_BASE_PATH',
+  'HEADRACE_TRUSTED_PROXIES',
+  'HEADRACE_LOG_LEVEL',
+  'HEADRACE_ROLE',
+  'HEADRACE_BOOTSTRAP_CREDITS',
+  'HEADRACE_BOOTSTRAP_KEY',
+  'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY',
+  // Read by the command line and by tests, not by the server.
+  'HEADRACE_URL',
+  'HEADRACE_API_KEY',
+  'HEADRACE_MANAGEMENT_KEY',
+]
+
+/** Reads file and environment; the environment wins. Throws ConfigError with every problem found. */
+export function readConfig(sources: ConfigSources): Config {
+  const problems: string[] = []
+  const { env } = sources
+  for (const name of Object.keys(env)) {
+    if (
+      name.startsWith('HEADRACE_') &&
+      !name.startsWith('HEADRACE_TEST_') &&
+      !knownVariables.includes(name)
+    ) {
+      problems.push(`${name}: not a variable Headrace knows; the known ones are ${knownVariables.join(', ')}`)
+    }
+  }
+  const { file, path } = readFile(sources, problems)
+  const config: Config = {
+    host: env['HEADRACE_HOST'] || file.host || '127.0.0.1',
+    port: portOf(env['HEADRACE_PORT'], file.port, problems),
+    dataFolder: resolve(sources.cwd, env['HEADRACE_DATA'] || file.data || './data'),
+    databaseUrl: '',
+    basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
+    trustedProxies:
+      env['HEADRACE_TRUSTED_PROXIES']?.split(',').map((part) => part.trim()) ?? file.trusted_proxies ?? [],
+    logLevel:
+      choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
+      file.log_level ??
+      'info',
+    role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
+    providers: [...file.providers, ...providersFromEnvironment(sources, file.providers)],
+    prices: file.prices,
+    batchCreationsPerMinute: file.batches?.creations_per_minute ?? 60,
+    batchConcurrency: file.batches?.concurrency ?? 64,
+    bootstrap: {
+      creditsNanocredits: creditsOf(env['HEADRACE_BOOTSTRAP_CREDITS'], problems),
+      key: secretOf(env['HEADRACE_BOOTSTRAP_KEY'], 'HEADRACE_BOOTSTRAP_KEY', problems),
+      managementKey: secretOf(
+        env['HEADRACE_BOOTSTRAP_MANAGEMENT_KEY'],
+        'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY',
+        problems,
+      ),
+    },
+    file: path,
+  }
+  checkProviders(config.providers, sources.presets, problems)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const databaseUrl =
+    env['DATABASE_URL'] || file.database_url || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
+  return Object.freeze({ ...config, databaseUrl })
+}
+
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+const roles = ['all', 'api', 'worker'] as const
+
+function readFile(sources: ConfigSources, problems: string[]) {
+  const empty = configFileSchema.parse({})
+  const named = sources.env['HEADRACE_CONFIG']
+  const path = resolve(sources.cwd, named || 'headrace.config.json')
+  if (!existsSync(path)) {
+    if (named) problems.push(`HEADRACE_CONFIG: there is no file ${path}`)
+    return { file: empty, path: null }
+  }
+  const raw = parseJsonFile(path, problems)
+  if (raw === undefined) return { file: empty, path }
+  const parsed = configFileSchema.safeParse(substitute(raw, { ...sources, path, problems }, ''))
+  if (parsed.success) return { file: parsed.data, path }
+  for (const issue of parsed.error.issues) {
+    const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'
+    problems.push(`${path}: ${where}: ${issue.message}`)
+  }
+  return { file: empty, path }
+}
+
+function parseJsonFile(path: string, problems: string[]): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    problems.push(`${path}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return undefined
+  }
+}
+
+interface Substitution extends ConfigSources {
+  path: string
+  problems: string[]
+}
+
+const reference = /^\$\{(env|file):([^}]+)\}$/
+
+/** Replaces strings that are `${env:NAME}` or `${file:path}` as a whole, so that no secret has to stand in the file. */
+function substitute(value: unknown, context: Substitution, where: string): unknown {
+  if (Array.isArray(value))
+    return value.map((entry, index) => substitute(entry, context, `${where}.${index}`))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key, substitute(entry, context, `${where}.${key}`)]),
+    )
+  }
+  const match = typeof value === 'string' ? reference.exec(value) : null
+  if (!match) return value
+  const [, kind, name = ''] = match
+  const found = kind === 'env' ? context.env[name] : readSecretFile(resolve(dirname(context.path), name))
+  if (found !== undefined && found !== '') return found
+  context.problems.push(
+    `${context.path}: ${where.slice(1)}: ${kind === 'env' ? `variable ${name} is not set` : `file ${name} cannot be read or is empty`}`,
+  )
+  return 'missing'
+}
+
+function readSecretFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+function providersFromEnvironment(
+  sources: ConfigSources,
+  configured: readonly ProviderConfig[],
+): ProviderConfig[] {
+  const found: ProviderConfig[] = []
+  for (const preset of sources.presets) {
+    // A provider that the file configures has its key there; the environment only adds what the file does not name.
+    if (configured.some((provider) => provider.preset === preset.slug)) continue
+    const apiKey = preset.keyVariable ? sources.env[preset.keyVariable] : undefined
+    const baseUrl = preset.baseUrlVariable ? sources.env[preset.baseUrlVariable] : undefined
+    if (!apiKey && !(preset.keyVariable === null && baseUrl)) continue
+    found.push({
+      preset: preset.slug,
+      weight: 1,
+      models: [],
+      ...(apiKey ? { api_key: apiKey } : {}),
+      ...(baseUrl ? { base_url: baseUrl } : {}),
+    })
+  }
+  return found
+}
+
+function checkProviders(
+  providers: readonly ProviderConfig[],
+  presets: readonly PresetEnvironment[],
+  problems: string[],
+) {
+  const ids = new Set<string>()
+  for (const [index, provider] of providers.entries()) {
+    const id = provider.id ?? provider.preset
+    if (ids.has(id))
+      problems.push(`providers.${index}.id: "${id}" is used twice; give each deployment its own id`)
+    ids.add(id)
+    if (!presets.some((preset) => preset.slug === provider.preset)) {
+      const known = presets.map((preset) => preset.slug).join(', ')
+      problems.push(`providers.${index}.preset: "${provider.preset}" is not known; use one of ${known}`)
+    }
+    if (provider.preset === 'custom' && !provider.base_url) {
+      problems.push(`providers.${index}.base_url: needed for preset "custom"`)
+    }
+  }
+}
+
+function choice<const T extends string>(
+  value: string | undefined,
+  name: string,
+  allowed: readonly T[],
+  problems: string[],
+): T | undefined {
+  if (value === undefined || value === '') return undefined
+  const found = allowed.find((candidate) => candidate === value)
+  if (!found) problems.push(`${name}: "${value}" is not one of ${allowed.join(', ')}`)
+  return found
+}
+
+function portOf(text: string | undefined, fromFile: number | undefined, problems: string[]): number {
+  if (text === undefined || text === '') return fromFile ?? 8787
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  problems.push(`HEADRACE_PORT: "${text}" is not a port; use a number from 0 to 65535`)
+  return 8787
+}
+
+function basePathOf(text: string, problems: string[]): string {
+  if (text === '' || text === '/') return ''
+  if (/^(\/[A-Za-z0-9._~-]+)+\/?$/.test(text)) return text.replace(/\/$/, '')
+  problems.push(`HEADRACE_BASE_PATH: "${text}" must begin with a slash, such as /ai`)
+  return ''
+}
+
+function creditsOf(text: string | undefined, problems: string[]): bigint | null {
+  if (text === undefined || text === '') return null
+  if (isAmount(text)) return parseCredits(text)
+  problems.push(`HEADRACE_BOOTSTRAP_CREDITS: "${text}" is not an amount of credits, such as 5 or 0.50`)
+  return null
+}
+
+function secretOf(text: string | undefined, name: string, problems: string[]): string | null {
+  if (text === undefined || text === '') return null
+  if (/^[\x21-\x7e]{16,512}$/.test(text)) return text
+  problems.push(`${name}: a key has 16 to 512 printable characters and no spaces`)
+  return null
+}
+
+function isAmount(value: string | number): boolean {
+  try {
+    return parseCredits(value) >= 0n
+  } catch {
+    return false
+  }
+}
+
+/** The configuration as it may be shown: secrets replaced. */
+export function printConfig(config: Config): string {
+  const shown = {
+    ...config,
+    databaseUrl: config.databaseUrl.replace(/\/\/[^@/]*@/, '//[secret]@'),
+    providers: config.providers.map((provider) =>
+      provider.api_key ? { ...provider, api_key: '[secret]' } : provider,
+    ),
+    bootstrap: {
+      credits:
+        config.bootstrap.creditsNanocredits === null
+          ? null
+          : Number(config.bootstrap.creditsNanocredits) / 1e9,
+      key: config.bootstrap.key ? '[secret]' : null,
+      managementKey: config.bootstrap.managementKey ? '[secret]' : null,
+    },
+  }
+  return JSON.stringify(shown, null, 2)
+}

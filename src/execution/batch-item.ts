@@ -1,0 +1,141 @@
+import type { BudgetRef } from '../billing/budget-ids.ts'
+import type { CaptureRow } from '../billing/capture-row.ts'
+import type { TextCall } from '../canonical/call.ts'
+import type { Principal } from '../canonical/principal.ts'
+import { assert } from '../core/assert.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { batchRetryMs } from '../core/limits.ts'
+import { toCredits } from '../core/money.ts'
+import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
+import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
+import type { Executor } from './executor.ts'
+import type { BatchEndpoint } from './operations.ts'
+import type { ExecutionParts } from './parts.ts'
+import { noFacts, type DeferredCapture, type Outcome } from './scope.ts'
+
+/** One item of a batch, as the batch engine hands it over. */
+export interface BatchItem {
+  principal: Principal
+  batchId: string
+  customId: string
+  endpoint: string
+  model: string
+  body: Uint8Array
+  providerOnly: readonly string[] | null
+  budgets: readonly BudgetRef[]
+  signal: AbortSignal
+  deadlineMs: number
+}
+
+/** How an item ended; the engine's own shape, so that nothing is translated twice. */
+export interface BatchItemOutcome {
+  response: { status_code: number; request_id: string | null; body: Uint8Array } | null
+  error: { type: string; message: string; param: string | null; error_type?: string } | null
+  usage: ItemUsage | null
+  capture: DeferredCapture | null
+  retryLaterMs: number | null
+}
+
+interface ItemUsage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details: Record<string, number | null>
+  completion_tokens_details: Record<string, number | null>
+  cost: number
+  is_byok: boolean
+}
+
+type DecodeItem = (bytes: Uint8Array) => TextCall
+const noHeaders = { sessionIdHeader: null }
+const decoders: Readonly<Record<BatchEndpoint, DecodeItem>> = {
+  '/v1/chat/completions': (bytes) => decodeChatRequest(bytes, noHeaders),
+  '/v1/embeddings': (bytes) => decodeEmbeddingsRequest(bytes, noHeaders),
+}
+
+/** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
+export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
+  const decode = decoders[endpoint as BatchEndpoint] as DecodeItem | undefined
+  assert(decode, `batches do not run ${endpoint}`)
+  const document = parseJsonDocument(body)
+  const named = hasMember(document, 'model')
+    ? body
+    : editDocument(document, { set: { model: JSON.stringify(model) } })
+  const call = decode(named)
+  return call.model === model ? call : { ...call, model }
+}
+
+/** Runs one item through the one path. Never throws for the item's own fault. */
+export async function executeBatchItem(
+  item: BatchItem,
+  executor: Executor,
+  parts: ExecutionParts,
+): Promise<BatchItemOutcome> {
+  const requestId = newId('req', parts.clock.nowMs())
+  let capture: DeferredCapture | null = null
+  try {
+    const call = decodeItem(item.endpoint, item.model, item.body)
+    const outcome = await executor.text(
+      { ...call, stream: false },
+      {
+        principal: item.principal,
+        requestId,
+        signal: item.signal,
+        priority: 'batch',
+        metadata: 'none',
+        batch: {
+          batchId: item.batchId,
+          customId: item.customId,
+          budgets: item.budgets,
+          providerOnly: item.providerOnly,
+          defer: (deferred) => {
+            capture = deferred
+          },
+        },
+        facts: noFacts(),
+      },
+    )
+    return answered(outcome, requestId, capture)
+  } catch (thrown) {
+    return failed(toGatewayError(thrown), item)
+  }
+}
+
+function answered(outcome: Outcome, requestId: string, capture: DeferredCapture | null): BatchItemOutcome {
+  assert(outcome.body instanceof Uint8Array, 'a batch item is never streamed')
+  return {
+    response: { status_code: 200, request_id: requestId, body: outcome.body },
+    error: null,
+    usage: capture ? usageOf(capture.row) : null,
+    capture,
+    retryLaterMs: null,
+  }
+}
+
+function usageOf({ usage, costNanocredits }: CaptureRow): ItemUsage {
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens, audio_tokens: usage.inputAudioTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    cost: toCredits(costNanocredits),
+    is_byok: false,
+  }
+}
+
+// Not the item's fault and likely to pass: the engine puts the item back and decides how often.
+const passing: ReadonlySet<string> = new Set(['payment_required', 'storage_unavailable', 'shutting_down'])
+
+function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
+  const isPutBack = passing.has(error.type) || item.signal.aborted
+  return {
+    response: null,
+    error: { type: error.type, message: error.message, param: error.param, error_type: error.contractType },
+    usage: null,
+    capture: null,
+    retryLaterMs: isPutBack ? (error.retryAfterSeconds ?? 0) * 1000 || batchRetryMs : null,
+  }
+}

@@ -1,0 +1,216 @@
+import type { CaptureRow } from '../billing/capture-row.ts'
+import { meter, type Metered } from '../billing/meter.ts'
+import { chargeOf } from '../billing/price.ts'
+import type { Call } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
+import type { AnswerContext } from '../canonical/upstream.ts'
+import { newGenerationId } from '../core/ids.ts'
+import type { Exclusion } from '../routing/exclusion.ts'
+import type { CallOutcome, Permit } from '../routing/limiter.ts'
+import { operations } from './operations.ts'
+import { metadataOf, type Attempt } from './metadata.ts'
+import type { ExecutionParts } from './parts.ts'
+import { conversationOf } from './route-model.ts'
+import type { RequestScope } from './scope.ts'
+
+/** How a call ended, for its usage row. */
+export type CallEnding = 'completed' | 'cancelled' | 'failed'
+
+/** A charge in both shapes: for the ledger and for the caller. */
+export interface SettledCharge {
+  row: CaptureRow
+  shown: ShownCharge
+}
+
+/** One call on its way: who, what, when, which endpoints were tried. Turns a meter reading into a charge. */
+export class CallState {
+  readonly call: Call
+  readonly scope: RequestScope
+  readonly generationId: string
+  readonly startedMs: number
+  readonly createdAtMs: number
+  readonly attempts: Attempt[] = []
+  readonly dropped: string[] = []
+  excluded: readonly Exclusion[] = []
+  candidates: readonly Endpoint[] = []
+  /** The place at the provider that the running attempt takes. */
+  #permit: Permit | null = null
+  readonly #parts: ExecutionParts
+
+  constructor(call: Call, scope: RequestScope, parts: ExecutionParts) {
+    this.call = call
+    this.scope = scope
+    this.#parts = parts
+    this.startedMs = parts.clock.monotonicMs()
+    this.createdAtMs = parts.clock.nowMs()
+    const operation = operations[call.operation]
+    this.generationId = newGenerationId(
+      scope.batch ? 'gen-batch' : operation.generationPrefix,
+      this.createdAtMs,
+    )
+    scope.facts.generationId = this.generationId
+    scope.facts.operation = operation.name
+    scope.facts.model = call.model
+  }
+
+  /** Milliseconds since the call began. */
+  elapsedMs(): number {
+    return this.#parts.clock.monotonicMs() - this.startedMs
+  }
+
+  /** Milliseconds left until the call's own deadline. */
+  remainingMs(): number {
+    return operations[this.call.operation].deadlineMs - this.elapsedMs()
+  }
+
+  beginAttempt(endpoint: Endpoint): Attempt {
+    const attempt: Attempt = {
+      endpoint,
+      startedMs: this.elapsedMs(),
+      headersMs: null,
+      firstTokenMs: null,
+      endedMs: null,
+      status: null,
+      errorType: null,
+    }
+    this.attempts.push(attempt)
+    this.scope.facts.attempts = this.attempts.length
+    return attempt
+  }
+
+  /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit. */
+  async takePermit(endpoint: Endpoint): Promise<void> {
+    const { signal, priority } = this.scope
+    const permit = this.#parts.limiter.acquire(endpoint.deployment, priority, signal)
+    this.#permit = permit instanceof Promise ? await permit : permit
+  }
+
+  /** Gives the place back, with what the call taught about the provider's capacity. More than once does nothing. */
+  releasePermit(outcome: CallOutcome = this.#answered()): void {
+    this.#permit?.release(outcome)
+    this.#permit = null
+  }
+
+  #answered(): CallOutcome {
+    const last = this.attempts.at(-1)
+    if (!last || last.firstTokenMs === null) return { type: 'other' }
+    return { type: 'answered', latencyMs: last.firstTokenMs - last.startedMs }
+  }
+
+  /** What an answer of this endpoint must say about itself. */
+  contextOf(endpoint: Endpoint): AnswerContext {
+    return {
+      generationId: this.generationId,
+      model: endpoint.model,
+      provider: endpoint.deployment.providerName,
+      created: Math.floor(this.createdAtMs / 1000),
+    }
+  }
+
+  /** Meters, prices and describes: `complete` without the settling. */
+  charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
+    const { endpoint } = attempt
+    const metered = meter(reading, {
+      demand: this.call.demand,
+      endpoint,
+      ending,
+      promptRatio: this.#parts.learning.promptRatio(endpoint.model),
+    })
+    const charge = chargeOf(metered.usage, endpoint.price)
+    const isUnpriced = charge.unpricedUnits.length > 0
+    const nowMs = this.elapsedMs()
+    this.#learn(attempt, metered, ending)
+    const row: CaptureRow = {
+      generationId: this.generationId,
+      organizationId: this.scope.principal.organizationId,
+      keyId: this.scope.principal.keyId,
+      batchId: this.scope.batch?.batchId ?? null,
+      customId: this.scope.batch?.customId ?? null,
+      operation: this.call.operation,
+      model: endpoint.model,
+      provider: endpoint.deployment.provider,
+      endpointId: endpoint.id,
+      status: ending,
+      usage: metered.usage,
+      source: metered.source,
+      isUnpriced,
+      costNanocredits: charge.costNanocredits,
+      price: endpoint.price,
+      upstreamId: reading.upstreamId,
+      finishReason: reading.finishReason,
+      nativeFinishReason: reading.nativeFinishReason,
+      streamed: this.call.kind === 'text' && this.call.stream,
+      cancelled: ending === 'cancelled',
+      latencyMs: Math.round(attempt.firstTokenMs ?? nowMs),
+      generationMs: Math.round(nowMs - attempt.startedMs),
+      sessionId: this.call.sessionId,
+      userId: this.call.userId,
+      requestId: this.scope.requestId,
+      createdAtMs: this.createdAtMs,
+      details: { attempts: this.attempts.length },
+    }
+    this.#note(row, endpoint)
+    return {
+      row,
+      shown: {
+        costNanocredits: isUnpriced && charge.costNanocredits === 0n ? null : charge.costNanocredits,
+        promptNanocredits: charge.promptNanocredits,
+        completionNanocredits: charge.completionNanocredits,
+        isByok: false,
+        usage: metered.usage,
+        metadata: this.metadata(endpoint),
+        metadataAlias: this.scope.metadata === 'openrouter',
+      },
+    }
+  }
+
+  metadata(chosen: Endpoint | null): Record<string, unknown> | null {
+    return metadataOf(
+      {
+        call: this.call,
+        generationId: this.generationId,
+        attempts: this.attempts,
+        excluded: this.excluded,
+        candidates: this.candidates,
+        chosen,
+        dropped: this.dropped,
+      },
+      this.scope,
+    )
+  }
+
+  /** What this call says about later ones: sizes, the endpoint's health, where its conversation lives. */
+  #learn(attempt: Attempt, { usage, source }: Metered, ending: CallEnding): void {
+    const { learning, health, sticky } = this.#parts
+    const { endpoint } = attempt
+    learning.record({
+      organizationId: this.scope.principal.organizationId,
+      model: endpoint.model,
+      estimatedInputTokens: this.call.demand.inputTokens,
+      usage,
+      source,
+      ending,
+    })
+    if (ending !== 'completed') return
+    const firstMs = attempt.firstTokenMs ?? this.elapsedMs()
+    const writingMs = (attempt.endedMs ?? firstMs) - firstMs
+    health.recordSuccess(endpoint, {
+      latencyMs: firstMs - attempt.startedMs,
+      throughput: usage.outputTokens > 0 && writingMs > 0 ? usage.outputTokens / (writingMs / 1000) : null,
+    })
+    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    if (conversation) sticky.remember(conversation, endpoint.id)
+  }
+
+  #note(row: CaptureRow, endpoint: Endpoint): void {
+    const { facts } = this.scope
+    facts.provider = endpoint.deployment.id
+    facts.model = endpoint.model
+    facts.inputTokens = row.usage.inputTokens
+    facts.outputTokens = row.usage.outputTokens
+    facts.isEstimated = row.source === 'estimated'
+    facts.isCancelled = row.cancelled
+    facts.costNanocredits = row.costNanocredits
+  }
+}

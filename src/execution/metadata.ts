@@ -1,0 +1,78 @@
+import type { Call } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Exclusion } from '../routing/exclusion.ts'
+import type { RequestScope } from './scope.ts'
+
+/** One try of a call against one endpoint, with the marks that callers can see. Times are milliseconds from the call's start. */
+export interface Attempt {
+  endpoint: Endpoint
+  startedMs: number
+  headersMs: number | null
+  firstTokenMs: number | null
+  endedMs: number | null
+  status: number | null
+  errorType: string | null
+}
+
+export interface MetadataSource {
+  call: Call
+  generationId: string
+  attempts: readonly Attempt[]
+  excluded: readonly Exclusion[]
+  candidates: readonly Endpoint[]
+  chosen: Endpoint | null
+  dropped: readonly string[]
+}
+
+/**
+ * The `headrace_metadata` object: only what was dropped by default, everything when the caller asked. The members
+ * that the contract's `openrouter_metadata` requires are among them, so that one object serves both names.
+ */
+export function metadataOf(source: MetadataSource, scope: RequestScope): Record<string, unknown> | null {
+  const dropped = [...new Set([...source.call.dropped, ...source.dropped])]
+  if (scope.metadata === 'none') return dropped.length > 0 ? { dropped } : null
+  const chosen = source.chosen
+  return {
+    requested: source.call.model,
+    strategy: source.attempts.length > 1 || source.call.fallbackModels.length > 0 ? 'fallback' : 'direct',
+    region: chosen?.deployment.region ?? null,
+    summary: summaryOf(source),
+    attempt: Math.max(1, source.attempts.length),
+    is_byok: false,
+    generation_id: source.generationId,
+    endpoints: {
+      total: source.candidates.length + source.excluded.length,
+      available: source.candidates.map((endpoint) => ({
+        provider: endpoint.deployment.providerName,
+        model: endpoint.model,
+        selected: endpoint === chosen,
+      })),
+    },
+    excluded: source.excluded.map(({ provider, model, step, reason }) => ({ provider, model, step, reason })),
+    attempts: source.attempts.map(renderAttempt),
+    ...(dropped.length > 0 ? { dropped } : {}),
+  }
+}
+
+function renderAttempt(attempt: Attempt): Record<string, unknown> {
+  return {
+    provider: attempt.endpoint.deployment.providerName,
+    model: attempt.endpoint.model,
+    status: attempt.status,
+    ...(attempt.errorType ? { error_type: attempt.errorType } : {}),
+    adapter_request_ms: Math.round(attempt.startedMs),
+    upstream_headers_received_ms: rounded(attempt.headersMs),
+    first_token_received_ms: rounded(attempt.firstTokenMs),
+    upstream_body_ended_ms: rounded(attempt.endedMs),
+  }
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value)
+}
+
+function summaryOf(source: MetadataSource): string {
+  const tried = source.attempts.length
+  const name = source.chosen?.deployment.providerName ?? 'no provider'
+  return `${name} answered at attempt ${tried} of ${source.candidates.length} candidate${source.candidates.length === 1 ? '' : 's'}`
+}

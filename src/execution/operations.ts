@@ -1,0 +1,67 @@
+import type { Modality, OperationName } from '../canonical/operation.ts'
+
+/** The inference endpoints a batch can run against, as its `endpoint` field spells them. */
+export type BatchEndpoint = '/v1/chat/completions' | '/v1/embeddings'
+
+/** One thing a caller can ask for. HTTP, batches, metering, billing and the API description follow from the row. */
+export interface Operation {
+  name: OperationName
+  /** Below the version segment. */
+  path: string
+  modality: Modality
+  /** How a batch names it, or null when batches cannot run it. */
+  batchEndpoint: BatchEndpoint | null
+  /** How its generation ids begin when it is called live. */
+  generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
+  /** Longest time from the request to the end of the answer, in milliseconds. */
+  deadlineMs: number
+  /** Longest wait for the first byte of one attempt, in milliseconds. */
+  firstByteTimeoutMs: number
+}
+
+const minute = 60_000
+
+export const operations: Readonly<Record<OperationName, Operation>> = {
+  chat_completions: {
+    name: 'chat_completions',
+    path: '/chat/completions',
+    modality: 'language',
+    batchEndpoint: '/v1/chat/completions',
+    generationPrefix: 'gen',
+    deadlineMs: 30 * minute,
+    // Reasoning models think for minutes before the first byte when they do not stream.
+    firstByteTimeoutMs: 10 * minute,
+  },
+  embeddings: {
+    name: 'embeddings',
+    path: '/embeddings',
+    modality: 'embedding',
+    batchEndpoint: '/v1/embeddings',
+    generationPrefix: 'gen',
+    deadlineMs: 5 * minute,
+    firstByteTimeoutMs: 2 * minute,
+  },
+  transcription: {
+    name: 'transcription',
+    path: '/audio/transcriptions',
+    modality: 'transcription',
+    batchEndpoint: null,
+    generationPrefix: 'gen-stt',
+    deadlineMs: 20 * minute,
+    firstByteTimeoutMs: 10 * minute,
+  },
+  speech: {
+    name: 'speech',
+    path: '/audio/speech',
+    modality: 'speech',
+    batchEndpoint: null,
+    generationPrefix: 'gen-tts',
+    deadlineMs: 20 * minute,
+    firstByteTimeoutMs: 2 * minute,
+  },
+}
+
+/** The operation that a batch's `endpoint` names, or null. */
+export function operationOfBatchEndpoint(endpoint: string): Operation | null {
+  return Object.values(operations).find((operation) => operation.batchEndpoint === endpoint) ?? null
+}

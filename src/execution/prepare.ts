@@ -1,0 +1,160 @@
+import { budgetsOf } from '../billing/budget-ids.ts'
+import { holdAmountOf, largestOutput } from '../billing/hold-amount.ts'
+import type { Hold } from '../billing/hold.ts'
+import { missingPrices } from '../billing/price.ts'
+import type { AudioRequirement } from '../canonical/audio.ts'
+import type { Call } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { GatewayError } from '../core/errors.ts'
+import { formatCredits } from '../core/money.ts'
+import type { Exclusion } from '../routing/exclusion.ts'
+import type { CallState } from './call-state.ts'
+import type { ExecutionParts } from './parts.ts'
+import { routedCallOf, routeModel } from './route-model.ts'
+import { Settlement } from './settlement.ts'
+
+/** A call that may be made: where, and with what set aside for it. */
+export interface Plan {
+  /** In the order to try; never empty. */
+  endpoints: readonly Endpoint[]
+  settlement: Settlement
+}
+
+/**
+ * Policy, route, then hold: enough for the dearest endpoint the route may try. When that is too much, the route is cut
+ * to the endpoints the balance can pay before the call is refused.
+ */
+export async function prepare(
+  call: Call,
+  requirements: readonly AudioRequirement[],
+  state: CallState,
+  parts: ExecutionParts,
+): Promise<Plan> {
+  if (!parts.billing.canAccept()) {
+    throw new GatewayError(
+      'storage_unavailable',
+      'Usage cannot be recorded right now, so no call is made; try again shortly.',
+      {
+        retryAfterSeconds: 2,
+      },
+    )
+  }
+  const { principal, batch } = state.scope
+  const routed = routeCall(call, requirements, state, parts)
+  const budgets = batch?.budgets ?? budgetsOf(principal, parts.billing.databaseNowMs())
+  const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
+  const endpoints = isLimited ? withPrices(call, routed) : routed
+  const amounts = new Map<Endpoint, bigint>()
+  const ratio = parts.learning.promptRatio(call.model)
+  for (const endpoint of endpoints) amounts.set(endpoint, holdAmountOf(call.demand, endpoint, ratio))
+  const request = (amount: bigint) =>
+    parts.billing.hold({
+      budgets,
+      amount,
+      describe: (available) => describeShortage(call, endpoints, available, ratio),
+    })
+  const { hold, affordable } = await holdFor(endpoints, amounts, request)
+  state.candidates = affordable
+  return {
+    endpoints: affordable,
+    settlement: new Settlement(hold, {
+      billing: parts.billing,
+      scope: state.scope,
+      onSettled: () => state.releasePermit(),
+    }),
+  }
+}
+
+/** Endpoints of the model, and of its fallback models after it, in the order to try. */
+function routeCall(
+  call: Call,
+  requirements: readonly AudioRequirement[],
+  state: CallState,
+  parts: ExecutionParts,
+): readonly Endpoint[] {
+  const asked = routedCallOf(call, requirements, state.scope)
+  if (call.fallbackModels.length === 0) {
+    const routed = routeModel(asked, call.model, parts)
+    state.excluded = routed.excluded
+    return routed.ordered
+  }
+  const found: Endpoint[] = []
+  const excluded: Exclusion[] = []
+  let refusal: unknown = null
+  for (const model of [call.model, ...call.fallbackModels]) {
+    try {
+      const routed = routeModel(asked, model, parts)
+      found.push(...routed.ordered)
+      excluded.push(...routed.excluded)
+    } catch (error) {
+      refusal ??= error
+    }
+  }
+  state.excluded = excluded
+  if (found.length === 0) throw refusal
+  return found
+}
+
+// On a prepaid or budgeted account a unit without a price would be spent without a bound.
+function withPrices(call: Call, endpoints: readonly Endpoint[]): Endpoint[] {
+  const priced = endpoints.filter((endpoint) => missingPrices(call.demand, endpoint).length === 0)
+  const first = endpoints[0]
+  if (priced.length > 0 || !first) return priced
+  const units = missingPrices(call.demand, first).join(', ')
+  throw new GatewayError(
+    'no_matching_endpoint',
+    `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,
+    { param: 'model' },
+  )
+}
+
+interface Held {
+  hold: Hold
+  affordable: readonly Endpoint[]
+}
+
+async function holdFor(
+  endpoints: readonly Endpoint[],
+  amounts: ReadonlyMap<Endpoint, bigint>,
+  request: (amount: bigint) => Hold | Promise<Hold>,
+): Promise<Held> {
+  try {
+    const granted = request(dearest(endpoints, amounts))
+    return { hold: granted instanceof Promise ? await granted : granted, affordable: endpoints }
+  } catch (error) {
+    const available = availableOf(error)
+    const affordable = endpoints.filter((endpoint) => (amounts.get(endpoint) ?? 0n) <= available)
+    if (affordable.length === 0 || affordable.length === endpoints.length) throw error
+    return { hold: await request(dearest(affordable, amounts)), affordable }
+  }
+}
+
+function dearest(endpoints: readonly Endpoint[], amounts: ReadonlyMap<Endpoint, bigint>): bigint {
+  let most = 0n
+  for (const endpoint of endpoints) {
+    const amount = amounts.get(endpoint) ?? 0n
+    if (amount > most) most = amount
+  }
+  return most
+}
+
+function availableOf(error: unknown): bigint {
+  if (!(error instanceof GatewayError) || error.type !== 'payment_required') throw error
+  const available = error.metadata?.['available_nanocredits']
+  return typeof available === 'string' ? BigInt(available) : -1n
+}
+
+function describeShortage(
+  call: Call,
+  endpoints: readonly Endpoint[],
+  available: bigint,
+  ratio: number,
+): string {
+  const fits = endpoints.map((endpoint) => largestOutput(call.demand, endpoint, { available, ratio }))
+  const largest = Math.max(...fits)
+  if (call.kind !== 'text' || call.format !== 'chat')
+    return `${formatCredits(available)} credits are available.`
+  if (largest <= 0)
+    return `${formatCredits(available)} credits are available, which does not cover the prompt alone.`
+  return `${formatCredits(available)} credits are available; with max_tokens at most ${largest} the call would fit.`
+}

@@ -1,0 +1,92 @@
+import { holdAmountOf } from '../billing/hold-amount.ts'
+import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Principal } from '../canonical/principal.ts'
+import { GatewayError } from '../core/errors.ts'
+import { expectedOutputTokens } from '../core/limits.ts'
+import { decodeItem } from './batch-item.ts'
+import { operationOfBatchEndpoint, operations } from './operations.ts'
+import type { ExecutionParts } from './parts.ts'
+import { routeModel } from './route-model.ts'
+
+/** What a batch asks for, before any of its items is looked at. */
+export interface BatchQuestion {
+  principal: Principal
+  endpoint: string
+  model: string
+  providerOnly: readonly string[] | null
+}
+
+/** What serves a batch, and what its items may cost. */
+export interface BatchResolution {
+  endpointIds: readonly string[]
+  /** Never throws: an item that cannot be decoded costs nothing, because it will fail by itself. */
+  estimateItem(body: Uint8Array): { estimate: bigint; worstCase: bigint }
+  providerSlug: string | null
+  lane: 'emulated'
+}
+
+/** Resolves model, endpoint and policy when a batch is accepted. Throws 400 for the model, 404 and 403 for policy. */
+export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): BatchResolution {
+  const { principal, model } = question
+  const operation = operationOfBatchEndpoint(question.endpoint)
+  if (!operation) {
+    const known = Object.values(operations).flatMap(({ batchEndpoint }) => batchEndpoint ?? [])
+    throw new GatewayError(
+      'invalid_request',
+      `endpoint: "${question.endpoint}" is not served by batches here; use ${known.join(' or ')}.`,
+      {
+        param: 'endpoint',
+      },
+    )
+  }
+  const asked = { call: null, operation, requirements: [], principal, providerOnly: question.providerOnly }
+  const routed = routeModel(asked, model, parts)
+  const endpoints = routed.ordered.filter((endpoint) => endpoint.batch !== 'none')
+  const [first] = endpoints
+  if (!first) {
+    throw new GatewayError('invalid_request', `Model '${model}' does not have a :batch endpoint.`, {
+      param: 'model',
+    })
+  }
+  const providers = new Set(endpoints.map((endpoint) => endpoint.deployment.provider))
+  return {
+    endpointIds: endpoints.map((endpoint) => endpoint.id),
+    providerSlug: providers.size === 1 ? first.deployment.provider : null,
+    lane: 'emulated',
+    estimateItem: (body) => estimateItem(question, endpoints, body, parts),
+  }
+}
+
+function estimateItem(
+  question: BatchQuestion,
+  endpoints: readonly Endpoint[],
+  body: Uint8Array,
+  parts: ExecutionParts,
+) {
+  const call = tryDecode(question, body)
+  if (!call) return { estimate: 0n, worstCase: 0n }
+  const ratio = parts.learning.promptRatio(question.model)
+  const expected =
+    parts.learning.outputTokens(question.principal.organizationId, question.model) ?? expectedOutputTokens
+  const { demand } = call
+  const likelyDemand = { ...demand, outputTokensMax: Math.min(demand.outputTokensMax ?? expected, expected) }
+  let estimate = 0n
+  let worstCase = 0n
+  for (const endpoint of endpoints) {
+    const likely = (holdAmountOf(likelyDemand, endpoint, ratio) * 12n) / 10n
+    const most = holdAmountOf(demand, endpoint, ratio)
+    if (likely > estimate) estimate = likely
+    if (most > worstCase) worstCase = most
+  }
+  return { estimate: estimate < worstCase ? estimate : worstCase, worstCase }
+}
+
+function tryDecode(question: BatchQuestion, body: Uint8Array): TextCall | null {
+  try {
+    return decodeItem(question.endpoint, question.model, body)
+  } catch (error) {
+    if (error instanceof GatewayError) return null
+    throw error
+  }
+}

@@ -1,0 +1,76 @@
+import type { Call } from '../canonical/call.ts'
+import type { AudioRequirement } from '../canonical/audio.ts'
+import type { Principal } from '../canonical/principal.ts'
+import { memberValue } from '../formats/json-document.ts'
+import type { Requirement } from '../routing/requirement.ts'
+import { route, type Route } from '../routing/route.ts'
+import type { Conversation } from '../routing/sticky.ts'
+import { operations, type Operation } from './operations.ts'
+import type { ExecutionParts } from './parts.ts'
+
+/** Who asks for what, as far as routing is concerned. */
+export interface RoutedCall {
+  /** Null when only the model is in question, as when a batch is accepted. */
+  call: Call | null
+  operation: Operation
+  requirements: readonly AudioRequirement[]
+  principal: Principal
+  /** A batch's `provider.only`, which bounds every item whatever the item's own body says. */
+  providerOnly: readonly string[] | null
+}
+
+/** Endpoints of one model for one call, in the order to try. Throws what `route` throws. */
+export function routeModel(routed: RoutedCall, model: string, parts: ExecutionParts): Route {
+  return route({
+    call: routed.call,
+    model,
+    modality: routed.operation.modality,
+    requirements: routed.requirements.map((requirement) => toRequirement(requirement, model)),
+    organizationId: routed.principal.organizationId,
+    constraints: routed.principal.constraints,
+    providerOnly: routed.providerOnly,
+    catalog: parts.catalog,
+    health: parts.health,
+    sticky: parts.sticky,
+    random: parts.random,
+    conversationKey: routed.call ? promptCacheKey(routed.call) : null,
+  })
+}
+
+/** The one route of a live call or batch item. */
+export function routedCallOf(
+  call: Call,
+  requirements: readonly AudioRequirement[],
+  scope: { principal: Principal; batch: { providerOnly: readonly string[] | null } | null },
+): RoutedCall {
+  return {
+    call,
+    operation: operations[call.operation],
+    requirements,
+    principal: scope.principal,
+    providerOnly: scope.batch?.providerOnly ?? null,
+  }
+}
+
+// The refusal is made only when it is needed: an error with its stack costs more than the rest of the route.
+function toRequirement(requirement: AudioRequirement, model: string): Requirement {
+  return {
+    field: requirement.name,
+    supports: (endpoint) => requirement.isMet(endpoint),
+    get error() {
+      return requirement.refuse(model)
+    },
+  }
+}
+
+/** The conversation a call belongs to, so that its next call finds the provider's prompt cache again; null for none. */
+export function conversationOf(call: Call, organizationId: string, model: string): Conversation | null {
+  const key = call.sessionId ?? promptCacheKey(call)
+  return key === null ? null : { organizationId, model, key }
+}
+
+function promptCacheKey(call: Call): string | null {
+  if (call.kind !== 'text' || !call.document.members.has('prompt_cache_key')) return null
+  const value = memberValue(call.document, 'prompt_cache_key')
+  return typeof value === 'string' ? value : null
+}

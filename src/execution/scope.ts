@@ -1,0 +1,82 @@
+import type { BudgetRef } from '../billing/billing.ts'
+import type { CaptureRow } from '../billing/capture-row.ts'
+import type { Hold } from '../billing/hold.ts'
+import type { Principal } from '../canonical/principal.ts'
+
+/** A capture that somebody else makes durable: a batch item's belongs into the transaction of its part. */
+export interface DeferredCapture {
+  hold: Hold
+  row: CaptureRow
+}
+
+/** What the one path needs to know about who asks and how the answer will be used. */
+export interface RequestScope {
+  principal: Principal
+  requestId: string
+  /** Aborted when the caller has left or the gateway gives up. */
+  signal: AbortSignal
+  /** Live calls come before batch items where an upstream is short of room. */
+  priority: 'live' | 'batch'
+  /** Show `headrace_metadata` in the answer, and under the contract's name too. */
+  metadata: 'none' | 'headrace' | 'openrouter'
+  /** Null for live calls: the principal's own budgets. A batch names its own. */
+  batch: BatchScope | null
+  /** Facts for the log line and the metrics, filled in on the way. */
+  facts: CallFacts
+}
+
+/** What differs for an item of a batch. */
+export interface BatchScope {
+  batchId: string
+  customId: string
+  budgets: readonly BudgetRef[]
+  providerOnly: readonly string[] | null
+  /** Receives the capture instead of the settlement queue. */
+  defer: (capture: DeferredCapture) => void
+}
+
+/** What is known of a call once it has ended; nothing secret, no content. */
+export interface CallFacts {
+  generationId: string | null
+  operation: string | null
+  model: string | null
+  provider: string | null
+  attempts: number
+  inputTokens: number
+  outputTokens: number
+  costNanocredits: bigint | null
+  isEstimated: boolean
+  isCancelled: boolean
+  firstByteMs: number | null
+  errorType: string | null
+}
+
+/** Facts before anything is known. */
+export function noFacts(): CallFacts {
+  return {
+    generationId: null,
+    operation: null,
+    model: null,
+    provider: null,
+    attempts: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    costNanocredits: null,
+    isEstimated: false,
+    isCancelled: false,
+    firstByteMs: null,
+    errorType: null,
+  }
+}
+
+/** An answer ready to be sent. */
+export interface Outcome {
+  generationId: string
+  contentType: string
+  /** Bytes, or a pull stream whose `cancel` tells that the caller has left. */
+  body: Uint8Array | ReadableStream<Uint8Array>
+  /** Display name of the provider that answered. */
+  provider: string
+  /** Resolves when the body has ended, whatever way; at once for bytes. */
+  ended: Promise<void>
+}

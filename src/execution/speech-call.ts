@@ -1,0 +1,189 @@
+import { createSpeechStream, speechContentType } from '../audio/speech-stream.ts'
+import type { SpeechStream } from '../canonical/audio.ts'
+import type { SpeechCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
+import { noUsage } from '../canonical/usage.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { speechRequirements } from '../formats/speech/speech-requirements.ts'
+import type { UpstreamResponse } from '../transport/http-client.ts'
+import { firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
+import { CallState, type CallEnding } from './call-state.ts'
+import type { ExecutionParts } from './parts.ts'
+import { prepare, type Plan } from './prepare.ts'
+import type { Outcome, RequestScope } from './scope.ts'
+
+interface OpenedSpeech {
+  response: UpstreamResponse
+  stream: SpeechStream
+  first: Uint8Array
+  isEnded: boolean
+}
+
+/** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
+export async function executeSpeech(
+  call: SpeechCall,
+  scope: RequestScope,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const state = new CallState(call, scope, parts)
+  const plan = await prepare(call, speechRequirements(call), state, parts)
+  try {
+    const answered = await firstToAnswer<OpenedSpeech>(
+      plan.endpoints,
+      state,
+      parts,
+      async (endpoint, attempt) => {
+        const adapter = parts.presetOf(endpoint.deployment.provider).adapters.speech
+        if (!adapter)
+          throw new GatewayError(
+            'no_matching_endpoint',
+            `${endpoint.deployment.providerName} does not synthesize speech.`,
+          )
+        state.dropped.push(...adapter.dropped(call, endpoint))
+        const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
+        const opened = await readFirst(response, createSpeechStream(call, adapter.output(call, endpoint)))
+        attempt.firstTokenMs = state.elapsedMs()
+        return opened
+      },
+    )
+    scope.facts.firstByteMs = answered.attempt.firstTokenMs
+    const { body, ended } = speechBody(answered, { call, plan, state, parts })
+    return {
+      generationId: state.generationId,
+      contentType: speechContentType(call.responseFormat),
+      body,
+      provider: answered.endpoint.deployment.providerName,
+      ended,
+    }
+  } catch (error) {
+    plan.settlement.release()
+    throw error
+  }
+}
+
+/** Reads until there is audio to show, so that errors before the first byte stay JSON. */
+async function readFirst(response: UpstreamResponse, stream: SpeechStream): Promise<OpenedSpeech> {
+  try {
+    for (;;) {
+      const { done, value } = await response.body.read()
+      if (done) return { response, stream, first: new Uint8Array(0), isEnded: true }
+      const first = stream.push(value)
+      if (first !== null && first.byteLength > 0) return { response, stream, first, isEnded: false }
+    }
+  } catch (error) {
+    response.body.cancel()
+    throw error
+  }
+}
+
+interface SpeechWork {
+  call: SpeechCall
+  plan: Plan
+  state: CallState
+  parts: ExecutionParts
+}
+
+function speechBody(
+  answered: Answered<OpenedSpeech>,
+  work: SpeechWork,
+): { body: ReadableStream<Uint8Array>; ended: Promise<void> } {
+  const { value: opened } = answered
+  const { promise: ended, resolve: finish } = Promise.withResolvers<void>()
+  let isOver = false
+  const settle = (ending: CallEnding) => settleSpeech(answered, work, ending)
+  const watch = work.parts.streamWatch.add({
+    onSilence: () => undefined,
+    onDeadline: () => void leave(),
+    deadlineMs: work.state.remainingMs(),
+  })
+  const over = () => {
+    isOver = true
+    watch.stop()
+    finish()
+  }
+  const leave = async () => {
+    if (isOver) return
+    over()
+    opened.response.body.cancel()
+    await settle('cancelled').catch((error) =>
+      work.parts.warn('a capture after a hang-up is late', { error: String(error) }),
+    )
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const bytes = await nextBytes(opened)
+          if (isOver) return
+          if (bytes !== null) return controller.enqueue(bytes)
+          const tail = opened.stream.end()
+          await settle('completed')
+          if (isOver) return
+          if (tail.byteLength > 0) controller.enqueue(tail)
+          controller.close()
+          over()
+        } catch (error) {
+          if (isOver) return
+          if (work.state.scope.signal.aborted) return leave()
+          // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
+          work.state.scope.facts.errorType = toGatewayError(error).type
+          work.plan.settlement.release()
+          opened.response.body.cancel()
+          over()
+          controller.error(error)
+        }
+      },
+      cancel: leave,
+    },
+    { highWaterMark: 0 },
+  )
+  return { body, ended }
+}
+
+async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
+  if (opened.first.byteLength > 0) {
+    const { first } = opened
+    opened.first = new Uint8Array(0)
+    return first
+  }
+  while (!opened.isEnded) {
+    const { done, value } = await opened.response.body.read()
+    if (done) opened.isEnded = true
+    else {
+      const bytes = opened.stream.push(value)
+      if (bytes !== null && bytes.byteLength > 0) return bytes
+    }
+  }
+  return null
+}
+
+/** The whole input once at least one whole frame or sample was delivered, nothing before. */
+async function settleSpeech(
+  answered: Answered<OpenedSpeech>,
+  work: SpeechWork,
+  ending: CallEnding,
+): Promise<void> {
+  const { state, plan, call } = work
+  answered.attempt.endedMs = state.elapsedMs()
+  if (ending === 'cancelled' && !answered.value.stream.hasDelivered) return plan.settlement.release()
+  const { row } = state.charge(answered.attempt, readingOf(call, answered.endpoint), ending)
+  await plan.settlement.capture(row)
+}
+
+function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
+  return {
+    usage: { ...noUsage, characters: call.demand.characters },
+    source:
+      endpoint.price.character === undefined && endpoint.price.outputAudioToken !== undefined
+        ? 'estimated'
+        : 'provider',
+    finishReason: null,
+    nativeFinishReason: null,
+    upstreamId: null,
+    upstreamModel: null,
+    outputBytes: 0,
+    outputPieces: 0,
+    reportedCostNanocredits: null,
+  }
+}

@@ -1,0 +1,59 @@
+import { keepAliveMs } from '../core/limits.ts'
+
+/** A stream that wants to hear of its own silence and of its deadline. */
+export interface WatchedStream {
+  /** Called when nothing was shown for `keepAliveMs` or a little longer. */
+  onSilence: () => void
+  onDeadline: () => void
+  /** Milliseconds from now. */
+  deadlineMs: number
+}
+
+/** A watched stream's own handle. */
+export interface StreamHandle {
+  /** Something was shown; costs one assignment, because it is called for every chunk. */
+  touch(): void
+  stop(): void
+}
+
+interface Entry extends WatchedStream {
+  deadlineAtMs: number
+  isActive: boolean
+}
+
+/**
+ * One timer for all streams, because a timer for each would cost more than the streams of a busy gateway do
+ * themselves. Stops by itself when the last stream has ended.
+ */
+export class StreamWatch {
+  readonly #entries = new Set<Entry>()
+  #timer: ReturnType<typeof setInterval> | null = null
+
+  add(stream: WatchedStream): StreamHandle {
+    const entry: Entry = { ...stream, deadlineAtMs: performance.now() + stream.deadlineMs, isActive: true }
+    this.#entries.add(entry)
+    this.#timer ??= setInterval(() => this.#tick(), keepAliveMs)
+    return {
+      touch: () => {
+        entry.isActive = true
+      },
+      stop: () => this.#remove(entry),
+    }
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry)
+    if (this.#entries.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  #tick(): void {
+    const nowMs = performance.now()
+    for (const entry of this.#entries) {
+      if (nowMs >= entry.deadlineAtMs) entry.onDeadline()
+      else if (!entry.isActive) entry.onSilence()
+      entry.isActive = false
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import { GatewayError } from '../core/errors.ts'
+import { answerBytesMax } from '../core/limits.ts'
+import { selectCodec } from '../formats/codec.ts'
+import type { TextAdapter } from '../providers/define-provider.ts'
+import type { UpstreamResponse } from '../transport/http-client.ts'
+import { firstToAnswer, sendAttempt } from './attempts.ts'
+import { CallState } from './call-state.ts'
+import { streamBody, type OpenedStream } from './event-stream.ts'
+import type { Attempt } from './metadata.ts'
+import type { ExecutionParts } from './parts.ts'
+import { prepare, type Plan } from './prepare.ts'
+import type { Outcome, RequestScope } from './scope.ts'
+
+/** Chat completions and embeddings: prepare, call, complete. */
+export async function executeText(
+  call: TextCall,
+  scope: RequestScope,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const state = new CallState(call, scope, parts)
+  const plan = await prepare(call, [], state, parts)
+  try {
+    return call.stream ? await streamed(call, plan, state, parts) : await whole(call, plan, state, parts)
+  } catch (error) {
+    plan.settlement.release()
+    throw error
+  }
+}
+
+async function whole(call: TextCall, plan: Plan, state: CallState, parts: ExecutionParts): Promise<Outcome> {
+  const answered = await firstToAnswer<DecodedAnswer>(
+    plan.endpoints,
+    state,
+    parts,
+    async (endpoint, attempt) => {
+      const { adapter, response } = await send(call, attempt, state, parts)
+      attempt.firstTokenMs = attempt.headersMs
+      const bytes = await response.readAll(answerBytesMax)
+      attempt.endedMs = state.elapsedMs()
+      return selectCodec(call.format, adapter.format).decodeAnswer(
+        bytes,
+        state.contextOf(endpoint),
+        adapter.quirks,
+        call,
+      )
+    },
+  )
+  const { row, shown } = state.charge(answered.attempt, answered.value.reading, 'completed')
+  await plan.settlement.capture(row)
+  return {
+    generationId: state.generationId,
+    contentType: 'application/json',
+    body: answered.value.encode(shown),
+    provider: answered.endpoint.deployment.providerName,
+    ended: Promise.resolve(),
+  }
+}
+
+async function streamed(
+  call: TextCall,
+  plan: Plan,
+  state: CallState,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const opening = firstToAnswer<OpenedStream>(plan.endpoints, state, parts, async (endpoint, attempt) => {
+    const { adapter, response } = await send(call, attempt, state, parts)
+    const rewriter = selectCodec(call.format, adapter.format).createStream(
+      state.contextOf(endpoint),
+      adapter.quirks,
+    )
+    const opened = await readFirst(response, rewriter)
+    attempt.firstTokenMs = state.elapsedMs()
+    return opened
+  })
+  const { body, ended } = await streamBody({ opening, plan, state, parts })
+  return {
+    generationId: state.generationId,
+    contentType: 'text/event-stream',
+    body,
+    provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
+    ended,
+  }
+}
+
+/** Reads until there is something to show, or the stream has ended; an error before that lets another endpoint try. */
+async function readFirst(response: UpstreamResponse, rewriter: StreamRewriter): Promise<OpenedStream> {
+  for (;;) {
+    const { done, value } = await response.body.read()
+    if (done) rewriter.end()
+    const first = done ? null : rewriter.push(value)
+    if (rewriter.failure && first === null) {
+      response.body.cancel()
+      throw rewriter.failure
+    }
+    if (done && !rewriter.isComplete)
+      throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
+    if (done || first !== null) return { rewriter, response, first, isEnded: done }
+  }
+}
+
+async function send(call: TextCall, attempt: Attempt, state: CallState, parts: ExecutionParts) {
+  const { endpoint } = attempt
+  const adapter = adapterOf(call, endpoint, parts)
+  const encoded = selectCodec(call.format, adapter.format).encodeRequest(call, endpoint, adapter.quirks)
+  state.dropped.push(...encoded.dropped)
+  const response = await sendAttempt(
+    {
+      method: 'POST',
+      path: adapter.path,
+      headers: {
+        'content-type': 'application/json',
+        accept: call.stream ? 'text/event-stream' : 'application/json',
+      },
+      body: encoded.body,
+    },
+    attempt,
+    state,
+    parts,
+  )
+  return { adapter, response }
+}
+
+function adapterOf(call: TextCall, endpoint: Endpoint, parts: ExecutionParts): TextAdapter {
+  const { adapters } = parts.presetOf(endpoint.deployment.provider)
+  const adapter = call.format === 'embeddings' ? adapters.embedding : adapters.language
+  if (!adapter)
+    throw new GatewayError(
+      'no_matching_endpoint',
+      `${endpoint.deployment.providerName} has no ${call.format} interface.`,
+    )
+  return adapter
+}

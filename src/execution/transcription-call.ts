@@ -1,0 +1,93 @@
+import type { CanonicalTranscription } from '../canonical/audio.ts'
+import type { TranscriptionCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
+import { noUsage } from '../canonical/usage.ts'
+import { GatewayError } from '../core/errors.ts'
+import { answerBytesMax } from '../core/limits.ts'
+import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
+import { firstToAnswer, sendAttempt } from './attempts.ts'
+import { CallState } from './call-state.ts'
+import type { ExecutionParts } from './parts.ts'
+import { prepare } from './prepare.ts'
+import type { RequestScope } from './scope.ts'
+import type { ShownCharge } from '../canonical/upstream.ts'
+
+/** A transcript with its charge; the edge renders it in the medium the caller asked for. */
+export interface TranscriptionOutcome {
+  generationId: string
+  transcription: CanonicalTranscription
+  charge: ShownCharge
+  provider: string
+  endpoint: Endpoint
+}
+
+/** Transcribes: the audio was read to its end before, because its length decides the hold. */
+export async function executeTranscription(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  parts: ExecutionParts,
+): Promise<TranscriptionOutcome> {
+  const state = new CallState(call, scope, parts)
+  const plan = await prepare(call, transcriptionRequirements(call), state, parts)
+  try {
+    const answered = await firstToAnswer<CanonicalTranscription>(
+      plan.endpoints,
+      state,
+      parts,
+      async (endpoint, attempt) => {
+        const adapter = parts.presetOf(endpoint.deployment.provider).adapters.transcription
+        if (!adapter)
+          throw new GatewayError(
+            'no_matching_endpoint',
+            `${endpoint.deployment.providerName} does not transcribe.`,
+          )
+        state.dropped.push(...adapter.dropped(call, endpoint))
+        const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
+        attempt.firstTokenMs = attempt.headersMs
+        const bytes = await response.readAll(answerBytesMax)
+        attempt.endedMs = state.elapsedMs()
+        return adapter.decode(bytes, call, endpoint)
+      },
+    )
+    const { row, shown } = state.charge(answered.attempt, readingOf(answered.value, call), 'completed')
+    await plan.settlement.capture(row)
+    return {
+      generationId: state.generationId,
+      transcription: answered.value,
+      charge: shown,
+      provider: answered.endpoint.deployment.providerName,
+      endpoint: answered.endpoint,
+    }
+  } catch (error) {
+    plan.settlement.release()
+    throw error
+  }
+}
+
+/** The provider's figures first, the container's length second; without either the meter estimates. */
+function readingOf(transcription: CanonicalTranscription, call: TranscriptionCall): MeterReading {
+  const { tokens, durationSeconds } = transcription
+  const measured = call.demand.audioMilliseconds
+  const audioMilliseconds = durationSeconds === null ? (measured ?? 0) : Math.round(durationSeconds * 1000)
+  const isKnown = tokens !== null || audioMilliseconds > 0
+  return {
+    usage: isKnown
+      ? {
+          ...noUsage,
+          audioMilliseconds,
+          inputTokens: tokens?.input ?? 0,
+          inputAudioTokens: tokens?.inputAudio ?? 0,
+          outputTokens: tokens?.output ?? 0,
+        }
+      : null,
+    source: isKnown ? 'provider' : 'estimated',
+    finishReason: null,
+    nativeFinishReason: null,
+    upstreamId: transcription.upstreamId,
+    upstreamModel: null,
+    outputBytes: 0,
+    outputPieces: 0,
+    reportedCostNanocredits: null,
+  }
+}

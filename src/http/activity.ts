@@ -1,0 +1,34 @@
+/** Counts what is running, so that a stop can refuse new work and wait, for a bounded time, for what runs. */
+export class Activity {
+  #running = 0
+  #isStopping = false
+  #idle: (() => void) | null = null
+
+  get running(): number {
+    return this.#running
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping
+  }
+
+  begin(): void {
+    this.#running += 1
+  }
+
+  end(): void {
+    this.#running -= 1
+    if (this.#running === 0) this.#idle?.()
+  }
+
+  /** Refuses new work from now on and resolves when nothing runs any more, or after `waitMs`. */
+  async drain(waitMs: number): Promise<void> {
+    this.#isStopping = true
+    if (this.#running === 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#idle = resolve
+    const timer = setTimeout(resolve, waitMs)
+    await promise
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,322 @@
+import { z } from 'zod'
+import { chatAnswerSchema } from '../formats/chat/chat-answer-schema.ts'
+import { chatRequestSchema } from '../formats/chat/chat-schema.ts'
+import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/embeddings-schema.ts'
+import { speechRequestSchema } from '../formats/speech/speech-request.ts'
+import {
+  transcriptionFormSchema,
+  transcriptionRequestSchema,
+} from '../formats/transcription/transcription-request.ts'
+import {
+  batchDeletionSchema,
+  batchEstimateSchema,
+  batchListQuerySchema,
+  batchListSchema,
+  batchRequestSchema,
+  batchResultSchema,
+  batchSchema,
+} from './schemas/batch.ts'
+import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
+import { modelListQuerySchema, modelListSchema, modelSchema } from './schemas/model.ts'
+import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
+import { transcriptionSchema } from './schemas/transcription.ts'
+import type { Access } from './pipeline.ts'
+
+/** One media type of a body or an answer. */
+export interface DescribedContent {
+  schema: z.ZodType | Readonly<Record<string, unknown>>
+  example?: unknown
+}
+
+/** What the API description says of a route; the key in `apiDescription` is `METHOD path`. */
+export interface Described {
+  id: string
+  tag: string
+  summary: string
+  description?: string
+  access: Access
+  query?: z.ZodType
+  headers?: readonly { name: string; description: string }[]
+  body?: Readonly<Record<string, { schema: z.ZodType; example?: unknown }>>
+  answer: { status: number; description: string; content: Readonly<Record<string, DescribedContent>> }
+  errors: readonly number[]
+}
+
+const bytes = { schema: { type: 'string', format: 'binary' } }
+const metadataHeader = {
+  name: 'X-Headrace-Metadata',
+  description: '"enabled" adds `headrace_metadata`: candidates, attempts, what was dropped.',
+}
+const sessionHeader = {
+  name: 'X-Session-Id',
+  description: 'Session identifier, used when the body has none; at most 256 characters.',
+}
+const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
+const batchErrors = [400, 401, 402, 403, 404, 413, 422, 429, 500, 502]
+const readErrors = [400, 401, 403, 404, 429, 500, 503]
+
+const json = (schema: z.ZodType, example?: unknown) => ({
+  'application/json': example === undefined ? { schema } : { schema, example },
+})
+
+const chatExample = {
+  model: 'openai/gpt-4o-mini',
+  messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+  max_tokens: 200,
+}
+
+/** Every operation below the version segment, in the order in which people look for them. */
+export const apiDescription: Readonly<Record<string, Described>> = {
+  'POST /chat/completions': {
+    id: 'createChatCompletion',
+    tag: 'Inference',
+    summary: 'Create a chat completion',
+    description:
+      'Streams server-sent events with `stream: true`; usage with its cost is always in the last event.',
+    access: 'inference',
+    headers: [sessionHeader, metadataHeader],
+    body: json(chatRequestSchema, chatExample),
+    answer: {
+      status: 200,
+      description: 'The completion, or its events',
+      content: { ...json(chatAnswerSchema), 'text/event-stream': { schema: { type: 'string' } } },
+    },
+    errors: inferenceErrors,
+  },
+  'POST /embeddings': {
+    id: 'createEmbeddings',
+    tag: 'Inference',
+    summary: 'Create embeddings',
+    access: 'inference',
+    headers: [sessionHeader, metadataHeader],
+    body: json(embeddingsRequestSchema, {
+      model: 'openai/text-embedding-3-small',
+      input: ['first text', 'second text'],
+    }),
+    answer: {
+      status: 200,
+      description: 'Vectors in the order of the input',
+      content: json(embeddingsAnswerSchema),
+    },
+    errors: inferenceErrors,
+  },
+  'POST /audio/transcriptions': {
+    id: 'createTranscription',
+    tag: 'Audio',
+    summary: 'Transcribe audio into text',
+    access: 'inference',
+    headers: [sessionHeader],
+    body: {
+      ...json(transcriptionRequestSchema, {
+        model: 'openai/whisper-1',
+        input_audio: { data: 'UklGRiQAAABXQVZF…', format: 'wav' },
+      }),
+      'multipart/form-data': {
+        schema: transcriptionFormSchema.extend({ file: z.string().describe('The audio file.').optional() }),
+      },
+    },
+    answer: {
+      status: 200,
+      description: 'The transcript; subtitles and plain text by `Accept`',
+      content: {
+        ...json(transcriptionSchema, { text: 'Hello there.', usage: { cost: 0.0001, seconds: 1 } }),
+        'text/vtt': { schema: { type: 'string' } },
+        'application/x-subrip': { schema: { type: 'string' } },
+        'text/plain': { schema: { type: 'string' } },
+      },
+    },
+    errors: inferenceErrors,
+  },
+  'POST /audio/speech': {
+    id: 'createSpeech',
+    tag: 'Audio',
+    summary: 'Synthesize speech from text',
+    access: 'inference',
+    headers: [sessionHeader],
+    body: json(speechRequestSchema, {
+      model: 'openai/tts-1',
+      input: 'Hello there.',
+      voice: 'alloy',
+      response_format: 'mp3',
+    }),
+    answer: {
+      status: 200,
+      description: 'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz',
+      content: { 'audio/mpeg': bytes, 'audio/pcm': bytes },
+    },
+    errors: inferenceErrors.filter((status) => status !== 504),
+  },
+  'POST /batches': {
+    id: 'createBatch',
+    tag: 'Batches',
+    summary: 'Create a batch of requests that runs asynchronously',
+    description:
+      'Up to 200,000,000 bytes after decompression, members in any order. `?dry_run=true` answers with the estimate and stores nothing.',
+    access: 'inference',
+    query: z.object({ dry_run: z.boolean().optional() }),
+    headers: [
+      {
+        name: 'Idempotency-Key',
+        description: 'The same key with the same body answers with the same batch for 30 days.',
+      },
+      { name: 'Content-Encoding', description: 'gzip, zstd, br or deflate.' },
+    ],
+    body: json(batchRequestSchema, {
+      endpoint: '/v1/chat/completions',
+      model: 'openai/gpt-4o-mini',
+      requests: [{ custom_id: 'first', body: { messages: [{ role: 'user', content: 'Say hello' }] } }],
+    }),
+    answer: {
+      status: 202,
+      description: 'The batch, stored and queued',
+      content: json(z.union([batchSchema, batchEstimateSchema])),
+    },
+    errors: batchErrors,
+  },
+  'GET /batches': {
+    id: 'listBatches',
+    tag: 'Batches',
+    summary: 'List batches, newest first',
+    access: 'inference',
+    query: batchListQuerySchema,
+    answer: { status: 200, description: 'A page of batches without results', content: json(batchListSchema) },
+    errors: batchErrors,
+  },
+  'GET /batches/:id': {
+    id: 'getBatch',
+    tag: 'Batches',
+    summary: 'Read a batch; with its results once it has ended',
+    access: 'inference',
+    answer: { status: 200, description: 'The batch', content: json(batchSchema) },
+    errors: batchErrors,
+  },
+  'GET /batches/:id/results': {
+    id: 'getBatchResults',
+    tag: 'Batches',
+    summary: 'Read results as lines, also while the batch runs',
+    description:
+      'NDJSON in the order in which results became durable; continue with the cursor of the last page.',
+    access: 'inference',
+    query: z.object({ cursor: z.string().optional(), limit: z.string().optional() }),
+    answer: {
+      status: 200,
+      description: 'One result a line',
+      content: { 'application/x-ndjson': { schema: batchResultSchema } },
+    },
+    errors: batchErrors,
+  },
+  'POST /batches/:id/cancel': {
+    id: 'cancelBatch',
+    tag: 'Batches',
+    summary: 'Cancel a batch; finished items keep their results',
+    access: 'inference',
+    answer: { status: 200, description: 'The batch', content: json(batchSchema) },
+    errors: batchErrors,
+  },
+  'DELETE /batches/:id': {
+    id: 'deleteBatch',
+    tag: 'Batches',
+    summary: 'Delete a batch that has ended',
+    access: 'inference',
+    answer: { status: 200, description: 'What was deleted', content: json(batchDeletionSchema) },
+    errors: [...batchErrors, 409],
+  },
+  'GET /organization/settings': {
+    id: 'getOrganizationSettings',
+    tag: 'Organization',
+    summary: 'Read the settings of the organization',
+    access: 'management',
+    answer: { status: 200, description: 'The settings', content: json(z.object({ data: settingsSchema })) },
+    errors: [401, 403, 404, 500],
+  },
+  'PATCH /organization/settings': {
+    id: 'updateOrganizationSettings',
+    tag: 'Organization',
+    summary: 'Update the settings of the organization',
+    access: 'management',
+    body: json(settingsPatchSchema, { is_filtered_model_catalog_enabled: true }),
+    answer: {
+      status: 200,
+      description: 'The settings as they are now',
+      content: json(z.object({ data: settingsSchema })),
+    },
+    errors: [400, 401, 403, 404, 500],
+  },
+  'GET /credits': {
+    id: 'getCredits',
+    tag: 'Account',
+    summary: 'Credits bought and used',
+    access: 'any',
+    answer: {
+      status: 200,
+      description: 'In credits; 1 credit is 1 USD',
+      content: json(creditsSchema, { data: { total_credits: 5, total_usage: 0.25 } }),
+    },
+    errors: [401, 429, 500, 503],
+  },
+  'GET /key': {
+    id: 'getCurrentKey',
+    tag: 'Account',
+    summary: 'The key this request was made with, its limits and its use',
+    access: 'any',
+    answer: { status: 200, description: 'The key', content: json(currentKeySchema) },
+    errors: [401, 429, 500, 503],
+  },
+  'GET /generation': {
+    id: 'getGeneration',
+    tag: 'Account',
+    summary: 'What one generation used and cost',
+    access: 'any',
+    query: z.object({ id: z.string() }),
+    answer: { status: 200, description: 'The generation', content: json(generationSchema) },
+    errors: readErrors,
+  },
+  'GET /models': {
+    id: 'listModels',
+    tag: 'Models',
+    summary: 'List the models served here',
+    access: 'optional',
+    query: modelListQuerySchema,
+    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    errors: [400, 401, 429, 500],
+  },
+  'GET /models/user': {
+    id: 'listModelsUser',
+    tag: 'Models',
+    summary: 'List the models this key can use',
+    access: 'any',
+    query: modelListQuerySchema,
+    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    errors: [400, 401, 429, 500],
+  },
+  'GET /models/count': {
+    id: 'countModels',
+    tag: 'Models',
+    summary: 'Count the models served here',
+    access: 'optional',
+    query: modelListQuerySchema,
+    answer: {
+      status: 200,
+      description: 'How many',
+      content: json(z.object({ data: z.object({ count: z.int() }) }), { data: { count: 42 } }),
+    },
+    errors: [400, 401, 429, 500],
+  },
+  'GET /embeddings/models': {
+    id: 'listEmbeddingsModels',
+    tag: 'Models',
+    summary: 'List the embedding models served here',
+    access: 'optional',
+    query: modelListQuerySchema,
+    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    errors: [400, 401, 429, 500],
+  },
+  'GET /model/:author/:slug': {
+    id: 'getModel',
+    tag: 'Models',
+    summary: 'Read one model',
+    access: 'optional',
+    answer: { status: 200, description: 'The model', content: json(z.object({ data: modelSchema })) },
+    errors: readErrors,
+  },
+}

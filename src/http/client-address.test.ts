@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test'
+import { clientAddress } from './client-address.ts'
+
+test('a stranger cannot name his own address', () => {
+  expect(clientAddress('203.0.113.9', '198.51.100.1', [])).toBe('203.0.113.9')
+})
+
+test('behind trusted proxies the nearest address that is not one of them counts', () => {
+  const trusted = ['10.0.0.0/8', '192.0.2.7']
+  expect(clientAddress('10.1.2.3', '1.1.1.1, 198.51.100.1, 192.0.2.7', trusted)).toBe('198.51.100.1')
+  expect(clientAddress('::ffff:10.1.2.3', '198.51.100.1', trusted)).toBe('198.51.100.1')
+  expect(clientAddress('10.1.2.3', '10.9.9.9', trusted)).toBe('10.1.2.3')
+})

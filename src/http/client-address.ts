@@ -1,0 +1,38 @@
+/**
+ * The client's address as throttles see it: the peer's own, or, when the peer is a trusted proxy, the nearest address in
+ * `X-Forwarded-For` that is not one. What a stranger writes into that header counts for nothing.
+ */
+export function clientAddress(
+  peer: string,
+  forwardedFor: string | null,
+  trustedProxies: readonly string[],
+): string {
+  if (forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer
+  const hops = forwardedFor.split(',').map((hop) => hop.trim())
+  for (let index = hops.length - 1; index >= 0; index -= 1) {
+    const hop = hops[index] ?? ''
+    if (hop !== '' && !isTrusted(hop, trustedProxies)) return hop.slice(0, 64)
+  }
+  return peer
+}
+
+function isTrusted(address: string, trustedProxies: readonly string[]): boolean {
+  const plain = address.replace(/^::ffff:/, '')
+  return trustedProxies.some((proxy) => (proxy.includes('/') ? isInNetwork(plain, proxy) : proxy === plain))
+}
+
+function isInNetwork(address: string, network: string): boolean {
+  const [base = '', bits = '32'] = network.split('/')
+  const left = toNumber(address)
+  const right = toNumber(base)
+  const length = Number(bits)
+  if (left === null || right === null || !(length >= 0 && length <= 32)) return false
+  return length === 0 || (left ^ right) >>> (32 - length) === 0
+}
+
+function toNumber(address: string): number | null {
+  const parts = address.split('.').map(Number)
+  if (parts.length !== 4 || parts.some((part) => !Number.isInteger(part) || part < 0 || part > 255))
+    return null
+  return parts.reduce((sum, part) => ((sum << 8) | part) >>> 0, 0)
+}

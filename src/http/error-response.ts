@@ -1,0 +1,37 @@
+import type { GatewayError } from '../core/errors.ts'
+
+/** Which envelope a route answers with, and which failures of storage mean which status there. */
+export type RouteGroup = 'inference' | 'audio' | 'batches' | 'settings' | 'catalog'
+
+/** The contract's envelope: `code` equals the HTTP status, both members always present. */
+export function errorBody(error: GatewayError, group: RouteGroup = 'inference'): Record<string, unknown> {
+  const status = statusOf(error, group)
+  const metadata = { error_type: error.contractType, ...error.metadata }
+  return {
+    error: {
+      code: status,
+      message: error.message,
+      ...(error.param === null ? {} : { param: error.param }),
+      error_type: error.contractType,
+      metadata,
+    },
+  }
+}
+
+/** A GatewayError as a response of a route of this group. */
+export function errorResponse(error: GatewayError, group: RouteGroup, headers: Headers): Response {
+  headers.set('content-type', 'application/json')
+  if (error.retryAfterSeconds !== null)
+    headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
+  return new Response(JSON.stringify(errorBody(error, group)), { status: statusOf(error, group), headers })
+}
+
+// Storage out of order or a process that is stopping: 502 on batches, 500 on settings, 503 elsewhere, as the
+// specification's lists of statuses per operation leave no other slot.
+function statusOf(error: GatewayError, group: RouteGroup): number {
+  if (error.type === 'storage_unavailable' || error.type === 'shutting_down') {
+    if (group === 'batches') return 502
+    if (group === 'settings') return 500
+  }
+  return error.status
+}

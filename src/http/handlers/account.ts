@@ -1,0 +1,157 @@
+import type { UsageRecord } from '../../billing/accounts.ts'
+import type { Principal } from '../../canonical/principal.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { toCredits } from '../../core/money.ts'
+import type { HttpParts } from '../parts.ts'
+import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
+
+/** Credits, the key in use, and single generations; for both kinds of key. */
+export function accountRoutes(parts: HttpParts): Route[] {
+  const common = { method: 'GET', group: 'catalog', access: 'any' } as const
+  return [
+    {
+      ...common,
+      path: '/credits',
+      name: 'credits',
+      handle: withPrincipal(async ({ principal }) => {
+        const { totalCredits, totalUsage } = await parts.accounts.readCredits(principal.organizationId)
+        return jsonResponse({
+          data: { total_credits: toCredits(totalCredits), total_usage: toCredits(totalUsage) },
+        })
+      }),
+    },
+    {
+      ...common,
+      path: '/key',
+      name: 'key',
+      handle: withPrincipal(async ({ principal }) =>
+        jsonResponse({ data: await describeKey(principal, parts) }),
+      ),
+    },
+    {
+      ...common,
+      path: '/generation',
+      name: 'generation',
+      handle: withPrincipal(async ({ principal, query }) => {
+        const id = query().get('id')
+        if (!id)
+          throw new GatewayError('invalid_request', 'id: name the generation, such as ?id=gen-….', {
+            param: 'id',
+          })
+        const usage = await parts.accounts.findUsage(id, principal.organizationId)
+        if (!usage) throw new GatewayError('not_found', `Generation ${id.slice(0, 100)} not found`)
+        return jsonResponse({ data: describeGeneration(usage, parts) })
+      }),
+    },
+  ]
+}
+
+async function describeKey(principal: Principal, parts: HttpParts): Promise<Record<string, unknown>> {
+  const { keyLimitNanocredits: limit, keyLimitReset: reset } = principal
+  const [key, used, remaining] = await Promise.all([
+    parts.keys.load(principal.organizationId, principal.keyHash),
+    parts.accounts.readKeyUsage(principal.keyId),
+    limit === null ? null : parts.accounts.readKeyRemaining(principal.keyId, limit, reset),
+  ])
+  const perMinute = principal.rates.key.requestsPerMinute
+  return {
+    label: key.label,
+    is_management_key: principal.keyKind === 'management',
+    is_provisioning_key: principal.keyKind === 'management',
+    is_free_tier: false,
+    limit: limit === null ? null : toCredits(limit),
+    limit_remaining: remaining === null ? null : toCredits(remaining),
+    limit_reset: reset,
+    include_byok_in_limit: false,
+    usage: toCredits(used.total),
+    usage_daily: toCredits(used.daily),
+    usage_weekly: toCredits(used.weekly),
+    usage_monthly: toCredits(used.monthly),
+    byok_usage: 0,
+    byok_usage_daily: 0,
+    byok_usage_weekly: 0,
+    byok_usage_monthly: 0,
+    allowed_data_regions: ['global'],
+    free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },
+    creator_user_id: null,
+    organization_id: principal.organizationId,
+    workspace_id: null,
+    expires_at: key.expiresAtMs === null ? null : new Date(key.expiresAtMs).toISOString(),
+    rate_limit: {
+      requests: perMinute ?? -1,
+      interval: perMinute === null ? '10s' : '60s',
+      note: 'Deprecated by the contract; kept because clients require it. -1 means unlimited.',
+    },
+  }
+}
+
+const apiTypes: Readonly<Record<string, string>> = {
+  chat_completions: 'completions',
+  embeddings: 'embeddings',
+  transcription: 'stt',
+  speech: 'tts',
+}
+
+function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string, unknown> {
+  const endpoint = parts.catalog.model(usage.model)?.endpoints.find(({ id }) => id === usage.endpointId)
+  const cost = toCredits(usage.costNanocredits)
+  return {
+    id: usage.generationId,
+    api_type: apiTypes[usage.operation] ?? null,
+    model: usage.model,
+    provider_name: endpoint?.deployment.providerName ?? usage.provider,
+    created_at: new Date(usage.createdAtMs).toISOString(),
+    origin: '',
+    usage: cost,
+    total_cost: cost,
+    is_byok: false,
+    data_region: 'global',
+    streamed: usage.streamed,
+    cancelled: usage.cancelled,
+    finish_reason: usage.finishReason,
+    native_finish_reason: usage.nativeFinishReason,
+    latency: usage.latencyMs,
+    generation_time: usage.generationMs,
+    tokens_prompt: usage.inputTokens,
+    tokens_completion: usage.outputTokens,
+    native_tokens_prompt: usage.inputTokens,
+    native_tokens_completion: usage.outputTokens,
+    native_tokens_reasoning: usage.reasoningTokens,
+    native_tokens_cached: usage.cachedInputTokens,
+    native_tokens_completion_images: null,
+    upstream_id: usage.upstreamId,
+    upstream_inference_cost: null,
+    request_id: usage.requestId,
+    session_id: usage.sessionId,
+    external_user: usage.userId,
+    ...unusedMembers,
+    headrace: {
+      batch_id: usage.batchId,
+      is_estimated: usage.isEstimated,
+      is_unpriced: usage.isUnpriced,
+      audio_seconds: usage.audioMilliseconds / 1000,
+      characters: usage.characters,
+      cost_nanocredits: usage.costNanocredits.toString(),
+    },
+  }
+}
+
+/** Members that clients require to be present and that have no meaning here. */
+const unusedMembers = {
+  app_id: null,
+  cache_discount: null,
+  moderation_latency: null,
+  http_referer: null,
+  user_agent: null,
+  preset_id: null,
+  router: null,
+  service_tier: null,
+  web_search_engine: null,
+  workspace_id: null,
+  num_media_prompt: null,
+  num_media_completion: null,
+  num_input_audio_prompt: null,
+  num_search_results: null,
+  num_fetches: null,
+  provider_responses: null,
+}

@@ -1,0 +1,79 @@
+import type { Principal } from '../../canonical/principal.ts'
+import { renderModel } from '../../catalog/model-json.ts'
+import { countModels, listEmbeddingModels, listModels, type ListOptions } from '../../catalog/model-list.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { HttpParts } from '../parts.ts'
+import { jsonResponse, withPrincipal, type Exchange, type Route } from '../pipeline.ts'
+
+type Reader = Exchange & { principal: Principal | null }
+
+/** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
+export function catalogRoutes(parts: HttpParts): Route[] {
+  const common = { method: 'GET', group: 'catalog' } as const
+  // With the flag on, a key of the organization sees what it can use; otherwise everybody sees the public catalog.
+  const options = (reader: Reader, path: string): ListOptions => ({
+    query: reader.query(),
+    constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
+    nowMs: parts.clock.nowMs(),
+    path: `${parts.basePath}/v1${path}`,
+  })
+  return [
+    {
+      ...common,
+      path: '/models',
+      name: 'models',
+      access: 'optional',
+      handle: (reader) => forReader(listModels(parts.catalog, options(reader, '/models')), reader),
+    },
+    {
+      ...common,
+      path: '/models/user',
+      name: 'models_user',
+      access: 'any',
+      handle: withPrincipal((reader) => {
+        const own = { ...options(reader, '/models/user'), constraints: reader.principal.constraints }
+        return forReader(listModels(parts.catalog, own), reader)
+      }),
+    },
+    {
+      ...common,
+      path: '/models/count',
+      name: 'models_count',
+      access: 'optional',
+      handle: (reader) => forReader(countModels(parts.catalog, options(reader, '/models/count')), reader),
+    },
+    {
+      ...common,
+      path: '/embeddings/models',
+      name: 'embeddings_models',
+      access: 'optional',
+      handle: (reader) =>
+        forReader(listEmbeddingModels(parts.catalog, options(reader, '/embeddings/models')), reader),
+    },
+    {
+      ...common,
+      path: '/model/:author/:slug',
+      name: 'model',
+      access: 'optional',
+      handle: (reader) => forReader({ data: findModel(reader, parts) }, reader),
+    },
+  ]
+}
+
+function findModel({ params }: Reader, parts: HttpParts) {
+  const id = `${params['author'] ?? ''}/${params['slug'] ?? ''}`
+  const model = parts.catalog.model(parts.catalog.resolve(id).base)
+  if (model) return renderModel(model)
+  throw new GatewayError(
+    'not_found',
+    `There is no model "${id.slice(0, 256)}" here; GET /v1/models lists them.`,
+  )
+}
+
+// What a key sees must not be kept for others by a shared cache.
+function forReader(body: unknown, reader: Reader): Response {
+  const response = jsonResponse(body)
+  response.headers.set('cache-control', reader.principal ? 'private, no-store' : 'public, max-age=120')
+  response.headers.set('vary', 'authorization')
+  return response
+}

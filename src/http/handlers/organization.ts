@@ -1,0 +1,45 @@
+import type { Principal } from '../../canonical/principal.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { settingsBodyBytesMax } from '../../core/limits.ts'
+import type { HttpParts } from '../parts.ts'
+import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
+import { readBody, requireJson } from '../request-body.ts'
+import { settingsPatchSchema } from '../schemas/organization.ts'
+import { parseWith } from '../validate.ts'
+
+/** `GET` and `PATCH /organization/settings`, for management keys. */
+export function organizationRoutes(parts: HttpParts): Route[] {
+  const common = { path: '/organization/settings', group: 'settings', access: 'management' } as const
+  return [
+    {
+      ...common,
+      method: 'GET',
+      name: 'settings_read',
+      handle: withPrincipal(({ principal }) => show(principal, parts)),
+    },
+    {
+      ...common,
+      method: 'PATCH',
+      name: 'settings_update',
+      handle: withPrincipal(async ({ request, principal }) => {
+        requireJson(request)
+        const patch = parseWith(settingsPatchSchema, await readBody(request, settingsBodyBytesMax))
+        await parts.organizations.updateSettings(principal.organizationId, {
+          isFilteredModelCatalogEnabled: patch.is_filtered_model_catalog_enabled,
+        })
+        return show(principal, parts)
+      }),
+    },
+  ]
+}
+
+async function show(principal: Principal, parts: HttpParts): Promise<Response> {
+  const found = await parts.organizations.load(principal.organizationId)
+  if (!found) throw new GatewayError('not_found', 'The organization of this key no longer exists.')
+  return jsonResponse({
+    data: {
+      id: found.organizationId,
+      is_filtered_model_catalog_enabled: found.isFilteredModelCatalogEnabled,
+    },
+  })
+}

@@ -1,0 +1,68 @@
+import type { TextCall } from '../../canonical/call.ts'
+import { liveBodyBytesMax } from '../../core/limits.ts'
+import { operations, type Operation } from '../../execution/operations.ts'
+import type { Outcome, RequestScope } from '../../execution/scope.ts'
+import { decodeChatRequest, type DecodeContext } from '../../formats/chat/chat-request.ts'
+import { decodeEmbeddingsRequest } from '../../formats/embeddings/embeddings-request.ts'
+import type { HttpParts } from '../parts.ts'
+import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import { readBody, requireJson } from '../request-body.ts'
+
+type DecodeText = (bytes: Uint8Array, context: DecodeContext) => TextCall
+
+const decoders: readonly { operation: Operation; decode: DecodeText }[] = [
+  { operation: operations.chat_completions, decode: decodeChatRequest },
+  { operation: operations.embeddings, decode: decodeEmbeddingsRequest },
+]
+
+/** Chat completions and embeddings: one handler, because the operations differ only in their decoder. */
+export function textRoutes(parts: HttpParts): Route[] {
+  return decoders.map(({ operation, decode }) => ({
+    method: 'POST',
+    path: operation.path,
+    group: 'inference',
+    name: operation.name,
+    access: 'inference',
+    handle: withPrincipal(async (exchange) => {
+      requireJson(exchange.request)
+      const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      const call = decode(bytes, { sessionIdHeader: exchange.request.headers.get('x-session-id') })
+      const outcome = await parts.executor.text(call, scopeOf(exchange))
+      return renderOutcome(outcome, exchange)
+    }),
+  }))
+}
+
+/** What execution needs to know of an exchange. */
+export function scopeOf(exchange: Authenticated): RequestScope {
+  const { headers } = exchange.request
+  return {
+    principal: exchange.principal,
+    requestId: exchange.requestId,
+    signal: exchange.request.signal,
+    priority: 'live',
+    metadata: metadataSwitch(headers),
+    batch: null,
+    facts: exchange.facts,
+  }
+}
+
+function metadataSwitch(headers: Headers): RequestScope['metadata'] {
+  if (headers.get('x-openrouter-metadata') === 'enabled') return 'openrouter'
+  if (headers.get('x-openrouter-experimental-metadata') === 'enabled') return 'openrouter'
+  return headers.get('x-headrace-metadata') === 'enabled' ? 'headrace' : 'none'
+}
+
+/** An outcome as a response; the exchange is over when its body is. */
+export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
+  const headers: Record<string, string> = {
+    'content-type': outcome.contentType,
+    'x-generation-id': outcome.generationId,
+    'x-provider-name': outcome.provider,
+  }
+  if (outcome.body instanceof ReadableStream) {
+    exchange.ended = outcome.ended
+    headers['cache-control'] = 'no-cache'
+  }
+  return new Response(outcome.body, { headers })
+}

@@ -1,0 +1,94 @@
+import { estimateDurationMs, measureDuration } from '../../audio/duration.ts'
+import { isLocalAudio, isRemoteAudio, type DecodedTranscription } from '../../canonical/audio.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { audioBodyBytesMax } from '../../core/limits.ts'
+import { operations } from '../../execution/operations.ts'
+import { decodeTranscriptionJson } from '../../formats/transcription/decode-json.ts'
+import { decodeTranscriptionMultipart } from '../../formats/transcription/decode-multipart.ts'
+import { renderTranscription } from '../../formats/transcription/render-transcription.ts'
+import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
+import type { HttpParts } from '../parts.ts'
+import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import { requireJson } from '../request-body.ts'
+import { scopeOf } from './text.ts'
+
+/** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
+export function transcriptionRoute(parts: HttpParts): Route {
+  return {
+    method: 'POST',
+    path: operations.transcription.path,
+    group: 'audio',
+    name: 'transcription',
+    access: 'inference',
+    handle: withPrincipal(async (exchange) => {
+      const decoded = await withDuration(await decode(exchange, parts), parts)
+      try {
+        const outcome = await parts.executor.transcription(decoded.call, scopeOf(exchange))
+        const body = renderTranscription({
+          transcription: outcome.transcription,
+          charge: outcome.charge,
+          call: decoded.call,
+          media: decoded.media,
+        })
+        return new Response(body, {
+          headers: {
+            'content-type': transcriptContentType(decoded.media),
+            'x-generation-id': outcome.generationId,
+            'x-provider-name': outcome.provider,
+          },
+        })
+      } finally {
+        await decoded.dispose()
+      }
+    }),
+  }
+}
+
+async function decode({ request }: Authenticated, parts: HttpParts): Promise<DecodedTranscription> {
+  const stated = Number(request.headers.get('content-length') ?? 0)
+  // Base64 and the other members take a third more than the audio itself.
+  if (stated > audioBodyBytesMax * 1.4) {
+    throw new GatewayError(
+      'payload_too_large',
+      `The audio is larger than ${audioBodyBytesMax} bytes; send less.`,
+    )
+  }
+  const headers = { sessionId: request.headers.get('x-session-id'), accept: request.headers.get('accept') }
+  const body = request.body ?? new Blob([]).stream()
+  const contentType = request.headers.get('content-type') ?? ''
+  if (/^multipart\/form-data/i.test(contentType)) {
+    return decodeTranscriptionMultipart(body, { contentType, intake: parts.audioIntake, headers })
+  }
+  requireJson(request)
+  return decodeTranscriptionJson(body, parts.audioIntake, headers)
+}
+
+/** The audio's length decides the hold, so it is known, or bounded, before the call is made. */
+async function withDuration(decoded: DecodedTranscription, parts: HttpParts): Promise<DecodedTranscription> {
+  try {
+    const local = await toLocal(decoded, parts)
+    const { audio, demand } = local.call
+    if (!isLocalAudio(audio)) return local
+    const measured = await measureDuration(audio)
+    const audioMilliseconds = measured ?? estimateDurationMs(audio.format, audio.sizeBytes)
+    return { ...local, call: { ...local.call, demand: { ...demand, audioMilliseconds } } }
+  } catch (error) {
+    await decoded.dispose()
+    throw error
+  }
+}
+
+/** Fetches audio that was given as an address; every provider is then served alike. */
+async function toLocal(decoded: DecodedTranscription, parts: HttpParts): Promise<DecodedTranscription> {
+  const { audio } = decoded.call
+  if (!isRemoteAudio(audio)) return decoded
+  const fetched = await parts.fetchAudio(audio)
+  return {
+    ...decoded,
+    call: { ...decoded.call, audio: fetched },
+    dispose: async () => {
+      await fetched.stored.dispose()
+      await decoded.dispose()
+    },
+  }
+}

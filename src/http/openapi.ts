@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { apiDescription, type Described } from './api-description.ts'
+
+/**
+ * The OpenAPI 3.1 document, generated from the schemas that validate. `info.version` is the contract's, not the
+ * package's. A test compares the document with the routes, so a route without a description is not possible.
+ */
+export function openApiDocument(basePath: string): Record<string, unknown> {
+  const registry = new SchemaRegistry()
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const [key, described] of Object.entries(apiDescription)) {
+    const [method = '', path = ''] = key.split(' ')
+    const shownPath = path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[shownPath] = {
+      ...paths[shownPath],
+      [method.toLowerCase()]: renderOperation(described, path, registry),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Headrace',
+      version: '1.0.0',
+      description:
+        'One HTTP API in front of many model providers: live inference, batches, audio, organization settings.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: `${basePath}/v1` }],
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An inference or a management key.' },
+      },
+      schemas: registry.schemas,
+      responses: { Error: errorResponse },
+    },
+  }
+}
+
+const errorResponse = {
+  description: 'The error envelope; `code` equals the status.',
+  content: {
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['error'],
+        properties: {
+          error: {
+            type: 'object',
+            required: ['code', 'message'],
+            properties: {
+              code: { type: 'integer' },
+              message: { type: 'string' },
+              error_type: { type: 'string' },
+              param: { type: 'string' },
+              metadata: { type: 'object', additionalProperties: true },
+            },
+          },
+        },
+      },
+      example: {
+        error: {
+          code: 400,
+          message: 'model: expected a string.',
+          error_type: 'invalid_request',
+          param: 'model',
+        },
+      },
+    },
+  },
+}
+
+/** Collects schemas that have an id under `components`, so that each is written once. */
+class SchemaRegistry {
+  readonly schemas: Record<string, unknown> = {}
+
+  refer(schema: z.ZodType, io: 'input' | 'output'): unknown {
+    const json = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Record<
+      string,
+      unknown
+    >
+    const { $schema: _, id, $defs: definitions, ...rest } = json
+    for (const [name, definition] of Object.entries(asRecord(definitions)))
+      this.schemas[name] ??= rewrite(definition)
+    if (typeof id !== 'string') return rewrite(rest)
+    this.schemas[id] ??= rewrite(rest)
+    return { $ref: `#/components/schemas/${id}` }
+  }
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+// Inside components, definitions are siblings and not children.
+function rewrite(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}
+
+function renderOperation(
+  described: Described,
+  path: string,
+  registry: SchemaRegistry,
+): Record<string, unknown> {
+  const parameters = [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...queryParameters(described, registry),
+    ...(described.headers ?? []).map((header) => ({
+      ...header,
+      in: 'header',
+      required: false,
+      schema: { type: 'string' },
+    })),
+  ]
+  return {
+    operationId: described.id,
+    summary: described.summary,
+    tags: [described.tag],
+    ...(described.description ? { description: described.description } : {}),
+    ...(described.access === 'public' || described.access === 'optional'
+      ? { security: [{}, { bearer: [] }] }
+      : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(described.body
+      ? { requestBody: { required: true, content: renderBodies(described, registry) } }
+      : {}),
+    responses: renderResponses(described, registry),
+  }
+}
+
+function queryParameters(described: Described, registry: SchemaRegistry): unknown[] {
+  if (!described.query) return []
+  const schema = asRecord(registry.refer(described.query, 'input'))
+  return Object.entries(asRecord(schema['properties'])).map(([name, property]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema: property,
+  }))
+}
+
+function renderBodies(described: Described, registry: SchemaRegistry): Record<string, unknown> {
+  const content: Record<string, unknown> = {}
+  for (const [type, body] of Object.entries(described.body ?? {})) {
+    content[type] = {
+      schema: registry.refer(body.schema, 'input'),
+      ...(body.example === undefined ? {} : { example: body.example }),
+    }
+  }
+  return content
+}
+
+function renderResponses(described: Described, registry: SchemaRegistry): Record<string, unknown> {
+  const content: Record<string, unknown> = {}
+  for (const [type, answer] of Object.entries(described.answer.content)) {
+    content[type] = {
+      schema: answer.schema instanceof z.ZodType ? registry.refer(answer.schema, 'output') : answer.schema,
+      ...(answer.example === undefined ? {} : { example: answer.example }),
+    }
+  }
+  const responses: Record<string, unknown> = {
+    [String(described.answer.status)]: {
+      description: described.answer.description,
+      ...(Object.keys(content).length > 0 ? { content } : {}),
+    },
+  }
+  for (const status of described.errors) responses[String(status)] = { $ref: '#/components/responses/Error' }
+  return responses
+}

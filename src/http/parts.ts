@@ -1,0 +1,52 @@
+import type { Authenticator } from '../access/authenticator.ts'
+import type { Keys } from '../access/keys.ts'
+import type { Organizations } from '../access/organization.ts'
+import type { RateGate } from '../access/rates.ts'
+import type { Batches } from '../batches/batches.ts'
+import type { Accounts } from '../billing/accounts.ts'
+import type { AudioIntake, LocalAudio, RemoteAudio } from '../canonical/audio.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Clock } from '../core/clock.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { Executor } from '../execution/executor.ts'
+import type { CallFacts } from '../execution/scope.ts'
+import type { Activity } from './activity.ts'
+
+/** What a log line of a request says. Never a secret, never a body. */
+export interface RequestLog {
+  requestId: string
+  route: string
+  status: number
+  durationMs: number
+  facts: CallFacts
+}
+
+export interface HttpLog {
+  request(entry: RequestLog): void
+  failure(error: GatewayError, facts: { requestId: string; route: string }): void
+}
+
+/** What the edge is built from. */
+export interface HttpParts {
+  authenticator: Authenticator
+  rates: RateGate
+  organizations: Organizations
+  keys: Keys
+  accounts: Accounts
+  catalog: Catalog
+  batches: Batches
+  executor: Executor
+  audioIntake: AudioIntake
+  /** Fetches audio from a public address, guarded and bounded; throws `invalid_request` naming the field. */
+  fetchAudio: (audio: RemoteAudio) => Promise<LocalAudio>
+  activity: Activity
+  clock: Clock
+  log: HttpLog
+  /** The client's address as throttles should see it. */
+  clientAddressOf: (request: Request) => string
+  /** Everything that must work before traffic may come: null, or what does not. */
+  notReady: () => string | null
+  renderMetrics: () => Promise<string>
+  /** Prefix of every path, without a trailing slash; empty by default. */
+  basePath: string
+}

@@ -1,0 +1,143 @@
+import type { Principal } from '../canonical/principal.ts'
+import { assert } from '../core/assert.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { noFacts, type CallFacts } from '../execution/scope.ts'
+import { errorResponse, type RouteGroup } from './error-response.ts'
+import type { HttpParts } from './parts.ts'
+
+/** One request on its way through the edge. */
+export interface Exchange {
+  request: Request
+  requestId: string
+  /** The client's address, the forwarded one behind a trusted proxy; empty when unknown. */
+  clientAddress: string
+  /** Path parameters by name, already decoded. */
+  params: Readonly<Record<string, string>>
+  /** Query parameters; parsed only when asked for. */
+  query: () => URLSearchParams
+  facts: CallFacts
+  /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
+  ended: Promise<void> | null
+}
+
+/** Who may call a route: a key of this kind, any key, or anybody (`optional`: a key is checked when one is sent). */
+export type Access = 'inference' | 'management' | 'any' | 'optional' | 'public'
+
+/** An exchange of a route that needs a key. */
+export interface Authenticated extends Exchange {
+  principal: Principal
+}
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the version segment, with `:name` for parameters. */
+  path: string
+  group: RouteGroup
+  /** Label of the log line and the metrics; one of few. */
+  name: string
+  access: Access
+  handle: (exchange: Exchange & { principal: Principal | null }) => Promise<Response> | Response
+}
+
+/** A route that needs a key: the principal is there. The exchange stays the same object, because handlers mark it. */
+export function withPrincipal(
+  handle: (exchange: Authenticated) => Promise<Response> | Response,
+): Route['handle'] {
+  return (exchange) => {
+    assert(isAuthenticated(exchange), 'a route with access to a key has a principal')
+    return handle(exchange)
+  }
+}
+
+function isAuthenticated(exchange: Exchange & { principal: Principal | null }): exchange is Authenticated {
+  return exchange.principal !== null
+}
+
+/**
+ * Authenticates, runs a route and renders whatever it throws, so that every exit has the envelope, a request id, one
+ * log line and one count. Authentication precedes validation; a wrong kind of key is 403.
+ */
+export async function runRoute(route: Route, exchange: Exchange, parts: HttpParts): Promise<Response> {
+  const startedMs = parts.clock.monotonicMs()
+  parts.activity.begin()
+  let response: Response
+  try {
+    const principal = await authorize(route, exchange, parts)
+    response = await route.handle(Object.assign(exchange, { principal }))
+    response.headers.set('x-request-id', exchange.requestId)
+  } catch (thrown) {
+    const error = toGatewayError(thrown)
+    exchange.facts.errorType = error.type
+    if (error.status >= 500) parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
+    response = errorResponse(error, route.group, new Headers({ 'x-request-id': exchange.requestId }))
+    if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
+  }
+  const finish = () => {
+    parts.activity.end()
+    parts.log.request({
+      requestId: exchange.requestId,
+      route: route.name,
+      status: response.status,
+      durationMs: parts.clock.monotonicMs() - startedMs,
+      facts: exchange.facts,
+    })
+  }
+  if (exchange.ended) void exchange.ended.then(finish)
+  else finish()
+  return response
+}
+
+async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Promise<Principal | null> {
+  if (parts.activity.isStopping) {
+    throw new GatewayError('shutting_down', 'The gateway is shutting down; try again in a moment.', {
+      retryAfterSeconds: 2,
+    })
+  }
+  if (route.access === 'public') return null
+  const { headers } = exchange.request
+  if (route.access === 'optional' && headers.get('authorization') === null) return null
+  const found = parts.authenticator.authenticate(headers, exchange.clientAddress)
+  const principal = found instanceof Promise ? await found : found
+  requireKind(route.access, principal)
+  if (route.access === 'inference') {
+    const admitted = parts.rates.admitRequest(principal)
+    if (admitted) await admitted
+  }
+  return principal
+}
+
+function requireKind(access: Access, principal: Principal): void {
+  if (access === 'inference' && principal.keyKind !== 'inference') {
+    throw new GatewayError(
+      'permission_denied',
+      'A management key cannot call inference; use an inference key.',
+    )
+  }
+  if (access === 'management' && principal.keyKind !== 'management') {
+    throw new GatewayError('permission_denied', 'A management key is required; this is an inference key.')
+  }
+}
+
+/** A fresh exchange for a request. */
+export function createExchange(
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  parts: HttpParts,
+): Exchange {
+  let query: URLSearchParams | null = null
+  return {
+    request,
+    requestId: newId('req', parts.clock.nowMs()),
+    clientAddress: parts.clientAddressOf(request),
+    params,
+    query: () => (query ??= new URL(request.url).searchParams),
+    facts: noFacts(),
+    ended: null,
+  }
+}
+
+/** A JSON answer. */
+export function jsonResponse(body: unknown, status = 200): Response {
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+}

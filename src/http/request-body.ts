@@ -1,0 +1,54 @@
+import { GatewayError } from '../core/errors.ts'
+
+/**
+ * A request's body in memory, at most `bytesMax` bytes. With a stated length the runtime collects it in one native
+ * step; without one it is counted as it comes, so that a body without end is refused and not collected.
+ */
+export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const stated = request.headers.get('content-length')
+  if (stated !== null && Number(stated) > bytesMax) throw tooLarge(bytesMax)
+  if (request.body === null) return new Uint8Array(0)
+  try {
+    if (stated !== null) return await request.bytes()
+    return await collect(request.body, bytesMax)
+  } catch (error) {
+    if (error instanceof GatewayError) throw error
+    throw new GatewayError('invalid_request', 'The request body could not be read to its end.', {
+      cause: error,
+    })
+  }
+}
+
+async function collect(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw tooLarge(bytesMax)
+    chunks.push(chunk)
+  }
+  const whole = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return whole
+}
+
+function tooLarge(bytesMax: number): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The request body is larger than ${bytesMax} bytes; send less.`,
+  )
+}
+
+/** Refuses a body that is not JSON by its own description, before it is parsed as such. */
+export function requireJson(request: Request): void {
+  const type = request.headers.get('content-type')
+  if (type !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return
+  const got = type === null ? 'none was sent' : 'another was sent'
+  throw new GatewayError('invalid_request', `Content-Type must be application/json; ${got}.`, {
+    param: 'content-type',
+  })
+}

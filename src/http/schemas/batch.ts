@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { customIdLengthMax } from '../../core/limits.ts'
+
+const count = z.int().min(0)
+const details = z.record(z.string(), z.int().nullable())
+
+const endpoint = z
+  .enum(['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/embeddings'])
+  .describe('The one inference endpoint that all items go to.')
+
+/** Body of `POST /batches`; read as a stream, so this schema describes it and does not validate it. */
+export const batchRequestSchema = z
+  .object({
+    endpoint,
+    model: z.string().min(1).describe('Applies to every item; an item may repeat it but not change it.'),
+    completion_window: z.literal('24h').default('24h'),
+    provider: z
+      .strictObject({ only: z.array(z.string()).nullish().describe('Provider slugs the batch may use.') })
+      .nullish(),
+    headrace: z
+      .object({
+        lane: z.enum(['emulated']).optional(),
+        max_cost: z.number().min(0).optional().describe('The most the batch may cost, in credits.'),
+      })
+      .optional(),
+    requests: z
+      .array(
+        z.object({
+          custom_id: z.string().min(1).max(customIdLengthMax).describe('Yours, unique in the batch.'),
+          body: z.looseObject({}).describe('A request in the format of `endpoint`.'),
+        }),
+      )
+      .min(1),
+  })
+  .meta({ id: 'CreateBatch' })
+
+/** One item's answer; exactly one of `response` and `error` is not null. */
+export const batchResultSchema = z
+  .object({
+    id: z.string(),
+    custom_id: z.string(),
+    response: z
+      .object({ status_code: z.int(), request_id: z.string().nullable(), body: z.looseObject({}) })
+      .nullable(),
+    error: z
+      .object({
+        type: z.string(),
+        message: z.string(),
+        param: z.string().nullable(),
+        error_type: z.string().optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'BatchResult' })
+
+const usage = z
+  .object({
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    completion_tokens_details: details.nullish(),
+    prompt_tokens_details: details.nullish(),
+    server_tool_use: details.nullish(),
+    cost: z.number().nullish(),
+    cost_details: z.record(z.string(), z.number().nullable()).optional(),
+    is_byok: z.boolean().optional(),
+    service_tier: z.string().nullish(),
+    speed: z.string().nullish(),
+  })
+  .meta({ id: 'BatchUsage' })
+
+/** A batch as every batch operation shows it. Times are Unix seconds. */
+export const batchSchema = z
+  .object({
+    id: z.string(),
+    object: z.literal('batch'),
+    endpoint,
+    model: z.string(),
+    completion_window: z.literal('24h'),
+    status: z.enum([
+      'validating',
+      'in_progress',
+      'finalizing',
+      'completed',
+      'failed',
+      'expired',
+      'cancelling',
+      'cancelled',
+    ]),
+    created_at: z.int(),
+    finalized_at: z.int().nullable(),
+    expires_at: z.int().nullable(),
+    request_counts: z.object({ total: count, completed: count, failed: count }),
+    usage: usage.nullable(),
+    results: z.array(batchResultSchema).nullable().describe('In input order, once the batch has ended.'),
+    error: z.object({ message: z.string() }).nullable(),
+    provider: z.string().nullable(),
+  })
+  .meta({ id: 'Batch' })
+
+/** What `?dry_run=true` answers: nothing was stored. */
+export const batchEstimateSchema = z
+  .looseObject({ object: z.literal('batch.estimate') })
+  .meta({ id: 'BatchEstimate' })
+
+/** Query of `GET /batches`. */
+export const batchListQuerySchema = z.object({
+  limit: z.int().min(1).max(100).default(20).optional(),
+  after: z.string().optional().describe('`last_id` of the page before.'),
+  status: z.array(z.string()).optional(),
+  created_after: z.string().optional().describe('Unix seconds or an ISO date.'),
+  created_before: z.string().optional(),
+})
+
+/** A page of batches. */
+export const batchListSchema = z.object({
+  object: z.literal('list'),
+  data: z.array(batchSchema),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+})
+
+/** Answer of `DELETE /batches/{id}`. */
+export const batchDeletionSchema = z.looseObject({
+  id: z.string(),
+  object: z.literal('batch'),
+  deletion: z.looseObject({}),
+})

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/** One model of the catalog. Prices are strings of USD per token, or per the unit the member names. */
+export const modelSchema = z
+  .looseObject({
+    id: z.string(),
+    canonical_slug: z.string(),
+    name: z.string(),
+    created: z.number(),
+    description: z.string().optional(),
+    context_length: z.int().nullable(),
+    architecture: z.looseObject({
+      modality: z.string().nullable(),
+      input_modalities: z.array(z.string()),
+      output_modalities: z.array(z.string()),
+    }),
+    pricing: z.looseObject({ prompt: z.string(), completion: z.string() }),
+    top_provider: z.looseObject({ is_moderated: z.boolean() }),
+    per_request_limits: z.unknown().nullable(),
+    supported_parameters: z.array(z.string()),
+    default_parameters: z.unknown().nullable(),
+    supported_voices: z.array(z.string()).nullable(),
+    links: z.looseObject({ details: z.string() }),
+  })
+  .meta({ id: 'Model' })
+
+/** A page of the catalog. */
+export const modelListSchema = z.object({
+  data: z.array(modelSchema),
+  total_count: z.int(),
+  links: z.object({ next: z.string().nullable() }),
+})
+
+/** Query of the model lists; numbers and flags travel as text. */
+export const modelListQuerySchema = z.object({
+  offset: z.string().optional(),
+  limit: z.string().optional(),
+  q: z.string().optional().describe('Part of an id or a name.'),
+  output_modalities: z.string().optional().describe('Comma-separated; `all` for every kind of model.'),
+  input_modalities: z.string().optional(),
+  supported_parameters: z.string().optional(),
+  sort: z.string().optional(),
+})

@@ -1,0 +1,56 @@
+import { GatewayError } from '../core/errors.ts'
+import { openApiDocument } from './openapi.ts'
+import type { HttpParts } from './parts.ts'
+import { jsonResponse, type Route } from './pipeline.ts'
+import { docsPage, homePage } from './site-pages.ts'
+
+/** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
+export function siteRoutes(parts: HttpParts): Route[] {
+  const common = { method: 'GET', group: 'catalog', access: 'public' } as const
+  return [
+    { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
+    { ...common, path: '/readyz', name: 'readyz', handle: () => readiness(parts) },
+    {
+      ...common,
+      path: '/metrics',
+      name: 'metrics',
+      handle: async () => text(await parts.renderMetrics(), 'text/plain; version=0.0.4'),
+    },
+    {
+      ...common,
+      path: '/openapi.json',
+      name: 'openapi',
+      handle: () => jsonResponse(openApiDocument(parts.basePath)),
+    },
+    {
+      ...common,
+      path: '/docs',
+      name: 'docs',
+      handle: () => page(docsPage(openApiDocument(parts.basePath), parts.basePath)),
+    },
+    { ...common, path: '/', name: 'home', handle: () => page(homePage(parts.basePath)) },
+  ]
+}
+
+function readiness(parts: HttpParts): Response {
+  const problem = parts.activity.isStopping ? 'shutting down' : parts.notReady()
+  if (problem === null) return jsonResponse({ status: 'ready' })
+  throw new GatewayError('storage_unavailable', `Not ready: ${problem}.`, { retryAfterSeconds: 2 })
+}
+
+function text(body: string, contentType: string): Response {
+  return new Response(body, { headers: { 'content-type': contentType } })
+}
+
+// The pages load nothing and run nothing, so the policy forbids all of it but the inline style.
+function page(html: string): Response {
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    },
+  })
+}

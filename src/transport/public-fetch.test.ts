@@ -1,0 +1,60 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createPublicFetch } from './public-fetch.ts'
+
+const hosts: string[] = []
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch(request) {
+    hosts.push(request.headers.get('host') ?? '')
+    const { pathname } = new URL(request.url)
+    if (pathname === '/to-private') return Response.redirect('http://169.254.169.254/latest', 302)
+    if (pathname === '/loop') return Response.redirect('/loop', 302)
+    if (pathname === '/missing') return new Response('no', { status: 404 })
+    return new Response('audio bytes', { headers: { 'content-type': 'audio/wav' } })
+  },
+})
+afterAll(() => server.stop(true))
+
+const name = `files.example:${server.port}`
+const loopback = () => Promise.resolve(['127.0.0.1'])
+
+async function problemOf(url: string, fetch = createPublicFetch({ resolve: loopback })): Promise<string> {
+  try {
+    await fetch(url, 'input_audio.url')
+    return 'none'
+  } catch (error) {
+    return error instanceof Error ? error.message : ''
+  }
+}
+
+test('a name that resolves to a private address is refused, also when only one of its addresses is private', async () => {
+  expect(await problemOf(`http://${name}/a.wav`)).toContain('not public')
+  const mixed = createPublicFetch({ resolve: () => Promise.resolve(['1.1.1.1', '10.0.0.1']) })
+  expect(await problemOf('http://files.example/a.wav', mixed)).toContain('not public')
+  expect(await problemOf(`http://127.0.0.1:${server.port}/a.wav`)).toContain('not public')
+  expect(await problemOf(`http://[::1]:${server.port}/a.wav`)).toContain('not public')
+})
+
+test('other schemes, credentials and unresolvable names are refused by name', async () => {
+  expect(await problemOf('file:///etc/passwd')).toContain('input_audio.url')
+  expect(await problemOf('http://user:secret@files.example/a.wav')).toContain('credentials')
+  const unknown = createPublicFetch({ resolve: () => Promise.reject(new Error('nope')) })
+  expect(await problemOf('http://files.example/a.wav', unknown)).toContain('resolved')
+})
+
+test('a host that the operator allowed is fetched at the address that was checked, under its own name', async () => {
+  const fetch = createPublicFetch({ resolve: loopback, allowedHosts: [name] })
+  const file = await fetch(`http://${name}/clips/a%20b.wav?x=1`, 'input_audio.url')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of file.body) chunks.push(chunk)
+  expect(Buffer.concat(chunks).toString()).toBe('audio bytes')
+  expect([file.contentType, file.name, hosts.at(-1)]).toEqual(['audio/wav', 'a b.wav', name])
+})
+
+test('a redirect to a private address is not followed, and neither is an endless one', async () => {
+  const fetch = createPublicFetch({ resolve: loopback, allowedHosts: [name] })
+  expect(await problemOf(`http://${name}/to-private`, fetch)).toContain('not public')
+  expect(await problemOf(`http://${name}/loop`, fetch)).toContain('redirects')
+  expect(await problemOf(`http://${name}/missing`, fetch)).toContain('404')
+})
