@@ -29,13 +29,14 @@ export function migrateSqlite(
   }
 }
 
+/** By `query`, whose statements end with the connection: one left over would keep the log from being folded in. */
 function readVersion(connection: Sqlite): number {
-  const tables = connection.prepare(
+  const tables = connection.query(
     `select 1 from sqlite_master where type = 'table' and name = 'schema_migrations'`,
   )
   if (tables.get() === null) return 0
-  const row = connection.prepare<{ version: bigint | null }, []>(
+  const versions = connection.query<{ version: bigint | null }, []>(
     'select max(version) as version from schema_migrations',
   )
-  return Number(row.get()?.version ?? 0)
+  return Number(versions.get()?.version ?? 0)
 }
