@@ -1,0 +1,35 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { usageFailure } from './failure.ts'
+
+type Options = NonNullable<ParseArgsConfig['options']>
+
+/** A command's words and options. */
+export interface Parsed {
+  words: readonly string[]
+  text(name: string): string | undefined
+  isOn(name: string): boolean
+}
+
+/** Reads a command's arguments. Throws a usage failure for an unknown option or more words than `wordsMax`. */
+export function parseArguments(
+  command: string,
+  args: readonly string[],
+  options: Options,
+  wordsMax: number,
+): Parsed {
+  let parsed: { values: Record<string, unknown>; positionals: string[] }
+  try {
+    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    const [problem = 'The options cannot be read'] = (error instanceof Error ? error.message : '').split('. ')
+    throw usageFailure(`${problem}.`, command)
+  }
+  const extra = parsed.positionals[wordsMax]
+  if (extra !== undefined) throw usageFailure(`"${extra}" is not expected here.`, command)
+  const { values, positionals } = parsed
+  return {
+    words: positionals,
+    text: (name) => (typeof values[name] === 'string' ? values[name] : undefined),
+    isOn: (name) => values[name] === true,
+  }
+}

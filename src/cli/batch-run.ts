@@ -1,0 +1,171 @@
+import { rename } from 'node:fs/promises'
+import { cliPauseMs, cliTriesMax, cliUploadMs } from '../core/limits.ts'
+import { randomText } from '../core/ids.ts'
+import { dollarsOf, duration, size } from './amounts.ts'
+import { isEnded, pause, toBatchLine, watchBatch, type BatchLine } from './batch-client.ts'
+import { scanBatchFile, uploadOf, type BatchFile } from './batch-file.ts'
+import { readJson, refusal, type GatewayClient } from './client.ts'
+import type { CommandContext } from './context.ts'
+import { CommandFailure } from './failure.ts'
+import { textOf } from './json.ts'
+import { listenForInterruption } from './interruption.ts'
+import type { Paint } from './paint.ts'
+import { createProgress, type Progress } from './progress.ts'
+
+/** What `batch run` and `batch watch` work with. */
+export interface BatchSession {
+  context: CommandContext
+  client: GatewayClient
+  key: string
+  paint: Paint
+}
+
+/** Options of `batch run`. */
+export interface BatchRunOptions {
+  path: string
+  endpoint?: string | undefined
+  model?: string | undefined
+  isYes: boolean
+}
+
+/** `headrace batch run`: estimate, question, upload, progress, results. Leaving it does not stop the batch. */
+export async function runBatchFile(options: BatchRunOptions, session: BatchSession): Promise<number> {
+  const { context } = session
+  const file = await scanBatchFile(options.path, options)
+  context.write(`${file.items} items, ${size(file.bytes)}, for ${file.model} at ${file.endpoint}\n`)
+  await showEstimate(file, session)
+  if (!options.isYes && !(await isAgreed(context))) {
+    context.write('Nothing was sent. --yes answers the question beforehand.\n')
+    return 1
+  }
+  const batch = await accept(file, session)
+  context.write(`${batch.id} accepted\n`)
+  return followBatch(batch.id, { resultsPath: `${options.path}.results.jsonl` }, session)
+}
+
+async function isAgreed(context: CommandContext): Promise<boolean> {
+  return /^y(es)?$/i.test((await context.ask('Run it? [y/N] ')).trim())
+}
+
+async function showEstimate(file: BatchFile, session: BatchSession): Promise<void> {
+  const answer = await upload(file, '/batches?dry_run=true', session)
+  const worst = answer['worst_case']
+  const most = typeof worst === 'number' ? `, ${dollarsOf(worst)} at most` : ''
+  session.context.write(`estimated cost ${dollarsOf(answer['estimate'])}${most}\n`)
+}
+
+/** Uploads until the batch is accepted; the same `Idempotency-Key` each time, so that a lost answer makes no second batch. */
+async function accept(file: BatchFile, session: BatchSession): Promise<BatchLine> {
+  const headers = { 'idempotency-key': `cli-${file.sha256.slice(0, 16)}-${randomText(16)}` }
+  const never = new AbortController().signal
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return toBatchLine(await upload(file, '/batches', session, headers))
+    } catch (error) {
+      if (!(error instanceof CommandFailure && error.isPassing) || attempt >= cliTriesMax) throw error
+      session.context.writeError(`${error.message} Trying again.\n`)
+      await pause(cliPauseMs * 2 ** attempt, never)
+    }
+  }
+}
+
+async function upload(
+  file: BatchFile,
+  path: string,
+  session: BatchSession,
+  headers: Record<string, string> = {},
+) {
+  const progress = progressOf(session, path.includes('dry_run') ? 'estimating' : 'uploading ')
+  try {
+    const response = await session.client.send(path, {
+      key: session.key,
+      headers,
+      timeoutMs: cliUploadMs,
+      rawBody: uploadOf(file, (sent) => progress.update(Math.min(sent, file.bytes), file.bytes)),
+    })
+    const answer = await readJson(response)
+    if (!response.ok) throw refusal(response.status, answer)
+    return answer
+  } finally {
+    progress.end()
+  }
+}
+
+function progressOf({ context, paint }: BatchSession, label: string): Progress {
+  return createProgress({ ...context, paint, label, nowMs: () => performance.now(), afterMs: 1_000 })
+}
+
+/** Shows a batch's progress to its end and then its results, or leaves when a person does. */
+export async function followBatch(
+  id: string,
+  options: { resultsPath: string | null },
+  session: BatchSession,
+): Promise<number> {
+  const { context, client, key } = session
+  const startedMs = performance.now()
+  const interruption = listenForInterruption()
+  const progress = createProgress({
+    ...context,
+    paint: session.paint,
+    label: id.slice(0, 14),
+    nowMs: () => performance.now(),
+  })
+  let batch: BatchLine | null
+  try {
+    batch = await watchBatch({
+      client,
+      key,
+      id,
+      signal: interruption.signal,
+      nowMs: () => performance.now(),
+      onChange: ({ completed, failed, total, status }) =>
+        progress.update(completed + failed, total, failed > 0 ? `${status}, ${failed} failed` : status),
+    })
+  } finally {
+    interruption.stop()
+    progress.end()
+  }
+  if (batch === null || !isEnded(batch)) {
+    context.write(`${id} goes on without this command. Watch it: npx headrace batch watch ${id}\n`)
+    return 130
+  }
+  context.write(`${summaryOf(batch)} in ${duration(performance.now() - startedMs)}\n`)
+  if (options.resultsPath !== null && batch.status !== 'failed')
+    await saveResults(batch, options.resultsPath, session)
+  return batch.status === 'completed' ? 0 : 1
+}
+
+/** `completed: 40 answered, 0 failed, cost $0.0012`. */
+function summaryOf(batch: BatchLine): string {
+  const reason = textOf(batch.error) === '' ? '' : ` (${batch.error})`
+  return `${batch.status}: ${batch.completed} answered, ${batch.failed} failed, cost ${dollarsOf(batch.cost)}${reason}`
+}
+
+/** Streams the results to a file that has its final name only when it is whole. */
+async function saveResults(
+  batch: BatchLine,
+  path: string,
+  { client, key, context }: BatchSession,
+): Promise<void> {
+  const response = await client.send(`/batches/${encodeURIComponent(batch.id)}/results`, { key })
+  if (!response.ok || !response.body) throw refusal(response.status, await readJson(response))
+  const partial = `${path}.partial`
+  const writer = Bun.file(partial).writer()
+  let bytes = 0
+  try {
+    for await (const chunk of response.body) {
+      bytes += chunk.byteLength
+      await writer.write(chunk)
+      await writer.flush()
+    }
+  } catch {
+    throw new CommandFailure(
+      `The results broke off after ${size(bytes)}. Get them again: npx headrace batch watch ${batch.id} --out ${path}`,
+      { isPassing: true },
+    )
+  } finally {
+    await writer.end()
+  }
+  await rename(partial, path)
+  context.write(`results: ${path} (${size(bytes)})\n`)
+}

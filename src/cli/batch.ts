@@ -1,0 +1,70 @@
+import { dollarsOf, timestamp } from './amounts.ts'
+import { parseArguments } from './arguments.ts'
+import { isEnded, listBatches, loadBatch } from './batch-client.ts'
+import { followBatch, runBatchFile, type BatchSession } from './batch-run.ts'
+import type { CommandContext } from './context.ts'
+import { CommandFailure, usageFailure } from './failure.ts'
+import { clientOf } from './gateway.ts'
+import { createPaint } from './paint.ts'
+import { renderTable } from './table.ts'
+
+/** `headrace batch run <file.jsonl>` and `headrace batch watch [id]`. */
+export async function runBatch(args: readonly string[], context: CommandContext): Promise<number> {
+  const [action, ...rest] = args
+  if (action === 'run') return run(rest, context)
+  if (action === 'watch') return watch(rest, context)
+  throw usageFailure(
+    action === undefined ? 'Which? run or watch.' : `There is no "batch ${action}".`,
+    'batch',
+  )
+}
+
+function sessionOf(context: CommandContext): BatchSession {
+  const key = context.env['HEADRACE_API_KEY']
+  if (!key) {
+    throw new CommandFailure(
+      'Batches need an inference key in HEADRACE_API_KEY. Make one: npx headrace keys create',
+    )
+  }
+  return { context, client: clientOf(context), key, paint: createPaint(context.isTty, context.env) }
+}
+
+async function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const text = { type: 'string' } as const
+  const parsed = parseArguments('batch', args, { endpoint: text, model: text, yes: { type: 'boolean' } }, 1)
+  const [path] = parsed.words
+  if (path === undefined)
+    throw usageFailure('Which file? One item a line: {"custom_id":"…","body":{…}}.', 'batch')
+  const { endpoint, model } = { endpoint: parsed.text('endpoint'), model: parsed.text('model') }
+  return runBatchFile({ path, endpoint, model, isYes: parsed.isOn('yes') }, sessionOf(context))
+}
+
+async function watch(args: readonly string[], context: CommandContext): Promise<number> {
+  const parsed = parseArguments('batch', args, { out: { type: 'string' } }, 1)
+  const session = sessionOf(context)
+  const [id] = parsed.words
+  if (id !== undefined) {
+    // Asked once before watching, so that a wrong id is told at once.
+    await loadBatch(session.client, session.key, id)
+    return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
+  }
+  const batches = await listBatches(session.client, session.key)
+  if (batches.length === 0) {
+    context.write('There are no batches yet. Start one: npx headrace batch run <file.jsonl>\n')
+    return 0
+  }
+  const rows = batches.map((batch) => [
+    batch.id,
+    batch.status,
+    `${batch.completed + batch.failed}/${batch.total}`,
+    String(batch.failed),
+    dollarsOf(batch.cost),
+    timestamp(batch.createdAtSeconds * 1_000),
+    batch.model,
+  ])
+  context.write(
+    renderTable(['id', 'status', 'done', 'failed', 'cost', 'created (UTC)', 'model'], rows, session.paint),
+  )
+  const running = batches.find((batch) => !isEnded(batch))
+  return running ? followBatch(running.id, { resultsPath: null }, session) : 0
+}

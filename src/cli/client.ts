@@ -1,0 +1,111 @@
+import { cliAnswerBytesMax, cliRequestMs } from '../core/limits.ts'
+import type { CliConfig, CommandContext } from './context.ts'
+import { CommandFailure } from './failure.ts'
+import { asObject, textOf } from './json.ts'
+import { printable } from './paint.ts'
+
+/** The running gateway, as commands see it. */
+export interface GatewayClient {
+  /** Up to and with the version segment: `http://127.0.0.1:8787/v1`. */
+  readonly baseUrl: string
+  /** Sends a request below the version segment; any answer is fine. Throws CommandFailure when nothing listens. */
+  send(path: string, request?: ClientRequest): Promise<Response>
+  /** The same, for a JSON answer. Throws CommandFailure with the gateway's own message unless the status is 2xx. */
+  json(path: string, request?: ClientRequest): Promise<Record<string, unknown>>
+}
+
+/** One request; the method is POST when there is a body. */
+export interface ClientRequest {
+  method?: string
+  key?: string | null
+  /** Sent as JSON. */
+  body?: unknown
+  /** Sent as it is, instead of `body`. */
+  rawBody?: ReadableStream<Uint8Array> | FormData
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  /** Longest wait for the beginning of the answer. */
+  timeoutMs?: number
+}
+
+/** Where the gateway should be: `HEADRACE_URL`, else what the configuration says. */
+export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null): string {
+  const named = env['HEADRACE_URL']
+  if (named) {
+    const trimmed = named.replace(/\/+$/, '')
+    return trimmed.endsWith('/v1') ? trimmed : `${trimmed}/v1`
+  }
+  const host = config?.host ?? '127.0.0.1'
+  // An address that means "all of them" can be listened on, but not called.
+  const callable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const shown = callable.includes(':') ? `[${callable}]` : callable
+  return `http://${shown}:${config?.port ?? 8787}${config?.basePath ?? ''}/v1`
+}
+
+/** A client of the gateway at this base URL. */
+export function createClient(baseUrl: string): GatewayClient {
+  const send = async (path: string, request: ClientRequest = {}): Promise<Response> => {
+    const { method, key, body, rawBody, headers = {}, signal, timeoutMs = cliRequestMs } = request
+    const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
+    const patience = AbortSignal.timeout(timeoutMs)
+    try {
+      return await fetch(`${baseUrl}${path}`, {
+        method: method ?? (content === undefined ? 'GET' : 'POST'),
+        headers: {
+          ...(key ? { authorization: `Bearer ${key}` } : {}),
+          ...(content === undefined || content instanceof FormData
+            ? {}
+            : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(content === undefined ? {} : { body: content }),
+        signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      })
+    } catch (error) {
+      if (signal?.aborted) throw error
+      throw new CommandFailure(unreachable(baseUrl, patience.aborted), { isPassing: true })
+    }
+  }
+  return {
+    baseUrl,
+    send,
+    async json(path, request) {
+      const response = await send(path, request)
+      const answer = await readJson(response)
+      if (response.ok) return answer
+      throw refusal(response.status, answer)
+    },
+  }
+}
+
+function unreachable(baseUrl: string, isTimeout: boolean): string {
+  if (isTimeout)
+    return `The gateway at ${baseUrl} did not answer in time. Look at its log, or run "npx headrace doctor".`
+  return `No gateway is listening at ${baseUrl}. Start one with "npm start", or set HEADRACE_URL.`
+}
+
+/** An answer's JSON object; empty when it is none. */
+export async function readJson(response: Response): Promise<Record<string, unknown>> {
+  const length = Number(response.headers.get('content-length') ?? 0)
+  if (length > cliAnswerBytesMax)
+    throw new CommandFailure(`The answer is too large to show (${length} bytes).`)
+  try {
+    return asObject(JSON.parse(await response.text()))
+  } catch {
+    return {}
+  }
+}
+
+/** A refusal as a failure of the command: the gateway's own message and its status, in one line. */
+export function refusal(status: number, answer: Record<string, unknown>): CommandFailure {
+  const isPassing = status === 429 || status >= 500
+  return new CommandFailure(messageOf(status, answer), { isPassing })
+}
+
+function messageOf(status: number, answer: Record<string, unknown>): string {
+  const message = printable(textOf(asObject(answer['error'])['message']))
+  if (status === 401 || status === 403) {
+    return `${message} (${status}) Set HEADRACE_API_KEY or HEADRACE_MANAGEMENT_KEY; "npx headrace keys create" makes one.`
+  }
+  return message === '' ? `The gateway answered ${status}.` : `${message} (${status})`
+}

@@ -1,0 +1,66 @@
+import type { Keys } from '../access/keys.ts'
+import type { OrganizationRepository } from '../access/organization-repository.ts'
+import type { Accounts } from '../billing/accounts.ts'
+import type { Finding } from '../billing/invariants.ts'
+import type { CliBlobs } from './health-repository.ts'
+import type { CliDatabase } from './receipt-repository.ts'
+
+/** What commands read of the configuration; main.ts alone knows all of it. */
+export interface CliConfig {
+  readonly host: string
+  readonly port: number
+  readonly basePath: string
+  readonly dataFolder: string
+  /** The file it was read from, null when there is none. */
+  readonly file: string | null
+  readonly providers: readonly { readonly id?: string | undefined; readonly preset: string }[]
+}
+
+/** What a command may use of the outside. Everything else it gets over HTTP. */
+export interface CommandContext {
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  /** To stdout, as it is. */
+  write(text: string): void
+  /** To stderr, as it is. */
+  writeError(text: string): void
+  /** Whether stdout is a terminal: colours and bars that move only then. */
+  isTty: boolean
+  /** Width of the terminal in characters. */
+  columns: number
+  /** Asks a person and resolves with the line typed; with an empty line when there is nobody to ask. */
+  ask(question: string): Promise<string>
+  /** Configuration from file and environment. Throws an error with `problems`, one line each, which names them all. */
+  readConfig(): CliConfig
+  /** The configuration as it may be shown, secrets replaced. */
+  printConfig(config: CliConfig): string
+  /** Starts the gateway and resolves with the exit code once it has stopped. */
+  serve(config: CliConfig): Promise<number>
+  /** Opens storage without a server; works while a gateway runs on it. Rejects with `storage_unavailable`. */
+  openStorage(config: CliConfig): Promise<CliStorage>
+  /** Starts the simulator alone. Rejects when the port is taken. */
+  startSimulator(options: { port?: number; host?: string }): Promise<{ url: string; stop(): Promise<void> }>
+  /** Asks every configured provider whether it accepts its key; absent where that is not possible. */
+  checkProviders?(config: CliConfig): Promise<readonly ProviderCheck[]>
+}
+
+/** What one configured provider said. */
+export interface ProviderCheck {
+  provider: string
+  ok: boolean
+  /** One line for the operator; never a key. */
+  message: string
+}
+
+/** Storage and what commands do with it. Closed by the command that opened it. */
+export interface CliStorage {
+  database: CliDatabase
+  organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'updateSettings'>
+  keys: Keys
+  accounts: Accounts
+  /** Where the payloads of batches are; absent where they cannot be listed. */
+  blobs?: CliBlobs
+  /** What is wrong with the money; empty when nothing is. */
+  checkInvariants(): Promise<readonly Finding[]>
+  close(): Promise<void>
+}

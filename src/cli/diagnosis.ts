@@ -1,0 +1,196 @@
+import { access, constants, statfs } from 'node:fs/promises'
+import { clockDifferenceMsMax, diskFreeBytesMin } from '../core/limits.ts'
+import { GatewayError } from '../core/errors.ts'
+import { size } from './amounts.ts'
+import { baseUrlOf, createClient } from './client.ts'
+import type { CliConfig, CliStorage, CommandContext } from './context.ts'
+import { CommandFailure, configProblemsOf } from './failure.ts'
+import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
+
+/** One thing that was looked at. */
+export interface Finding {
+  level: 'ok' | 'warning' | 'problem'
+  /** What was looked at, in a word or two. */
+  subject: string
+  message: string
+  /** The next command or step; null when nothing is to be done. */
+  next: string | null
+}
+
+const ok = (subject: string, message: string): Finding => ({ level: 'ok', subject, message, next: null })
+
+const wrong = (level: 'warning' | 'problem', found: Omit<Finding, 'level'>): Finding => ({ level, ...found })
+
+/** Looks at everything that can go wrong, in the order in which it would; stops where nothing further can be asked. */
+export async function* diagnose(context: CommandContext): AsyncGenerator<Finding> {
+  const config = yield* checkConfig(context)
+  if (config === null) return
+  yield* checkFolder(config)
+  yield* checkStorage(context, config)
+  yield* checkProviders(context, config)
+  yield* checkGateway(context, config)
+}
+
+async function* checkConfig(context: CommandContext): AsyncGenerator<Finding, CliConfig | null> {
+  try {
+    const config = context.readConfig()
+    yield ok('configuration', config.file === null ? 'environment only, no file' : config.file)
+    return config
+  } catch (error) {
+    const problems = configProblemsOf(error)
+    if (!problems) throw error
+    const next = 'mend it, then: npx headrace --print-config'
+    for (const message of problems) yield wrong('problem', { subject: 'configuration', message, next })
+    return null
+  }
+}
+
+async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> {
+  const subject = 'data folder'
+  try {
+    await access(dataFolder, constants.R_OK | constants.W_OK)
+  } catch {
+    const message = `${dataFolder} does not exist or cannot be written`
+    yield wrong('problem', {
+      subject,
+      message,
+      next: 'npm start makes it; or set HEADRACE_DATA to a folder of yours',
+    })
+    return
+  }
+  yield ok(subject, dataFolder)
+  const { bavail, bsize } = await statfs(dataFolder)
+  const free = bavail * bsize
+  if (free >= diskFreeBytesMin) yield ok('disk', `${size(free)} free`)
+  else {
+    const next = 'make room: batches and captures stop when the disk is full'
+    yield wrong('warning', { subject: 'disk', message: `only ${size(free)} free`, next })
+  }
+}
+
+async function* checkStorage(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {
+  let storage: CliStorage
+  try {
+    storage = await context.openStorage(config)
+  } catch (error) {
+    const message =
+      error instanceof GatewayError || error instanceof Error ? error.message : 'cannot be opened'
+    yield wrong('problem', {
+      subject: 'storage',
+      message,
+      next: 'is the database running, and the folder yours? then again',
+    })
+    return
+  }
+  try {
+    const facts = await loadHealthFacts(storage.database)
+    yield ok('storage', `${facts.dialect} answers`)
+    yield clockFinding(facts)
+    yield* moneyFindings(storage, facts)
+    yield* batchFindings(storage, facts)
+  } finally {
+    await storage.close()
+  }
+}
+
+function clockFinding({ nowMs }: HealthFacts): Finding {
+  const difference = Math.abs(nowMs - Date.now())
+  if (difference <= clockDifferenceMsMax) return ok('clock', 'agrees with the database')
+  const message = `differs from the database's by ${(difference / 1_000).toFixed(1)} s`
+  return wrong('warning', {
+    subject: 'clock',
+    message,
+    next: 'set both machines by the same time server (NTP)',
+  })
+}
+
+async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGenerator<Finding> {
+  const broken = await storage.checkInvariants()
+  if (broken.length === 0) yield ok('money', 'the ledger balances; every charge has one capture')
+  for (const { invariant, subject, detail } of broken) {
+    const message = `${invariant}: ${subject} ${detail}`
+    yield wrong('problem', {
+      subject: 'money',
+      message,
+      next: 'keep a copy of the data and report it: SECURITY.md',
+    })
+  }
+  if (facts.deadLetters === 0) yield ok('dead letters', 'none')
+  else {
+    const message = `${facts.deadLetters} captures were not accepted by storage`
+    yield wrong('problem', { subject: 'dead letters', message, next: 'look at the table usage_dead_letters' })
+  }
+}
+
+async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGenerator<Finding> {
+  if (facts.overdueBatches === 0) yield ok('batches', `${facts.runningBatches} not finished, none overdue`)
+  else {
+    const message = `${facts.overdueBatches} past their deadline and still not ended`
+    yield wrong('problem', {
+      subject: 'batches',
+      message,
+      next: 'does a gateway run whose role is all or worker? npm start',
+    })
+  }
+  const late = facts.overdueDeletions
+  if (late > 0) {
+    const message = `${late} should have been deleted more than a day ago`
+    yield wrong('warning', {
+      subject: 'payloads',
+      message,
+      next: 'a running gateway deletes them: npm start',
+    })
+  }
+  if (!storage.blobs) return
+  const { looked, orphaned } = await countOrphanedBlobs(storage.database, storage.blobs, facts.nowMs)
+  if (orphaned === 0) yield ok('payloads', `${looked} looked at, none orphaned`)
+  else {
+    const message = `${orphaned} of ${looked} belong to no batch`
+    yield wrong('warning', {
+      subject: 'payloads',
+      message,
+      next: 'a running gateway removes them: npm start',
+    })
+  }
+}
+
+async function* checkProviders(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {
+  const subject = 'providers'
+  if (config.providers.length === 0) {
+    const next = 'set OPENAI_API_KEY or another provider, see docs/configuration.md'
+    yield wrong('warning', {
+      subject,
+      message: 'none configured: the sandbox answers, with simulated text',
+      next,
+    })
+    return
+  }
+  if (!context.checkProviders) {
+    yield ok(subject, config.providers.map((provider) => provider.id ?? provider.preset).join(', '))
+    return
+  }
+  for (const { ok: isFine, provider, message } of await context.checkProviders(config)) {
+    if (isFine) yield ok(provider, message)
+    else
+      yield wrong('problem', {
+        subject: provider,
+        message,
+        next: 'check its key and base URL, then: npx headrace doctor',
+      })
+  }
+}
+
+async function* checkGateway(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {
+  const subject = 'gateway'
+  const baseUrl = baseUrlOf(context.env, config)
+  try {
+    // Health is asked beside the version segment, not below it.
+    const response = await createClient(baseUrl.slice(0, -'/v1'.length)).send('/readyz', { timeoutMs: 5_000 })
+    const text = (await response.text()).trim().slice(0, 200)
+    if (response.ok) yield ok(subject, `ready at ${baseUrl}`)
+    else yield wrong('problem', { subject, message: `not ready: ${text}`, next: 'its log says more' })
+  } catch (error) {
+    if (!(error instanceof CommandFailure)) throw error
+    yield wrong('warning', { subject, message: `none is listening at ${baseUrl}`, next: 'npm start' })
+  }
+}

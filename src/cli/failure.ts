@@ -1,0 +1,25 @@
+/** A failure that a command reports in one line, with the next command where there is one. Exit code 1, or 2 for usage. */
+export class CommandFailure extends Error {
+  readonly exitCode: number
+  /** Whether the same request may succeed in a moment: the gateway is away or busy. */
+  readonly isPassing: boolean
+
+  constructor(message: string, options: { exitCode?: number; isPassing?: boolean } = {}) {
+    super(message)
+    this.name = 'CommandFailure'
+    this.exitCode = options.exitCode ?? 1
+    this.isPassing = options.isPassing ?? false
+  }
+}
+
+/** A command line that makes no sense. */
+export function usageFailure(message: string, command: string): CommandFailure {
+  return new CommandFailure(`${message} See "npx headrace ${command} --help".`, { exitCode: 2 })
+}
+
+/** What is wrong with the configuration, when that is what was thrown; null otherwise. */
+export function configProblemsOf(error: unknown): readonly string[] | null {
+  if (!(error instanceof Error) || error.name !== 'ConfigError') return null
+  const problems = 'problems' in error ? error.problems : null
+  return Array.isArray(problems) ? problems.map(String) : [error.message]
+}

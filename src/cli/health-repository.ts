@@ -1,0 +1,105 @@
+import { payloadKinds, writtenAtMs } from '../batches/payload-repository.ts'
+import { blobListMax, doctorBlobsMax } from '../core/limits.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database.ts'
+
+/** The blob store as `headrace doctor` receives it. */
+export type CliBlobs = Pick<BlobStore, 'list'>
+
+/** What `headrace doctor` asks the database. */
+export interface HealthFacts {
+  dialect: 'sqlite' | 'postgres'
+  /** The database's clock, Unix milliseconds. */
+  nowMs: number
+  /** Captures that no storage accepted and that somebody must look at. */
+  deadLetters: number
+  /** Blobs that should have been deleted more than a day ago. */
+  overdueDeletions: number
+  /** Batches that are not terminal, and those of them past their deadline by more than ten minutes. */
+  runningBatches: number
+  overdueBatches: number
+  organizations: number
+}
+
+const dayMs = 86_400_000
+const batchGraceMs = 600_000
+
+/** Reads the facts in one round. Rejects with `storage_unavailable`. */
+export async function loadHealthFacts(database: Database): Promise<HealthFacts> {
+  const running = `status not in ('completed', 'failed', 'expired', 'cancelled') and deleted_at_ms is null`
+  const [row] = await database.query<{
+    now: number
+    dead_letters: number
+    overdue_deletions: number
+    running: number
+    overdue: number
+    organizations: number
+  }>(
+    `select now_ms() as now,
+      (select count(*) from usage_dead_letters) as dead_letters,
+      (select count(*) from blob_deletions where due_at_ms < now_ms() - ${dayMs}) as overdue_deletions,
+      (select count(*) from batches where ${running}) as running,
+      (select count(*) from batches where ${running} and expires_at_ms < now_ms() - ${batchGraceMs}) as overdue,
+      (select count(*) from organizations where deleted_at_ms is null) as organizations`,
+  )
+  return {
+    dialect: database.dialect,
+    nowMs: row?.now ?? 0,
+    deadLetters: row?.dead_letters ?? 0,
+    overdueDeletions: row?.overdue_deletions ?? 0,
+    runningBatches: row?.running ?? 0,
+    overdueBatches: row?.overdue ?? 0,
+    organizations: row?.organizations ?? 0,
+  }
+}
+
+/** Blobs that no row names, and how many were looked at. */
+export interface BlobFacts {
+  looked: number
+  orphaned: number
+}
+
+/**
+ * Counts blobs without a row that are older than two days, the age from which the gateway removes them; younger ones may
+ * belong to an upload that is still under way. Looks at most at `doctorBlobsMax`.
+ */
+export async function countOrphanedBlobs(
+  database: Database,
+  blobs: CliBlobs,
+  nowMs: number,
+): Promise<BlobFacts> {
+  const facts: BlobFacts = { looked: 0, orphaned: 0 }
+  for (const kind of payloadKinds) {
+    let after: string | undefined
+    while (facts.looked < doctorBlobsMax) {
+      const page = await blobs.list(`${kind}/`, {
+        limit: blobListMax / 2,
+        ...(after === undefined ? {} : { after }),
+      })
+      const last = page.at(-1)
+      if (last === undefined) break
+      after = last
+      facts.looked += page.length
+      const old = page.filter((blob) => writtenAtMs(blob) < nowMs - 2 * dayMs)
+      facts.orphaned += (await listUnnamedBlobs(database, old)).length
+    }
+  }
+  return facts
+}
+
+/** Which of these blobs no row names any more; one page's worth at a time. */
+async function listUnnamedBlobs(database: Database, blobs: readonly string[]): Promise<string[]> {
+  if (blobs.length === 0) return []
+  const list = blobs.map((_, index) => `$${index + 1}`).join(', ')
+  const rows = await database.query<{ blob: string }>(
+    `select blob from segments where blob in (${list})
+     union select merged_blob as blob from segments where merged_blob in (${list})
+     union select blob from parts where blob in (${list})
+     union select blob from blob_deletions where blob in (${list})
+     union select results_blob as blob from batches where results_blob in (${list})
+     union select results_index_blob as blob from batches where results_index_blob in (${list})`,
+    blobs,
+  )
+  const named = new Set(rows.map((row) => row.blob))
+  return blobs.filter((blob) => !named.has(blob))
+}

@@ -1,0 +1,80 @@
+/** What `--help` says, by command; the empty name is the list of all. */
+export const helpOf: Readonly<Record<string, string>> = {
+  '': `Headrace: one HTTP API in front of many model providers.
+
+Usage: npx headrace <command> [options]
+
+  serve                    start the gateway (npm start does the same)
+  try                      run every operation against the running gateway
+  models [part of an id]   what it serves, with prices
+  batch run <file.jsonl>   estimate, upload and follow a batch
+  batch watch [id]         follow a batch, or list the latest
+  keys                     list, create, limit, disable and delete keys
+  credits                  balance and latest usage; credits add <amount>
+  org                      the organization and its settings
+  doctor                   what is wrong here, and what to do
+  simulator                simulated providers alone, for your own tests
+
+  --help, --version        of the program; --help also of each command
+  --print-config           the configuration as it is read, secrets hidden
+
+Environment: HEADRACE_URL, HEADRACE_API_KEY and HEADRACE_MANAGEMENT_KEY say which gateway the commands call, and as
+whom. Everything else: docs/configuration.md
+Exit codes: 0 done, 1 failed, 2 the command line or the configuration is wrong, 130 left with Ctrl-C.
+`,
+  serve: `Usage: npx headrace serve [--print-config]
+
+Starts the gateway: migrates its database, makes an organization and two keys at the first start, and listens.
+Ctrl-C finishes what runs and stops. Configuration: docs/configuration.md
+`,
+  try: `Usage: npx headrace try [--print=curl|python|ts]
+
+Calls chat, embeddings, speech, transcription, settings and a batch of the running gateway and shows what each took, cost
+and left in the ledger. Without HEADRACE_API_KEY it makes temporary keys in the local data folder and disables them at
+the end.
+
+  --print   write the operations as code instead of running them
+`,
+  models: `Usage: npx headrace models [part of an id] [--json]
+`,
+  batch: `Usage: npx headrace batch run <file.jsonl> [--model ID] [--endpoint PATH] [--yes]
+       npx headrace batch watch [id] [--out FILE]
+
+Needs HEADRACE_API_KEY. A line of the file is {"custom_id":"…","body":{…}}; OpenAI's batch lines are fine as they are.
+Endpoint and model are taken from the lines where they say them. Results go to <file.jsonl>.results.jsonl.
+Leaving with Ctrl-C does not stop a batch.
+
+  --yes   do not ask after the estimate
+  --out   write the results to this file when the batch has ended
+`,
+  keys: `Usage: npx headrace keys [list]
+       npx headrace keys create [--management] [--name NAME] [--limit 5] [--reset daily|weekly|monthly]
+       npx headrace keys set <id> [--name NAME] [--limit 5|none] [--reset …|none] [--rate N|none] [--batch-rate N|none]
+       npx headrace keys disable|enable|delete <id>
+
+Works on the database directly, also while a gateway runs. The secret of a new key is shown once.
+
+  --limit       credits (USD) the key may spend, since its reset
+  --rate        requests a minute; --batch-rate: batches a minute
+  --org         another organization than the first
+`,
+  credits: `Usage: npx headrace credits [--org ID]
+       npx headrace credits add <amount> [--org ID]
+
+Shows the balance and the latest usage, or adds credits (1 credit = 1 USD). Works on the database directly.
+`,
+  org: `Usage: npx headrace org [--org ID]
+       npx headrace org set filtered-catalog on|off [--org ID]
+
+Shows the organization, or changes whether model lists show only what a key can use. Works on the database directly.
+`,
+  doctor: `Usage: npx headrace doctor
+
+Looks at configuration, disk, storage, clock, money, batches, providers and the running gateway. Exit code 1 when
+something is wrong; every finding names the next step.
+`,
+  simulator: `Usage: npx headrace simulator [--port 4010] [--host 127.0.0.1]
+
+Starts the simulated providers without a gateway, to test applications and gateways against.
+`,
+}

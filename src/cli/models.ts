@@ -1,0 +1,45 @@
+import { parseArguments } from './arguments.ts'
+import type { CommandContext } from './context.ts'
+import { clientOf } from './gateway.ts'
+import { createPaint, printable } from './paint.ts'
+import { renderTable } from './table.ts'
+import { listModels } from './try-models.ts'
+
+/** `headrace models`: what the running gateway serves, as a table or, with `--json`, as the API shows it. */
+export async function runModels(args: readonly string[], context: CommandContext): Promise<number> {
+  const parsed = parseArguments('models', args, { json: { type: 'boolean' } }, 1)
+  const client = clientOf(context)
+  const key = context.env['HEADRACE_API_KEY'] ?? null
+  if (parsed.isOn('json')) {
+    const answer = await client.json('/models?output_modalities=all', { key })
+    context.write(`${JSON.stringify(answer, null, 2)}\n`)
+    return 0
+  }
+  const [wanted = ''] = parsed.words
+  const models = (await listModels(client, key)).filter(({ id }) => id.includes(wanted))
+  if (models.length === 0) {
+    context.write(
+      wanted === ''
+        ? 'No model is served. Next: npx headrace doctor\n'
+        : `No model has "${wanted}" in its id.\n`,
+    )
+    return 0
+  }
+  const rows = models.map((model) => [
+    printable(model.id),
+    `${model.inputs.join('+')} → ${model.outputs.join('+')}`,
+    model.contextLength > 0 ? String(model.contextLength) : '-',
+    perMillion(model.promptPrice),
+    perMillion(model.completionPrice),
+  ])
+  const paint = createPaint(context.isTty, context.env)
+  context.write(renderTable(['model', 'modalities', 'context', 'in $/M', 'out $/M'], rows, paint))
+  return 0
+}
+
+/** The catalog's price of one unit as the price of a million, which people compare. */
+function perMillion(price: string): string {
+  const value = Number(price)
+  if (!Number.isFinite(value) || value < 0) return 'unknown'
+  return String(Number((value * 1e6).toPrecision(6)))
+}

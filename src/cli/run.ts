@@ -1,0 +1,99 @@
+import { GatewayError } from '../core/errors.ts'
+import { runBatch } from './batch.ts'
+import type { CommandContext } from './context.ts'
+import { runCredits } from './credits.ts'
+import { runDoctor } from './doctor.ts'
+import { CommandFailure, configProblemsOf, usageFailure } from './failure.ts'
+import { helpOf } from './help.ts'
+import { runKeys } from './keys.ts'
+import { runModels } from './models.ts'
+import { runOrganization } from './organization.ts'
+import { createPaint } from './paint.ts'
+import { runSimulator } from './simulator.ts'
+import { runTry } from './try.ts'
+
+type Command = (args: readonly string[], context: CommandContext) => Promise<number>
+
+const commands: Readonly<Record<string, Command>> = {
+  serve: runServe,
+  try: runTry,
+  models: runModels,
+  batch: runBatch,
+  keys: runKeys,
+  credits: runCredits,
+  org: runOrganization,
+  doctor: runDoctor,
+  simulator: runSimulator,
+}
+
+const usageExitCode = 2
+
+/**
+ * Runs one command line (without the program's name) and resolves with the exit code: 0 done, 1 failed, 2 the command line
+ * or the configuration is wrong, 130 left by a signal. Expected failures are one line on stderr; anything else rejects.
+ */
+export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
+  const mark = createPaint(context.isTty, context.env).red('headrace:')
+  try {
+    return await dispatch(argv, context)
+  } catch (error) {
+    const problems = configProblemsOf(error)
+    if (problems) {
+      for (const problem of problems) context.writeError(`${mark} ${problem}\n`)
+      context.writeError(
+        'Mend the configuration (docs/configuration.md), then look at it: npx headrace --print-config\n',
+      )
+      return usageExitCode
+    }
+    if (error instanceof CommandFailure) {
+      context.writeError(`${mark} ${error.message}\n`)
+      return error.exitCode
+    }
+    if (error instanceof GatewayError) {
+      context.writeError(`${mark} ${error.message} Next: npx headrace doctor\n`)
+      return 1
+    }
+    throw error
+  }
+}
+
+async function dispatch(argv: readonly string[], context: CommandContext): Promise<number> {
+  const [name = '--help', ...args] = argv
+  if (name === '--version' || name === '-v') {
+    context.write(`${await version()}\n`)
+    return 0
+  }
+  if (name === '--print-config') {
+    context.write(`${context.printConfig(context.readConfig())}\n`)
+    return 0
+  }
+  const isHelp = name === '--help' || name === '-h' || name === 'help'
+  const topic = isHelp ? (args[0] ?? '') : name
+  const help = Object.hasOwn(helpOf, topic) ? helpOf[topic] : undefined
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (help === undefined || (!isHelp && !command)) {
+    throw new CommandFailure(`There is no command "${topic}". "npx headrace --help" lists them.`, {
+      exitCode: usageExitCode,
+    })
+  }
+  if (isHelp || !command || args.includes('--help') || args.includes('-h')) {
+    context.write(help)
+    return 0
+  }
+  return command(args, context)
+}
+
+async function runServe(args: readonly string[], context: CommandContext): Promise<number> {
+  if (args.includes('--print-config')) {
+    context.write(`${context.printConfig(context.readConfig())}\n`)
+    return 0
+  }
+  const [first] = args
+  if (first !== undefined) throw usageFailure(`"${first}" is not expected here.`, 'serve')
+  return context.serve(context.readConfig())
+}
+
+async function version(): Promise<string> {
+  const description: unknown = await Bun.file(new URL('../../package.json', import.meta.url)).json()
+  return (description as { version: string }).version
+}

@@ -1,0 +1,185 @@
+import { join } from 'node:path'
+import { batchStep } from './try-batch.ts'
+import { duration, size } from './amounts.ts'
+import { readJson, refusal } from './client.ts'
+import { CommandFailure } from './failure.ts'
+import { readEvents } from './event-stream.ts'
+import { asArray, asObject, numberOf, textOf } from './json.ts'
+import { printable } from './paint.ts'
+import type { ListedModel } from './try-models.ts'
+import { StepSkipped, type StepResult, type TryStep } from './try-session.ts'
+import { secondsOf, toWav } from './wav.ts'
+
+const question = 'In one sentence: what does the headrace of a water mill do?'
+const sentence = 'The quick brown fox jumps over the lazy dog.'
+const speechFile = 'speech.wav'
+
+function modelFor(model: ListedModel | null, operation: string): ListedModel {
+  if (model) return model
+  throw new StepSkipped(
+    `no configured provider offers ${operation}; "npx headrace models" lists what there is`,
+  )
+}
+
+async function checked(response: Response): Promise<Response> {
+  if (response.ok) return response
+  throw refusal(response.status, await readJson(response))
+}
+
+function generationOf(response: Response): StepResult['charged'] {
+  const generationId = response.headers.get('x-generation-id')
+  return generationId === null ? null : { generationId }
+}
+
+const chatStep: TryStep = {
+  title: 'Chat, streamed',
+  subject: ({ models }) => models.chat?.id ?? '',
+  async run({ client, key, models, signal, nowMs }) {
+    const model = modelFor(models.chat, 'chat')
+    const startedMs = nowMs()
+    const body = {
+      model: model.id,
+      messages: [{ role: 'user', content: question }],
+      stream: true,
+      max_tokens: 200,
+    }
+    const response = await checked(await client.send('/chat/completions', { key, body, signal }))
+    if (!response.body) throw new CommandFailure('The answer has no body.')
+    let firstMs = 0
+    let chunks = 0
+    let answer = ''
+    for await (const event of readEvents(response.body)) {
+      const chunk = asObject(event)
+      const problem = textOf(asObject(chunk['error'])['message'])
+      if (problem) throw new CommandFailure(`The stream broke: ${printable(problem)}`)
+      const piece = textOf(asObject(asObject(asArray(chunk['choices'])[0])['delta'])['content'])
+      if (piece === '') continue
+      if (chunks++ === 0) firstMs = nowMs() - startedMs
+      answer += piece
+    }
+    const lines = [`you    ${question}`, `model  ${printable(answer.trim())}`]
+    return { lines, elapsedMs: nowMs() - startedMs, firstMs, charged: generationOf(response) }
+  },
+}
+
+const embeddingsStep: TryStep = {
+  title: 'Embeddings',
+  subject: ({ models }) => models.embeddings?.id ?? '',
+  async run({ client, key, models, signal, nowMs }) {
+    const model = modelFor(models.embeddings, 'embeddings')
+    const startedMs = nowMs()
+    const body = { model: model.id, input: ['water', 'wheel'] }
+    const response = await checked(await client.send('/embeddings', { key, body, signal }))
+    const vectors = asArray((await readJson(response))['data']).map((entry) =>
+      asArray(asObject(entry)['embedding']),
+    )
+    const lines = [`2 texts, ${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers`]
+    return { lines, elapsedMs: nowMs() - startedMs, charged: generationOf(response) }
+  },
+}
+
+const playerOf: Readonly<Record<string, string>> = { darwin: 'afplay', win32: 'start ""', linux: 'aplay' }
+
+const speechStep: TryStep = {
+  title: 'Text to speech',
+  subject: ({ models }) => models.speech?.id ?? '',
+  async run({ client, key, models, signal, nowMs, folder }) {
+    const model = modelFor(models.speech, 'speech')
+    const startedMs = nowMs()
+    // Samples without a container are the format that every provider has; the header of a file is 44 bytes of ours.
+    const body = {
+      model: model.id,
+      input: sentence,
+      voice: model.voices[0] ?? 'alloy',
+      response_format: 'pcm',
+    }
+    const response = await checked(await client.send('/audio/speech', { key, body, signal }))
+    const samples = new Uint8Array(await response.arrayBuffer())
+    const elapsedMs = nowMs() - startedMs
+    const file = join(folder, speechFile)
+    await Bun.write(file, toWav(samples))
+    const lines = [
+      `text   ${sentence}`,
+      `audio  ${secondsOf(samples).toFixed(1)} s, ${size(samples.byteLength)}: ${file}`,
+      `play   ${playerOf[process.platform] ?? 'ffplay -nodisp -autoexit'} ${file}`,
+    ]
+    return { lines, elapsedMs, charged: generationOf(response) }
+  },
+}
+
+const transcriptionStep: TryStep = {
+  title: 'Speech to text',
+  subject: ({ models }) => models.transcription?.id ?? '',
+  async run({ client, key, models, signal, nowMs, folder }) {
+    const model = modelFor(models.transcription, 'transcription')
+    const audio = Bun.file(join(folder, speechFile))
+    if (!(await audio.exists()))
+      throw new StepSkipped('there is no speech from the step before to transcribe')
+    const startedMs = nowMs()
+    const form = new FormData()
+    form.set('model', model.id)
+    form.set('language', 'en')
+    form.set('file', new File([await audio.arrayBuffer()], speechFile, { type: 'audio/wav' }))
+    const response = await checked(await client.send('/audio/transcriptions', { key, rawBody: form, signal }))
+    const answer = await readJson(response)
+    const elapsedMs = nowMs() - startedMs
+    const seconds = numberOf(asObject(answer['usage'])['seconds'])
+    const lines = [
+      `said   ${sentence}`,
+      `heard  ${printable(textOf(answer['text']).trim())}`,
+      ...(seconds > 0 ? [`audio  ${seconds.toFixed(1)} s`] : []),
+    ]
+    return { lines, elapsedMs, charged: generationOf(response) }
+  },
+}
+
+const shown = (isOn: boolean) => (isOn ? 'on' : 'off')
+
+const settingsStep: TryStep = {
+  title: 'Organization settings',
+  subject: () => 'PATCH /v1/organization/settings',
+  async run({ client, managementKey, signal, nowMs }) {
+    if (managementKey === null)
+      throw new StepSkipped('it needs a management key; set HEADRACE_MANAGEMENT_KEY')
+    const path = '/organization/settings'
+    const read = async () => {
+      const data = asObject((await client.json(path, { key: managementKey, signal }))['data'])
+      return data['is_filtered_model_catalog_enabled'] === true
+    }
+    const change = (isOn: boolean) =>
+      client.json(path, {
+        method: 'PATCH',
+        key: managementKey,
+        body: { is_filtered_model_catalog_enabled: isOn },
+      })
+    const startedMs = nowMs()
+    const before = await read()
+    await change(!before)
+    const after = await read()
+    // Somebody's real setting: put back whatever happens next.
+    await change(before)
+    const restored = await read()
+    const lines = [
+      `filtered model catalog  ${shown(before)} → ${shown(after)} → ${shown(restored)} (as it was)`,
+    ]
+    return { lines, elapsedMs: nowMs() - startedMs, charged: null }
+  },
+}
+
+/** What `headrace try` does, in this order. */
+export const trySteps: readonly TryStep[] = [
+  chatStep,
+  embeddingsStep,
+  speechStep,
+  transcriptionStep,
+  settingsStep,
+  batchStep,
+]
+
+/** `first words after 12 ms, done after 140 ms`. */
+export function timingOf(result: StepResult): string {
+  const done = duration(result.elapsedMs)
+  return result.firstMs === undefined
+    ? done
+    : `first words after ${duration(result.firstMs)}, whole after ${done}`
+}
