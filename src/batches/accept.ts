@@ -1,0 +1,120 @@
+import { paymentRequiredGuard } from '../billing/batch-budgets.ts'
+import type { BudgetRef } from '../billing/billing.ts'
+import type { Principal } from '../canonical/principal.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { BatchId } from '../core/ids.ts'
+import { acceptRetryMs, completionWindowMs, recallWaitMs } from '../core/limits.ts'
+import { formatCredits } from '../core/money.ts'
+import type { Batch } from './batch.ts'
+import type { BatchRepository } from './batch-repository.ts'
+import { insertBatch, toBatch } from './batch-repository.ts'
+import type { Committed, Committer } from './commit-repository.ts'
+import type { Claimed } from './idempotency.ts'
+import type { Ingested } from './ingest/ingest.ts'
+import type { BatchMoney } from './money.ts'
+import type { Pause } from './pause.ts'
+import { insertSegments } from './segment-repository.ts'
+
+/** What accepting needs. */
+export interface AcceptParts {
+  committer: Committer
+  batches: BatchRepository
+  money: BatchMoney
+  pause: Pause
+  clock: Clock
+}
+
+/** An upload to be accepted. */
+export interface Acceptance {
+  batchId: BatchId
+  principal: Principal
+  upload: Ingested
+  /** The request's idempotency claim, completed in the same unit. */
+  claim: Claimed | null
+}
+
+/**
+ * Makes the batch real: its row, its segments, its budget and the memory of its key, in one unit, after which the 202 may
+ * be said. Throws `payment_required` with estimate, worst case and what is available; then nothing has happened.
+ */
+export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
+  const { batchId, upload, principal } = acceptance
+  checkMaxCost(upload)
+  const parents = parts.money.parentsOf(principal)
+  const untilMs = parts.clock.monotonicMs() + recallWaitMs
+  let isRecalled = false
+  for (;;) {
+    const committed = await commitAcceptance(acceptance, parents, parts)
+    if (committed.guard === null) return acceptedBatch(committed, batchId, parts)
+    if (committed.guard !== paymentRequiredGuard)
+      throw new Error(`accepting a batch failed on ${committed.guard}`)
+    // Other processes may have slices they do not use: only the database may say no.
+    if (!isRecalled) await parts.money.recall(parents)
+    isRecalled = true
+    if (parts.clock.monotonicMs() >= untilMs) throw await tooExpensive(upload, parents, parts.money)
+    await parts.pause(acceptRetryMs)
+  }
+}
+
+function commitAcceptance(
+  { batchId, principal, upload, claim }: Acceptance,
+  parents: readonly BudgetRef[],
+  { committer, money, batches }: AcceptParts,
+): Promise<Committed> {
+  const budgetParents = parents.map((parent) => parent.budgetId)
+  const insert = insertBatch({
+    id: batchId,
+    principal,
+    endpoint: upload.endpoint,
+    model: upload.model,
+    providerOnly: upload.providerOnly,
+    lane: upload.resolved.lane,
+    providerSlug: upload.resolved.providerSlug,
+    totalItems: upload.totalItems,
+    requestBytes: upload.requestBytes,
+    estimateNanocredits: upload.estimate,
+    worstCaseNanocredits: upload.worstCase,
+    maxCostNanocredits: upload.maxCostNanocredits,
+    budgetParents,
+    idempotencyId: claim?.claimId ?? null,
+    windowMs: completionWindowMs,
+  })
+  const budget = { id: batchId, organizationId: principal.organizationId, budgetParents }
+  const statements = [
+    insert,
+    insertSegments(batchId, upload.segments),
+    ...money.accept(budget, parents, upload.estimate),
+    ...(claim ? [claim.completion({ bodySha256: upload.sha256 ?? '', referenceId: batchId })] : []),
+  ]
+  return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
+}
+
+async function acceptedBatch(committed: Committed, batchId: BatchId, parts: AcceptParts): Promise<Batch> {
+  const row = committed.rows?.[0]?.[0]
+  if (row) return toBatch(row)
+  const batch = await parts.batches.load(batchId)
+  if (!batch) throw new GatewayError('batch_unavailable', 'The batch was accepted but cannot be read now.')
+  return batch
+}
+
+function checkMaxCost({ estimate, maxCostNanocredits }: Ingested): void {
+  if (maxCostNanocredits === null || estimate <= maxCostNanocredits) return
+  const message = `The estimated cost of ${formatCredits(estimate)} credits is above headrace.max_cost.`
+  throw new GatewayError('payment_required', message, { param: 'headrace.max_cost' })
+}
+
+async function tooExpensive(
+  upload: Ingested,
+  parents: readonly BudgetRef[],
+  money: BatchMoney,
+): Promise<GatewayError> {
+  const available = await money.available(parents)
+  const [estimate, worstCase, left] = [upload.estimate, upload.worstCase, available].map(formatCredits)
+  const message =
+    `The estimated batch cost of ${estimate} credits (at most ${worstCase}) exceeds the available balance of ` +
+    `${left} credits. Add credits, raise the key's limit, or send fewer items.`
+  return new GatewayError('payment_required', message, {
+    metadata: { estimate, worst_case: worstCase, available: left },
+  })
+}

@@ -1,0 +1,281 @@
+import type { Principal } from '../canonical/principal.ts'
+import type { BatchId, OrganizationId } from '../core/ids.ts'
+import type { Database, Row, Statement } from '../storage/database.ts'
+import type { Batch, BatchEndpoint, Lane, StoredStatus } from './batch.ts'
+
+/** A batch about to be accepted; times are set by the database. */
+export interface NewBatch {
+  id: BatchId
+  principal: Principal
+  endpoint: BatchEndpoint
+  model: string
+  providerOnly: readonly string[] | null
+  lane: Lane
+  providerSlug: string | null
+  totalItems: number
+  requestBytes: number
+  estimateNanocredits: bigint
+  worstCaseNanocredits: bigint
+  maxCostNanocredits: bigint | null
+  budgetParents: readonly string[]
+  idempotencyId: string | null
+  windowMs: number
+}
+
+/** Which batches to list, newest first. Bounds are exclusive, Unix milliseconds. */
+export interface BatchQuery {
+  organizationId: OrganizationId
+  statuses: readonly StoredStatus[] | null
+  createdAfterMs: number | null
+  createdBeforeMs: number | null
+  /** Goes on behind this batch. */
+  after: { id: BatchId; createdAtMs: number } | null
+  limit: number
+}
+
+const terminal = `('completed', 'failed', 'expired', 'cancelled')`
+
+/** Reads and statements of the table `batches`. Statements become real in a unit of the caller's. */
+export interface BatchRepository {
+  /** A batch that is not deleted; null when there is none, or none of this organization. */
+  load(id: BatchId, organizationId?: OrganizationId): Promise<Batch | null>
+  list(query: BatchQuery): Promise<Batch[]>
+  /** Where a batch stands in the list, also when it was deleted since; null when there is none of this organization. */
+  loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
+  /** Batches that are not terminal, every organization's most urgent first. */
+  listActive(limit: number): Promise<Batch[]>
+  /** Terminal batches older than the retention. */
+  listRetired(ageMs: number, limit: number): Promise<Batch[]>
+  /** Batches deleted at least this long ago, whose blobs and rows may go. */
+  listDeleted(ageMs: number, limit: number): Promise<BatchId[]>
+  hasOverdue(): Promise<boolean>
+}
+
+export function createBatchRepository(database: Database): BatchRepository {
+  return {
+    async load(id, organizationId) {
+      const [row] = await database.query(
+        `select * from batches where batch_id = $1 and deleted_at_ms is null`,
+        [id],
+      )
+      const batch = row === undefined ? null : toBatch(row)
+      return batch && organizationId !== undefined && batch.organizationId !== organizationId ? null : batch
+    },
+    async list(query) {
+      const { sql, params } = listStatement(query)
+      return (await database.query(sql, params)).map(toBatch)
+    },
+    async loadPlace(id, organizationId) {
+      const [row] = await database.query<{ created_at_ms: number }>(
+        `select created_at_ms from batches where batch_id = $1 and organization_id = $2`,
+        [id, organizationId],
+      )
+      return row === undefined ? null : { id, createdAtMs: row.created_at_ms }
+    },
+    async listActive(limit) {
+      const rows = await database.query(
+        `select * from (
+           select b.*, row_number() over (partition by organization_id order by expires_at_ms, batch_id) as place
+           from batches b where status not in ${terminal}
+         ) ranked order by place, expires_at_ms, batch_id limit $1`,
+        [limit],
+      )
+      return rows.map(toBatch)
+    },
+    async listRetired(ageMs, limit) {
+      const rows = await database.query(
+        `select * from batches where created_at_ms < now_ms() - cast($1 as bigint) and deleted_at_ms is null and status in ${terminal}
+         order by created_at_ms limit $2`,
+        [ageMs, limit],
+      )
+      return rows.map(toBatch)
+    },
+    async listDeleted(ageMs, limit) {
+      const rows = await database.query<{ batch_id: string }>(
+        `select batch_id from batches where deleted_at_ms < now_ms() - cast($1 as bigint) order by deleted_at_ms limit $2`,
+        [ageMs, limit],
+      )
+      return rows.map((row) => row.batch_id)
+    },
+    async hasOverdue() {
+      const rows = await database.query(
+        `select batch_id from batches where status in ('validating', 'in_progress') and expires_at_ms <= now_ms() limit 1`,
+      )
+      return rows.length > 0
+    },
+  }
+}
+
+function listStatement(query: BatchQuery): { sql: string; params: (string | number)[] } {
+  const params: (string | number)[] = []
+  const parameter = (value: string | number): string => `$${params.push(value)}`
+  const conditions = [`organization_id = ${parameter(query.organizationId)}`, 'deleted_at_ms is null']
+  if (query.statuses) conditions.push(`status in (${query.statuses.map(parameter).join(', ')})`)
+  if (query.createdAfterMs !== null) conditions.push(`created_at_ms > ${parameter(query.createdAfterMs)}`)
+  if (query.createdBeforeMs !== null) conditions.push(`created_at_ms < ${parameter(query.createdBeforeMs)}`)
+  if (query.after) {
+    const { createdAtMs, id } = query.after
+    conditions.push(`(created_at_ms, batch_id) < (${parameter(createdAtMs)}, ${parameter(id)})`)
+  }
+  const order = 'order by created_at_ms desc, batch_id desc'
+  return {
+    sql: `select * from batches where ${conditions.join(' and ')} ${order} limit ${parameter(query.limit)}`,
+    params,
+  }
+}
+
+/** Makes the batch exist, as `validating`. */
+export function insertBatch(batch: NewBatch): Statement {
+  return {
+    sql: `insert into batches (batch_id, organization_id, key_id, endpoint, model, provider_json, completion_window,
+        status, lane, created_at_ms, expires_at_ms, total_items, request_bytes, estimate_nanocredits,
+        worst_case_nanocredits, max_cost_nanocredits, metadata_json, idempotency_id, provider_slug)
+      values ($1, $2, $3, $4, $5, $6, '24h', 'validating', $7, now_ms(), now_ms() + cast($8 as bigint), $9, $10, $11, $12, $13, $14, $15, $16)
+      returning *`,
+    params: [
+      batch.id,
+      batch.principal.organizationId,
+      batch.principal.keyId,
+      batch.endpoint,
+      batch.model,
+      batch.providerOnly === null ? null : JSON.stringify({ only: batch.providerOnly }),
+      batch.lane,
+      batch.windowMs,
+      batch.totalItems,
+      batch.requestBytes,
+      batch.estimateNanocredits,
+      batch.worstCaseNanocredits,
+      batch.maxCostNanocredits,
+      JSON.stringify({ budget_parents: batch.budgetParents }),
+      batch.idempotencyId,
+      batch.providerSlug,
+    ],
+  }
+}
+
+/** The guard of every change of status: somebody else was first. */
+export const statusGuard = 'batch_status'
+
+/** Moves a batch from one status to the next; refused when it is no longer in `from`. */
+export function moveBatch(id: BatchId, from: StoredStatus, to: StoredStatus): Statement {
+  const started = to === 'in_progress' ? ', started_at_ms = now_ms(), error_json = null' : ''
+  return {
+    sql: `update batches set status = $1${started} where batch_id = $2 and status = $3`,
+    params: [to, id, from],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Ends a batch in which nothing ran. */
+export function failBatch(id: BatchId, errorJson: string): Statement {
+  return {
+    sql: `update batches set status = 'failed', error_json = $1, failed_items = total_items, finalized_at_ms = now_ms()
+      where batch_id = $2 and status = 'validating'`,
+    params: [errorJson, id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Ends a batch whose every segment is done; refused before that, and the second time. */
+export function finalizeBatch(
+  id: BatchId,
+  end: { from: StoredStatus; to: StoredStatus; usageJson: string; errorJson: string | null },
+): Statement {
+  return {
+    sql: `update batches set status = $1, usage_json = $2, error_json = $3, finalized_at_ms = now_ms()
+      where batch_id = $4 and status = $5
+        and not exists (select 1 from segments where segments.batch_id = batches.batch_id and state <> 'done')
+      returning *`,
+    params: [end.to, end.usageJson, end.errorJson, id, end.from],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Asks for cancellation; refused unless the batch is still to run or running. */
+export function cancelBatch(id: BatchId): Statement {
+  return {
+    sql: `update batches set status = 'cancelling', cancel_requested_at_ms = now_ms()
+      where batch_id = $1 and status in ('validating', 'in_progress')`,
+    params: [id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Begins to close every batch whose deadline has passed by the database's clock. */
+export function expireBatches(): Statement {
+  return {
+    sql: `update batches set status = 'expiring'
+      where status in ('validating', 'in_progress') and expires_at_ms <= now_ms() returning batch_id`,
+  }
+}
+
+/** Notes what a running batch waits for, or that it waits no longer. */
+export function noteWaiting(id: BatchId, errorJson: string | null): Statement {
+  return {
+    sql: `update batches set error_json = $1 where batch_id = $2 and status = 'in_progress'`,
+    params: [errorJson, id],
+  }
+}
+
+/** Counts the items of a part. It locks the row first, so that the parts of a batch become visible in their order. */
+export function countItems(id: BatchId, counts: { completed: number; failed: number }): Statement {
+  return {
+    sql: `update batches set completed_items = completed_items + $1, failed_items = failed_items + $2
+      where batch_id = $3 and status in ('in_progress', 'cancelling', 'expiring')`,
+    params: [counts.completed, counts.failed, id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Hides a terminal batch at once and for good. */
+export function markDeleted(id: BatchId): Statement {
+  return {
+    sql: `update batches set deleted_at_ms = now_ms()
+      where batch_id = $1 and deleted_at_ms is null and status in ${terminal}`,
+    params: [id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Removes the row of a batch whose segments and parts are gone. */
+export function purgeBatch(id: BatchId): Statement {
+  return { sql: `delete from batches where batch_id = $1 and deleted_at_ms is not null`, params: [id] }
+}
+
+/** A row of `batches` as a value. */
+export function toBatch(row: Row): Batch {
+  const provider = row['provider_json'] === null ? null : JSON.parse(String(row['provider_json']))
+  return {
+    id: String(row['batch_id']),
+    organizationId: String(row['organization_id']),
+    keyId: String(row['key_id']),
+    endpoint: row['endpoint'] as BatchEndpoint,
+    model: String(row['model']),
+    providerOnly: provider === null ? null : (provider.only as string[]),
+    completionWindow: String(row['completion_window']),
+    status: row['status'] as StoredStatus,
+    lane: row['lane'] as Lane,
+    createdAtMs: Number(row['created_at_ms']),
+    startedAtMs: row['started_at_ms'] as number | null,
+    finalizedAtMs: row['finalized_at_ms'] as number | null,
+    expiresAtMs: Number(row['expires_at_ms']),
+    totalItems: Number(row['total_items']),
+    completedItems: Number(row['completed_items']),
+    failedItems: Number(row['failed_items']),
+    estimateNanocredits: row['estimate_nanocredits'] as bigint,
+    worstCaseNanocredits: row['worst_case_nanocredits'] as bigint,
+    maxCostNanocredits: row['max_cost_nanocredits'] as bigint | null,
+    budgetParents:
+      (JSON.parse(String(row['metadata_json'])) as { budget_parents?: string[] }).budget_parents ?? [],
+    usageJson: row['usage_json'] as string | null,
+    errorJson: row['error_json'] as string | null,
+    requestBytes: Number(row['request_bytes']),
+    providerSlug: row['provider_slug'] as string | null,
+  }
+}

@@ -1,0 +1,87 @@
+import type { BatchId, KeyId, OrganizationId } from '../core/ids.ts'
+
+/** The operations a batch can ask for, by the path that its JSON field `endpoint` carries. */
+export const batchEndpoints = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1/embeddings',
+] as const
+export type BatchEndpoint = (typeof batchEndpoints)[number]
+
+/** What callers see of a batch's life. */
+export const batchStatuses = [
+  'validating',
+  'in_progress',
+  'finalizing',
+  'completed',
+  'failed',
+  'expired',
+  'cancelling',
+  'cancelled',
+] as const
+export type BatchStatus = (typeof batchStatuses)[number]
+
+/**
+ * What is stored. `expiring` is a batch whose deadline has passed and whose unfinished items are being closed; callers
+ * see it as `finalizing`, because the contract has no word for it.
+ */
+export type StoredStatus = BatchStatus | 'expiring'
+
+/** How the items are executed: one by one through the live path. A provider's own batch service is another lane. */
+export type Lane = 'emulated'
+
+/** One batch as stored. Times are Unix milliseconds by the database's clock. */
+export interface Batch {
+  id: BatchId
+  organizationId: OrganizationId
+  keyId: KeyId
+  endpoint: BatchEndpoint
+  model: string
+  /** The caller's `provider.only`, null when there was none. */
+  providerOnly: readonly string[] | null
+  completionWindow: string
+  status: StoredStatus
+  lane: Lane
+  createdAtMs: number
+  startedAtMs: number | null
+  finalizedAtMs: number | null
+  expiresAtMs: number
+  totalItems: number
+  completedItems: number
+  failedItems: number
+  estimateNanocredits: bigint
+  worstCaseNanocredits: bigint
+  /** The most the batch's budget may grow to; null means its worst case. */
+  maxCostNanocredits: bigint | null
+  /** Budgets that the batch's own was carved out of; none when nothing limits its organization. */
+  budgetParents: readonly string[]
+  /** JSON of the summed usage, null until terminal. */
+  usageJson: string | null
+  /** JSON of the batch's error; before the end it may say what the batch waits for. */
+  errorJson: string | null
+  requestBytes: number
+  providerSlug: string | null
+}
+
+const terminalStatuses: ReadonlySet<StoredStatus> = new Set(['completed', 'failed', 'expired', 'cancelled'])
+
+/** Whether nothing will change any more. */
+export function isTerminal(status: StoredStatus): boolean {
+  return terminalStatuses.has(status)
+}
+
+/** Whether every item has an entry in `results`; a failed batch has none, because nothing of it ran. */
+export function hasResults(status: StoredStatus): boolean {
+  return isTerminal(status) && status !== 'failed'
+}
+
+/** The status callers see. */
+export function shownStatus(status: StoredStatus): BatchStatus {
+  return status === 'expiring' ? 'finalizing' : status
+}
+
+/** The id of an item's result: the same whenever and however often it is asked for. */
+export function resultIdOf(batchId: BatchId, item: number): string {
+  return `batch_req_${batchId.slice(batchId.indexOf('_') + 1)}_${item.toString(36)}`
+}

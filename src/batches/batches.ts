@@ -1,0 +1,264 @@
+import type { Principal } from '../canonical/principal.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { BatchId, OrganizationId } from '../core/ids.ts'
+import { batchItemsAtOnce, ingestsMax, retentionEveryMs } from '../core/limits.ts'
+import { parseCredits } from '../core/money.ts'
+import { answerable, unavailable } from './availability.ts'
+import type { Batch } from './batch.ts'
+import { hasResults, isTerminal } from './batch.ts'
+import type { BatchObject } from './batch-object.ts'
+import { toBatchObject } from './batch-object.ts'
+import { cancelBatch, markDeleted } from './batch-repository.ts'
+import type { CreateBatch, Created } from './create.ts'
+import { createBatch } from './create.ts'
+import type { Idempotency } from './idempotency.ts'
+import { createIdempotency } from './idempotency.ts'
+import type { LoadPrincipal, ResolveBatch, RunItem } from './item-contract.ts'
+import type { ItemLimiter } from './limiter.ts'
+import { createItemLimiter } from './limiter.ts'
+import type { BatchList } from './list.ts'
+import { listBatches } from './list.ts'
+import type { BatchMoney, MoneyParts } from './money.ts'
+import { createBatchMoney } from './money.ts'
+import type { Pause } from './pause.ts'
+import { systemPause } from './pause.ts'
+import { parseCursor, streamBatch, streamResults } from './results.ts'
+import { cleanUp } from './retention.ts'
+import type { StoreParts, Stores } from './stores-repository.ts'
+import { createStores } from './stores-repository.ts'
+import type { WorkerParts, WorkerStats } from './worker.ts'
+import { Worker } from './worker.ts'
+
+/** What batches are made of. */
+export interface BatchesParts
+  extends
+    Pick<StoreParts, 'database' | 'blobs' | 'clock'>,
+    Pick<MoneyParts, 'billing' | 'ledger' | 'readBalance'> {
+  runItem: RunItem
+  resolveBatch: ResolveBatch
+  loadPrincipal: LoadPrincipal
+  /** Items at once in this process; `batchItemsAtOnce` by default. */
+  limiter?: ItemLimiter
+  pause?: Pause
+  /** For the crash suite: called around every commit point. */
+  crash?: StoreParts['crash']
+  report: WorkerParts['report']
+}
+
+/** A polled batch. */
+export interface PolledBatch {
+  /** Without results; the body when `results` is null. */
+  object: BatchObject
+  /** The body with results inline, read as it is sent; null until terminal, and when `debt` is set. */
+  results: (() => ReadableStream<Uint8Array>) | null
+  /** Set while the organization's balance is negative because of this batch: answer 402 with the object and this error. */
+  debt: GatewayError | null
+}
+
+/** The deletion record of the contract. */
+export interface DeletedBatch {
+  id: string
+  object: 'batch'
+  deletion: { openrouter: 'deleted' }
+}
+
+/** Figures for metrics. */
+export interface BatchesStats extends WorkerStats {
+  uploadsRunning: number
+}
+
+/**
+ * The batch engine. Callers come authenticated; another organization's batch is `not_found`, as an unknown one. Whatever
+ * storage does wrong is `batch_unavailable`.
+ */
+export interface Batches {
+  create(request: CreateBatch): Promise<Created>
+  get(principal: Principal, id: BatchId): Promise<PolledBatch>
+  list(principal: Principal, query: URLSearchParams): Promise<BatchList>
+  /** NDJSON in commit order behind `cursor`; of a running batch what there is now. */
+  results(principal: Principal, id: BatchId, cursor: string | null): Promise<ReadableStream<Uint8Array>>
+  /** Asks for cancellation and answers with the batch; one that is being or was cancelled is answered as it is. */
+  cancel(principal: Principal, id: BatchId): Promise<BatchObject>
+  /** Hides a terminal batch at once. */
+  delete(principal: Principal, id: BatchId): Promise<DeletedBatch>
+  /** Begins to work on what is stored. */
+  start(): void
+  /** Takes no more, finishes what runs within bounds, and gives the rest back. */
+  stop(): Promise<void>
+  stats(): BatchesStats
+  /** The rounds that `start` repeats, for a simulation that is in charge of time. */
+  readonly rounds: {
+    look(): Promise<void>
+    renew(): Promise<void>
+    cleanUp(): Promise<void>
+    settled(): Promise<void>
+  }
+}
+
+/** An engine on these stores; several on the same stores, also in other processes, share the work. */
+export function createBatches(parts: BatchesParts): Batches {
+  return new StoredBatches(parts)
+}
+
+class StoredBatches implements Batches {
+  readonly rounds: Batches['rounds']
+  readonly #parts: BatchesParts
+  readonly #stores: Stores
+  readonly #money: BatchMoney
+  readonly #idempotency: Idempotency
+  readonly #pause: Pause
+  readonly #uploads = createItemLimiter(ingestsMax)
+  readonly #worker: Worker
+  readonly #stopping = new AbortController()
+  #cleaning: Promise<void> = Promise.resolve()
+
+  constructor(parts: BatchesParts) {
+    const pause = parts.pause ?? systemPause
+    this.#parts = parts
+    this.#pause = pause
+    this.#stores = createStores({ ...parts, pause, crash: parts.crash ?? null })
+    const { committer, signals, claims } = this.#stores
+    this.#money = createBatchMoney({ ...parts, committer })
+    this.#idempotency = createIdempotency({
+      repository: claims,
+      committer,
+      ownerId: signals.ownerId,
+      isOwnerDead: (ownerId) => signals.isOwnerDead(ownerId),
+    })
+    const limiter = parts.limiter ?? createItemLimiter(batchItemsAtOnce)
+    this.#worker = new Worker({ ...parts, ...this.#stores, money: this.#money, limiter, pause })
+    this.rounds = {
+      look: () => this.#worker.look(),
+      renew: () => this.#worker.renew(),
+      cleanUp: () => this.#cleanUp(),
+      settled: () => this.#worker.settled(),
+    }
+  }
+
+  create(request: CreateBatch): Promise<Created> {
+    return answerable(this.#create(request))
+  }
+
+  async get(principal: Principal, id: BatchId): Promise<PolledBatch> {
+    const batch = await this.#load(principal, id)
+    const object = toBatchObject(batch)
+    const debt = await answerable(this.#debtOf(batch))
+    const isReadable = hasResults(batch.status) && debt === null
+    return { object, debt, results: isReadable ? () => streamBatch(batch, this.#readers()) : null }
+  }
+
+  list(principal: Principal, query: URLSearchParams): Promise<BatchList> {
+    return answerable(listBatches(principal, query, this.#stores.batches))
+  }
+
+  async results(
+    principal: Principal,
+    id: BatchId,
+    cursor: string | null,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const from = parseCursor(cursor)
+    const batch = await this.#load(principal, id)
+    const debt = await answerable(this.#debtOf(batch))
+    if (debt !== null) throw debt
+    return streamResults(batch, from, this.#readers())
+  }
+
+  async cancel(principal: Principal, id: BatchId): Promise<BatchObject> {
+    await this.#load(principal, id)
+    const { guard } = await answerable(this.#stores.committer.commit('batch.cancel', [cancelBatch(id)]))
+    this.#wake()
+    const batch = await this.#load(principal, id)
+    const isAsked = batch.status === 'cancelling' || batch.status === 'cancelled'
+    if (guard === null || isAsked) return toBatchObject(batch)
+    throw new GatewayError(
+      'conflict',
+      `The batch is ${toBatchObject(batch).status} and cannot be cancelled any more.`,
+    )
+  }
+
+  async delete(principal: Principal, id: BatchId): Promise<DeletedBatch> {
+    const batch = await this.#load(principal, id)
+    if (!isTerminal(batch.status)) throw notEnded()
+    // When somebody else was first, it is deleted all the same.
+    await answerable(this.#stores.committer.commit('batch.delete', [markDeleted(id)]))
+    return { id, object: 'batch', deletion: { openrouter: 'deleted' } }
+  }
+
+  start(): void {
+    this.#worker.start()
+    this.#cleaning = this.#repeatCleanUp()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#worker.stop()
+    await this.#cleaning
+  }
+
+  stats(): BatchesStats {
+    return { ...this.#worker.stats, uploadsRunning: this.#uploads.running }
+  }
+
+  async #create(request: CreateBatch): Promise<Created> {
+    if (this.#stopping.signal.aborted) throw unavailable()
+    const release = await this.#uploads.acquire(this.#stopping.signal)
+    if (release === null) throw unavailable()
+    try {
+      return await createBatch(request, {
+        ...this.#stores,
+        money: this.#money,
+        idempotency: this.#idempotency,
+        resolveBatch: this.#parts.resolveBatch,
+        clock: this.#parts.clock,
+        pause: this.#pause,
+        wake: () => this.#wake(),
+      })
+    } finally {
+      release()
+    }
+  }
+
+  async #load(principal: Principal, id: BatchId): Promise<Batch> {
+    const batch = await answerable(this.#stores.batches.load(id, principal.organizationId))
+    if (!batch) throw new GatewayError('not_found', 'Batch not found.')
+    return batch
+  }
+
+  /** A batch may cost more than was set aside; its results are shown once the organization has paid. */
+  async #debtOf(batch: Batch): Promise<GatewayError | null> {
+    if (!isTerminal(batch.status) || batch.usageJson === null || batch.budgetParents.length === 0) return null
+    const cost = (JSON.parse(batch.usageJson) as { cost?: number | null }).cost ?? 0
+    if (parseCredits(cost) <= batch.estimateNanocredits) return null
+    const balance = await this.#parts.readBalance(batch.organizationId as OrganizationId)
+    if (balance === null || balance >= 0n) return null
+    const message = 'The batch cost more than the balance. Add credits and ask again for the results.'
+    return new GatewayError('payment_required', message)
+  }
+
+  #readers(): Pick<Stores, 'segments' | 'payloads'> & Pick<BatchesParts, 'clock'> {
+    return { segments: this.#stores.segments, payloads: this.#stores.payloads, clock: this.#parts.clock }
+  }
+
+  /** This process at once, the others by signal. */
+  #wake(): void {
+    this.#worker.wake()
+    this.#stores.signals.wakeWorkers()
+  }
+
+  #cleanUp(): Promise<void> {
+    return cleanUp({ ...this.#stores, idempotency: this.#idempotency, clock: this.#parts.clock })
+  }
+
+  async #repeatCleanUp(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await this.#cleanUp().catch((cause: unknown) => this.#parts.report('batch_clean_up_failed', { cause }))
+      await this.#pause(retentionEveryMs, this.#stopping.signal)
+    }
+  }
+}
+
+function notEnded(): GatewayError {
+  const message =
+    'Only completed, failed, expired, or cancelled batches can be deleted. Wait for the batch to finish and try again.'
+  return new GatewayError('conflict', message)
+}

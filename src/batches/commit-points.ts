@@ -1,0 +1,36 @@
+/**
+ * Every place where something of a batch becomes durable. A crash right before or right after any of them must lose
+ * nothing that was promised and repeat nothing that was charged; the crash suite walks this list.
+ */
+export const commitPoints = [
+  'idempotency.claim',
+  'idempotency.take_over',
+  'idempotency.release',
+  'blob.segment',
+  'batch.accept',
+  'batch.start',
+  'batch.enlarge',
+  'batch.fail',
+  'segment.free',
+  'segment.lease',
+  'segment.renew',
+  'segment.return',
+  'blob.part',
+  'part.commit',
+  'blob.merged',
+  'segment.merge',
+  'batch.wait',
+  'batch.cancel',
+  'batch.expire',
+  'batch.finalizing',
+  'batch.finalize',
+  'batch.delete',
+  'batch.purge',
+  'blob.delete',
+  'blob.orphan',
+] as const
+
+export type CommitPoint = (typeof commitPoints)[number]
+
+/** Called around every commit point; a test harness ends the process in it. */
+export type CrashHook = (point: CommitPoint, when: 'before' | 'after') => void

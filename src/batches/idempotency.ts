@@ -1,0 +1,140 @@
+import { GatewayError } from '../core/errors.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { randomText } from '../core/ids.ts'
+import {
+  idempotencyKeyLengthMax,
+  idempotencyMs,
+  idempotencyReleasesMax,
+  idempotencyRetrySeconds,
+} from '../core/limits.ts'
+import type { Committer } from './commit-repository.ts'
+import type { IdempotencyRepository } from './idempotency-repository.ts'
+import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
+
+/** A request that is the first with its key. Exactly one of `completion` (in a unit that succeeds) and `release` ends it. */
+export interface Claimed {
+  isReplay: false
+  claimId: string
+  /** The statement that remembers what the request made; belongs into the unit that makes it. */
+  completion(done: { bodySha256: string; referenceId: string }): ReturnType<typeof completeClaim>
+  /** The unit with the completion is durable. */
+  completed(): void
+  /** The request was refused: the key is free again. Never rejects. */
+  release(): Promise<void>
+}
+
+/** A request whose key has made something before; equal bodies get it again. */
+export interface Replay {
+  isReplay: true
+  bodySha256: string
+  referenceId: string
+}
+
+/** The memory of idempotent requests: organization, route and key name a request for 30 days. */
+export interface Idempotency {
+  /** Throws `conflict` while the first request with this key is running. */
+  claim(request: { organizationId: OrganizationId; route: string; key: string }): Promise<Claimed | Replay>
+  /** Tries again the releases that failed. */
+  releaseLeftovers(): Promise<void>
+}
+
+/** What `createIdempotency` needs. `isOwnerDead` answers for owners of the database. */
+export interface IdempotencyParts {
+  repository: IdempotencyRepository
+  committer: Committer
+  ownerId: string
+  isOwnerDead(ownerId: string): Promise<boolean>
+}
+
+export function createIdempotency(parts: IdempotencyParts): Idempotency {
+  // A claim's owner is this process and one request of it: a claim of ours that no request of ours has is a leftover.
+  const live = new Set<string>()
+  const leftovers = new Map<string, string>()
+
+  function claimed(claimId: string, owner: string): Claimed {
+    live.add(owner)
+    return {
+      isReplay: false,
+      claimId,
+      completion: (done) => completeClaim(claimId, owner, done),
+      completed: () => void live.delete(owner),
+      release: async () => {
+        live.delete(owner)
+        try {
+          await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+        } catch {
+          if (leftovers.size < idempotencyReleasesMax) leftovers.set(owner, claimId)
+        }
+      },
+    }
+  }
+
+  async function isAlive(owner: string): Promise<boolean> {
+    const [processOwner = ''] = owner.split('#')
+    if (processOwner === parts.ownerId) return live.has(owner)
+    return !(await parts.isOwnerDead(processOwner))
+  }
+
+  return {
+    async claim({ organizationId, route, key }) {
+      checkKey(key)
+      const claimId = claimIdOf(organizationId, route, key)
+      const owner = `${parts.ownerId}#${randomText(12)}`
+      const insert = insertClaim({
+        claimId,
+        organizationId,
+        route,
+        ownerId: owner,
+        rememberMs: idempotencyMs,
+      })
+      const inserted = await parts.committer.commit('idempotency.claim', [insert], async () => {
+        return (await parts.repository.load(claimId))?.ownerId === owner
+      })
+      if (inserted.guard === null) return claimed(claimId, owner)
+      const found = await parts.repository.load(claimId)
+      // Freed between the two statements: the next attempt may have it.
+      if (found === null) throw stillRunning()
+      if (found.state === 'done' && !found.isExpired) {
+        return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+      }
+      if (!found.isExpired && (await isAlive(found.ownerId))) throw stillRunning()
+      const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
+      const taken = await parts.committer.commit('idempotency.take_over', [takeOver], async () => {
+        return (await parts.repository.load(claimId))?.ownerId === owner
+      })
+      if (taken.guard !== null) throw stillRunning()
+      return claimed(claimId, owner)
+    },
+    async releaseLeftovers() {
+      for (const [owner, claimId] of leftovers) {
+        await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+        leftovers.delete(owner)
+      }
+    },
+  }
+}
+
+function claimIdOf(organizationId: OrganizationId, route: string, key: string): string {
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify([organizationId, route, key])).digest('hex')
+}
+
+function checkKey(key: string): void {
+  if (key.length >= 1 && key.length <= idempotencyKeyLengthMax) return
+  throw new GatewayError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${idempotencyKeyLengthMax} characters.`,
+    {
+      param: 'Idempotency-Key',
+    },
+  )
+}
+
+function stillRunning(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'A request with this Idempotency-Key is still running. Ask again in a moment.',
+    {
+      retryAfterSeconds: idempotencyRetrySeconds,
+    },
+  )
+}

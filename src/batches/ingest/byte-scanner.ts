@@ -1,0 +1,426 @@
+import { assert } from '../../core/assert.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { batchItemBytesMax, jsonDepthMax, jsonMembersMax, memberParseBytesMax } from '../../core/limits.ts'
+import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'
+
+/**
+ * What the scanner finds, in the order of the body. Bytes are lent: they are overwritten after the call returns, so
+ * whoever wants to keep them copies them.
+ */
+export interface ScannerHandler {
+  /** A member of the top-level object other than `requests`. `value` is null when it was too large to be kept. */
+  member(name: string, value: Buffer | null): void
+  /** `requests` has begun. */
+  requestsBegin(): void
+  /**
+   * One item of `requests`, from its first byte to its last; not yet proven to be valid JSON inside. `body` is the value
+   * of its member of that name, the last one; null when there is none or its name is written with escapes.
+   */
+  item(index: number, value: Buffer, body: Buffer | null): void
+  /** An item larger than `batchItemBytesMax`; its beginning is all there is. */
+  oversizedItem(index: number, head: Buffer): void
+}
+
+const openObject = 0x7b
+const openArray = 0x5b
+const closeObject = 0x7d
+const closeArray = 0x5d
+const comma = 0x2c
+const colon = 0x3a
+const quote = 0x22
+
+/** What is expected at the current byte. */
+type State =
+  | 'body'
+  | 'key_or_end'
+  | 'key'
+  | 'colon'
+  | 'value'
+  | 'comma_or_end'
+  | 'item_or_end'
+  | 'item'
+  | 'item_comma_or_end'
+  | 'done'
+
+/** What kind of value is being walked through. */
+type Walk = 'none' | 'start' | 'container' | 'string' | 'scalar'
+
+const initialWindowBytes = 1 << 18
+
+/**
+ * Finds the members of the top-level object and the items of `requests` in a body that arrives in chunks with any
+ * boundaries, in any key order. Holds at most one value: the one it is in. Every byte is copied once into a window and
+ * looked at once; what lies inside a value is left to `JSON.parse`, except brackets and strings.
+ */
+export class ByteScanner {
+  readonly #handler: ScannerHandler
+  #window: Buffer = Buffer.allocUnsafe(initialWindowBytes)
+  /** Bytes of the body that have left the window, for messages. */
+  #dropped = 0
+  #position = 0
+  #end = 0
+  /** Offset of the value being kept, -1 when nothing is. */
+  #pin = -1
+  #state: State = 'body'
+  #walk: Walk = 'none'
+  #depth = 0
+  #isEscaped = false
+  // Places in the current item, counted from its first byte: the last string among its own members, and its body.
+  #nameStart = -1
+  #nameEnd = -1
+  #bodyStart = -1
+  #bodyEnd = -1
+  #hasEscapedName = false
+  #key = ''
+  #names = new Set<string>()
+  #items = 0
+  #isPaused = false
+
+  constructor(handler: ScannerHandler) {
+    this.#handler = handler
+  }
+
+  /** Items of `requests` seen so far. */
+  get itemCount(): number {
+    return this.#items
+  }
+
+  /** Takes the next bytes; throws `invalid_request` where the body breaks the syntax. The chunk is copied. */
+  push(chunk: Uint8Array): void {
+    assert(!this.#isPaused, 'a paused scanner is resumed before it gets more')
+    this.#append(chunk)
+    this.#scan()
+  }
+
+  /** Called by the handler: the scanner stops where it is, so that something can be awaited before it goes on. */
+  pause(): void {
+    this.#isPaused = true
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  /** Goes on with the bytes it has. */
+  resume(): void {
+    this.#isPaused = false
+    this.#scan()
+  }
+
+  #scan(): void {
+    while (this.#position < this.#end && !this.#isPaused) {
+      if (this.#walk === 'none') this.#structure()
+      else if (!this.#walkValue()) break
+    }
+    this.#boundValue()
+  }
+
+  /** Must be called once after the last chunk; throws when the body is cut off. */
+  end(): void {
+    if (this.#state === 'done') return
+    if (this.#state === 'body')
+      throw new GatewayError('invalid_request', 'The body must be a JSON object; it is empty.')
+    throw new GatewayError('invalid_request', 'The body ends before its JSON object is complete.')
+  }
+
+  #append(chunk: Uint8Array): void {
+    const keepFrom = this.#pin < 0 ? this.#position : this.#pin
+    const kept = this.#end - keepFrom
+    if (this.#end + chunk.length > this.#window.length) {
+      const needed = kept + chunk.length
+      const target = needed > this.#window.length ? this.#grown(needed) : this.#window
+      this.#window.copy(target, 0, keepFrom, this.#end)
+      this.#window = target
+      this.#dropped += keepFrom
+      this.#position -= keepFrom
+      if (this.#pin >= 0) this.#pin = 0
+      this.#end = kept
+    }
+    this.#window.set(chunk, this.#end)
+    this.#end += chunk.length
+  }
+
+  #grown(needed: number): Buffer {
+    return Buffer.allocUnsafe(
+      Math.max(needed, Math.min(this.#window.length * 2, batchItemBytesMax + initialWindowBytes)),
+    )
+  }
+
+  /** One byte of the structure between values. */
+  #structure(): void {
+    const byte = this.#window[this.#position] ?? 0
+    if (isWhitespace(byte)) {
+      this.#position++
+      return
+    }
+    switch (this.#state) {
+      case 'body':
+        return this.#beginObject(byte)
+      case 'key_or_end':
+        if (byte === closeObject) return this.#step('done')
+        return this.#beginKey(byte)
+      case 'key':
+        return this.#beginKey(byte)
+      case 'colon':
+        if (byte !== colon) throw this.#unexpected('":" after a member name')
+        return this.#step('value')
+      case 'value':
+        return this.#beginMemberValue(byte)
+      case 'comma_or_end':
+        if (byte === comma) return this.#step('key')
+        if (byte === closeObject) return this.#step('done')
+        throw this.#unexpected('"," or "}"')
+      case 'item_or_end':
+        if (byte === closeArray) return this.#step('comma_or_end')
+        return this.#beginValue()
+      case 'item':
+        return this.#beginValue()
+      case 'item_comma_or_end':
+        if (byte === comma) return this.#step('item')
+        if (byte === closeArray) return this.#step('comma_or_end')
+        throw this.#unexpected(`"," or "]" after requests[${this.#items - 1}]`)
+      case 'done':
+        throw this.#unexpected('nothing after the JSON object')
+    }
+  }
+
+  #step(state: State): void {
+    this.#state = state
+    this.#position++
+  }
+
+  /** A byte order mark is tolerated: editors on Windows write one. */
+  #beginObject(byte: number): void {
+    const offset = this.#dropped + this.#position
+    const isMark = offset < 3 && byte === [0xef, 0xbb, 0xbf][offset]
+    if (isMark) this.#position++
+    else if (byte === openObject) this.#step('key_or_end')
+    else throw new GatewayError('invalid_request', 'The body must be a JSON object.')
+  }
+
+  #beginKey(byte: number): void {
+    if (byte !== quote) throw this.#unexpected('a member name in quotes')
+    this.#state = 'key'
+    this.#beginValue()
+  }
+
+  #beginMemberValue(byte: number): void {
+    if (this.#key !== 'requests') return this.#beginValue()
+    if (byte !== openArray) {
+      throw new GatewayError('invalid_request', 'requests must be an array of items.', { param: 'requests' })
+    }
+    this.#step('item_or_end')
+    this.#handler.requestsBegin()
+  }
+
+  #beginValue(): void {
+    this.#pin = this.#position
+    this.#walk = 'start'
+  }
+
+  /** Goes on through the current value; false when the window is used up before its end. */
+  #walkValue(): boolean {
+    switch (this.#walk) {
+      case 'start':
+        return this.#walkStart()
+      case 'string':
+        return this.#walkString()
+      case 'container':
+        return this.#walkContainer()
+      default:
+        return this.#walkScalar()
+    }
+  }
+
+  #walkStart(): boolean {
+    const byte = this.#window[this.#position] ?? 0
+    this.#depth = 0
+    this.#bodyStart = -1
+    this.#bodyEnd = -1
+    this.#hasEscapedName = false
+    if (byte === quote) {
+      this.#position++
+      this.#walk = 'string'
+    } else if (byte === openObject || byte === openArray) {
+      this.#walk = 'container'
+    } else if (endsScalar(byte)) {
+      throw this.#unexpected('a value')
+    } else {
+      this.#walk = 'scalar'
+    }
+    return true
+  }
+
+  #walkScalar(): boolean {
+    while (this.#position < this.#end) {
+      if (endsScalar(this.#window[this.#position])) {
+        this.#finishValue()
+        return true
+      }
+      this.#position++
+    }
+    return false
+  }
+
+  #walkString(): boolean {
+    const after = this.#stringEnd(this.#position)
+    if (after < 0) return false
+    this.#position = after
+    if (this.#depth === 1) this.#nameEnd = after - this.#pin
+    if (this.#depth > 0) this.#walk = 'container'
+    else this.#finishValue()
+    return true
+  }
+
+  /** The hot loop: brackets are counted, strings are leapt over. */
+  #walkContainer(): boolean {
+    const window = this.#window
+    const end = this.#end
+    let position = this.#position
+    let depth = this.#depth
+    while (position < end) {
+      const byte = window[position] ?? 0
+      if (byte === quote) {
+        const after = this.#stringEnd(position + 1)
+        if (depth === 1) {
+          this.#nameStart = position - this.#pin
+          this.#nameEnd = after - this.#pin
+        }
+        if (after < 0) {
+          this.#depth = depth
+          this.#walk = 'string'
+          return false
+        }
+        position = after
+        continue
+      }
+      position++
+      if ((byte | 0x20) === openObject) {
+        if (++depth > jsonDepthMax) throw this.#tooDeep()
+      } else if ((byte | 0x20) === closeObject) {
+        if (--depth > 0) continue
+        this.#endBody(position - 1)
+        this.#position = position
+        this.#depth = 0
+        this.#finishValue()
+        return true
+      } else if (depth === 1) {
+        if (byte === colon) this.#beginBody(position)
+        else if (byte === comma) this.#endBody(position - 1)
+      }
+    }
+    this.#position = position
+    this.#depth = depth
+    return false
+  }
+
+  /** A member of an item begins at `position`; notes where when it is the body. */
+  #beginBody(position: number): void {
+    if (this.#pin < 0) return
+    const name = this.#window.toString('latin1', this.#pin + this.#nameStart, this.#pin + this.#nameEnd)
+    if (name === '"body"') {
+      this.#bodyStart = position - this.#pin
+      this.#bodyEnd = -1
+    } else if (name.length > 6 && name.includes('\\')) {
+      this.#hasEscapedName = true
+    }
+  }
+
+  /** A member of an item ends before `position`. */
+  #endBody(position: number): void {
+    if (this.#bodyStart >= 0 && this.#bodyEnd < 0) this.#bodyEnd = position - this.#pin
+  }
+
+  #bodyOf(item: Buffer): Buffer | null {
+    if (this.#bodyStart < 0 || this.#bodyEnd < 0 || this.#hasEscapedName) return null
+    return item.subarray(this.#bodyStart, this.#bodyEnd)
+  }
+
+  /** As `stringEnd`, but remembers across chunks whether the next byte is escaped; -1 leaves the window used up. */
+  #stringEnd(from: number): number {
+    let start = from
+    if (this.#isEscaped && start < this.#end) {
+      this.#isEscaped = false
+      start++
+    }
+    const after = stringEnd(this.#window, start, this.#end)
+    if (after >= 0) return after
+    if (start < this.#end) this.#isEscaped = backslashesBefore(this.#window, this.#end, start) % 2 === 1
+    this.#position = this.#end
+    return -1
+  }
+
+  /** The current value is complete and ends before `#position`. */
+  #finishValue(): void {
+    const value = this.#pin < 0 ? null : this.#window.subarray(this.#pin, this.#position)
+    this.#walk = 'none'
+    this.#pin = -1
+    if (this.#state === 'key') return this.#finishKey(value)
+    if (this.#state === 'value') {
+      this.#state = 'comma_or_end'
+      const isKept = value !== null && value.length <= memberParseBytesMax
+      return this.#handler.member(this.#key, isKept ? value : null)
+    }
+    this.#state = 'item_comma_or_end'
+    const index = this.#items++
+    if (value === null) return
+    if (value.length > batchItemBytesMax) this.#handler.oversizedItem(index, value)
+    else this.#handler.item(index, value, this.#bodyOf(value))
+  }
+
+  #finishKey(value: Buffer | null): void {
+    assert(value !== null, 'a key is bounded before it is dropped')
+    if (value.length > memberParseBytesMax) throw this.#nameTooLong()
+    this.#key = parseName(value)
+    this.#state = 'colon'
+    if (this.#names.has(this.#key)) {
+      throw new GatewayError(
+        'invalid_request',
+        `The member ${JSON.stringify(this.#key)} appears twice in the body.`,
+        {
+          param: this.#key,
+        },
+      )
+    }
+    if (this.#names.size === jsonMembersMax) {
+      throw new GatewayError('invalid_request', `The body has more than ${jsonMembersMax} members.`)
+    }
+    this.#names.add(this.#key)
+  }
+
+  /** Lets go of a value that has grown beyond its bound; its end is still looked for. */
+  #boundValue(): void {
+    if (this.#pin < 0) return
+    const length = this.#end - this.#pin
+    if (this.#state === 'key' && length > memberParseBytesMax) throw this.#nameTooLong()
+    if (this.#state === 'value' && length > memberParseBytesMax) this.#pin = -1
+    if (length <= batchItemBytesMax || this.#pin < 0) return
+    this.#handler.oversizedItem(this.#items, this.#window.subarray(this.#pin, this.#end))
+    this.#pin = -1
+  }
+
+  #unexpected(expected: string): GatewayError {
+    const offset = this.#dropped + this.#position
+    return new GatewayError(
+      'invalid_request',
+      `The body is not valid JSON: expected ${expected} at byte ${offset}.`,
+    )
+  }
+
+  #tooDeep(): GatewayError {
+    const where = this.#state === 'value' ? this.#key : `requests[${this.#items}]`
+    return new GatewayError('invalid_request', `${where} is nested more than ${jsonDepthMax} levels deep.`)
+  }
+
+  #nameTooLong(): GatewayError {
+    return new GatewayError('invalid_request', `A member name is longer than ${memberParseBytesMax} bytes.`)
+  }
+}
+
+function parseName(value: Buffer): string {
+  try {
+    return String(JSON.parse(value.toString('utf8')))
+  } catch {
+    throw new GatewayError('invalid_request', 'A member name of the body is not a valid JSON string.')
+  }
+}

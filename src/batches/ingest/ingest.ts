@@ -1,0 +1,282 @@
+import type { Principal } from '../../canonical/principal.ts'
+import { assert } from '../../core/assert.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import type { BatchId } from '../../core/ids.ts'
+import { batchBodyBytesMax } from '../../core/limits.ts'
+import type { BatchEndpoint } from '../batch.ts'
+import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
+import type { Payloads } from '../payload-repository.ts'
+import type { SegmentDraft } from '../segment-repository.ts'
+import { ByteScanner } from './byte-scanner.ts'
+import { Findings } from './findings.ts'
+import { ItemChecks } from './item-checks.ts'
+import { memberBytes } from './json-walk.ts'
+import type { RequestHead } from './request-head.ts'
+import { emptyHead, readMember } from './request-head.ts'
+import { SegmentWriter } from './segment-writer.ts'
+import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
+
+/** A batch as it is uploaded. */
+export interface IngestRequest {
+  batchId: BatchId
+  principal: Principal
+  body: ReadableStream<Uint8Array>
+  contentEncoding: string | null
+  /** The header's value, null when the length is not known. */
+  contentLength: number | null
+  /** Hash the body, so that a repetition can be recognised. */
+  wantsHash: boolean
+  /** Nothing is to be kept: the batch is only estimated. */
+  isDryRun: boolean
+}
+
+/** An upload that is all right and whose segments are durable. Whoever does not accept it calls `discard`. */
+export interface Ingested {
+  endpoint: BatchEndpoint
+  model: string
+  providerOnly: readonly string[] | null
+  maxCostNanocredits: bigint | null
+  dropped: readonly string[]
+  resolved: ResolvedBatch
+  estimate: bigint
+  worstCase: bigint
+  totalItems: number
+  /** After decompression. */
+  requestBytes: number
+  sha256: string | null
+  /** Empty after a dry run. */
+  segments: readonly SegmentDraft[]
+  /** Removes the segments; never rejects. */
+  discard(): Promise<void>
+}
+
+/** What ingest needs. */
+export interface IngestParts {
+  payloads: Payloads
+  resolveBatch: ResolveBatch
+}
+
+/**
+ * Reads, checks and stores an upload in flat memory, whatever the order of its members. Throws the first problem by
+ * precedence, as soon as nothing could change it; nothing remains then.
+ */
+export async function ingestBatch(request: IngestRequest, parts: IngestParts): Promise<Ingested> {
+  checkContentEncoding(request.contentEncoding)
+  const hasKnownSize = request.contentLength !== null && request.contentEncoding === null
+  if (hasKnownSize && (request.contentLength ?? 0) > batchBodyBytesMax) {
+    await request.body.cancel().catch(() => undefined)
+    throw tooLarge()
+  }
+  const ingest = new Ingest(request, parts)
+  try {
+    await ingest.read(hasKnownSize)
+    return await ingest.finish()
+  } catch (thrown) {
+    await ingest.discard()
+    throw thrown
+  }
+}
+
+/** A batch's model, as it was resolved. */
+interface Resolution {
+  endpoint: BatchEndpoint
+  model: string
+  providerOnly: string
+  resolved: ResolvedBatch
+}
+
+/** One upload on its way. */
+class Ingest {
+  readonly #request: IngestRequest
+  readonly #parts: IngestParts
+  readonly #head: RequestHead = emptyHead()
+  readonly #checks = new ItemChecks()
+  readonly #findings = new Findings()
+  readonly #writer: SegmentWriter
+  readonly #hasher: Bun.CryptoHasher | null
+  /** Set when the head was complete before the requests, the usual order. */
+  #resolution: Resolution | null = null
+  #sawRequests = false
+  /** Segments are written, also in a dry run when they must be read again. */
+  #isWriting = true
+  #estimate = 0n
+  #worstCase = 0n
+  #bytes = 0
+
+  readonly #scanner = new ByteScanner({
+    member: (name, value) => this.#collect(() => readMember(this.#head, name, value)),
+    requestsBegin: () => {
+      this.#sawRequests = true
+      // Resolving takes a moment, and the items behind need its answer.
+      this.#scanner.pause()
+    },
+    item: (index, value, body) => this.#collect(() => this.#takeItem(index, value, body)),
+    oversizedItem: (index, head) =>
+      this.#collect(() => {
+        const customId = this.#checks.checkOversized(index, head)
+        // Without a body: its result will be the error that it was too large.
+        this.#keep(Buffer.from(JSON.stringify({ custom_id: customId })))
+      }),
+  })
+
+  constructor(request: IngestRequest, parts: IngestParts) {
+    this.#request = request
+    this.#parts = parts
+    this.#writer = new SegmentWriter(parts.payloads, request.batchId)
+    this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
+  }
+
+  /** Reads to the end, or to where the answer is certain. */
+  async read(hasKnownSize: boolean): Promise<void> {
+    let isBroken = false
+    for await (const slice of readUpload(this.#request)) {
+      this.#bytes += slice.byteLength
+      // With a size that is still open, a body that is wrong may yet turn out to be too large, which comes first.
+      if (this.#findings.isFinal && hasKnownSize) break
+      if (isBroken || this.#findings.isFinal) continue
+      this.#hasher?.update(slice)
+      isBroken = !(await this.#scan(slice))
+      await this.#writer.room()
+    }
+    if (!isBroken && !this.#findings.isFinal) this.#collect(() => this.#scanner.end())
+    if (!this.#findings.isFinal) this.#collect(() => this.#checkCompleteness())
+  }
+
+  /** Throws what was found; else resolves what is still open and makes everything durable. */
+  async finish(): Promise<Ingested> {
+    const { endpoint, model, providerOnly, maxCostNanocredits, dropped } = this.#head
+    const resolution = this.#findings.isFinal ? null : await this.#resolveFinally()
+    this.#findings.throwIfAny()
+    assert(resolution && endpoint !== null && model !== null, 'a head without findings is complete')
+    const segments = await this.#writer.finish()
+    if (resolution !== this.#resolution) await this.#estimateAgain(resolution.resolved, segments)
+    if (this.#request.isDryRun) await this.discard()
+    return {
+      endpoint,
+      model,
+      providerOnly,
+      maxCostNanocredits,
+      dropped,
+      resolved: resolution.resolved,
+      estimate: this.#estimate,
+      worstCase: this.#worstCase,
+      totalItems: this.#scanner.itemCount,
+      requestBytes: this.#bytes,
+      sha256: this.#hasher?.digest('hex') ?? null,
+      segments: this.#request.isDryRun ? [] : segments,
+      discard: () => this.discard(),
+    }
+  }
+
+  discard(): Promise<void> {
+    return this.#writer.discard()
+  }
+
+  /** False when the body is broken beyond reading on. */
+  async #scan(slice: Uint8Array): Promise<boolean> {
+    try {
+      this.#scanner.push(slice)
+      while (this.#scanner.isPaused) {
+        await this.#beginItems()
+        this.#scanner.resume()
+      }
+      return true
+    } catch (thrown) {
+      this.#findings.add(toGatewayError(thrown))
+      return false
+    }
+  }
+
+  async #beginItems(): Promise<void> {
+    const { endpoint, model } = this.#head
+    if (endpoint !== null && model !== null) this.#resolution = await this.#resolve(endpoint, model)
+    if (this.#request.isDryRun && this.#resolution) this.#isWriting = false
+  }
+
+  async #resolve(endpoint: BatchEndpoint, model: string): Promise<Resolution | null> {
+    const { providerOnly } = this.#head
+    const { principal } = this.#request
+    try {
+      const resolved = await this.#parts.resolveBatch({ principal, endpoint, model, providerOnly })
+      return { endpoint, model, providerOnly: JSON.stringify(providerOnly), resolved }
+    } catch (thrown) {
+      this.#findings.add(toGatewayError(thrown))
+      return null
+    }
+  }
+
+  /** The resolution for the head as it is in the end; the one made before the items when nothing changed since. */
+  async #resolveFinally(): Promise<Resolution | null> {
+    const { endpoint, model, providerOnly } = this.#head
+    if (endpoint === null || model === null) return null
+    const early = this.#resolution
+    if (early && early.providerOnly === JSON.stringify(providerOnly)) return early
+    return this.#resolve(endpoint, model)
+  }
+
+  #takeItem(index: number, bytes: Buffer, bodyBytes: Buffer | null): void {
+    const { body } = this.#checks.check(index, bytes)
+    this.#keep(bytes)
+    if (this.#resolution)
+      this.#addEstimate(this.#resolution.resolved, bodyBytes ?? memberBytes(bytes, 'body'), body)
+  }
+
+  #keep(bytes: Uint8Array): void {
+    // After the first finding nothing will be accepted, so nothing needs to be kept.
+    if (this.#isWriting && this.#findings.worst === null) this.#writer.add(bytes)
+  }
+
+  #addEstimate(
+    resolved: ResolvedBatch,
+    bodyBytes: Buffer | null,
+    body: Readonly<Record<string, unknown>>,
+  ): void {
+    assert(bodyBytes, 'a checked item has a body')
+    const { estimate, worstCase } = resolved.estimateItem(bodyBytes, body)
+    this.#estimate += estimate
+    this.#worstCase += worstCase
+  }
+
+  /** The order that costs a second reading: what the items cost was not known when they passed. */
+  async #estimateAgain(resolved: ResolvedBatch, segments: readonly SegmentDraft[]): Promise<void> {
+    this.#estimate = 0n
+    this.#worstCase = 0n
+    for (const { blob } of segments) {
+      const content = await this.#parts.payloads.read(blob)
+      for (let start = 0; start < content.length;) {
+        const end = content.indexOf(0x0a, start)
+        const line = content.subarray(start, end)
+        const item = JSON.parse(line.toString('utf8')) as { body?: Record<string, unknown> }
+        if (item.body) this.#addEstimate(resolved, memberBytes(line, 'body'), item.body)
+        start = end + 1
+      }
+    }
+  }
+
+  #checkCompleteness(): void {
+    const { endpoint, model } = this.#head
+    const isRefused = (field: string): boolean => this.#findings.worst?.param === field
+    if (endpoint === null && !isRefused('endpoint')) throw required('endpoint')
+    if (model === null && !isRefused('model')) throw required('model')
+    if (!this.#sawRequests) throw required('requests')
+    if (this.#scanner.itemCount === 0) {
+      throw new GatewayError('invalid_request', 'requests must have at least one item.', {
+        param: 'requests',
+      })
+    }
+    if (model !== null) this.#checks.checkModels(model)
+  }
+
+  #collect(check: () => void): void {
+    try {
+      check()
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      this.#findings.add(thrown)
+    }
+  }
+}
+
+function required(field: string): GatewayError {
+  return new GatewayError('invalid_request', `${field} is required.`, { param: field })
+}

@@ -1,0 +1,113 @@
+import { GatewayError } from '../../core/errors.ts'
+import { droppedMembersMax, modelIdLengthMax, providersOnlyMax } from '../../core/limits.ts'
+import { parseCredits } from '../../core/money.ts'
+import type { BatchEndpoint } from '../batch.ts'
+import { batchEndpoints } from '../batch.ts'
+
+/** The members of a batch besides its requests; null where the caller sent none. */
+export interface RequestHead {
+  endpoint: BatchEndpoint | null
+  model: string | null
+  providerOnly: readonly string[] | null
+  /** The most the batch may cost, nanocredits. */
+  maxCostNanocredits: bigint | null
+  /** Members that were ignored. */
+  dropped: string[]
+}
+
+export function emptyHead(): RequestHead {
+  return { endpoint: null, model: null, providerOnly: null, maxCostNanocredits: null, dropped: [] }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** Reads one top-level member into the head; `bytes` null stands for a value too large to be kept. Throws 400 and 422. */
+export function readMember(head: RequestHead, name: string, bytes: Uint8Array | null): void {
+  const read = Object.hasOwn(readers, name) ? readers[name] : undefined
+  if (read && bytes === null) throw invalid(name, 'is far too long')
+  const value = bytes === null ? null : parseMember(name, bytes)
+  if (read) read(head, value)
+  else if (head.dropped.length < droppedMembersMax) head.dropped.push(name)
+}
+
+function parseMember(name: string, bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes))
+  } catch {
+    throw invalid(name, 'is not valid JSON')
+  }
+}
+
+const readers: Record<string, (head: RequestHead, value: unknown) => void> = {
+  endpoint(head, value) {
+    const endpoint = batchEndpoints.find((known) => known === value)
+    if (!endpoint) throw invalid('endpoint', `must be one of ${batchEndpoints.join(', ')}`)
+    head.endpoint = endpoint
+  },
+  model(head, value) {
+    if (typeof value !== 'string' || value === '')
+      throw invalid('model', 'must be a model id, such as "openai/gpt-4o"')
+    if (value.length > modelIdLengthMax)
+      throw invalid('model', `must have at most ${modelIdLengthMax} characters`)
+    if (value.endsWith(':online')) {
+      const message = `model ${JSON.stringify(value)} cannot be batched: the variant :online searches the web live. Drop it.`
+      throw new GatewayError('unprocessable', message, { param: 'model' })
+    }
+    head.model = value
+  },
+  completion_window(_head, value) {
+    if (value !== '24h') throw invalid('completion_window', 'must be "24h"')
+  },
+  provider(head, value) {
+    head.providerOnly = readProvider(value)
+  },
+  headrace(head, value) {
+    head.maxCostNanocredits = readOwnOptions(value)
+  },
+}
+
+function readProvider(value: unknown): readonly string[] | null {
+  if (value === null) return null
+  if (!isObject(value)) throw invalid('provider', 'must be an object or null')
+  const stranger = Object.keys(value).find((name) => name !== 'only')
+  if (stranger !== undefined)
+    throw invalid(`provider.${stranger}`, 'is not allowed in a batch; only provider.only is')
+  const { only = null } = value
+  if (only === null) return null
+  if (!Array.isArray(only) || !only.every((slug) => typeof slug === 'string')) {
+    throw invalid('provider.only', 'must be an array of provider slugs or null')
+  }
+  if (only.length > providersOnlyMax)
+    throw invalid('provider.only', `must have at most ${providersOnlyMax} entries`)
+  return only
+}
+
+function readOwnOptions(value: unknown): bigint | null {
+  if (value === null) return null
+  if (!isObject(value)) throw invalid('headrace', 'must be an object or null')
+  const stranger = Object.keys(value).find((name) => name !== 'lane' && name !== 'max_cost')
+  if (stranger !== undefined) throw invalid(`headrace.${stranger}`, 'is unknown; lane and max_cost are not')
+  const { lane = null, max_cost: maxCost = null } = value
+  if (lane !== null && lane !== 'emulated') throw invalid('headrace.lane', 'must be "emulated" or null')
+  return maxCost === null ? null : readMaxCost(maxCost)
+}
+
+function readMaxCost(value: unknown): bigint {
+  const problem = 'must be an amount of credits above 0, such as 2.5'
+  if (typeof value !== 'number' && typeof value !== 'string') throw invalid('headrace.max_cost', problem)
+  try {
+    const amount = parseCredits(value)
+    if (amount > 0n) return amount
+  } catch {
+    // Said below, with the remedy.
+  }
+  throw invalid('headrace.max_cost', problem)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function invalid(field: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `${field} ${problem}.`, { param: field })
+}

@@ -1,0 +1,137 @@
+import type { Transform } from 'node:stream'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib'
+import { GatewayError } from '../../core/errors.ts'
+import { batchBodyBytesMax, ingestSliceBytes, uploadWindowLog } from '../../core/limits.ts'
+
+/** A body as it arrives. */
+export interface Upload {
+  body: ReadableStream<Uint8Array>
+  /** The header's value; null when there was none. */
+  contentEncoding: string | null
+}
+
+const decoders: Record<string, () => Transform> = {
+  gzip: () => createGunzip({ chunkSize: ingestSliceBytes }),
+  deflate: () => createInflate({ chunkSize: ingestSliceBytes }),
+  br: () => createBrotliDecompress({ chunkSize: ingestSliceBytes }),
+  // A sender may not ask for a larger window, which would be memory of ours.
+  zstd: () =>
+    createZstdDecompress({
+      chunkSize: ingestSliceBytes,
+      params: { [constants.ZSTD_d_windowLogMax]: uploadWindowLog },
+    }),
+}
+
+/** Throws when a body with this encoding could not be read. */
+export function checkContentEncoding(contentEncoding: string | null): void {
+  const name = encodingOf(contentEncoding)
+  if (name === null || Object.hasOwn(decoders, name)) return
+  const known = Object.keys(decoders).join(', ')
+  throw new GatewayError(
+    'invalid_request',
+    `Content-Encoding ${JSON.stringify(name)} is not supported; send ${known} or none.`,
+  )
+}
+
+/**
+ * The body, decompressed, in slices small enough to scan without stalling others. Throws `payload_too_large` with the
+ * first byte too many and `invalid_request` when the compression is broken. Leaving the loop early cancels the body; the
+ * server goes on reading and discarding what the client still sends, so that it can read the answer.
+ */
+export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
+  let total = 0
+  for await (const chunk of decoded(upload)) {
+    total += chunk.byteLength
+    if (total > batchBodyBytesMax) throw tooLarge()
+    for (let offset = 0; offset < chunk.byteLength; offset += ingestSliceBytes) {
+      yield chunk.subarray(offset, offset + ingestSliceBytes)
+    }
+  }
+}
+
+/** Hashes a body that was sent before, to compare it; refuses it as `readUpload` does. */
+export async function hashUpload(upload: Upload): Promise<string> {
+  checkContentEncoding(upload.contentEncoding)
+  const hasher = new Bun.CryptoHasher('sha256')
+  for await (const slice of readUpload(upload)) hasher.update(slice)
+  return hasher.digest('hex')
+}
+
+/** The refusal of a body that is too large. */
+export function tooLarge(): GatewayError {
+  const limit = batchBodyBytesMax.toLocaleString('en-US')
+  return new GatewayError(
+    'payload_too_large',
+    `The batch is larger than ${limit} bytes. Split it into several batches.`,
+  )
+}
+
+function encodingOf(contentEncoding: string | null): string | null {
+  const name = contentEncoding?.trim().toLowerCase() ?? 'identity'
+  return name === 'identity' || name === '' ? null : name
+}
+
+function decoded(upload: Upload): AsyncIterable<Uint8Array> {
+  const name = encodingOf(upload.contentEncoding)
+  const decoder = name === null ? undefined : decoders[name]
+  return decoder ? decompressed(upload.body, decoder()) : chunksOf(upload.body)
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+async function* decompressed(
+  body: ReadableStream<Uint8Array>,
+  decoder: Transform,
+): AsyncGenerator<Uint8Array> {
+  const feeding = feed(body, decoder)
+  try {
+    for await (const chunk of decoder) yield chunk as Uint8Array
+    await feeding
+  } catch (thrown) {
+    throw new GatewayError('invalid_request', 'The compressed body is broken or cut off.', { cause: thrown })
+  } finally {
+    decoder.destroy()
+    await feeding.catch(() => undefined)
+  }
+}
+
+async function feed(body: ReadableStream<Uint8Array>, decoder: Transform): Promise<void> {
+  try {
+    for await (const chunk of chunksOf(body)) {
+      if (decoder.destroyed) return
+      if (!decoder.write(chunk)) await drained(decoder)
+    }
+    decoder.end()
+  } catch (thrown) {
+    decoder.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)))
+  }
+}
+
+function drained(decoder: Transform): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const done = (): void => {
+    decoder.off('drain', done)
+    decoder.off('close', done)
+    resolve()
+  }
+  decoder.on('drain', done)
+  decoder.on('close', done)
+  return promise
+}

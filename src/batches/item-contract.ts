@@ -1,0 +1,81 @@
+import type { BudgetRef, CaptureRow, Hold } from '../billing/billing.ts'
+import type { Principal } from '../canonical/principal.ts'
+import type { BatchId, KeyId, OrganizationId } from '../core/ids.ts'
+import type { BatchEndpoint, Lane } from './batch.ts'
+import type { BatchUsage } from './batch-usage.ts'
+
+/** One item, ready to be executed. */
+export interface ItemRequest {
+  principal: Principal
+  batchId: BatchId
+  customId: string
+  endpoint: BatchEndpoint
+  /** The batch's model; the body's own, when present, names the same. */
+  model: string
+  /** The caller's `body` object, as JSON. */
+  body: Uint8Array
+  providerOnly: readonly string[] | null
+  /** The budgets to hold from: the batch's own, or none when nothing limits the organization. */
+  budgets: readonly BudgetRef[]
+  /** Aborted when the result is no longer wanted. */
+  signal: AbortSignal
+  /** Wall clock, Unix milliseconds: the batch's deadline. */
+  deadlineMs: number
+}
+
+/** Why an item failed, as the contract's result item shows it. */
+export interface ItemError {
+  type: string
+  message: string
+  param: string | null
+  error_type?: string
+}
+
+/** What is charged for an item, once its part is durable. */
+export interface ItemCapture {
+  hold: Hold
+  row: CaptureRow
+}
+
+/** How an item ended. Exactly one of `response` and `error` is set, unless `retryLaterMs` is. */
+export interface ItemOutcome {
+  response: { status_code: number; request_id: string | null; body: Uint8Array } | null
+  error: ItemError | null
+  usage: BatchUsage | null
+  /** What is charged for it; it becomes real with the part that holds the result, or not at all. */
+  capture: ItemCapture | null
+  /** Not an ending: the budget is short or the provider is cooling, so put the item back for so many milliseconds. */
+  retryLaterMs: number | null
+}
+
+/** Executes one item through the one path; never throws for the item's own fault. */
+export type RunItem = (item: ItemRequest) => Promise<ItemOutcome>
+
+/** What one item may cost, in nanocredits. */
+export interface ItemEstimate {
+  estimate: bigint
+  worstCase: bigint
+}
+
+/** A batch's model, resolved: what serves it and what its items may cost. */
+export interface ResolvedBatch {
+  endpointIds: readonly string[]
+  /** `body` is the item's body as bytes, `parsed` the same as an object; cheap, because it runs for every item. */
+  estimateItem(body: Uint8Array, parsed: Readonly<Record<string, unknown>>): ItemEstimate
+  providerSlug: string | null
+  lane: Lane
+}
+
+/** Resolves at acceptance; throws (or rejects with) 400 for the model, 404 and 403 for policy. */
+export type ResolveBatch = (input: {
+  principal: Principal
+  endpoint: BatchEndpoint
+  model: string
+  providerOnly: readonly string[] | null
+}) => ResolvedBatch | Promise<ResolvedBatch>
+
+/** Who owns the batch, as its rules are now; null when the key or its organization is gone or disabled. */
+export type LoadPrincipal = (owner: {
+  organizationId: OrganizationId
+  keyId: KeyId
+}) => Promise<Principal | null>

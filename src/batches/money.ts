@@ -1,0 +1,115 @@
+import {
+  acceptBatchStatements,
+  closeBatchStatements,
+  enlargeBatchStatements,
+} from '../billing/batch-budgets.ts'
+import type {
+  Billing,
+  BudgetRef,
+  CaptureRow,
+  Hold,
+  LedgerStatement,
+  PreparedCaptures,
+} from '../billing/billing.ts'
+import { batchBudget, budgetsOf } from '../billing/budget-ids.ts'
+import type { Ledger } from '../billing/ledger-repository.ts'
+import type { Principal } from '../canonical/principal.ts'
+import type { OrganizationId } from '../core/ids.ts'
+import { enlargeItems } from '../core/limits.ts'
+import type { Batch } from './batch.ts'
+import type { Committer } from './commit-repository.ts'
+
+/** What a batch needs of billing while it lives. */
+export interface BatchMoney {
+  /** The budgets that limit this principal now; none means that costs are recorded but nothing is limited. */
+  parentsOf(principal: Principal): readonly BudgetRef[]
+  /** Statements that move the estimate out of the parents; their guard is billing's `payment_required`. */
+  accept(batch: MoneyBatch, parents: readonly BudgetRef[], estimate: bigint): readonly LedgerStatement[]
+  /** What an item of the batch holds from; empty when nothing limits. */
+  budgetsOf(batch: MoneyBatch): readonly BudgetRef[]
+  /** Asks all owners to give back what they do not hold of these budgets. */
+  recall(budgets: readonly BudgetRef[]): Promise<void>
+  /** The least that is available in any of these budgets. */
+  available(budgets: readonly BudgetRef[]): Promise<bigint>
+  /** Moves enough for some more items out of the parents; false when they have too little, or the caller's limit is reached. */
+  enlarge(batch: Batch): Promise<boolean>
+  /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
+  settle(batch: MoneyBatch): Promise<boolean>
+  /** Statements that return what is left, once, in the unit that ends the batch. */
+  close(batch: MoneyBatch): readonly LedgerStatement[]
+  prepareCaptures(captures: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures
+  release(hold: Hold): void
+  /** The organization's balance; null when it keeps none. */
+  balance(organizationId: OrganizationId): Promise<bigint | null>
+}
+
+/** As much of a batch as its budget is named by. */
+export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
+
+/** What `createBatchMoney` needs. */
+export interface MoneyParts {
+  billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
+  ledger: Pick<Ledger, 'recall' | 'loadBudgets'>
+  committer: Committer
+  readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
+}
+
+export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyParts): BatchMoney {
+  const enlarging = new Map<string, Promise<boolean>>()
+
+  async function enlargeBy(batch: Batch, amount: bigint): Promise<boolean> {
+    if (batch.maxCostNanocredits !== null) {
+      const { budgets } = await ledger.loadBudgets([refOf(batch).budgetId])
+      const limit = budgets.get(refOf(batch).budgetId)?.limit ?? 0n
+      if (limit + amount > batch.maxCostNanocredits) return false
+    }
+    const { guard } = await committer.commit('batch.enlarge', enlargeBatchStatements(refOf(batch), amount))
+    return guard === null
+  }
+
+  async function enlargeOnce(batch: Batch): Promise<boolean> {
+    const perItem = batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
+    return (await enlargeBy(batch, perItem * BigInt(enlargeItems))) || (await enlargeBy(batch, perItem))
+  }
+
+  return {
+    parentsOf: (principal) => budgetsOf(principal, billing.databaseNowMs()),
+    accept: (batch, parents, estimateNanocredits) =>
+      acceptBatchStatements({ batch: refOf(batch), parents, estimateNanocredits }),
+    budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
+    recall: (budgets) => ledger.recall(idsOf(budgets)),
+    async available(budgets) {
+      const states = await ledger.loadBudgets(idsOf(budgets))
+      const amounts = budgets.map(({ budgetId, limitNanocredits }) => {
+        const state = states.budgets.get(budgetId)
+        return state ? state.limit - state.granted : (limitNanocredits ?? 0n)
+      })
+      const least = amounts.reduce((left, right) => (left < right ? left : right))
+      return least < 0n ? 0n : least
+    },
+    enlarge(batch) {
+      if (batch.budgetParents.length === 0) return Promise.resolve(false)
+      // All items that are short at once ask once.
+      let running = enlarging.get(batch.id)
+      if (!running) {
+        running = enlargeOnce(batch).finally(() => enlarging.delete(batch.id))
+        enlarging.set(batch.id, running)
+      }
+      return running
+    },
+    settle: (batch) =>
+      batch.budgetParents.length === 0 ? Promise.resolve(true) : billing.settleBudget(refOf(batch).budgetId),
+    close: (batch) => closeBatchStatements(refOf(batch)),
+    prepareCaptures: (captures) => billing.prepareCaptures(captures),
+    release: (hold) => billing.release(hold),
+    balance: readBalance,
+  }
+}
+
+function refOf(batch: MoneyBatch): BudgetRef {
+  return batchBudget(batch.id, batch.organizationId, batch.budgetParents)
+}
+
+function idsOf(budgets: readonly BudgetRef[]): string[] {
+  return budgets.map((budget) => budget.budgetId)
+}

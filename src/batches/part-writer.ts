@@ -1,0 +1,237 @@
+import type { PreparedCaptures } from '../billing/billing.ts'
+import { newId } from '../core/ids.ts'
+import {
+  gatheredBytesMax,
+  partBytesMax,
+  partCommitRetryMaxMs,
+  partCommitRetryMs,
+  partCommitsMax,
+  partGatherMs,
+  partInlineBytesMax,
+} from '../core/limits.ts'
+import { countItems, statusGuard } from './batch-repository.ts'
+import { withBits } from './bitmap.ts'
+import type { Committer } from './commit-repository.ts'
+import { CommitUncertain } from './commit-repository.ts'
+import type { ItemCapture } from './item-contract.ts'
+import type { BatchMoney } from './money.ts'
+import type { ResultLine } from './parts.ts'
+import { encodePart } from './parts.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { Pause } from './pause.ts'
+import type { Part, SegmentLease, SegmentRepository } from './segment-repository.ts'
+import { commitPart, leaseGuard } from './segment-repository.ts'
+
+/** An item's result on its way into a part. */
+export interface FinishedItem extends ResultLine {
+  /** Place in the segment. */
+  index: number
+  isFailed: boolean
+  capture: ItemCapture | null
+}
+
+/** What a part writer needs. */
+export interface PartWriterParts {
+  lease: SegmentLease
+  owner: string
+  committer: Committer
+  segments: SegmentRepository
+  payloads: Payloads
+  money: BatchMoney
+  pause: Pause
+  nowMs(): number
+  /** The lease is lost: so many results came too late. They are not kept and not charged. */
+  onLost(lateResults: number): void
+  /** Something became durable, or will not: there may be room again. */
+  onSettled(): void
+}
+
+/** `unknown` may have become real: nothing of it may be cleaned up or given back. */
+type Ending = 'committed' | 'lost' | 'failed' | 'unknown'
+
+/**
+ * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
+ * one unit. Only one part is under way at a time, so the bitmap in memory is always what the row has.
+ */
+export class PartWriter {
+  readonly #parts: PartWriterParts
+  #gathered: FinishedItem[] = []
+  #gatheredBytes = 0
+  #done: Uint8Array
+  #doneCount: number
+  #writing: Promise<void> | null = null
+  #isTimed = false
+  #isLost = false
+
+  constructor(parts: PartWriterParts) {
+    this.#parts = parts
+    this.#done = parts.lease.done
+    this.#doneCount = parts.lease.doneCount
+  }
+
+  /** Durable results of the segment. */
+  get doneCount(): number {
+    return this.#doneCount
+  }
+
+  /** No more items should start until something is durable. */
+  get isFull(): boolean {
+    return this.#gatheredBytes >= gatheredBytesMax
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  add(finished: FinishedItem): void {
+    if (this.#isLost) return this.#drop([finished])
+    this.#gathered.push(finished)
+    this.#gatheredBytes += finished.line.length
+    if (this.#gatheredBytes >= partBytesMax) this.#write()
+    else this.#writeSoon()
+  }
+
+  /** Makes everything gathered durable, or finds that it cannot be. */
+  async flush(): Promise<void> {
+    while (this.#writing || this.#gathered.length > 0) {
+      this.#write()
+      await this.#writing
+    }
+  }
+
+  /** Gives up what is not durable: another owner has the segment. */
+  lose(): void {
+    this.#isLost = true
+    this.#drop(this.#take())
+  }
+
+  #writeSoon(): void {
+    if (this.#isTimed) return
+    this.#isTimed = true
+    void this.#writeLater()
+  }
+
+  async #writeLater(): Promise<void> {
+    await this.#parts.pause(partGatherMs)
+    this.#isTimed = false
+    this.#write()
+  }
+
+  #write(): void {
+    if (this.#writing || this.#gathered.length === 0) return
+    this.#writing = this.#writePart(this.#take()).finally(() => {
+      this.#writing = null
+      if (this.#gatheredBytes >= partBytesMax) this.#write()
+      else if (this.#gathered.length > 0) this.#writeSoon()
+      this.#parts.onSettled()
+    })
+  }
+
+  #take(): FinishedItem[] {
+    const taken = this.#gathered
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    return taken
+  }
+
+  async #writePart(items: FinishedItem[]): Promise<void> {
+    let waitMs = partCommitRetryMs
+    let part: Part | null = null
+    for (let attempt = 0; attempt < partCommitsMax && !this.#isLost; attempt++) {
+      try {
+        part ??= await this.#store(items)
+        const ending = await this.#commit(part, items)
+        if (ending === 'committed') return
+        if (ending === 'unknown') return this.lose()
+        if (ending === 'lost') break
+      } catch {
+        // Storage is out of order; what is gathered waits for it.
+      }
+      await this.#parts.pause(waitMs)
+      waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
+    }
+    if (part?.blob) await this.#parts.payloads.delete(part.blob).catch(() => undefined)
+    this.lose()
+    this.#drop(items)
+  }
+
+  async #store(items: readonly FinishedItem[]): Promise<Part> {
+    const { lease, payloads, nowMs } = this.#parts
+    const bytes = encodePart(items)
+    const compressed = await payloads.compress(bytes)
+    const isInline = compressed.byteLength <= partInlineBytesMax
+    return {
+      id: newId('part', nowMs()),
+      batchId: lease.batchId,
+      segmentOrdinal: lease.ordinal,
+      sequence: 0,
+      itemCount: items.length,
+      blob: isInline ? null : await payloads.putPart(lease.batchId, compressed),
+      inlineBody: isInline ? compressed : null,
+      bytes: bytes.length,
+    }
+  }
+
+  async #commit(part: Part, items: readonly FinishedItem[]): Promise<Ending> {
+    const { lease, owner, money, committer, segments } = this.#parts
+    const failedCount = items.filter((item) => item.isFailed).length
+    const after = withBits(
+      this.#done,
+      items.map((item) => item.index),
+    )
+    const { claim, insert } = commitPart({
+      part,
+      epoch: lease.epoch,
+      owner,
+      before: this.#done,
+      after,
+      failedCount,
+    })
+    const count = countItems(lease.batchId, { completed: items.length - failedCount, failed: failedCount })
+    const prepared = money.prepareCaptures(items.flatMap((item) => item.capture ?? []))
+    try {
+      const committed = await committer.commit(
+        'part.commit',
+        [claim, count, insert, ...prepared.statements],
+        () => segments.hasPart(part.id),
+      )
+      if (committed.guard === null) return this.#succeed(prepared, after, items.length)
+      prepared.failed(committed.refusal)
+      return committed.guard === leaseGuard || committed.guard === statusGuard ? 'lost' : 'failed'
+    } catch (thrown) {
+      if (!(thrown instanceof CommitUncertain)) {
+        prepared.failed(thrown)
+        return 'failed'
+      }
+      const isDurable = await this.#findOut(part)
+      if (isDurable === null) return 'unknown'
+      if (isDurable) return this.#succeed(prepared, after, items.length)
+      prepared.failed()
+      return 'failed'
+    }
+  }
+
+  #succeed(prepared: PreparedCaptures, after: Uint8Array, count: number): Ending {
+    prepared.committed()
+    this.#done = after
+    this.#doneCount += count
+    return 'committed'
+  }
+
+  /** Whether an uncertain part became real; null when storage does not answer for long. */
+  async #findOut(part: Part): Promise<boolean | null> {
+    for (let attempt = 0; attempt < partCommitsMax; attempt++) {
+      try {
+        return await this.#parts.segments.hasPart(part.id)
+      } catch {
+        await this.#parts.pause(partCommitRetryMaxMs)
+      }
+    }
+    return null
+  }
+
+  #drop(items: readonly FinishedItem[]): void {
+    for (const { capture } of items) if (capture) this.#parts.money.release(capture.hold)
+    if (items.length > 0) this.#parts.onLost(items.length)
+  }
+}

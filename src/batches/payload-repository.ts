@@ -1,0 +1,84 @@
+import type { BatchId } from '../core/ids.ts'
+import { newId } from '../core/ids.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import { compress, decompress } from '../storage/blobs/compression.ts'
+import type { CommitPoint, CrashHook } from './commit-points.ts'
+
+/**
+ * The immutable bytes of batches. Keys name batch and, in a time-ordered last part, when they were written, so that an
+ * orphan's age can be told from its key. Nothing is ever overwritten.
+ */
+export interface Payloads {
+  /** Compresses and writes a segment's items; durable when resolved. */
+  putSegment(batchId: BatchId, content: Uint8Array): Promise<{ blob: string; bytes: number }>
+  compress(content: Uint8Array): Promise<Uint8Array>
+  /** Writes a compressed part. */
+  putPart(batchId: BatchId, compressed: Uint8Array): Promise<string>
+  /** Writes a merged segment, block by block; each block is compressed already. */
+  putMerged(batchId: BatchId, blocks: AsyncIterable<Uint8Array>): Promise<string>
+  /** The whole content of a segment or part, decompressed. */
+  read(blob: string): Promise<Buffer>
+  decompress(compressed: Uint8Array): Promise<Buffer>
+  /** One block of a merged segment, decompressed. */
+  readBlock(blob: string, offset: number, bytes: number): Promise<Buffer>
+  /** Deletes; what is not there is fine. */
+  delete(blob: string): Promise<void>
+  /** Keys of all batches' blobs, in order, a page at a time. */
+  list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
+}
+
+export const payloadKinds = ['segments', 'parts', 'merged'] as const
+export type PayloadKind = (typeof payloadKinds)[number]
+
+/** What `createPayloads` needs; `nowMs` only names blobs. */
+export interface PayloadParts {
+  blobs: BlobStore
+  nowMs(): number
+  crash: CrashHook | null
+}
+
+export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads {
+  const newKey = (kind: PayloadKind, batchId: BatchId): string => `${kind}/${batchId}/${newId('b', nowMs())}`
+  const put = async (
+    point: CommitPoint,
+    key: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+  ): Promise<string> => {
+    crash?.(point, 'before')
+    await blobs.put(key, content)
+    crash?.(point, 'after')
+    return key
+  }
+  return {
+    async putSegment(batchId, content) {
+      const compressed = await compress(content)
+      const blob = await put('blob.segment', newKey('segments', batchId), compressed)
+      return { blob, bytes: compressed.byteLength }
+    },
+    compress,
+    putPart: (batchId, compressed) => put('blob.part', newKey('parts', batchId), compressed),
+    putMerged: (batchId, blocks) => put('blob.merged', newKey('merged', batchId), blocks),
+    read: async (blob) => toBuffer(await decompress(await blobs.get(blob))),
+    decompress: async (compressed) => toBuffer(await decompress(compressed)),
+    async readBlock(blob, offset, bytes) {
+      const compressed = await new Response(blobs.stream(blob, { offset, length: bytes })).bytes()
+      return toBuffer(await decompress(compressed))
+    },
+    async delete(blob) {
+      crash?.('blob.delete', 'before')
+      await blobs.delete(blob)
+      crash?.('blob.delete', 'after')
+    },
+    list: (kind, after, limit) => blobs.list(`${kind}/`, { ...(after === null ? {} : { after }), limit }),
+  }
+}
+
+/** When a blob was written, Unix milliseconds; from its key. */
+export function writtenAtMs(blob: string): number {
+  const name = blob.slice(blob.lastIndexOf('/') + 1)
+  return Number.parseInt(name.slice('b_'.length, 'b_'.length + 9), 36)
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

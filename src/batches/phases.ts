@@ -1,0 +1,91 @@
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Batch, StoredStatus } from './batch.ts'
+import { batchErrorJson } from './batch-object.ts'
+import { failBatch, moveBatch } from './batch-repository.ts'
+import type { Committer } from './commit-repository.ts'
+import { finalizeAs } from './finalize.ts'
+import type { LoadPrincipal, ResolveBatch } from './item-contract.ts'
+import type { BatchMoney } from './money.ts'
+import type { SegmentRepository } from './segment-repository.ts'
+import type { Signals } from './signal-repository.ts'
+
+/** What phases need. */
+export interface PhaseParts {
+  committer: Committer
+  segments: SegmentRepository
+  signals: Signals
+  money: BatchMoney
+  clock: Clock
+  resolveBatch: ResolveBatch
+  loadPrincipal: LoadPrincipal
+}
+
+/**
+ * One bounded step of a batch's life, to be repeated until its status has no phase. Every step may be taken by several
+ * processes at once and after any crash: what changes a status names the status it changes.
+ */
+type Phase = (batch: Batch, parts: PhaseParts) => Promise<void>
+
+const phases: Partial<Record<StoredStatus, Phase>> = {
+  validating: validate,
+  in_progress: endWhenDone,
+  finalizing: (batch, parts) => finalizeAs('completed', batch, parts),
+  cancelling: (batch, parts) => finalizeWhenDone('cancelled', batch, parts),
+  expiring: (batch, parts) => finalizeWhenDone('expired', batch, parts),
+}
+
+/** Takes the batch's next step, if it has one. */
+export async function advance(batch: Batch, parts: PhaseParts): Promise<void> {
+  await phases[batch.status]?.(batch, parts)
+}
+
+/**
+ * Asks again what was asked at acceptance: policy, models and keys may have changed since, and nothing has run yet. What
+ * may pass is waited for; what will not fails the batch and returns its money.
+ */
+async function validate(batch: Batch, parts: PhaseParts): Promise<void> {
+  const refusal = await findRefusal(batch, parts)
+  if (refusal === null) {
+    await parts.committer.commit('batch.start', [moveBatch(batch.id, 'validating', 'in_progress')])
+    batch.status = 'in_progress'
+    parts.signals.wakeWorkers()
+    return
+  }
+  if (refusal.status >= 500 || !(await parts.money.settle(batch))) return
+  await parts.committer.commit('batch.fail', [
+    failBatch(batch.id, batchErrorJson(refusal)),
+    ...parts.money.close(batch),
+  ])
+}
+
+async function findRefusal(batch: Batch, parts: PhaseParts): Promise<GatewayError | null> {
+  const { organizationId, keyId, endpoint, model, providerOnly } = batch
+  const principal = await parts.loadPrincipal({ organizationId, keyId })
+  if (principal === null) {
+    return new GatewayError('permission_denied', 'The API key that created this batch may no longer be used.')
+  }
+  try {
+    await parts.resolveBatch({ principal, endpoint, model, providerOnly })
+    return null
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+}
+
+async function endWhenDone(batch: Batch, parts: PhaseParts): Promise<void> {
+  if (await parts.segments.hasOpen(batch.id)) return
+  const moved = await parts.committer.commit('batch.finalizing', [
+    moveBatch(batch.id, 'in_progress', 'finalizing'),
+  ])
+  if (moved.guard === null) await finalizeAs('completed', { ...batch, status: 'finalizing' }, parts)
+}
+
+async function finalizeWhenDone(
+  status: 'cancelled' | 'expired',
+  batch: Batch,
+  parts: PhaseParts,
+): Promise<void> {
+  if (!(await parts.segments.hasOpen(batch.id))) await finalizeAs(status, batch, parts)
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import { mergedPageMax, partsPageMax, resultsReadMsMax } from '../core/limits.ts'
+import type { Batch } from './batch.ts'
+import { toBatchObject } from './batch-object.ts'
+import type { MergedIndex } from './merge.ts'
+import { readPartBytes } from './merge.ts'
+import { decodePart } from './parts.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { SegmentRepository } from './segment-repository.ts'
+
+/** What reading results needs. */
+export interface ResultParts {
+  segments: SegmentRepository
+  payloads: Payloads
+  clock: Clock
+}
+
+/** Where a reader of `/results` goes on: behind this item of this part. */
+export interface Cursor {
+  sequence: number
+  /** Place of the last item read within its part; -1 for none. */
+  index: number
+}
+
+const newline = 0x0a
+const comma = 0x2c
+
+/** A cursor as callers hold it; null starts at the beginning. Throws `invalid_request`. */
+export function parseCursor(text: string | null): Cursor {
+  if (text === null || text === '') return { sequence: 0, index: Number.MAX_SAFE_INTEGER }
+  const match = /^(\d{1,12})-(\d{1,9})$/.exec(text)
+  if (!match) {
+    throw new GatewayError(
+      'invalid_request',
+      'cursor must be the "cursor" member of a line of these results.',
+      {
+        param: 'cursor',
+      },
+    )
+  }
+  return { sequence: Number(match[1]), index: Number(match[2]) }
+}
+
+/**
+ * The batch with all its results, in input order, as it is read: `{…,"results":[…]}`. Memory is one block whatever the
+ * size. A failure breaks the stream; the array is closed only when every item was in it.
+ */
+export function streamBatch(batch: Batch, parts: ResultParts): ReadableStream<Uint8Array> {
+  const { results: _none, ...shown } = toBatchObject(batch)
+  const head = JSON.stringify(shown)
+  return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, parts), parts.clock)
+}
+
+async function* inlineResults(head: string, batch: Batch, parts: ResultParts): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(head)
+  let count = 0
+  for await (const { content, itemCount } of mergedBlocks(batch, parts)) {
+    if (count > 0) yield Buffer.from(',')
+    count += itemCount
+    yield separated(content)
+  }
+  if (count !== batch.totalItems)
+    throw new Error(`batch ${batch.id} has ${count} results of ${batch.totalItems}`)
+  yield Buffer.from(']}')
+}
+
+/** Lines as array elements: every newline but the last becomes a comma. */
+function separated(lines: Buffer): Buffer {
+  const last = lines.length - 1
+  for (let at = lines.indexOf(newline); at >= 0 && at < last; at = lines.indexOf(newline, at + 1))
+    lines[at] = comma
+  return lines.subarray(0, last)
+}
+
+async function* mergedBlocks(
+  batch: Batch,
+  { segments, payloads }: ResultParts,
+): AsyncGenerator<{ content: Buffer; itemCount: number }> {
+  for (let next = 0; ;) {
+    const page = await segments.listMerged(batch.id, next, mergedPageMax)
+    for (const { blob, indexJson, ordinal } of page) {
+      for (const { offset, bytes, itemCount } of (JSON.parse(indexJson) as MergedIndex).blocks) {
+        yield { content: await payloads.readBlock(blob, offset, bytes), itemCount }
+      }
+      next = ordinal + 1
+    }
+    if (page.length < mergedPageMax) return
+  }
+}
+
+/**
+ * The results so far, one per line, in the order in which they became durable, also while the batch runs. Each line
+ * carries the `cursor` behind which a later request goes on. Ends where the results end for now.
+ */
+export function streamResults(batch: Batch, cursor: Cursor, parts: ResultParts): ReadableStream<Uint8Array> {
+  return toStream(resultLines(batch, cursor, parts), parts.clock)
+}
+
+async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Uint8Array> {
+  let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
+  for (;;) {
+    const page = await parts.segments.listPartsAfter(batch.id, after, partsPageMax)
+    for (const part of page) {
+      const { items } = decodePart(await readPartBytes(parts.payloads, part))
+      const skipped = part.sequence === from.sequence ? from.index + 1 : 0
+      const lines = items
+        .slice(skipped)
+        .map(({ line }, place) => withCursor(line, part.sequence, skipped + place))
+      if (lines.length > 0) yield Buffer.concat(lines)
+      after = part.sequence
+    }
+    if (page.length < partsPageMax) return
+  }
+}
+
+/** A line ends in `}` and a newline; the cursor becomes the object's last member. */
+function withCursor(line: Buffer, sequence: number, index: number): Buffer {
+  return Buffer.concat([line.subarray(0, -2), Buffer.from(`,"cursor":"${sequence}-${index}"}\n`)])
+}
+
+/** Pulls one piece at a time; a reader who stalls costs one piece, one who leaves closes the source. */
+function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStream<Uint8Array> {
+  const untilMs = clock.monotonicMs() + resultsReadMsMax
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
+        const next = await pieces.next()
+        if (next.done) controller.close()
+        else controller.enqueue(next.value)
+      },
+      async cancel() {
+        await pieces.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../core/clock.ts'
+import {
+  batchRetentionMs,
+  blobDeletionDelayMs,
+  orphanAgeMs,
+  orphanSecondLookMs,
+  retentionPageMax,
+  retentionPagesMax,
+} from '../core/limits.ts'
+import type { BatchId } from '../core/ids.ts'
+import type { BatchRepository } from './batch-repository.ts'
+import { markDeleted, purgeBatch } from './batch-repository.ts'
+import type { BlobDeletionRepository } from './blob-deletion-repository.ts'
+import { forgetOrphan, noteOrphan } from './blob-deletion-repository.ts'
+import type { Committer } from './commit-repository.ts'
+import type { Idempotency } from './idempotency.ts'
+import { forgetClaims } from './idempotency-repository.ts'
+import type { Payloads } from './payload-repository.ts'
+import { payloadKinds, writtenAtMs } from './payload-repository.ts'
+import type { SegmentRepository } from './segment-repository.ts'
+import { purgeSegments } from './segment-repository.ts'
+
+/** What cleaning up needs. */
+export interface RetentionParts {
+  batches: BatchRepository
+  segments: SegmentRepository
+  deletions: BlobDeletionRepository
+  payloads: Payloads
+  committer: Committer
+  idempotency: Idempotency
+  clock: Clock
+}
+
+/**
+ * One bounded pass over everything that may go: batches past their retention, the blobs and rows of batches deleted a day
+ * ago, remembered keys, and blobs that no row names. Every step may be repeated; several processes may do it at once.
+ */
+export async function cleanUp(parts: RetentionParts): Promise<void> {
+  await parts.idempotency.releaseLeftovers()
+  await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
+  for (const { id } of await parts.batches.listRetired(batchRetentionMs, retentionPageMax)) {
+    await parts.committer.commit('batch.delete', [markDeleted(id)])
+  }
+  // A response may read for half a day, so the blobs outlive the row's last reader.
+  for (const id of await parts.batches.listDeleted(blobDeletionDelayMs, retentionPageMax))
+    await purge(id, parts)
+  for (const kind of payloadKinds) await sweepOrphans(kind, parts)
+}
+
+/** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
+async function purge(
+  id: BatchId,
+  { batches: _batches, segments, payloads, committer }: RetentionParts,
+): Promise<void> {
+  for (let page = 0; page < retentionPagesMax; page++) {
+    const rows = await segments.listPurgeable(id, retentionPageMax)
+    if (rows.parts.length + rows.segments.length === 0) {
+      await committer.commit('batch.purge', [purgeBatch(id)])
+      return
+    }
+    for (const blob of rows.blobs) await payloads.delete(blob)
+    await committer.commit('batch.purge', purgeSegments(id, rows))
+  }
+}
+
+/** An orphan is old, has no row, and had none when it was seen before: an upload or a part may be under way otherwise. */
+async function sweepOrphans(kind: (typeof payloadKinds)[number], parts: RetentionParts): Promise<void> {
+  let after: string | null = null
+  for (let page = 0; page < retentionPagesMax; page++) {
+    const blobs: string[] = await parts.payloads.list(kind, after, retentionPageMax)
+    for (const blob of blobs) await judge(blob, parts)
+    after = blobs.at(-1) ?? null
+    if (blobs.length < retentionPageMax) return
+  }
+}
+
+async function judge(
+  blob: string,
+  { segments, deletions, payloads, committer, clock }: RetentionParts,
+): Promise<void> {
+  const ageMs = clock.nowMs() - writtenAtMs(blob)
+  if (!(ageMs >= orphanAgeMs)) return
+  const state = await deletions.stateOf(blob)
+  if (state === 'waiting') return
+  if (await segments.isReferenced(blob)) {
+    if (state === 'due') await committer.commit('blob.orphan', [forgetOrphan(blob)])
+    return
+  }
+  if (state === 'unseen') {
+    await committer.commit('blob.orphan', [noteOrphan(blob, orphanSecondLookMs)])
+    return
+  }
+  await payloads.delete(blob)
+  await committer.commit('blob.orphan', [forgetOrphan(blob)])
+}

@@ -1,0 +1,322 @@
+import type { BatchId } from '../core/ids.ts'
+import type { Database, Row, Statement } from '../storage/database.ts'
+
+/** A segment as ingest leaves it: its items, compressed, in one blob. */
+export interface SegmentDraft {
+  ordinal: number
+  /** Place in the batch of its first item, from 0. */
+  firstItem: number
+  itemCount: number
+  blob: string
+  blobBytes: number
+}
+
+/** A segment leased to this process. The epoch rises at every change of owner and fences late results. */
+export interface SegmentLease extends SegmentDraft {
+  batchId: BatchId
+  epoch: number
+  /** Bit n is set when item n of the segment has its result. */
+  done: Uint8Array
+  doneCount: number
+}
+
+/** A part's row. */
+export interface Part {
+  id: string
+  batchId: BatchId
+  segmentOrdinal: number
+  sequence: number
+  itemCount: number
+  /** Either a blob or an inline body; compressed both. */
+  blob: string | null
+  inlineBody: Uint8Array | null
+  /** Uncompressed. */
+  bytes: number
+}
+
+/** One independently compressed block of a merged segment: consecutive items, in input order. */
+export interface MergedBlock {
+  itemCount: number
+  offset: number
+  bytes: number
+}
+
+/** A finished segment for readers. */
+export interface MergedSegment {
+  ordinal: number
+  blob: string
+  indexJson: string
+}
+
+/** What a part brings into its segment. */
+export interface PartCommit {
+  part: Part
+  epoch: number
+  owner: string
+  before: Uint8Array
+  after: Uint8Array
+  failedCount: number
+}
+
+/** The guard of everything a segment's owner does: the lease was taken over, or the items were finished before. */
+export const leaseGuard = 'segment_lease'
+
+/** Reads of the tables `segments` and `parts`. */
+export interface SegmentRepository {
+  /** Whether a segment of the batch is free to be leased. */
+  hasFree(batchId: BatchId): Promise<boolean>
+  hasOpen(batchId: BatchId): Promise<boolean>
+  /** Owners of leases that have not run out, except this process. */
+  listOwners(except: string): Promise<string[]>
+  listParts(batchId: BatchId, segmentOrdinal: number): Promise<Part[]>
+  /** Parts in commit order, behind `afterSequence`. */
+  listPartsAfter(batchId: BatchId, afterSequence: number, limit: number): Promise<Part[]>
+  hasPart(partId: string): Promise<boolean>
+  /** Finished segments in input order, from `fromOrdinal`. */
+  listMerged(batchId: BatchId, fromOrdinal: number, limit: number): Promise<MergedSegment[]>
+  /** Blobs of some segments and parts of a batch that is to be purged; empty when none are left. */
+  listPurgeable(
+    batchId: BatchId,
+    limit: number,
+  ): Promise<{ segments: number[]; parts: string[]; blobs: string[] }>
+  isReferenced(blob: string): Promise<boolean>
+}
+
+export function createSegmentRepository(database: Database): SegmentRepository {
+  const exists = async (sql: string, params: (string | number)[]): Promise<boolean> =>
+    (await database.query(`${sql} limit 1`, params)).length > 0
+  return {
+    hasFree: (batchId) =>
+      exists(
+        `select 1 as found from segments where batch_id = $1 and state <> 'done' and lease_until_ms <= now_ms()`,
+        [batchId],
+      ),
+    hasOpen: (batchId) =>
+      exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),
+    async listOwners(except) {
+      const rows = await database.query<{ owner_id: string }>(
+        `select distinct owner_id from segments
+         where state = 'running' and lease_until_ms > now_ms() and owner_id <> $1 limit 1000`,
+        [except],
+      )
+      return rows.map((row) => row.owner_id)
+    },
+    async listParts(batchId, segmentOrdinal) {
+      const rows = await database.query(
+        `select * from parts where batch_id = $1 and segment_ordinal = $2 order by sequence`,
+        [batchId, segmentOrdinal],
+      )
+      return rows.map(toPart)
+    },
+    async listPartsAfter(batchId, afterSequence, limit) {
+      const rows = await database.query(
+        `select * from parts where batch_id = $1 and sequence > $2 order by sequence limit $3`,
+        [batchId, afterSequence, limit],
+      )
+      return rows.map(toPart)
+    },
+    hasPart: (partId) => exists(`select 1 as found from parts where part_id = $1`, [partId]),
+    async listMerged(batchId, fromOrdinal, limit) {
+      const rows = await database.query(
+        `select ordinal, merged_blob, merged_index_json from segments
+         where batch_id = $1 and ordinal >= $2 and state = 'done' order by ordinal limit $3`,
+        [batchId, fromOrdinal, limit],
+      )
+      return rows.map((row) => ({
+        ordinal: Number(row['ordinal']),
+        blob: String(row['merged_blob']),
+        indexJson: String(row['merged_index_json']),
+      }))
+    },
+    async listPurgeable(batchId, limit) {
+      const parts = await database.query<{ part_id: string; blob: string | null }>(
+        `select part_id, blob from parts where batch_id = $1 order by sequence limit $2`,
+        [batchId, limit],
+      )
+      const segments = await database.query<{ ordinal: number; blob: string; merged_blob: string | null }>(
+        `select ordinal, blob, merged_blob from segments where batch_id = $1 order by ordinal limit $2`,
+        [batchId, limit],
+      )
+      const blobs = [
+        ...parts.map((row) => row.blob),
+        ...segments.flatMap((row) => [row.blob, row.merged_blob]),
+      ]
+      return {
+        segments: segments.map((row) => row.ordinal),
+        parts: parts.map((row) => row.part_id),
+        blobs: blobs.filter((blob) => blob !== null),
+      }
+    },
+    async isReferenced(blob) {
+      const [, batchId] = blob.split('/')
+      const inSegments = `select 1 as found from segments where batch_id = $1 and (blob = $2 or merged_blob = $2)`
+      const inParts = `select 1 as found from parts where batch_id = $1 and blob = $2`
+      return (
+        (await exists(inSegments, [batchId ?? '', blob])) || (await exists(inParts, [batchId ?? '', blob]))
+      )
+    },
+  }
+}
+
+/** All segments of a new batch. */
+export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft[]): Statement {
+  return {
+    sql: `insert into segments (batch_id, ordinal, first_item, item_count, blob, blob_bytes, state, done_bitmap)
+      values ($1, $2, $3, $4, $5, $6, 'pending', $7)`,
+    rows: segments.map((segment) => [
+      batchId,
+      segment.ordinal,
+      segment.firstItem,
+      segment.itemCount,
+      segment.blob,
+      segment.blobBytes,
+      new Uint8Array(Math.ceil(segment.itemCount / 8)),
+    ]),
+  }
+}
+
+/** Takes the first free segment of a batch, if there is one, under a new epoch. */
+export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): Statement {
+  return {
+    sql: `update segments set state = 'running', owner_id = $1, epoch = epoch + 1, lease_until_ms = now_ms() + cast($2 as bigint)
+      where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms() and ordinal = (
+        select ordinal from segments where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms()
+        order by ordinal limit 1 {{for_update_skip_locked}})
+      returning *`,
+    params: [owner, leaseMs, batchId],
+  }
+}
+
+/** Prolongs every lease this process still has; what is not returned has been lost. */
+export function renewLeases(owner: string, leaseMs: number): Statement {
+  return {
+    sql: `update segments set lease_until_ms = now_ms() + cast($1 as bigint) where owner_id = $2 and state = 'running'
+      returning batch_id, ordinal, epoch`,
+    params: [leaseMs, owner],
+  }
+}
+
+/** Ends the leases of an owner that is known to be dead. */
+export function freeLeases(owner: string): Statement {
+  return {
+    sql: `update segments set state = 'pending', owner_id = null, lease_until_ms = 0
+      where owner_id = $1 and state = 'running'`,
+    params: [owner],
+  }
+}
+
+/** Gives a segment back, to be leased again after `restMs`. Gives nothing back that was taken over. */
+export function returnSegment(lease: SegmentLease, owner: string, restMs: number): Statement {
+  return {
+    sql: `update segments set state = 'pending', owner_id = null,
+        lease_until_ms = case when cast($1 as bigint) > 0 then now_ms() + cast($1 as bigint) else 0 end
+      where batch_id = $2 and ordinal = $3 and epoch = $4 and owner_id = $5 and state = 'running'`,
+    params: [restMs, lease.batchId, lease.ordinal, lease.epoch, owner],
+  }
+}
+
+/**
+ * The statements that make a part real: items enter the bitmap only under the current epoch and only when none of them
+ * was in it, which comparing with the bitmap before ensures.
+ */
+export function commitPart(commit: PartCommit): { claim: Statement; insert: Statement } {
+  const { part } = commit
+  return {
+    claim: {
+      sql: `update segments set done_bitmap = $1, done_count = done_count + $2, failed_count = failed_count + $3
+        where batch_id = $4 and ordinal = $5 and epoch = $6 and owner_id = $7 and state = 'running' and done_bitmap = $8`,
+      params: [
+        commit.after,
+        part.itemCount,
+        commit.failedCount,
+        part.batchId,
+        part.segmentOrdinal,
+        commit.epoch,
+        commit.owner,
+        commit.before,
+      ],
+      expect: 1,
+      guard: leaseGuard,
+    },
+    insert: {
+      sql: `insert into parts (part_id, batch_id, segment_ordinal, epoch, sequence, item_count, blob, inline_body, bytes,
+          created_at_ms)
+        select cast($1 as text), cast($2 as text), cast($3 as bigint), cast($4 as bigint), coalesce(max(sequence), 0) + 1,
+          cast($5 as bigint), cast($6 as text), cast($7 as {{bytes}}), cast($8 as bigint), now_ms()
+        from parts where batch_id = $2`,
+      params: [
+        part.id,
+        part.batchId,
+        part.segmentOrdinal,
+        commit.epoch,
+        part.itemCount,
+        part.blob,
+        part.inlineBody,
+        part.bytes,
+      ],
+    },
+  }
+}
+
+/** Ends a segment whose items all have results, swapping in the merged blob. */
+export function finishSegment(
+  lease: SegmentLease,
+  owner: string,
+  merged: { blob: string; indexJson: string },
+): Statement {
+  return {
+    sql: `update segments set state = 'done', merged_blob = $1, merged_index_json = $2, lease_until_ms = 0
+      where batch_id = $3 and ordinal = $4 and epoch = $5 and owner_id = $6 and state = 'running'
+        and done_count = item_count`,
+    params: [merged.blob, merged.indexJson, lease.batchId, lease.ordinal, lease.epoch, owner],
+    expect: 1,
+    guard: leaseGuard,
+  }
+}
+
+/** Removes rows of a deleted batch, after their blobs. */
+export function purgeSegments(batchId: BatchId, rows: { segments: number[]; parts: string[] }): Statement[] {
+  const statements: Statement[] = []
+  if (rows.parts.length > 0) {
+    const sql = `delete from parts where batch_id = $1 and part_id in (${places(rows.parts.length)})`
+    statements.push({ sql, params: [batchId, ...rows.parts] })
+  }
+  if (rows.segments.length > 0) {
+    const sql = `delete from segments where batch_id = $1 and ordinal in (${places(rows.segments.length)})`
+    statements.push({ sql, params: [batchId, ...rows.segments] })
+  }
+  return statements
+}
+
+/** Parameters for a list of values behind the first parameter. */
+function places(count: number): string {
+  return Array.from({ length: count }, (_, index) => `$${index + 2}`).join(', ')
+}
+
+/** A leased row as a value. */
+export function toLease(row: Row): SegmentLease {
+  return {
+    batchId: String(row['batch_id']),
+    ordinal: Number(row['ordinal']),
+    firstItem: Number(row['first_item']),
+    itemCount: Number(row['item_count']),
+    blob: String(row['blob']),
+    blobBytes: Number(row['blob_bytes']),
+    epoch: Number(row['epoch']),
+    done: row['done_bitmap'] as Uint8Array,
+    doneCount: Number(row['done_count']),
+  }
+}
+
+function toPart(row: Row): Part {
+  return {
+    id: String(row['part_id']),
+    batchId: String(row['batch_id']),
+    segmentOrdinal: Number(row['segment_ordinal']),
+    sequence: Number(row['sequence']),
+    itemCount: Number(row['item_count']),
+    blob: row['blob'] as string | null,
+    inlineBody: row['inline_body'] as Uint8Array | null,
+    bytes: Number(row['bytes']),
+  }
+}

@@ -1,0 +1,315 @@
+import type { Principal } from '../canonical/principal.ts'
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import {
+  cancelGraceMs,
+  itemAttemptsMax,
+  itemRestMaxMs,
+  itemRestMinMs,
+  itemRetryMs,
+  segmentRestMs,
+} from '../core/limits.ts'
+import type { Batch } from './batch.ts'
+import { batchErrorType } from './batch-object.ts'
+import { usageSumOf } from './batch-usage.ts'
+import type { ItemOutcome, LoadPrincipal, RunItem } from './item-contract.ts'
+import type { ItemLimiter } from './limiter.ts'
+import type { BatchMoney } from './money.ts'
+import type { PartWriter } from './part-writer.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { Pause } from './pause.ts'
+import { isJson, itemErrorOf, resultLine } from './result-line.ts'
+import type { ItemInput, OpenItem } from './segment-items.ts'
+import { readInput, readOpenItems } from './segment-items.ts'
+import type { SegmentLease } from './segment-repository.ts'
+
+/** Why what is left of a batch is ended without running. */
+export type CloseReason = 'batch_cancelled' | 'batch_expired'
+
+/** How a run ended: every item has its result; or some are left, to be looked at again after `restMs`. */
+export type RunEnd = { isDone: true } | { isDone: false; restMs: number; isUnpaid: boolean }
+
+/** What a run needs. */
+export interface SegmentRunParts {
+  batch: Batch
+  lease: SegmentLease
+  writer: PartWriter
+  payloads: Payloads
+  money: BatchMoney
+  limiter: ItemLimiter
+  runItem: RunItem
+  loadPrincipal: LoadPrincipal
+  clock: Clock
+  pause: Pause
+}
+
+/** An item that was put back. */
+interface Resting {
+  item: OpenItem
+  attempts: number
+  /** Monotonic. */
+  dueMs: number
+  isUnpaid: boolean
+}
+
+/** Failures that say nothing about the item and may be over a while later. */
+const transientTypes: ReadonlySet<string> = new Set([
+  'provider_failed',
+  'provider_overloaded',
+  'provider_timeout',
+  'upstream_rate_limited',
+  'rate_limit_exceeded',
+  'no_healthy_endpoint',
+  'storage_unavailable',
+])
+
+/**
+ * Works on one leased segment: starts its unfinished items in order, as many at once as the limiter lets, puts back what
+ * cannot run yet, and hands every ending to the part writer. Ends when nothing is left, when it is told to, or when what
+ * is left has to wait so long that others should have the place.
+ */
+export class SegmentRun {
+  readonly #parts: SegmentRunParts
+  /** Aborts items under way: nobody wants their results any more. */
+  readonly #halt = new AbortController()
+  /** Aborts the starting of items. */
+  readonly #starting = new AbortController()
+  #closing: CloseReason | null = null
+  #queue: OpenItem[] = []
+  #next = 0
+  #resting: Resting[] = []
+  #running = 0
+  #changed = Promise.withResolvers<void>()
+  #canEnlarge = true
+
+  constructor(parts: SegmentRunParts) {
+    this.#parts = parts
+  }
+
+  /** The rest of the segment ends without running; what runs may finish first, but not beyond the deadline. */
+  close(reason: CloseReason): void {
+    if (this.#closing !== null) return
+    this.#closing = reason
+    this.stop()
+    if (reason === 'batch_expired') this.halt()
+    else void this.#parts.pause(cancelGraceMs, this.#halt.signal).then(() => this.halt())
+  }
+
+  /** No more items start; those under way finish. */
+  stop(): void {
+    this.#starting.abort()
+    this.wake()
+  }
+
+  /** Items under way are given up. */
+  halt(): void {
+    this.stop()
+    this.#halt.abort()
+  }
+
+  /** The lease is gone: nothing of this run counts any more. */
+  lose(): void {
+    this.#parts.writer.lose()
+    this.halt()
+  }
+
+  /** Something may have changed that the run waits for. */
+  wake(): void {
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers<void>()
+  }
+
+  async run(): Promise<RunEnd> {
+    const { batch, lease, payloads, writer, loadPrincipal } = this.#parts
+    this.#queue = await readOpenItems(payloads, lease)
+    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
+    if (owner) await this.#startItems(owner)
+    while (this.#running > 0) await this.#changed.promise
+    if (this.#closing !== null) this.#closeRest(this.#closing)
+    else if (owner === null) this.#endRest(ownerGone())
+    await writer.flush()
+    if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
+    return { isDone: false, restMs: this.#restMs(), isUnpaid: this.#resting.some(({ isUnpaid }) => isUnpaid) }
+  }
+
+  async #startItems(owner: Principal): Promise<void> {
+    const { limiter, writer } = this.#parts
+    const { signal } = this.#starting
+    while (!signal.aborted && !writer.isLost) {
+      const ready = writer.isFull ? null : this.#takeReady()
+      if (ready === null) {
+        if (!(await this.#waitForReady())) return
+        continue
+      }
+      const release = await limiter.acquire(signal)
+      if (release === null) this.#resting.push(ready)
+      else void this.#runOne(ready, owner, release)
+    }
+  }
+
+  /** The next item to start: first what was put back and is due, then the next in order. */
+  #takeReady(): Resting | null {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const due = this.#resting.findIndex(({ dueMs }) => dueMs <= nowMs)
+    if (due >= 0) return this.#resting.splice(due, 1)[0] ?? null
+    const item = this.#queue[this.#next]
+    if (item === undefined) return null
+    this.#next++
+    return { item, attempts: 0, dueMs: 0, isUnpaid: false }
+  }
+
+  /** Waits for a change; false when there is nothing worth waiting for here. */
+  async #waitForReady(): Promise<boolean> {
+    const changed = this.#changed.promise
+    if (this.#parts.writer.isFull) {
+      await changed
+      return true
+    }
+    if (this.#resting.length === 0) {
+      if (this.#running === 0) return false
+      await changed
+      return true
+    }
+    const waitMs = this.#restMs()
+    if (this.#running === 0 && waitMs > segmentRestMs) return false
+    const done = new AbortController()
+    await Promise.race([
+      changed,
+      this.#parts.pause(waitMs, AbortSignal.any([done.signal, this.#starting.signal])),
+    ])
+    done.abort()
+    return true
+  }
+
+  #restMs(): number {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const dueMs = Math.min(...this.#resting.map((resting) => resting.dueMs))
+    return Number.isFinite(dueMs) ? Math.max(0, dueMs - nowMs) : 0
+  }
+
+  async #runOne(ready: Resting, owner: Principal, release: () => void): Promise<void> {
+    this.#running++
+    const input = readInput(ready.item.line)
+    const outcome = input.body === null ? tooLarge() : await this.#execute(input, input.body, owner)
+    release()
+    this.#settle(ready, input, outcome)
+    this.#running--
+    this.wake()
+  }
+
+  async #execute(input: ItemInput, body: Uint8Array, principal: Principal): Promise<ItemOutcome> {
+    const { batch, money, runItem } = this.#parts
+    try {
+      return await runItem({
+        principal,
+        batchId: batch.id,
+        customId: input.customId,
+        endpoint: batch.endpoint,
+        model: batch.model,
+        body,
+        providerOnly: batch.providerOnly,
+        budgets: money.budgetsOf(batch),
+        signal: this.#halt.signal,
+        deadlineMs: batch.expiresAtMs,
+      })
+    } catch (thrown) {
+      // Promised not to happen. The item ends with it, so that one bug cannot hold up a batch for a day.
+      return failure(new GatewayError('internal', 'Internal server error.', { cause: thrown }))
+    }
+  }
+
+  #settle(ready: Resting, input: ItemInput, outcome: ItemOutcome): void {
+    const restMs = this.#restOf(ready, outcome)
+    if (restMs === null) return this.#finish(ready.item, input, outcome)
+    if (outcome.capture) this.#parts.money.release(outcome.capture.hold)
+    const isUnpaid = outcome.error?.type === 'payment_required'
+    const attempts = outcome.retryLaterMs === null ? ready.attempts + 1 : ready.attempts
+    const resting = { item: ready.item, attempts, dueMs: this.#parts.clock.monotonicMs() + restMs, isUnpaid }
+    this.#resting.push(resting)
+    if (isUnpaid) void this.#enlarge(resting)
+  }
+
+  /** How long an item is put back for; null when its outcome is final. */
+  #restOf(ready: Resting, outcome: ItemOutcome): number | null {
+    if (outcome.response !== null) return null
+    if (this.#halt.signal.aborted) return 0
+    if (outcome.retryLaterMs !== null)
+      return Math.min(Math.max(outcome.retryLaterMs, itemRestMinMs), itemRestMaxMs)
+    if (!transientTypes.has(outcome.error?.type ?? '') || ready.attempts + 1 >= itemAttemptsMax) return null
+    const waitMs = Math.min(itemRetryMs * 2 ** ready.attempts, itemRestMaxMs)
+    const leftMs = this.#parts.batch.expiresAtMs - this.#parts.clock.nowMs()
+    return waitMs < leftMs ? waitMs : null
+  }
+
+  /** More money lets the item go on at once. A refusal is not asked again in this run, unless running items end. */
+  async #enlarge(resting: Resting): Promise<void> {
+    if (!this.#canEnlarge || this.#starting.signal.aborted) return
+    const isEnlarged = await this.#parts.money.enlarge(this.#parts.batch).catch(() => false)
+    this.#canEnlarge = isEnlarged
+    if (isEnlarged) resting.dueMs = 0
+    this.wake()
+  }
+
+  #finish(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
+    const { batch, money, writer } = this.#parts
+    let final = outcome
+    if (outcome.response !== null && !isJson(outcome.response.body)) {
+      final = failure(
+        new GatewayError('provider_failed', 'The provider answered with something that is not JSON.'),
+      )
+    }
+    // Only what the caller gets is charged.
+    const isFailed = final.response === null
+    const capture = isFailed ? null : final.capture
+    if (outcome.capture && capture === null) money.release(outcome.capture.hold)
+    this.#canEnlarge = true
+    writer.add({
+      index: item.index,
+      item: item.item,
+      line: resultLine({ batchId: batch.id, item: item.item, customId }, final),
+      usage: isFailed || final.usage === null ? null : usageSumOf(final.usage),
+      isFailed,
+      capture,
+    })
+  }
+
+  #closeRest(reason: CloseReason): void {
+    const isUnpaid = batchErrorType(this.#parts.batch.errorJson) === 'payment_required'
+    const unpaid = new Set(this.#resting.filter((resting) => resting.isUnpaid).map(({ item }) => item.index))
+    this.#endRest((item) => {
+      const type =
+        reason === 'batch_expired' && (isUnpaid || unpaid.has(item.index)) ? 'payment_required' : reason
+      return new GatewayError(type, closeMessages[type])
+    })
+  }
+
+  /** Ends everything that has no result with an error. */
+  #endRest(errorOf: (item: OpenItem) => GatewayError): void {
+    const rest = [...this.#resting.map(({ item }) => item), ...this.#queue.slice(this.#next)]
+    this.#resting = []
+    this.#next = this.#queue.length
+    for (const item of rest) this.#finish(item, readInput(item.line), failure(errorOf(item)))
+  }
+}
+
+const closeMessages = {
+  batch_cancelled: 'The batch was cancelled before this request was finished.',
+  batch_expired: 'The batch expired before this request was finished.',
+  payment_required: 'The batch expired while this request waited for credits.',
+}
+
+function failure(error: GatewayError): ItemOutcome {
+  return { response: null, error: itemErrorOf(error), usage: null, capture: null, retryLaterMs: null }
+}
+
+function tooLarge(): ItemOutcome {
+  return failure(new GatewayError('payload_too_large', 'The request is too large.', { param: 'body' }))
+}
+
+function ownerGone(): (item: OpenItem) => GatewayError {
+  const error = new GatewayError(
+    'permission_denied',
+    'The API key that created this batch may no longer be used.',
+  )
+  return () => error
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../core/clock.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database.ts'
+import type { BatchRepository } from './batch-repository.ts'
+import { createBatchRepository } from './batch-repository.ts'
+import type { BlobDeletionRepository } from './blob-deletion-repository.ts'
+import { createBlobDeletionRepository } from './blob-deletion-repository.ts'
+import type { Committer } from './commit-repository.ts'
+import { createCommitter } from './commit-repository.ts'
+import type { CrashHook } from './commit-points.ts'
+import type { IdempotencyRepository } from './idempotency-repository.ts'
+import { createIdempotencyRepository } from './idempotency-repository.ts'
+import type { Payloads } from './payload-repository.ts'
+import { createPayloads } from './payload-repository.ts'
+import type { Pause } from './pause.ts'
+import type { SegmentRepository } from './segment-repository.ts'
+import { createSegmentRepository } from './segment-repository.ts'
+import type { Signals } from './signal-repository.ts'
+import { createSignals } from './signal-repository.ts'
+
+/** What batches are stored in. */
+export interface StoreParts {
+  database: Database
+  blobs: BlobStore
+  clock: Clock
+  pause: Pause
+  crash: CrashHook | null
+}
+
+/** Everything that reads and writes what lasts. */
+export interface Stores {
+  batches: BatchRepository
+  segments: SegmentRepository
+  deletions: BlobDeletionRepository
+  claims: IdempotencyRepository
+  payloads: Payloads
+  committer: Committer
+  signals: Signals
+}
+
+export function createStores({ database, blobs, clock, pause, crash }: StoreParts): Stores {
+  return {
+    batches: createBatchRepository(database),
+    segments: createSegmentRepository(database),
+    deletions: createBlobDeletionRepository(database),
+    claims: createIdempotencyRepository(database),
+    payloads: createPayloads({ blobs, nowMs: () => clock.nowMs(), crash }),
+    committer: createCommitter({ database, pause, crash }),
+    signals: createSignals(database),
+  }
+}

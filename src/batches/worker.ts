@@ -1,0 +1,313 @@
+import type { Clock } from '../core/clock.ts'
+import {
+  activeBatchesMax,
+  segmentLeaseMs,
+  segmentRenewEveryMs,
+  segmentsAtOnce,
+  workerIdleMs,
+  workerStopMs,
+} from '../core/limits.ts'
+import type { Batch } from './batch.ts'
+import { batchErrorJson, batchErrorType } from './batch-object.ts'
+import type { BatchRepository } from './batch-repository.ts'
+import { expireBatches, noteWaiting } from './batch-repository.ts'
+import type { Committer } from './commit-repository.ts'
+import type { LoadPrincipal, RunItem } from './item-contract.ts'
+import type { ItemLimiter } from './limiter.ts'
+import { mergeSegment } from './merge.ts'
+import type { BatchMoney } from './money.ts'
+import { PartWriter } from './part-writer.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { Pause } from './pause.ts'
+import type { PhaseParts } from './phases.ts'
+import { advance } from './phases.ts'
+import type { RunEnd } from './segment-run.ts'
+import { SegmentRun } from './segment-run.ts'
+import type { SegmentLease, SegmentRepository } from './segment-repository.ts'
+import {
+  finishSegment,
+  freeLeases,
+  leaseSegment,
+  renewLeases,
+  returnSegment,
+  toLease,
+} from './segment-repository.ts'
+import type { Signals } from './signal-repository.ts'
+
+/** What a worker needs. */
+export interface WorkerParts extends PhaseParts {
+  batches: BatchRepository
+  segments: SegmentRepository
+  committer: Committer
+  payloads: Payloads
+  signals: Signals
+  money: BatchMoney
+  limiter: ItemLimiter
+  runItem: RunItem
+  loadPrincipal: LoadPrincipal
+  clock: Clock
+  pause: Pause
+  /** For the log: something went wrong that will be tried again. */
+  report(event: string, details: { batchId?: string; cause: unknown }): void
+}
+
+/** Figures for metrics; never waits. */
+export interface WorkerStats {
+  segmentsRunning: number
+  itemsRunning: number
+  /** Results that came after their segment was taken over, since the start: not kept, not charged. */
+  lateResults: number
+  /** Leases this process lost to others, since the start. */
+  leasesLost: number
+}
+
+/** One lease and what works on it. */
+interface Active {
+  batch: Batch
+  lease: SegmentLease
+  run: SegmentRun
+  ended: Promise<void>
+}
+
+/**
+ * Looks at the store, does what it finds, and looks again: a signal, a timer and a restart are the same thing. Any number
+ * of processes may do so at once; leases and guarded statements keep them apart.
+ */
+export class Worker {
+  readonly #parts: WorkerParts
+  readonly #active = new Map<string, Active>()
+  readonly #stopping = new AbortController()
+  #rounds: Promise<void>[] = []
+  #wakeup = Promise.withResolvers<void>()
+  #isWoken = false
+  #stopListening: () => void = () => undefined
+  #lateResults = 0
+  #leasesLost = 0
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+  }
+
+  get stats(): WorkerStats {
+    return {
+      segmentsRunning: this.#active.size,
+      itemsRunning: this.#parts.limiter.running,
+      lateResults: this.#lateResults,
+      leasesLost: this.#leasesLost,
+    }
+  }
+
+  start(): void {
+    this.#stopListening = this.#parts.signals.onWake(() => this.wake())
+    this.#rounds = [this.#repeatLook(), this.#repeatRenew()]
+  }
+
+  /** Finishes the items that run, as far as `workerStopMs` allows, makes their results durable and gives the leases back. */
+  async stop(): Promise<void> {
+    this.#stopListening()
+    this.#stopping.abort()
+    this.wake()
+    for (const { run } of this.#active.values()) run.stop()
+    const allEnded = Promise.all([...this.#active.values()].map(({ ended }) => ended))
+    const isOver = new AbortController()
+    await Promise.race([allEnded, this.#parts.pause(workerStopMs, isOver.signal)])
+    isOver.abort()
+    for (const { run } of this.#active.values()) run.halt()
+    await allEnded
+    await Promise.all(this.#rounds)
+  }
+
+  /** Looks at the store soon. */
+  wake(): void {
+    this.#isWoken = true
+    this.#wakeup.resolve()
+  }
+
+  /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
+  async look(): Promise<void> {
+    const { batches } = this.#parts
+    if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
+    const found = await batches.listActive(activeBatchesMax)
+    this.#steer(found)
+    for (const batch of found) {
+      if (this.#stopping.signal.aborted) return
+      await this.#advance(batch)
+    }
+    await this.#fill(found)
+  }
+
+  /** Prolongs the leases and stops what has lost its own. */
+  async renew(): Promise<void> {
+    await this.#freeDead()
+    if (this.#active.size === 0) return
+    const { committer, signals } = this.#parts
+    const before = [...this.#active.keys()]
+    const { rows } = await committer.commit('segment.renew', [renewLeases(signals.ownerId, segmentLeaseMs)])
+    const kept = new Set(
+      (rows?.[0] ?? []).map((row) =>
+        keyOf(String(row['batch_id']), Number(row['ordinal']), Number(row['epoch'])),
+      ),
+    )
+    for (const key of before) {
+      const active = this.#active.get(key)
+      if (!active || kept.has(key)) continue
+      this.#leasesLost++
+      active.run.lose()
+    }
+  }
+
+  /** Resolves when no segment is being worked on. */
+  async settled(): Promise<void> {
+    while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ ended }) => ended))
+  }
+
+  /** A restart never waits for the leases of the process it replaces. */
+  async #freeDead(): Promise<void> {
+    const { segments, signals, committer } = this.#parts
+    for (const owner of await segments.listOwners(signals.ownerId)) {
+      if (await signals.isOwnerDead(owner)) await committer.commit('segment.free', [freeLeases(owner)])
+    }
+  }
+
+  async #repeatLook(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false
+      this.#wakeup = Promise.withResolvers()
+      await this.look().catch((cause: unknown) => this.#parts.report('batch_worker_failed', { cause }))
+      if (this.#isWoken) continue
+      const rest = new AbortController()
+      await Promise.race([this.#wakeup.promise, this.#parts.pause(workerIdleMs, rest.signal)])
+      rest.abort()
+    }
+  }
+
+  async #repeatRenew(): Promise<void> {
+    while (!this.#stopping.signal.aborted || this.#active.size > 0) {
+      await this.renew().catch((cause: unknown) => this.#parts.report('batch_renewal_failed', { cause }))
+      const rest = new AbortController()
+      const waits = [
+        this.#parts.pause(segmentRenewEveryMs, AbortSignal.any([rest.signal, this.#stopping.signal])),
+      ]
+      if (this.#stopping.signal.aborted) waits.push(this.settled())
+      await Promise.race(waits)
+      rest.abort()
+    }
+  }
+
+  /** Tells runs what has become of their batches. */
+  #steer(found: readonly Batch[]): void {
+    const byId = new Map(found.map((batch) => [batch.id, batch]))
+    for (const { batch, run } of this.#active.values()) {
+      const status = byId.get(batch.id)?.status
+      if (status === 'cancelling') run.close('batch_cancelled')
+      else if (status === 'expiring') run.close('batch_expired')
+    }
+  }
+
+  async #advance(batch: Batch): Promise<void> {
+    try {
+      await advance(batch, this.#parts)
+    } catch (cause) {
+      this.#parts.report('batch_phase_failed', { batchId: batch.id, cause })
+    }
+  }
+
+  /** Leases segments while there is room: for the organization that has the least, then for the nearest deadline. */
+  async #fill(found: readonly Batch[]): Promise<void> {
+    const open = found.filter(
+      ({ status }) => status === 'in_progress' || status === 'cancelling' || status === 'expiring',
+    )
+    while (open.length > 0 && this.#active.size < segmentsAtOnce && !this.#stopping.signal.aborted) {
+      const running = (batch: Batch): number =>
+        [...this.#active.values()].filter((active) => active.batch.organizationId === batch.organizationId)
+          .length
+      open.sort((left, right) => running(left) - running(right) || left.expiresAtMs - right.expiresAtMs)
+      const [batch] = open
+      if (batch === undefined || !(await this.#lease(batch))) open.shift()
+    }
+  }
+
+  async #lease(found: Batch): Promise<boolean> {
+    const { segments, committer, signals, batches } = this.#parts
+    if (!(await segments.hasFree(found.id))) return false
+    const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
+    const { rows } = await committer.commit('segment.lease', [lease])
+    const row = rows?.[0]?.[0]
+    if (!row) return false
+    // As it is now: the phase before may have moved it on.
+    const batch = (await batches.load(found.id)) ?? found
+    this.#begin(batch, toLease(row))
+    return true
+  }
+
+  #begin(batch: Batch, lease: SegmentLease): void {
+    const { signals, committer, segments, payloads, money, pause, clock } = this.#parts
+    const writer = new PartWriter({
+      lease,
+      owner: signals.ownerId,
+      committer,
+      segments,
+      payloads,
+      money,
+      pause,
+      nowMs: () => clock.nowMs(),
+      onLost: (lateResults) => {
+        this.#lateResults += lateResults
+        run.halt()
+      },
+      onSettled: () => run.wake(),
+    })
+    const run = new SegmentRun({ ...this.#parts, batch, lease, writer })
+    if (batch.status === 'cancelling') run.close('batch_cancelled')
+    else if (batch.status === 'expiring') run.close('batch_expired')
+    const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
+    const ended = this.#work(batch, lease, { run, writer }).finally(() => {
+      this.#active.delete(key)
+      this.wake()
+    })
+    this.#active.set(key, { batch, lease, run, ended })
+  }
+
+  /** Never rejects: what goes wrong here is tried again under a later lease. */
+  async #work(
+    batch: Batch,
+    lease: SegmentLease,
+    { run, writer }: { run: SegmentRun; writer: PartWriter },
+  ): Promise<void> {
+    try {
+      const end = await run.run()
+      if (writer.isLost) return
+      if (end.isDone) await this.#finish(lease)
+      else await this.#giveBack(batch, lease, end)
+    } catch (cause) {
+      this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
+      const end: RunEnd = { isDone: false, restMs: workerIdleMs, isUnpaid: false }
+      await this.#giveBack(batch, lease, end).catch(() => undefined)
+    }
+  }
+
+  async #finish(lease: SegmentLease): Promise<void> {
+    const { segments, payloads, committer, signals } = this.#parts
+    const parts = await segments.listParts(lease.batchId, lease.ordinal)
+    const merged = await mergeSegment(payloads, lease, parts)
+    const { guard } = await committer.commit('segment.merge', [finishSegment(lease, signals.ownerId, merged)])
+    // Taken over while merging: the new owner merges again.
+    if (guard !== null) await payloads.delete(merged.blob)
+  }
+
+  async #giveBack(batch: Batch, lease: SegmentLease, end: RunEnd & { isDone: false }): Promise<void> {
+    const { committer, signals } = this.#parts
+    const isNoted = batchErrorType(batch.errorJson) === 'payment_required'
+    if (end.isUnpaid !== isNoted) {
+      const note = end.isUnpaid
+        ? batchErrorJson({ type: 'payment_required', message: 'Waiting for credits.' })
+        : null
+      await committer.commit('batch.wait', [noteWaiting(batch.id, note)])
+    }
+    await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
+  }
+}
+
+function keyOf(batchId: string, ordinal: number, epoch: number): string {
+  return `${batchId}/${ordinal}/${epoch}`
+}
