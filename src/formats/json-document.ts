@@ -91,14 +91,14 @@ function skipSpace(buffer: Buffer, start: number): number {
 
 /** Position after the string that begins at `start`. */
 function skipString(buffer: Buffer, start: number): number {
-  const inlineEnd = Math.min(start + 1 + inlineScanBytes, buffer.length)
   let position = start + 1
-  for (; position < inlineEnd; position += 1) {
-    const byte = buffer[position]
-    if (byte === quote) return position + 1
-    if (byte === backslash) position += 1
-  }
   for (;;) {
+    const inlineEnd = Math.min(position + inlineScanBytes, buffer.length)
+    for (; position < inlineEnd; position += 1) {
+      const byte = buffer[position]
+      if (byte === quote) return position + 1
+      if (byte === backslash) position += 1
+    }
     const end = buffer.indexOf(quote, position)
     if (end === -1) throw malformed('a string is not closed', start)
     if (!isEscaped(buffer, end, position)) return end + 1

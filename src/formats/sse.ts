@@ -96,12 +96,17 @@ export function toBytes(text: ByteText): Uint8Array {
 
 /** A byte text read as UTF-8. */
 export function toUtf8(text: ByteText): string {
-  return Buffer.from(text, 'latin1').toString('utf8')
+  return isAscii(text) ? text : Buffer.from(text, 'latin1').toString('utf8')
 }
 
 /** UTF-8 bytes of a text, as a byte text. */
 export function fromUtf8(text: string): ByteText {
-  return Buffer.from(text, 'utf8').toString('latin1')
+  return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Both readings of ASCII are the same text, and most frames are ASCII. */
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length
 }
 
 /** One frame for the caller. */

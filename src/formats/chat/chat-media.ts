@@ -10,7 +10,7 @@ const compressedBytesPerToken = 160
 /** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
 const fileBytesPerToken = 20
 
-const marks = ['"image_url"', '"input_audio"', '"file_data"', '"file"'].map((text) => Buffer.from(text))
+const marks = ['"image_url"', '"input_audio"', '"file'].map((text) => Buffer.from(text))
 
 /** Whether messages may carry images, audio or files, whose encoded bytes say nothing about their tokens. */
 export function mayCarryMedia(messages: Uint8Array): boolean {

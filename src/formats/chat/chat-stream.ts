@@ -16,7 +16,7 @@ import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.t
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 import { readChatUsage, showChatUsage, showMetadata, type ReadUsage } from './chat-usage.ts'
-import { fitFrame, learnTemplate, type FrameTemplate } from './frame-template.ts'
+import { fitFrame, learnTemplate, type FrameTemplate, type TextSlot } from './frame-template.ts'
 
 /** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */
 export function createChatStream(context: AnswerContext, quirks: ChatQuirks): StreamRewriter {
@@ -187,7 +187,7 @@ class ChatStream implements StreamRewriter {
     const shownChoices: Record<string, unknown>[] = []
     let mustHold = false
     let mayLearn = choices.length === 1
-    let slot = null
+    let slot: TextSlot | null = null
     for (const wireChoice of choices) {
       const index = typeof wireChoice['index'] === 'number' ? wireChoice['index'] : 0
       const state = this.#choiceAt(index)
@@ -208,8 +208,17 @@ class ChatStream implements StreamRewriter {
     }
     if (shownChoices.length === 0) return ''
     const chunk = { ...toShownChunk(wire, this.#context), choices: shownChoices }
-    if (mayLearn && slot !== null && !hasUsage(wire)) this.#learn(frame, chunk, slot)
-    const shown = encodeFrame(chunk)
+    const template = mayLearn && slot !== null && !hasUsage(wire) ? this.#learn(frame, chunk, slot) : null
+    const shown =
+      (template &&
+        fitFrame(
+          template,
+          `${frame}
+
+`,
+          0,
+        )?.shown) ??
+      encodeFrame(chunk)
     if (!mustHold) return shown
     this.#hold(shown)
     return ''
@@ -245,17 +254,14 @@ class ChatStream implements StreamRewriter {
     this.#reading.nativeFinishReason ??= native
   }
 
-  #learn(
-    frame: ByteText,
-    chunk: Record<string, unknown>,
-    slot: NonNullable<ReturnType<typeof findTextSlot>>,
-  ): void {
-    if (this.#unusedTemplates >= streamTemplatesUnusedMax) return
-    const template = learnTemplate(frame, chunk, slot)
+  #learn(frame: ByteText, chunk: Record<string, unknown>, slot: TextSlot): FrameTemplate | null {
+    if (this.#unusedTemplates >= streamTemplatesUnusedMax) return null
     this.#unusedTemplates += 1
-    if (template === null) return
+    const template = learnTemplate(frame, chunk, slot)
+    if (template === null) return null
     this.#templates.unshift(template)
     if (this.#templates.length > streamTemplatesMax) this.#templates.pop()
+    return template
   }
 
   #hold(frame: ByteText): void {

@@ -80,7 +80,7 @@ const encodedPaddingMark = JSON.stringify(paddingMark).slice(1, -1)
 /** Where the model's text lies in a rewritten chunk. */
 export interface TextSlot {
   /** The member's name upstream, such as `content` or `reasoning_content`. */
-  name: string
+  name: SlotName
   value: string
   /** Puts another text in the same place of the chunk that will be shown. */
   put: (text: string) => void
@@ -128,10 +128,24 @@ function splitOnce(text: ByteText, mark: string): [ByteText, ByteText] {
   return [text.slice(0, at), text.slice(at + mark.length)]
 }
 
+type SlotName = 'content' | 'reasoning' | 'reasoning_content' | 'arguments'
+
+const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
+  content: /"content"\s*:\s*"/g,
+  reasoning: /"reasoning"\s*:\s*"/g,
+  reasoning_content: /"reasoning_content"\s*:\s*"/g,
+  arguments: /"arguments"\s*:\s*"/g,
+  obfuscation: /"obfuscation"\s*:\s*"/g,
+}
+
 /** The inside of the only string member of that name in a frame, checked against its value; null when in doubt. */
-function findString(frame: ByteText, name: string, value: string): { start: number; end: number } | null {
+function findString(
+  frame: ByteText,
+  name: keyof typeof memberPatterns,
+  value: string,
+): { start: number; end: number } | null {
   let found: { start: number; end: number } | null = null
-  for (const match of frame.matchAll(new RegExp(`"${name}"\\s*:\\s*"`, 'g'))) {
+  for (const match of frame.matchAll(memberPatterns[name])) {
     if (found !== null) return null
     const start = match.index + match[0].length
     const end = endOfString(frame, start)

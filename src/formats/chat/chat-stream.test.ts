@@ -1,0 +1,462 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../core/errors.ts'
+import { chatChunkSchema } from './chat-answer-schema.ts'
+import { chatQuirks, type ChatQuirkOptions } from './chat-quirks.ts'
+import { createChatStream } from './chat-stream.ts'
+import { framesOf, runStream, streamOf, testCharge, testContext, type StreamRun } from './chat-testing.ts'
+
+const base = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'gpt-4o-mini-2024',
+  service_tier: 'default',
+  system_fingerprint: null,
+}
+const usage = {
+  prompt_tokens: 16,
+  completion_tokens: 5,
+  total_tokens: 21,
+  prompt_tokens_details: { cached_tokens: 4, audio_tokens: null },
+}
+
+function chunk(delta: object, finishReason: string | null = null, extra: object = {}) {
+  return {
+    ...base,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    usage: null,
+    ...extra,
+  }
+}
+
+const hello = [
+  chunk({ role: 'assistant', content: '', refusal: null }),
+  chunk({ content: 'Hel' }),
+  chunk({ content: 'lo "' }),
+  chunk({ content: 'wörld 🦆\n' }),
+  chunk({ content: '\\' }),
+  chunk({}, 'stop'),
+  { ...base, choices: [], usage },
+]
+
+function run(
+  payloads: readonly unknown[],
+  options: ChatQuirkOptions = {},
+  cuts: readonly number[] = [],
+): StreamRun {
+  return runStream(createChatStream(testContext, chatQuirks(options)), streamOf(payloads), cuts)
+}
+
+type Choice = {
+  index: number
+  delta: Record<string, unknown>
+  finish_reason: string | null
+  native_finish_reason?: string
+}
+const choicesOf = (frame: Record<string, unknown> | undefined) => (frame?.['choices'] ?? []) as Choice[]
+
+function textOf({ shown, ending }: StreamRun, name = 'content'): string {
+  return framesOf(shown + ending)
+    .flatMap(choicesOf)
+    .map((choice) => choice.delta[name] ?? '')
+    .join('')
+}
+
+function failureOf(result: StreamRun): GatewayError {
+  const { failure } = result.rewriter
+  if (failure === null) throw new Error('the stream did not fail')
+  return failure
+}
+
+describe('a streamed answer', () => {
+  test('carries the gateway’s identity in every chunk and nothing the official client refuses', () => {
+    const result = run(hello)
+    const frames = framesOf(result.shown + result.ending)
+    expect(frames.length).toBe(7)
+    for (const frame of frames) {
+      expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
+      expect(frame).toMatchObject({
+        id: 'gen-1-abc',
+        created: 1_700_000_000,
+        model: 'openai/gpt-4o-mini',
+        provider: 'OpenAI',
+      })
+      expect('system_fingerprint' in frame).toBe(false)
+    }
+    expect(textOf(result)).toBe('Hello "wörld 🦆\n\\')
+    expect(result.shown).not.toContain('chatcmpl-1')
+  })
+
+  test('keeps its ending back, and shows the charge in one last chunk before the terminator', () => {
+    const { shown, ending, rewriter } = run(hello)
+    expect(rewriter.isComplete).toBe(true)
+    expect(shown).not.toContain('"stop"')
+    expect(shown).not.toContain('"usage"')
+    const [finish, last] = framesOf(ending)
+    expect(choicesOf(finish)[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'stop' })
+    expect(last?.['usage']).toEqual({
+      prompt_tokens: 16,
+      completion_tokens: 5,
+      total_tokens: 21,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 0 },
+      cost: 30e-9,
+      cost_details: {
+        upstream_inference_cost: 30e-9,
+        upstream_inference_prompt_cost: 10e-9,
+        upstream_inference_completions_cost: 20e-9,
+      },
+      is_byok: false,
+    })
+    expect(ending.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(ending.match(/"finish_reason":"/g)).toHaveLength(1)
+  })
+
+  test('is read along: counts, ids, reasons, and the text’s bytes', () => {
+    expect(run(hello).rewriter.reading()).toMatchObject({
+      usage: { inputTokens: 16, cachedInputTokens: 4, outputTokens: 5 },
+      source: 'provider',
+      finishReason: 'stop',
+      nativeFinishReason: 'stop',
+      upstreamId: 'chatcmpl-1',
+      upstreamModel: 'gpt-4o-mini-2024',
+      outputPieces: 4,
+    })
+    const bytes = run(hello).rewriter.reading().outputBytes
+    expect(bytes).toBeGreaterThanOrEqual(Buffer.byteLength('Hello "wörld 🦆\n\\'))
+    expect(bytes).toBeLessThan(30)
+  })
+
+  test('is the same wherever its reads end', () => {
+    const bytes = streamOf(hello)
+    const whole = run(hello)
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length), { maxLength: 10 }), (cuts) => {
+        const cut = run(hello, {}, cuts)
+        expect(cut.shown).toBe(whole.shown)
+        expect(cut.ending).toBe(whole.ending)
+        expect(cut.rewriter.reading()).toEqual(whole.rewriter.reading())
+      }),
+    )
+  })
+
+  test('means the same by template as by parsing, whatever the text is', () => {
+    const word = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('"', '\\"', '\n\n', 'data: ', '"},"finish_reason":"stop"'),
+    )
+    const padding = fc.option(fc.stringMatching(/^[a-zA-Z0-9]{1,8}$/), { nil: undefined })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(word, padding), { minLength: 1, maxLength: 20 }), (words) => {
+        const payloads = words.map(([content, obfuscation]) =>
+          chunk({ content }, null, obfuscation ? { obfuscation } : {}),
+        )
+        const result = run([...payloads, chunk({}, 'stop')])
+        const expected = payloads.map(
+          (payload) => JSON.parse(JSON.stringify(payload)).choices[0].delta.content,
+        )
+        const shown = framesOf(result.shown)
+        expect(shown.map((frame) => choicesOf(frame)[0]?.delta['content'])).toEqual(expected)
+        expect(shown.map((frame) => frame['obfuscation'])).toEqual(words.map(([, value]) => value))
+        expect(result.rewriter.failure).toBeNull()
+      }),
+    )
+  })
+
+  test('comes out as one piece when it came in as one', () => {
+    const rewriter = createChatStream(testContext, chatQuirks())
+    const words = Array.from({ length: 50 }, (_, index) => chunk({ content: `word ${index} ` }))
+    const shown = rewriter.push(streamOf(words, { done: false }))
+    expect(framesOf(new TextDecoder().decode(shown ?? new Uint8Array())).length).toBe(50)
+    expect(rewriter.reading().outputPieces).toBe(50)
+  })
+
+  test('survives comments, CR LF, several data lines, spaces after colons and members in any order', () => {
+    const spaced = JSON.stringify(chunk({ content: 'b' }), null, 1).split('\n')
+    const text = [
+      ': keep-alive',
+      '',
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], id: 'x', model: 'm', usage: null })}`,
+      '',
+      ...spaced.map((line) => `data: ${line}`),
+      '',
+      `data:${JSON.stringify(chunk({ content: 'c' }))}`,
+      '',
+      `data: ${JSON.stringify(chunk({ content: '' }, 'length')).replaceAll('":', '": ')}`,
+      '',
+      '',
+    ].join('\r\n')
+    const result = runStream(createChatStream(testContext, chatQuirks()), new TextEncoder().encode(text))
+    expect(textOf(result)).toBe('abc')
+    expect(result.rewriter.reading().finishReason).toBe('length')
+    expect(result.rewriter.failure).toBeNull()
+  })
+
+  test('may lack the terminator and the last empty line', () => {
+    const bytes = streamOf([chunk({ content: 'a' }), chunk({}, 'stop')], { done: false })
+    const result = runStream(createChatStream(testContext, chatQuirks()), bytes.subarray(0, bytes.length - 2))
+    expect(result.rewriter.failure).toBeNull()
+    expect(result.ending.endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+})
+
+describe('usage in a stream', () => {
+  test('is found in the finish chunk, after it, and under x_groq', () => {
+    const places = [
+      [chunk({}, 'stop', { usage })],
+      [chunk({}, 'stop'), { ...base, choices: [], usage }],
+      [chunk({}, 'stop', { x_groq: { id: 'req_1', usage } })],
+    ]
+    for (const place of places) {
+      const result = run([chunk({ content: 'a' }), ...place])
+      expect(result.rewriter.reading().usage?.inputTokens).toBe(16)
+      expect(result.shown + result.ending).not.toContain('x_groq')
+      expect((result.ending.match(/"usage"/g) ?? []).length).toBe(1)
+    }
+  })
+
+  test('that never comes is null in the reading and shown as charged', () => {
+    const result = run([chunk({ content: 'a' }), chunk({}, 'stop')])
+    expect(result.rewriter.reading()).toMatchObject({
+      usage: null,
+      source: 'estimated',
+      outputPieces: 1,
+      outputBytes: 1,
+    })
+    expect(framesOf(result.ending).at(-1)?.['usage']).toMatchObject({
+      prompt_tokens: 3,
+      completion_tokens: 4,
+    })
+  })
+
+  test('that is absurd counts as missing', () => {
+    for (const wrong of [
+      { ...usage, prompt_tokens: -1 },
+      { ...usage, completion_tokens: 1.5 },
+      { ...usage, prompt_tokens: 3 },
+      'none',
+    ]) {
+      expect(run([chunk({}, 'stop', { usage: wrong })]).rewriter.reading().usage).toBeNull()
+    }
+  })
+
+  test('that grows with every chunk is shown once', () => {
+    const payloads = [1, 2, 3].map((count) =>
+      chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: count } }),
+    )
+    const result = run([...payloads, chunk({}, 'stop', { usage: { ...usage, completion_tokens: 4 } })])
+    expect(result.shown).not.toContain('usage')
+    expect(result.rewriter.reading().usage?.outputTokens).toBe(4)
+    expect(textOf(result)).toBe('xxx')
+  })
+})
+
+describe('finish reasons', () => {
+  test('are the contract’s, with the provider’s own beside', () => {
+    const pairs = [
+      ['eos', 'stop'],
+      ['model_length', 'length'],
+      ['insufficient_system_resource', 'error'],
+      ['strange', 'stop'],
+    ]
+    for (const [native, shown] of pairs) {
+      const { ending } = run([chunk({ content: 'a' }), chunk({}, native ?? '')])
+      expect(choicesOf(framesOf(ending)[0])[0]).toMatchObject({
+        finish_reason: shown,
+        native_finish_reason: native,
+      })
+    }
+  })
+
+  test('say tool_calls when calls were seen, whatever the provider says', () => {
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }
+    const { ending } = run([chunk({ tool_calls: [call] }), chunk({}, 'stop')])
+    expect(choicesOf(framesOf(ending)[0])[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      native_finish_reason: 'stop',
+    })
+  })
+
+  test('that are empty strings mean nothing, and a second one is not shown', () => {
+    const result = run([
+      chunk({ content: 'a' }, ''),
+      chunk({ content: 'b' }, ''),
+      chunk({}, 'tool_calls'),
+      chunk({}, 'stop'),
+    ])
+    expect(textOf(result)).toBe('ab')
+    expect(result.ending.match(/"finish_reason":"/g)).toHaveLength(1)
+    expect(result.rewriter.reading().finishReason).toBe('tool_calls')
+  })
+
+  test('of one choice do not hold back the others', () => {
+    const choice = (index: number, delta: object, finish: string | null = null) => ({
+      ...base,
+      choices: [{ index, delta, finish_reason: finish }],
+    })
+    const result = run([
+      choice(0, { content: 'a' }),
+      choice(0, {}, 'stop'),
+      choice(1, { content: 'late' }),
+      choice(1, {}, 'length'),
+    ])
+    expect(result.shown).toContain('late')
+    const finishes = framesOf(result.ending)
+      .flatMap(choicesOf)
+      .filter((shown) => shown.finish_reason !== null)
+    expect(finishes.map((shown) => [shown.index, shown.finish_reason])).toEqual([
+      [0, 'stop'],
+      [1, 'length'],
+    ])
+  })
+})
+
+describe('a stream that breaks', () => {
+  test('without a finish reason is a failed provider, also after a terminator', () => {
+    for (const payloads of [[], [chunk({ content: 'a' })]]) {
+      const result = run(payloads)
+      expect(failureOf(result).type).toBe('provider_failed')
+      expect(result.rewriter.isComplete).toBe(false)
+    }
+  })
+
+  test('with an error object says which, shows what came before, and nothing of the provider’s words', () => {
+    const result = run([
+      chunk({ content: 'a' }),
+      {
+        error: {
+          message: 'rate limit at https://api.example.com key sk-abcdef123456',
+          code: 'rate_limit_exceeded',
+        },
+      },
+    ])
+    expect(textOf({ ...result, ending: '' })).toBe('a')
+    expect(failureOf(result).type).toBe('upstream_rate_limited')
+    expect(failureOf(result).message).not.toContain('sk-')
+    const overloaded = run([{ error: { message: 'Overloaded', type: 'overloaded_error' } }])
+    expect(failureOf(overloaded).type).toBe('provider_overloaded')
+  })
+
+  test('with what is not JSON, or not an object, is a failed provider', () => {
+    for (const junk of ['{"choices":[', 'null', '[]', 'hello']) {
+      expect(failureOf(run([chunk({ content: 'a' }), junk])).type).toBe('provider_failed')
+    }
+  })
+
+  test('with a frame without end is given up in bounded memory', () => {
+    const rewriter = createChatStream(testContext, chatQuirks())
+    const piece = new Uint8Array(1_000_000).fill(0x61)
+    for (let count = 0; count < 40 && rewriter.failure === null; count += 1) rewriter.push(piece)
+    expect(rewriter.failure?.type).toBe('provider_failed')
+    expect(rewriter.push(piece)).toBeNull()
+  })
+
+  test('never makes the rewriter throw, whatever the bytes are', () => {
+    const junk = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.jsonValue().map((value) => streamOf([value])),
+      fc
+        .record({ choices: fc.array(fc.jsonValue()), usage: fc.jsonValue() })
+        .map((value) => streamOf([value])),
+    )
+    fc.assert(
+      fc.property(fc.array(junk, { maxLength: 5 }), (pieces) => {
+        const rewriter = createChatStream(testContext, chatQuirks())
+        for (const piece of pieces) rewriter.push(piece)
+        rewriter.end()
+        rewriter.reading()
+        rewriter.encodeEnding(testCharge)
+      }),
+    )
+  })
+
+  test('is told to the caller as a chunk with the error, and no terminator', () => {
+    const rewriter = createChatStream(testContext, chatQuirks())
+    const text = new TextDecoder().decode(
+      rewriter.encodeError(new GatewayError('provider_failed', 'It broke.')),
+    )
+    expect(framesOf(text)).toEqual([
+      {
+        id: 'gen-1-abc',
+        object: 'chat.completion.chunk',
+        created: 1_700_000_000,
+        model: 'openai/gpt-4o-mini',
+        provider: 'OpenAI',
+        error: { code: 502, message: 'It broke.', metadata: { error_type: 'provider_unavailable' } },
+        choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+      },
+    ])
+    expect(text).not.toContain('[DONE]')
+  })
+})
+
+describe('what providers do otherwise', () => {
+  test('reasoning is shown under one name', () => {
+    const payloads = ['a', 'b', 'c'].map((text) => chunk({ content: null, reasoning_content: text }))
+    const result = run([
+      ...payloads,
+      chunk({ content: 'answer', reasoning_content: null }),
+      chunk({}, 'stop'),
+    ])
+    expect(textOf(result, 'reasoning')).toBe('abc')
+    expect(textOf(result)).toBe('answer')
+    expect(result.shown).not.toContain('reasoning_content')
+  })
+
+  test('content parts are taken apart into text and reasoning', () => {
+    const thinking = chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }] })
+    const result = run([
+      thinking,
+      chunk({ content: [{ type: 'text', text: 'yes' }] }),
+      chunk({ content: '' }, 'stop'),
+    ])
+    expect(textOf(result, 'reasoning')).toBe('hm')
+    expect(textOf(result)).toBe('yes')
+  })
+
+  test('tool calls keep their own indexes although the provider repeats or omits them', () => {
+    const begin = (id: string, extra: object = {}) =>
+      chunk({ tool_calls: [{ id, type: 'function', function: { name: id, arguments: '' }, ...extra }] })
+    const go = (text: string, extra: object = {}) =>
+      chunk({ tool_calls: [{ function: { arguments: text }, ...extra }] })
+    const streams = [
+      [
+        begin('a', { index: 0 }),
+        go('1', { index: 0 }),
+        go('2', { index: 0 }),
+        begin('b', { index: 0 }),
+        go('3', { index: 0 }),
+      ],
+      [begin('a'), go('1'), go('2'), begin('b'), go('3')],
+      [
+        begin('a', { index: 0 }),
+        go('1', { index: 0 }),
+        begin('b', { index: 1 }),
+        go('2', { index: 0 }),
+        go('3', { index: 1 }),
+      ],
+    ]
+    for (const payloads of streams) {
+      const calls = new Map<number, string>()
+      const result = run([...payloads, chunk({}, 'tool_calls')])
+      for (const choice of framesOf(result.shown).flatMap(choicesOf)) {
+        const pieces = choice.delta['tool_calls'] as {
+          index: number
+          function: { name?: string; arguments: string }
+        }[]
+        for (const piece of pieces) {
+          calls.set(
+            piece.index,
+            (calls.get(piece.index) ?? '') + (piece.function.name ?? '') + piece.function.arguments,
+          )
+        }
+      }
+      expect([...calls]).toEqual([
+        [0, 'a12'],
+        [1, 'b3'],
+      ])
+    }
+  })
+})
