@@ -1,0 +1,68 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { scanBatchFile, uploadOf } from './batch-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'headrace-batch-file-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fileOf(text: string): string {
+  const path = join(folder, `${Bun.hash(text).toString(36)}.jsonl`)
+  writeFileSync(path, text)
+  return path
+}
+
+const plain = (id: string) => `{"custom_id":"${id}","body":{"model":"a/b","messages":[]}}`
+
+test('plain lines are counted, and model and endpoint found', async () => {
+  const file = await scanBatchFile(fileOf(`${plain('1')}\n\n${plain('2')}`), {})
+  expect(file).toMatchObject({ items: 2, model: 'a/b', endpoint: '/v1/chat/completions' })
+})
+
+test("OpenAI's lines name the endpoint, and a body with input is for embeddings", async () => {
+  const openAi = '{"custom_id":"1","method":"POST","url":"/v1/embeddings","body":{"model":"e","input":"x"}}'
+  expect(await scanBatchFile(fileOf(openAi), {})).toMatchObject({ endpoint: '/v1/embeddings', model: 'e' })
+  const bare = '{"custom_id":"1","body":{"model":"e","input":"x"}}'
+  expect((await scanBatchFile(fileOf(bare), {})).endpoint).toBe('/v1/embeddings')
+})
+
+test('what the command line says wins over what the lines say', async () => {
+  const file = await scanBatchFile(fileOf(plain('1')), { model: 'c/d', endpoint: '/v1/chat/completions' })
+  expect(file.model).toBe('c/d')
+})
+
+test('the first wrong line is named with its number', async () => {
+  const cases: [string, string][] = [
+    [`${plain('1')}\nnot json`, ':2: not JSON'],
+    [`${plain('1')}\n{"body":{}}`, ':2: custom_id is missing'],
+    [`${plain('1')}\n{"custom_id":"2"}`, ':2: body is missing'],
+    ['[]', ':1: custom_id is missing'],
+    ['\n\n', 'has no items'],
+    ['{"custom_id":"1","body":{}}', 'No line of'],
+    [
+      '{"custom_id":"1","url":"/v1/embeddings","body":{"model":"m"}}\n{"custom_id":"2","url":"/v1/messages","body":{}}',
+      ':2: url is /v1/messages',
+    ],
+  ]
+  for (const [text, message] of cases) await expect(scanBatchFile(fileOf(text), {})).rejects.toThrow(message)
+  await expect(scanBatchFile(join(folder, 'missing.jsonl'), {})).rejects.toThrow('There is no file')
+})
+
+test('the upload is one JSON body with every line as it was, also across many pieces', async () => {
+  const items = 5_000
+  const lines = Array.from({ length: items }, (_, index) => plain(`é-${index}-${'x'.repeat(40)}`))
+  const file = await scanBatchFile(fileOf(`\n${lines.join('\r\n')}\n`), {})
+  let sent = 0
+  const text = await new Response(uploadOf(file, (bytes) => void (sent = bytes))).text()
+  expect(sent).toBe(Buffer.byteLength(text))
+  const body = JSON.parse(text) as { requests: unknown[]; model: string; endpoint: string }
+  expect([body.model, body.endpoint]).toEqual(['a/b', '/v1/chat/completions'])
+  expect(body.requests).toEqual(lines.map((line) => JSON.parse(line) as unknown))
+})
+
+test('numbers beyond a double and repeated members travel as they are', async () => {
+  const line = '{"custom_id":"1","body":{"model":"m","seed":12345678901234567890,"a":1,"a":2}}'
+  const file = await scanBatchFile(fileOf(line), {})
+  expect(await new Response(uploadOf(file, () => undefined)).text()).toContain(line)
+})

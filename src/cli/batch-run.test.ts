@@ -1,0 +1,124 @@
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { recordingContext } from '../../test/story/command-context.ts'
+import { runCommand } from './run.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'headrace-batch-run-'))
+const path = join(folder, 'items.jsonl')
+const resultsPath = `${path}.results.jsonl`
+writeFileSync(path, '{"custom_id":"1","body":{"model":"a/b","messages":[]}}\n')
+const servers: Bun.Server<undefined>[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true)
+  rmSync(resultsPath, { force: true })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A gateway that accepts one batch and ends it on the second look. */
+function fakeGateway(change: { refuse?: number; creations?: Request[]; status?: string } = {}) {
+  let looks = 0
+  let refusals = change.refuse ?? 0
+  const batch = (status: string, completed: number) => ({
+    id: 'batch_1',
+    status,
+    request_counts: { total: 1, completed, failed: 0 },
+    usage: completed > 0 ? { cost: 0.000012 } : null,
+    error: null,
+  })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const url = new URL(request.url)
+      if (url.pathname === '/v1/batches' && request.method === 'POST') {
+        const body: unknown = await request.json()
+        if (url.searchParams.has('dry_run')) return Response.json({ estimate: 0.01, worst_case: 0.02 })
+        change.creations?.push(request)
+        if (refusals-- > 0)
+          return Response.json({ error: { code: 502, message: 'Not now.' } }, { status: 502 })
+        expect(body).toMatchObject({ endpoint: '/v1/chat/completions', model: 'a/b' })
+        return Response.json(batch('validating', 0), { status: 202 })
+      }
+      if (url.pathname === '/v1/batches') {
+        const isOver = looks++ > 0
+        return Response.json({
+          data: [batch(isOver ? (change.status ?? 'completed') : 'in_progress', isOver ? 1 : 0)],
+        })
+      }
+      if (url.pathname === '/v1/batches/batch_1/results') return new Response('{"custom_id":"1"}\n')
+      return Response.json({ error: { code: 404, message: 'Batch not found.' } }, { status: 404 })
+    },
+  })
+  servers.push(server)
+  return { HEADRACE_URL: `http://127.0.0.1:${server.port}`, HEADRACE_API_KEY: 'key' }
+}
+
+test('a batch is estimated, asked about, followed, and its results saved', async () => {
+  const questions: string[] = []
+  const context = recordingContext({
+    env: fakeGateway(),
+    ask: (question) => Promise.resolve((questions.push(question), 'y')),
+  })
+  expect(await runCommand(['batch', 'run', path], context)).toBe(0)
+  expect(questions).toEqual(['Run it? [y/N] '])
+  expect(context.output()).toContain('estimated cost $0.01, $0.02 at most')
+  expect(context.output()).toContain('completed: 1 answered, 0 failed, cost $0.000012')
+  expect(readFileSync(resultsPath, 'utf8')).toBe('{"custom_id":"1"}\n')
+  expect(existsSync(`${resultsPath}.partial`)).toBe(false)
+})
+
+test('without a yes nothing is sent', async () => {
+  const creations: Request[] = []
+  const context = recordingContext({ env: fakeGateway({ creations }) })
+  expect(await runCommand(['batch', 'run', path], context)).toBe(1)
+  expect(creations).toHaveLength(0)
+  expect(context.output()).toContain('Nothing was sent')
+})
+
+test('an upload that may have arrived is repeated with the same idempotency key', async () => {
+  const creations: Request[] = []
+  const context = recordingContext({ env: fakeGateway({ refuse: 1, creations }) })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(0)
+  const keys = creations.map((request) => request.headers.get('idempotency-key'))
+  expect(keys).toHaveLength(2)
+  expect(keys[0]).toBe(keys[1] ?? '')
+  expect(keys[0]).toMatch(/^cli-[0-9a-f]{16}-\w{16}$/)
+})
+
+test('a batch that ended otherwise than completed fails the command', async () => {
+  const context = recordingContext({ env: fakeGateway({ status: 'expired' }) })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(1)
+  expect(context.output()).toContain('expired: 1 answered')
+})
+
+test('leaving does not stop the batch and says how to come back', async () => {
+  const context = recordingContext({ env: fakeGateway({ status: 'in_progress' }) })
+  const running = runCommand(['batch', 'watch', 'batch_1'], context)
+  // The first look is over once the command listens for signals; a signal before would end this process.
+  while (process.listenerCount('SIGINT') === 0) await Bun.sleep(1)
+  process.emit('SIGINT')
+  expect(await running).toBe(130)
+  expect(context.output()).toContain('npx headrace batch watch batch_1')
+  expect(process.listenerCount('SIGINT')).toBe(0)
+})
+
+test('an unknown batch is told at once', async () => {
+  const context = recordingContext({ env: fakeGateway() })
+  expect(await runCommand(['batch', 'watch', 'batch_2'], context)).toBe(1)
+  expect(context.errors()).toContain('Batch not found. (404)')
+})
+
+test('the latest batches are listed, and one still running is followed', async () => {
+  const context = recordingContext({ env: fakeGateway() })
+  expect(await runCommand(['batch', 'watch'], context)).toBe(0)
+  expect(context.output()).toContain('in_progress')
+  expect(context.output()).toContain('completed: 1 answered')
+})
+
+test('without a key the command that makes one is named', async () => {
+  const context = recordingContext()
+  expect(await runCommand(['batch', 'run', path], context)).toBe(1)
+  expect(context.errors()).toContain('npx headrace keys create')
+})

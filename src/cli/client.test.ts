@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { baseUrlOf, createClient } from './client.ts'
+import { readEvents } from './event-stream.ts'
+
+const config = { host: '127.0.0.1', port: 8787, basePath: '', dataFolder: '', file: null, providers: [] }
+
+test('the base URL is what the environment names, with its version segment, else what is configured', () => {
+  expect(baseUrlOf({ HEADRACE_URL: 'https://ai.example/' }, config)).toBe('https://ai.example/v1')
+  expect(baseUrlOf({ HEADRACE_URL: 'https://ai.example/api/v1' }, config)).toBe('https://ai.example/api/v1')
+  expect(baseUrlOf({}, { ...config, basePath: '/ai' })).toBe('http://127.0.0.1:8787/ai/v1')
+  expect(baseUrlOf({}, { ...config, host: '0.0.0.0' })).toBe('http://127.0.0.1:8787/v1')
+  expect(baseUrlOf({}, { ...config, host: '::1' })).toBe('http://[::1]:8787/v1')
+  expect(baseUrlOf({}, null)).toBe('http://127.0.0.1:8787/v1')
+})
+
+test('a gateway that is not there is one line with the next command', async () => {
+  const client = createClient('http://127.0.0.1:1/v1')
+  await expect(client.json('/models')).rejects.toMatchObject({
+    message:
+      'No gateway is listening at http://127.0.0.1:1/v1. Start one with "npm start", or set HEADRACE_URL.',
+    isPassing: true,
+  })
+})
+
+test('a refusal is the message of the gateway; only what may pass is tried again', async () => {
+  const answers: [number, string][] = [
+    [400, '{"error":{"code":400,"message":"model: expected a string."}}'],
+    [503, 'not json'],
+  ]
+  let next = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => new Response(answers[next]?.[1] ?? '', { status: answers[next++]?.[0] ?? 500 }),
+  })
+  const client = createClient(`http://127.0.0.1:${server.port}/v1`)
+  const refused = await client.json('/x').catch((error: unknown) => error)
+  expect(refused).toMatchObject({ message: 'model: expected a string. (400)', isPassing: false })
+  const away = await client.json('/x').catch((error: unknown) => error)
+  expect(away).toMatchObject({ message: 'The gateway answered 503.', isPassing: true })
+  await server.stop(true)
+})
+
+test('events are read whatever the chunks, without comments and the end mark', async () => {
+  const bytes = new TextEncoder().encode(': wait\n\ndata: {"a":"é"}\r\n\r\ndata: {"a":2}\n\ndata: [DONE]\n\n')
+  for (const step of [1, 3, 1_000]) {
+    const chunks = Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) =>
+      bytes.slice(at * step, at * step + step),
+    )
+    const events: unknown[] = []
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk)
+        controller.close()
+      },
+    })
+    for await (const event of readEvents(body)) events.push(event)
+    expect(events).toEqual([{ a: 'é' }, { a: 2 }])
+  }
+})

@@ -1,0 +1,160 @@
+import { expect, test } from 'bun:test'
+import { recordingContext } from '../../test/story/command-context.ts'
+import { eachDatabase } from '../../test/support/databases.ts'
+import { bootstrap } from '../access/bootstrap.ts'
+import { createKeyRepository } from '../access/key-repository.ts'
+import { createKeys } from '../access/keys.ts'
+import { createOrganizationRepository } from '../access/organization-repository.ts'
+import { createAccountsRepository } from '../billing/accounts-repository.ts'
+import { createAccounts } from '../billing/accounts.ts'
+import { createInvariantsRepository } from '../billing/invariants-repository.ts'
+import { checkInvariants } from '../billing/invariants.ts'
+import { createLedger } from '../billing/ledger-repository.ts'
+import { systemClock } from '../core/clock.ts'
+import type { CliStorage, CommandContext } from './context.ts'
+import { runCommand } from './run.ts'
+
+eachDatabase((name, _, { openFresh }) => {
+  /** Runs commands on one database, as a person would type them one after the other. */
+  async function firstStart(credits: bigint | null) {
+    const { database } = await openFresh()
+    const clock = systemClock
+    const organizations = createOrganizationRepository(database)
+    const keys = createKeyRepository(database)
+    const made = await bootstrap(
+      { creditsNanocredits: credits, key: null, managementKey: null },
+      { organizations, keys, clock },
+    )
+    const accounts = createAccounts(createLedger(database), createAccountsRepository(database))
+    const storage: CliStorage = {
+      database,
+      organizations,
+      accounts,
+      keys: createKeys({ repository: keys, clock, onChange: () => undefined }),
+      checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
+      close: () => Promise.resolve(),
+    }
+    const run = async (args: readonly string[], given: Partial<CommandContext> = {}) => {
+      const context = recordingContext({ openStorage: () => Promise.resolve(storage), ...given })
+      const code = await runCommand(args, context)
+      return { code, output: context.output(), errors: context.errors() }
+    }
+    return { run, storage, organizationId: made.organizationId }
+  }
+
+  test(`on ${name}, a key's secret is shown once and the list never has it`, async () => {
+    const { run } = await firstStart(null)
+    const created = await run([
+      'keys',
+      'create',
+      '--name',
+      'ci',
+      '--limit',
+      '5',
+      '--reset',
+      'daily',
+      '--rate',
+      '60',
+    ])
+    expect(created.code).toBe(0)
+    expect(created.output).toMatch(/^sk-hr-v1-\S+\n$/)
+    const listed = await run(['keys'])
+    expect(listed.output).toContain('$5 daily')
+    expect(listed.output).toContain('ci')
+    expect(listed.output).not.toContain(created.output.trim())
+  })
+
+  test(`on ${name}, limits and rates change one by one and can be taken away`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    await run(['keys', 'create', '--limit', '5', '--rate', '60'])
+    const find = async () =>
+      (await storage.keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: true })).at(-1)
+    const id = (await find())?.keyId ?? ''
+    expect((await run(['keys', 'set', id, '--batch-rate', '2'])).code).toBe(0)
+    expect(await find()).toMatchObject({
+      limitNanocredits: 5_000_000_000n,
+      rates: { requestsPerMinute: 60, batchesPerMinute: 2 },
+    })
+    await run(['keys', 'set', id, '--limit', 'none', '--rate', 'none'])
+    expect(await find()).toMatchObject({
+      limitNanocredits: null,
+      rates: { requestsPerMinute: null, batchesPerMinute: 2 },
+    })
+    await run(['keys', 'disable', id])
+    expect(await find()).toMatchObject({ disabled: true })
+    await run(['keys', 'enable', id])
+    expect(await find()).toMatchObject({ disabled: false })
+    await run(['keys', 'delete', id])
+    expect((await find())?.keyId).not.toBe(id)
+  })
+
+  test(`on ${name}, amounts, rates and ids that make no sense change nothing`, async () => {
+    const { run } = await firstStart(null)
+    for (const args of [
+      ['create', '--limit', '-1'],
+      ['create', '--limit', 'much'],
+      ['create', '--rate', '0'],
+      ['create', '--reset', 'hourly'],
+      ['set', 'key_1'],
+      ['disable'],
+    ]) {
+      expect((await run(['keys', ...args])).code).toBe(2)
+    }
+    expect(await run(['keys', 'disable', 'key_none'])).toMatchObject({ code: 1 })
+    expect((await run(['keys'])).output.trim().split('\n')).toHaveLength(3)
+  })
+
+  test(`on ${name}, credits are added to the balance`, async () => {
+    const { run } = await firstStart(0n)
+    expect((await run(['credits', 'add', '10.5'])).output).toContain('balance $10.5')
+    expect((await run(['credits'])).output).toContain('added $10.5  used $0')
+    expect((await run(['credits', 'add', '-3'])).code).toBe(2)
+    expect((await run(['credits', 'take', '3'])).code).toBe(2)
+  })
+
+  test(`on ${name}, the setting of the organization is changed and shown`, async () => {
+    const { run } = await firstStart(null)
+    expect((await run(['org'])).output).toMatch(/filtered-catalog +off/)
+    expect((await run(['org', 'set', 'filtered-catalog', 'on'])).output).toMatch(/filtered-catalog +on/)
+    expect((await run(['org', 'set', 'filtered-catalog', 'maybe'])).code).toBe(2)
+    expect((await run(['org', '--org', 'org_none'])).errors).toContain('There is no organization "org_none".')
+  })
+
+  test(`on ${name}, doctor finds nothing wrong with a new database and says what it looked at`, async () => {
+    const { run } = await firstStart(5_000_000_000n)
+    const readConfig = () => ({
+      host: '127.0.0.1',
+      port: 1,
+      basePath: '',
+      dataFolder: '/',
+      file: null,
+      providers: [],
+    })
+    const { code, output } = await run(['doctor'], { readConfig })
+    expect(output).toContain('✓ money')
+    expect(output).toContain('✓ dead letters')
+    expect(output).toContain('nothing is wrong')
+    expect(code).toBe(0)
+  })
+
+  test(`on ${name}, doctor reports a broken invariant and a dead letter, and fails`, async () => {
+    const { run, storage } = await firstStart(null)
+    await storage.database.commit({
+      name: 'break the books',
+      statements: [
+        {
+          sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind)
+            values ('lost', 'income:usage', 5, 0, 'capture')`,
+        },
+        {
+          sql: `insert into usage_dead_letters (generation_id, payload_json, reason, created_at_ms)
+            values ('gen-1', '{}', 'test', 0)`,
+        },
+      ],
+    })
+    const { code, output } = await run(['doctor'])
+    expect(code).toBe(1)
+    expect(output).toContain('postings sum to zero: lost')
+    expect(output).toContain('1 captures were not accepted')
+  })
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test'
+import { recordingContext } from '../../test/story/command-context.ts'
+import { ConfigError } from '../config.ts'
+import { GatewayError } from '../core/errors.ts'
+import { helpOf } from './help.ts'
+import { runCommand } from './run.ts'
+
+test('every command explains itself, and nothing runs while it does', async () => {
+  for (const name of Object.keys(helpOf)) {
+    const context = recordingContext()
+    const args = name === '' ? ['--help'] : [name, '--help']
+    expect(await runCommand(args, context)).toBe(0)
+    expect(context.output()).toBe(helpOf[name] ?? 'missing')
+  }
+})
+
+test('without arguments the list of commands is shown', async () => {
+  const context = recordingContext()
+  expect(await runCommand([], context)).toBe(0)
+  expect(context.output()).toContain('npx headrace <command>')
+})
+
+test('an unknown command, option or word is one line and exit code 2', async () => {
+  for (const args of [
+    ['fly'],
+    ['constructor'],
+    ['keys', 'list', '--limi', '5'],
+    ['models', 'a', 'b'],
+    ['batch', 'stop'],
+    ['try', '--print=go'],
+  ]) {
+    const context = recordingContext()
+    expect(await runCommand(args, context)).toBe(2)
+    expect(context.errors().trim().split('\n')).toHaveLength(1)
+    expect(context.output()).toBe('')
+  }
+})
+
+test('all problems of a configuration are shown at once, with exit code 2', async () => {
+  const context = recordingContext({
+    readConfig() {
+      throw new ConfigError(['HEADRACE_PORT: "x" is not a port', 'HEADRACE_ROLE: "y" is not one of all'])
+    },
+  })
+  expect(await runCommand(['serve'], context)).toBe(2)
+  expect(context.errors()).toContain('HEADRACE_PORT')
+  expect(context.errors()).toContain('HEADRACE_ROLE')
+  expect(context.errors()).toContain('--print-config')
+})
+
+test('storage that does not answer is one line with the next command', async () => {
+  const context = recordingContext({
+    openStorage: () => Promise.reject(new GatewayError('storage_unavailable', 'Storage does not answer.')),
+  })
+  expect(await runCommand(['keys'], context)).toBe(1)
+  expect(context.errors()).toBe('headrace: Storage does not answer. Next: npx headrace doctor\n')
+})
+
+test('version and configuration can be printed by a script', async () => {
+  const context = recordingContext()
+  expect(await runCommand(['--version'], context)).toBe(0)
+  expect(context.output()).toMatch(/^\d+\.\d+\.\d+\n$/)
+  const second = recordingContext()
+  expect(await runCommand(['--print-config'], second)).toBe(0)
+  expect(JSON.parse(second.output())).toMatchObject({ host: '127.0.0.1' })
+})
+
+test('a command that needs the gateway says how to start it when nothing listens', async () => {
+  for (const args of [['try'], ['models']]) {
+    const context = recordingContext()
+    expect(await runCommand(args, context)).toBe(1)
+    expect(context.errors()).toContain('npm start')
+    expect(context.errors().trim().split('\n')).toHaveLength(1)
+  }
+})
+
+test('serve hands the configuration over and passes the exit code on', async () => {
+  const context = recordingContext({ serve: () => Promise.resolve(7) })
+  expect(await runCommand(['serve'], context)).toBe(7)
+})

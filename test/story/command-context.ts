@@ -1,0 +1,39 @@
+import type { CommandContext } from '../../src/cli/context.ts'
+
+/** A context that keeps what a command writes, and refuses what the test did not give it. */
+export interface RecordingContext extends CommandContext {
+  /** Everything written to stdout and stderr. */
+  output(): string
+  errors(): string
+}
+
+/** A command's outside for tests: no terminal, a configuration that points at `port`, no storage unless given. */
+export function recordingContext(given: Partial<CommandContext> & { port?: number } = {}): RecordingContext {
+  let output = ''
+  let errors = ''
+  const refuse = (what: string) => () => Promise.reject(new Error(`the test gave no ${what}`))
+  return {
+    env: {},
+    cwd: '/',
+    write: (text) => void (output += text),
+    writeError: (text) => void (errors += text),
+    isTty: false,
+    columns: 100,
+    ask: () => Promise.resolve(''),
+    readConfig: () => ({
+      host: '127.0.0.1',
+      port: given.port ?? 1,
+      basePath: '',
+      dataFolder: '/nowhere',
+      file: null,
+      providers: [],
+    }),
+    printConfig: (config) => JSON.stringify(config),
+    serve: refuse('server'),
+    openStorage: refuse('storage'),
+    startSimulator: refuse('simulator'),
+    ...given,
+    output: () => output,
+    errors: () => errors,
+  }
+}
