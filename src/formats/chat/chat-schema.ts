@@ -131,7 +131,7 @@ export const standardChatShape = {
     .nullish()
     .meta({ examples: ['auto', 'default', 'flex'] }),
   web_search_options: z.looseObject({}).nullish(),
-  moderation: z.unknown(),
+  moderation: z.unknown().optional(),
   prompt_cache_key: z.string().nullish(),
   prompt_cache_options: z.looseObject({}).nullish(),
   prompt_cache_retention: z.string().nullish(),

@@ -1,5 +1,6 @@
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
-import { memberParseBytesMax } from '../../core/limits.ts'
+import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits.ts'
+import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
@@ -64,10 +65,10 @@ export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContex
 function readFields(document: JsonDocument): Fields {
   const fields: Record<string, unknown> = {}
   for (const [name, member] of document.members) {
-    if (!isFieldName(name) || name === 'provider') continue
-    const isLarge = member.valueEnd - member.valueStart > memberParseBytesMax
-    if (isLarge && name !== 'input') throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
-    if (isLarge) continue
+    if (!isFieldName(name) || name === 'provider' || name === 'input') continue
+    if (member.valueEnd - member.valueStart > memberParseBytesMax) {
+      throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+    }
     fields[name] = parseField<unknown>(embeddingsRequestShape[name], name, memberValue(document, name))
   }
   return fields
@@ -82,7 +83,44 @@ function readInput(document: JsonDocument): Uint8Array {
   if (bytes === null || !hasMember(document, 'input')) {
     throw fieldError('input', 'is missing. Send a text or a list of texts.')
   }
+  const isOneOf = bytes[0] === 0x22 || bytes[0] === 0x5b
+  if (!isOneOf) throw fieldError('input', 'must be a text, a list of texts, or token numbers.')
+  if (bytes.length <= memberParseBytesMax) checkInput(memberValue(document, 'input'))
   return bytes
+}
+
+/** By hand, because a union of schemas cannot tell which alternative the caller meant, and so which entry is wrong. */
+function checkInput(input: unknown): void {
+  if (!Array.isArray(input)) {
+    if (input === '') throw fieldError('input', 'is empty. Send a text.')
+    return
+  }
+  if (input.length === 0) throw fieldError('input', 'is empty. Send at least one text.')
+  const kind = kindOf(input[0])
+  // One input may well be thousands of tokens long; only lists of inputs are bounded.
+  if (kind !== 'a token number' && input.length > embeddingInputsMax) {
+    throw fieldError(
+      'input',
+      `has ${input.length} entries; at most ${embeddingInputsMax} fit in one request.`,
+    )
+  }
+  for (const [index, entry] of input.entries()) {
+    const found = kindOf(entry)
+    if (found === null)
+      throw fieldError(`input[${index}]`, 'must be a text that is not empty, or token numbers.')
+    if (found !== kind) throw fieldError(`input[${index}]`, `must be ${kind}, like the entries before it.`)
+  }
+}
+
+function kindOf(entry: unknown): string | null {
+  if (typeof entry === 'string') return entry === '' ? null : 'a text'
+  if (isToken(entry)) return 'a token number'
+  if (Array.isArray(entry)) return entry.length > 0 && entry.every(isToken) ? 'a list of token numbers' : null
+  return isRecord(entry) && Array.isArray(entry['content']) ? 'an object with content' : null
+}
+
+function isToken(entry: unknown): boolean {
+  return typeof entry === 'number' && Number.isInteger(entry) && entry >= 0
 }
 
 /** What the input holds, told by its first bytes; the rest was checked when it was decoded. */

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../core/errors.ts'
+import { chatAnswerSchema } from './chat-answer-schema.ts'
+import { decodeChatAnswer } from './chat-answer.ts'
+import { chatQuirks, type ChatQuirkOptions } from './chat-quirks.ts'
+import { testCharge, testContext } from './chat-testing.ts'
+
+const usage = { prompt_tokens: 16, completion_tokens: 5, total_tokens: 21 }
+
+function answer(message: object, extra: object = {}, choice: object = {}) {
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'gpt-4o-mini-2024',
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop', ...choice }],
+    usage,
+    ...extra,
+  }
+}
+
+function decode(wire: unknown, options: ChatQuirkOptions = {}) {
+  const bytes = new TextEncoder().encode(typeof wire === 'string' ? wire : JSON.stringify(wire))
+  const decoded = decodeChatAnswer(bytes, testContext, chatQuirks(options))
+  return { reading: decoded.reading, body: JSON.parse(new TextDecoder().decode(decoded.encode(testCharge))) }
+}
+
+function failureOf(wire: unknown): GatewayError {
+  try {
+    decode(wire)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+  throw new Error('it was accepted')
+}
+
+describe('a whole chat answer', () => {
+  test('gets everything the contract requires, and the charge', () => {
+    const { body } = decode(answer({ content: 'hi' }))
+    expect(body).toEqual({
+      id: 'gen-1-abc',
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'openai/gpt-4o-mini',
+      provider: 'OpenAI',
+      system_fingerprint: null,
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'hi', refusal: null },
+          finish_reason: 'stop',
+          native_finish_reason: 'stop',
+          logprobs: null,
+        },
+      ],
+      usage: {
+        prompt_tokens: 16,
+        completion_tokens: 5,
+        total_tokens: 21,
+        prompt_tokens_details: { cached_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 0 },
+        cost: 30e-9,
+        cost_details: {
+          upstream_inference_cost: 30e-9,
+          upstream_inference_prompt_cost: 10e-9,
+          upstream_inference_completions_cost: 20e-9,
+        },
+        is_byok: false,
+      },
+    })
+    expect(chatAnswerSchema.safeParse(body).error).toBeUndefined()
+  })
+
+  test('shows metadata only when it is due, also under the other name', () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(answer({ content: 'hi' })))
+    const decoded = decodeChatAnswer(bytes, testContext, chatQuirks())
+    const show = (alias: boolean) =>
+      JSON.parse(
+        new TextDecoder().decode(
+          decoded.encode({ ...testCharge, metadata: { dropped: ['x'] }, metadataAlias: alias }),
+        ),
+      )
+    expect(show(false)).toMatchObject({ headrace_metadata: { dropped: ['x'] } })
+    expect(show(false)).not.toHaveProperty('openrouter_metadata')
+    expect(show(true)).toMatchObject({ openrouter_metadata: { dropped: ['x'] } })
+  })
+
+  test('has indexed tool calls with textual arguments, and says so in its finish reason', () => {
+    const calls = [
+      { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+      { function: { name: 'g', arguments: { x: 1 } } },
+    ]
+    const { body, reading } = decode(answer({ tool_calls: calls }))
+    expect(body.choices[0].message).toMatchObject({
+      content: null,
+      tool_calls: [
+        { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
+        { index: 1, id: 'call_1', type: 'function', function: { name: 'g', arguments: '{"x":1}' } },
+      ],
+    })
+    expect(body.choices[0]).toMatchObject({ finish_reason: 'tool_calls', native_finish_reason: 'stop' })
+    expect(reading.finishReason).toBe('tool_calls')
+  })
+
+  test('has both lists of log probabilities, null where the provider gave none', () => {
+    const { body } = decode(answer({ content: 'a' }, {}, { logprobs: { content: [] } }))
+    expect(body.choices[0].logprobs).toEqual({ content: [], refusal: null })
+  })
+
+  test('shows reasoning under one name, wherever the provider put it', () => {
+    expect(decode(answer({ content: 'a', reasoning_content: 'r' })).body.choices[0].message).toEqual({
+      role: 'assistant',
+      content: 'a',
+      refusal: null,
+      reasoning: 'r',
+    })
+    const parts = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'r' }] },
+      { type: 'text', text: 'a' },
+    ]
+    expect(decode(answer({ content: parts })).body.choices[0].message).toMatchObject({
+      content: 'a',
+      reasoning: 'r',
+    })
+  })
+
+  test('leaves out counts that are null, and what concerns the operator only', () => {
+    const details = { prompt_tokens_details: { cached_tokens: null, audio_tokens: 2 } }
+    const { body } = decode(
+      answer({ content: 'a' }, { usage: { ...usage, ...details }, x_groq: { id: 'req' } }),
+    )
+    expect(body.usage.prompt_tokens_details).toEqual({ cached_tokens: 0, audio_tokens: 2 })
+    expect(body).not.toHaveProperty('x_groq')
+  })
+
+  test('is counted under every spelling of cached tokens', () => {
+    const spellings = [
+      { prompt_tokens_details: { cached_tokens: 4 } },
+      { prompt_token_details: { cached_tokens: 4 } },
+      { prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 12 },
+      { num_cached_tokens: 4 },
+    ]
+    for (const spelling of spellings) {
+      expect(
+        decode(answer({ content: 'a' }, { usage: { ...usage, ...spelling } })).reading.usage
+          ?.cachedInputTokens,
+      ).toBe(4)
+    }
+  })
+
+  test('has reasoning added where the provider does not count it', () => {
+    const wire = answer(
+      { content: 'a' },
+      { usage: { ...usage, completion_tokens_details: { reasoning_tokens: 50 } } },
+    )
+    const { reading, body } = decode(wire, { reasoningNotCounted: true })
+    expect(reading.usage).toMatchObject({ outputTokens: 55, reasoningTokens: 50 })
+    expect(body.usage).toMatchObject({ completion_tokens: 55, total_tokens: 71 })
+    expect(decode(wire).reading.usage).toBeNull()
+  })
+
+  test('without usable usage is estimated, never free', () => {
+    for (const broken of [
+      undefined,
+      null,
+      {},
+      { ...usage, prompt_tokens: -5 },
+      { ...usage, completion_tokens: 1e12 },
+    ]) {
+      const { reading, body } = decode(answer({ content: 'four' }, { usage: broken }))
+      expect(reading).toMatchObject({ usage: null, source: 'estimated', outputBytes: 4, outputPieces: 1 })
+      expect(body.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
+    }
+  })
+
+  test('may begin with blank lines, as one provider keeps connections open', () => {
+    expect(
+      decode(`\n\n\r\n${JSON.stringify(answer({ content: 'hi' }))}`).body.choices[0].message.content,
+    ).toBe('hi')
+  })
+
+  test('that is none is a failed provider, and shows nothing of what came', () => {
+    for (const junk of [
+      '',
+      '<html>secret-host</html>',
+      'null',
+      '[]',
+      '{}',
+      '{"choices":[]}',
+      '{"choices":[{}]}',
+      '{"choices":[{"message":"secret-host"}]}',
+    ]) {
+      const error = failureOf(junk)
+      expect(error.type).toBe('provider_failed')
+      expect(error.message).not.toContain('secret-host')
+    }
+  })
+
+  test('that hides an error behind a success is that error', () => {
+    expect(failureOf({ error: { code: 429, message: 'slow down' } }).type).toBe('upstream_rate_limited')
+    expect(failureOf({ error: { message: 'boom' }, choices: [] }).type).toBe('provider_failed')
+  })
+})

@@ -1,0 +1,350 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { TextCall } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { toShortId } from './chat-history.ts'
+import { encodeChatRequest } from './chat-encode.ts'
+import { chatQuirks, openAiMembers, type ChatQuirkOptions } from './chat-quirks.ts'
+import { decodeChatRequest } from './chat-request.ts'
+import { chatRequestSchema } from './chat-schema.ts'
+import { testEndpoint } from './chat-testing.ts'
+
+const messages = [{ role: 'user', content: 'hi' }]
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+
+function decode(body: object, sessionIdHeader: string | null = null): TextCall {
+  return decodeChatRequest(bytesOf({ model: 'openai/gpt-4o-mini', messages, ...body }), { sessionIdHeader })
+}
+
+function refusalOf(decoding: () => unknown): GatewayError {
+  try {
+    decoding()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+  throw new Error('it was accepted')
+}
+
+function encode(body: object, options: ChatQuirkOptions = {}) {
+  const { body: bytes, dropped } = encodeChatRequest(
+    decode(body),
+    testEndpoint('up/stream'),
+    chatQuirks(options),
+  )
+  return { wire: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, dropped }
+}
+
+describe('decoding a chat request', () => {
+  test('reads what routing, holding and billing need', () => {
+    const call = decode({
+      models: ['a/b'],
+      max_tokens: 10,
+      max_completion_tokens: 20,
+      n: 2,
+      stream: true,
+      temperature: 0.5,
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      response_format: { type: 'json_schema', json_schema: { name: 's' } },
+      user: 'u',
+      session_id: 's',
+      trace: { trace_id: 't' },
+      provider: { only: ['groq'], sort: 'price', max_price: { prompt: '0.5', completion: 2 } },
+      top_k: null,
+    })
+    expect(call).toMatchObject({
+      kind: 'text',
+      format: 'chat',
+      operation: 'chat_completions',
+      model: 'openai/gpt-4o-mini',
+      fallbackModels: ['a/b'],
+      stream: true,
+      sessionId: 's',
+      userId: 'u',
+      trace: { trace_id: 't' },
+      demand: { outputTokensMax: 20, choices: 2, audioMilliseconds: 0, characters: 0 },
+      preferences: {
+        only: ['groq'],
+        sort: 'price',
+        maxPrice: { prompt: 500_000_000n, completion: 2_000_000_000n },
+      },
+      dropped: [],
+    })
+    expect(call.parameters.toSorted()).toEqual([
+      'max_tokens',
+      'response_format',
+      'structured_outputs',
+      'temperature',
+      'tools',
+    ])
+  })
+
+  test('takes the first of "models" when "model" is missing', () => {
+    const bytes = bytesOf({ models: ['a/b', 'c/d'], messages })
+    expect(decodeChatRequest(bytes, { sessionIdHeader: null })).toMatchObject({
+      model: 'a/b',
+      fallbackModels: ['c/d'],
+    })
+  })
+
+  test.each([
+    [{ model: undefined }, 'model'],
+    [{ model: 5 }, 'model'],
+    [{ model: '' }, 'model'],
+    [{ messages: undefined }, 'messages'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: 'hi' }, 'messages'],
+    [{ messages: [1] }, 'messages[0]'],
+    [
+      {
+        messages: [
+          { role: 'user', content: 'a' },
+          { role: 'bot', content: 'b' },
+        ],
+      },
+      'messages[1].role',
+    ],
+    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
+    [{ temperature: 'warm' }, 'temperature'],
+    [{ temperature: 2.1 }, 'temperature'],
+    [{ top_p: -0.1 }, 'top_p'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ n: 0 }, 'n'],
+    [{ stream: 'yes' }, 'stream'],
+    [{ top_logprobs: 21 }, 'top_logprobs'],
+    [{ tools: [{}] }, 'tools[0].type'],
+    [{ response_format: { type: 'xml' } }, 'response_format.type'],
+    [{ session_id: 'x'.repeat(257) }, 'session_id'],
+    [{ user: 'x'.repeat(257) }, 'user'],
+    [{ provider: 'groq' }, 'provider'],
+    [{ provider: { onyl: ['groq'] } }, 'provider.onyl'],
+    [{ provider: { only: 'groq' } }, 'provider.only'],
+    [{ provider: { data_collection: 'maybe' } }, 'provider.data_collection'],
+    [{ provider: { max_price: { prompt: 'cheap' } } }, 'provider.max_price.prompt'],
+    [{ provider: { max_price: { prompt: -1 } } }, 'provider.max_price.prompt'],
+  ])('refuses %j and names %s', (body, param) => {
+    const error = refusalOf(() => decode(body))
+    expect(error.type).toBe('invalid_request')
+    expect(error.param).toBe(param)
+    expect(error.message).toContain(`"${param}"`)
+  })
+
+  test('accepts null for every optional member, and members nobody knows', () => {
+    const call = decode({
+      temperature: null,
+      tools: null,
+      provider: null,
+      n: null,
+      user: null,
+      whatever: { a: 1 },
+    })
+    expect(call.parameters).toEqual([])
+    expect(call.demand.choices).toBe(1)
+  })
+
+  test('counts 256 characters, not bytes, for sessions and users', () => {
+    expect(decode({ session_id: '🦆'.repeat(256) }).sessionId).toBe('🦆'.repeat(256))
+  })
+
+  test('lets the body’s session win, and then does not look at the header', () => {
+    expect(decode({ session_id: 'body' }, 'x'.repeat(300)).sessionId).toBe('body')
+    expect(decode({}, 'header').sessionId).toBe('header')
+    expect(refusalOf(() => decode({}, 'x'.repeat(257))).param).toBe('x-session-id')
+  })
+
+  test('lists what it accepts without effect', () => {
+    expect(
+      decode({
+        plugins: [{ id: 'web' }],
+        transforms: ['middle-out'],
+        route: null,
+        provider: { sort: 'exacto' },
+      }).dropped,
+    ).toEqual(['provider.sort', 'plugins', 'transforms'])
+  })
+
+  test('estimates text by bytes, more where it is not ASCII, and media never by their encoding', () => {
+    const tokens = (content: unknown) => decode({ messages: [{ role: 'user', content }] }).demand.inputTokens
+    expect(tokens('a'.repeat(3_000))).toBeGreaterThanOrEqual(1_000)
+    expect(tokens('a'.repeat(3_000))).toBeLessThan(1_030)
+    expect(tokens('東'.repeat(1_000))).toBeGreaterThanOrEqual(1_500)
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(900_000)}` } }
+    expect(tokens([{ type: 'text', text: 'what?' }, image])).toBeLessThan(2_000)
+    const audio = { type: 'input_audio', input_audio: { data: 'A'.repeat(400_000), format: 'wav' } }
+    expect(tokens([audio])).toBeLessThan(500)
+  })
+
+  test('of a megabyte checks the structure without building it', () => {
+    const body = {
+      messages: Array.from({ length: 500 }, () => ({ role: 'user', content: 'word "x" \\ \n'.repeat(200) })),
+    }
+    const call = decode(body)
+    expect(call.demand.inputTokens).toBeGreaterThan(300_000)
+    const broken = new TextDecoder().decode(bytesOf({ model: 'm', ...body })).slice(0, -10)
+    expect(
+      refusalOf(() => decodeChatRequest(new TextEncoder().encode(broken), { sessionIdHeader: null })).type,
+    ).toBe('invalid_request')
+  })
+
+  test('agrees with its own schema on the documentation’s example', () => {
+    expect(
+      chatRequestSchema.safeParse({ model: 'openai/gpt-4o-mini', messages, provider: { only: ['groq'] } })
+        .success,
+    ).toBe(true)
+    expect(chatRequestSchema.safeParse({ model: 'm', messages: [] }).success).toBe(false)
+  })
+})
+
+describe('encoding for an upstream', () => {
+  test('changes the model, takes out what is the gateway’s, and leaves the rest byte for byte', () => {
+    const text =
+      '{ "model":"openai/x", "messages":[{"role":"user","content":"\\u00e9  é"}], "provider":{"sort":"price"}, "temperature" : 1.0, "session_id":"s","trace":{},"models":[],"usage":{"include":true},"headrace":{} }'
+    const call = decodeChatRequest(new TextEncoder().encode(text), { sessionIdHeader: null })
+    const { body, dropped } = encodeChatRequest(call, testEndpoint('real-x'), chatQuirks())
+    expect(new TextDecoder().decode(body)).toBe(
+      '{"model":"real-x","messages":[{"role":"user","content":"\\u00e9  é"}],"temperature" : 1.0}',
+    )
+    expect(dropped).toEqual([])
+  })
+
+  test('means the same whatever the order of the members', () => {
+    const body = {
+      model: 'm',
+      messages,
+      temperature: 1,
+      stream: true,
+      seed: 7,
+      user: 'u',
+      top_k: 3,
+      provider: {},
+      odd: [1],
+    }
+    const expected = encode(body, { renames: { seed: 'random_seed' } })
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray(Object.keys(body), { minLength: Object.keys(body).length }),
+        (names) => {
+          const shuffled = Object.fromEntries(names.map((name) => [name, body[name as keyof typeof body]]))
+          const call = decodeChatRequest(bytesOf(shuffled), { sessionIdHeader: null })
+          const encoded = encodeChatRequest(
+            call,
+            testEndpoint('up/stream'),
+            chatQuirks({ renames: { seed: 'random_seed' } }),
+          )
+          expect(JSON.parse(new TextDecoder().decode(encoded.body))).toEqual(expected.wire)
+          expect(new Set(encoded.dropped)).toEqual(new Set(expected.dropped))
+        },
+      ),
+    )
+  })
+
+  test('asks for usage whenever it streams, and only then', () => {
+    expect(encode({ stream: true }).wire['stream_options']).toEqual({ include_usage: true })
+    expect(
+      encode({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } }).wire[
+        'stream_options'
+      ],
+    ).toEqual({
+      include_usage: true,
+      include_obfuscation: false,
+    })
+    expect(encode({ stream: false, stream_options: { include_usage: true } }).wire).not.toHaveProperty(
+      'stream_options',
+    )
+    expect(encode({ stream: true }, { streamOptions: 'drop' }).wire).not.toHaveProperty('stream_options')
+  })
+
+  test('spells the output limit as the provider does, the newer name winning', () => {
+    expect(encode({ max_tokens: 5 }, { maxTokensField: 'max_completion_tokens' }).wire).toMatchObject({
+      max_completion_tokens: 5,
+    })
+    const both = encode({ max_tokens: 5, max_completion_tokens: 6 }).wire
+    expect(both['max_tokens']).toBe(6)
+    expect(both).not.toHaveProperty('max_completion_tokens')
+  })
+
+  test('drops and lists what the provider does not know, and forwards it where told to', () => {
+    const body = { top_k: 1, odd: 2, store: true, logit_bias: {} }
+    expect(encode(body, { drops: ['logit_bias'] })).toMatchObject({
+      dropped: ['top_k', 'odd', 'store', 'logit_bias'],
+    })
+    expect(encode(body, { accepts: [...openAiMembers, 'top_k'], unknownMembers: 'forward' })).toMatchObject({
+      wire: { top_k: 1, odd: 2, store: true },
+      dropped: [],
+    })
+  })
+
+  test('never forwards a null, which several hosts refuse', () => {
+    expect(encode({ temperature: null, tools: null, stream: null }).wire).toEqual({
+      model: 'up/stream',
+      messages,
+    })
+  })
+
+  test('carries reasoning as an effort, as it is, or not at all', () => {
+    const reasoning = { effort: 'high', exclude: true }
+    expect(encode({ reasoning })).toMatchObject({
+      wire: { reasoning_effort: 'high' },
+      dropped: ['reasoning.exclude'],
+    })
+    expect(encode({ reasoning: { enabled: false } }).wire).toMatchObject({ reasoning_effort: 'none' })
+    expect(encode({ reasoning }, { reasoning: 'object' }).wire).toMatchObject({ reasoning })
+    expect(encode({ reasoning }, { reasoning: 'drop' }).dropped).toEqual(['reasoning'])
+  })
+
+  test('does not ask for a tier whose price is unknown', () => {
+    expect(encode({ service_tier: 'priority' })).toMatchObject({ dropped: ['service_tier'] })
+    expect(encode({ service_tier: 'auto' }).dropped).toEqual([])
+    expect(encode({ service_tier: 'flex' }).wire).not.toHaveProperty('service_tier')
+  })
+
+  test('refuses several answers where the provider gives one', () => {
+    expect(refusalOf(() => encode({ n: 2 }, { choicesMax: 1 })).param).toBe('n')
+  })
+
+  test('follows a provider’s other habits', () => {
+    expect(encode({ tool_choice: 'required' }, { toolChoiceRequired: 'any' }).wire['tool_choice']).toBe('any')
+    expect(encode({ temperature: 0 }, { temperatureMin: 1e-8 }).wire['temperature']).toBe(1e-8)
+    const schema = { type: 'json_schema', json_schema: { name: 's' } }
+    expect(encode({ response_format: schema }, { jsonSchema: false })).toMatchObject({
+      wire: { response_format: { type: 'json_object' } },
+      dropped: ['response_format.json_schema'],
+    })
+    expect(encode({ user: 'x'.repeat(65) }, { userLengthMax: 64 }).dropped).toEqual(['user'])
+  })
+})
+
+describe('a conversation for a provider', () => {
+  const history = [
+    { role: 'developer', content: 'be brief', name: 'dev' },
+    {
+      role: 'assistant',
+      content: null,
+      reasoning: 'hm',
+      reasoning_details: [{ type: 'reasoning.text', text: 'hm' }],
+      tool_calls: [{ id: 'call_0123456789', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'call_0123456789', content: 'done' },
+  ]
+  const adapted = (options: ChatQuirkOptions) =>
+    encode({ messages: history }, options).wire['messages'] as Record<string, unknown>[]
+
+  test('has roles, names and reasoning as the provider takes them', () => {
+    const [first, second] = adapted({ messageNames: false, reasoningHistory: 'reasoning_content' })
+    expect(first).toEqual({ role: 'system', content: 'be brief' })
+    expect(second).toMatchObject({ reasoning_content: 'hm' })
+    expect(second).not.toHaveProperty('reasoning')
+    expect(second).not.toHaveProperty('reasoning_details')
+    expect(adapted({ developerRole: true, reasoningHistory: 'keep' })).toEqual(history)
+  })
+
+  test('has call ids of nine letters or digits that still match their results', () => {
+    const [, second, third] = adapted({ shortToolCallIds: true })
+    const [call] = (second?.['tool_calls'] ?? []) as { id: string }[]
+    expect(call?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
+    expect(third?.['tool_call_id']).toBe(call?.id)
+    expect(toShortId('abcDEF123')).toBe('abcDEF123')
+    fc.assert(fc.property(fc.string(), (id) => /^[a-zA-Z0-9]{9}$/.test(toShortId(id))))
+  })
+})
