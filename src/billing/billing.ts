@@ -1,4 +1,10 @@
-import { billingStopMs, leaseReapEveryMs, leaseRenewEveryMs, recallWatchMs } from '../core/limits.ts'
+import {
+  billingStopMs,
+  captureWatchMs,
+  leaseReapEveryMs,
+  leaseRenewEveryMs,
+  recallWatchMs,
+} from '../core/limits.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { Granter } from './granter.ts'
 import type { HoldRequest } from './granter.ts'
@@ -71,6 +77,7 @@ export interface Billing {
   readonly rounds: BillingRounds
 }
 
+/** What `start` repeats. Each rejects while storage is out of order, and makes up for it the next time. */
 export interface BillingRounds {
   renew(): Promise<void>
   watchRecalls(): Promise<void>
@@ -109,10 +116,7 @@ class LeasedBilling implements Billing {
     this.#settlement = new Settlement({ ledger, timing, report, onLost: (slice) => leases.markLost(slice) })
     this.#granter = new Granter({ ledger, leases, timing, reap: () => this.#reaper.reap() })
     this.rounds = {
-      renew: async () => {
-        this.#settlement.expireWaits()
-        await this.#renewals.renew()
-      },
+      renew: () => this.#renewals.renew(),
       watchRecalls: () => this.#renewals.watchRecalls(),
       reap: () => this.#reaper.reap(),
     }
@@ -155,6 +159,8 @@ class LeasedBilling implements Billing {
     await this.#reaper.reap()
     const watch = this.#alone(() => this.rounds.watchRecalls())
     this.#stops = [
+      // On a timer of its own: storage that never answers would keep any other round from coming here.
+      this.#timing.every(captureWatchMs, () => this.#settlement.expireWaits()),
       this.#timing.every(
         leaseRenewEveryMs,
         this.#alone(() => this.rounds.renew()),

@@ -162,7 +162,7 @@ export class Granter {
       const left = state.limit - state.granted - missing
       const mayGrow = missing > 0n && need.isAll && contended === 0 && !situation.isRecalled
       const amount = missing + (mayGrow ? Slice.growth(slice, left, need.amount / BigInt(need.count)) : 0n)
-      if (amount > 0n || !isFresh) plans.push({ budget, state, slice, amount })
+      if (amount > 0n || !isFresh) plans.push({ budget, state, slice, amount, holding: need.amount })
     }
     if (plans.length > 0) {
       const taken = await this.#leases.take(plans)

@@ -7,6 +7,7 @@ export interface Finding {
   subject: string
   detail: string
 }
+/** What must be true of the money at any moment. */
 export type InvariantName =
   | 'postings sum to zero'
   | 'captured and held are within granted'

@@ -24,6 +24,8 @@ export interface TakePlan {
   readonly state: BudgetState
   readonly slice: Slice | undefined
   readonly amount: bigint
+  /** Of what is had then, what will be held at once; told to the row with the take, so that it is never thought free. */
+  readonly holding: bigint
 }
 
 /** `refused`: some budget has less than asked, or a lease was lost meanwhile; look again. `unknown`: storage is out of order. */
@@ -168,17 +170,20 @@ export class Leases {
   }
 
   #leaseFor(plan: TakePlan): { plan: TakePlan; statement: LedgerStatement; apply: (sentMs: number) => void } {
-    const { slice, amount, budget } = plan
+    const { slice, amount, budget, holding } = plan
     if (slice) {
+      const held = slice.held - slice.owed + holding
       const statement = growLease({
         leaseId: slice.leaseId,
         epoch: slice.epoch,
         amount,
+        held,
         leaseMs,
         heldMs: leaseHeldMs,
       })
       const apply = (sentMs: number): void => {
         slice.epoch += 1
+        slice.reportedHeld = held
         slice.grow(amount, sentMs, sentMs + leaseGrantMs)
       }
       return { plan, statement, apply }
@@ -190,6 +195,7 @@ export class Leases {
       budgetId: budget.budgetId,
       ownerId,
       granted: amount,
+      held: holding,
       leaseMs,
       heldMs: leaseHeldMs,
     }
@@ -202,6 +208,7 @@ export class Leases {
         grantUntilMs: sentMs + leaseGrantMs,
         recallSeenMs: plan.state.recallAtMs,
       })
+      opened.reportedHeld = holding
       this.slices.set(budget.budgetId, opened)
     }
     return { plan, statement: insertLease(lease), apply }

@@ -88,31 +88,43 @@ export function insertLease(lease: {
   budgetId: string
   ownerId: string
   granted: bigint
+  held: bigint
   leaseMs: number
   heldMs: number
 }): LedgerStatement {
   return {
-    sql: `insert into leases (lease_id, budget_id, owner_id, epoch, granted_nanocredits, expires_at_ms, held_until_ms,
-        state, created_at_ms)
-      values ($1, $2, $3, 1, $4, now_ms() + cast($5 as bigint), now_ms() + cast($6 as bigint), 'open', now_ms())
+    sql: `insert into leases (lease_id, budget_id, owner_id, epoch, granted_nanocredits, held_nanocredits,
+        expires_at_ms, held_until_ms, state, created_at_ms)
+      values ($1, $2, $3, 1, $4, $7, now_ms() + cast($5 as bigint), now_ms() + cast($6 as bigint), 'open', now_ms())
       returning now_ms() as now_ms`,
-    params: [lease.leaseId, lease.budgetId, lease.ownerId, lease.granted, lease.leaseMs, lease.heldMs],
+    params: [
+      lease.leaseId,
+      lease.budgetId,
+      lease.ownerId,
+      lease.granted,
+      lease.leaseMs,
+      lease.heldMs,
+      lease.held,
+    ],
   }
 }
 
-/** More for a lease, which is thereby also renewed. */
+/** More for a lease, which is thereby also renewed. `held` is bounded as in `renewLease`. */
 export function growLease(lease: {
   leaseId: string
   epoch: number
   amount: bigint
+  held: bigint
   leaseMs: number
   heldMs: number
 }): LedgerStatement {
   return {
     sql: `update leases set granted_nanocredits = granted_nanocredits + $3, epoch = epoch + 1,
+        held_nanocredits = case when granted_nanocredits + $3 - captured_nanocredits < $6
+          then granted_nanocredits + $3 - captured_nanocredits else $6 end,
         expires_at_ms = now_ms() + cast($4 as bigint), held_until_ms = now_ms() + cast($5 as bigint)
       where lease_id = $1 and epoch = $2 and state = 'open' returning now_ms() as now_ms`,
-    params: [lease.leaseId, lease.epoch, lease.amount, lease.leaseMs, lease.heldMs],
+    params: [lease.leaseId, lease.epoch, lease.amount, lease.leaseMs, lease.heldMs, lease.held],
     expect: 1,
     guard: leaseGuard(lease.leaseId),
   }
@@ -178,6 +190,7 @@ export interface LeaseRow {
   isExpired: boolean
   isHeldOver: boolean
 }
+/** How a lease row stands: `draining` is left only what running calls hold. */
 export type SliceRowState = 'open' | 'draining' | 'closed'
 
 /** What ending an expired lease waits for; by the database's clock, judged again in the statement itself. */

@@ -260,6 +260,8 @@ export const captureStallMs = 1_000
 /** Wait between tries of a capture that storage refused: first, and most. */
 export const captureRetryMs = 50
 export const captureRetryMaxMs = 1_000
+/** How often waiting captures are checked for having waited too long. */
+export const captureWatchMs = 500
 /** Tries of one group after its leases or budgets turned out closed, before it is split. */
 export const captureRedirectsMax = 4
 /** How long stopping waits for captures to become durable and for leases to be given back. */
@@ -410,3 +412,13 @@ export const orphanSecondLookMs = 3_600_000
 export const retentionPageMax = 200
 export const retentionPagesMax = 500
 export const retentionEveryMs = 3_600_000
+/** Series one metric may have; further ones are counted together, so that names from outside cannot fill the memory. */
+export const metricSeriesMax = 2_000
+/** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */
+export const logGatherBytes = 8_192
+export const logGatherMs = 200
+export const logBacklogBytesMax = 4_000_000
+/** Characters of one text in a log line; the rest is cut. */
+export const logTextMax = 2_000
+/** How often the delay of the event loop is sampled. */
+export const loopSampleEveryMs = 250

@@ -1,5 +1,7 @@
 import type { CaptureRow } from '../../src/billing/capture-row.ts'
+import type { Endpoint } from '../../src/canonical/endpoint.ts'
 import { noUsage } from '../../src/canonical/usage.ts'
+import type { Demand, Price } from '../../src/canonical/usage.ts'
 import type { Principal } from '../../src/canonical/principal.ts'
 import type { Database } from '../../src/storage/database.ts'
 
@@ -82,4 +84,45 @@ export async function insertOrganization(
       },
     ],
   })
+}
+
+/** An endpoint of a modality and price. */
+export function endpointOf(
+  modality: Endpoint['modality'],
+  price: Price,
+  change: Partial<Endpoint> = {},
+): Endpoint {
+  return {
+    id: 'maker/model',
+    deployment: {
+      id: 'maker',
+      provider: 'maker',
+      providerName: 'Maker',
+      baseUrl: 'http://127.0.0.1:1',
+      auth: { type: 'none' },
+      region: null,
+      weight: 1,
+      concurrencyMax: null,
+    },
+    model: 'maker/model',
+    upstreamModel: 'model',
+    modality,
+    price,
+    isPriced: true,
+    contextLength: null,
+    outputTokensMax: null,
+    parameters: null,
+    inputModalities: ['text'],
+    outputModalities: ['text'],
+    dataPolicy: { zdr: false, trains: false, stores: false },
+    quantization: null,
+    batch: 'none',
+    audio: null,
+    ...change,
+  }
+}
+
+/** What a call asks for: nothing of anything unless changed. */
+export function demandOf(change: Partial<Demand> = {}): Demand {
+  return { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 0, ...change }
 }

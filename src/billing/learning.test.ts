@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { noUsage } from '../canonical/usage.ts'
+import { createLearning } from './learning.ts'
+import type { Learning, LearningSample } from './learning.ts'
+
+function teach(learning: Learning, count: number, change: (index: number) => Partial<LearningSample>): void {
+  for (let index = 0; index < count; index += 1) {
+    learning.record({
+      organizationId: 'org_a',
+      model: 'maker/model',
+      estimatedInputTokens: 100,
+      usage: { ...noUsage, inputTokens: 120, outputTokens: index + 1 },
+      source: 'provider',
+      ending: 'completed',
+      ...change(index),
+    })
+  }
+}
+
+test('the prompt ratio is 1 until enough was seen, then rather high than low', () => {
+  const learning = createLearning()
+  teach(learning, 19, () => ({}))
+  expect(learning.promptRatio('maker/model')).toBe(1)
+  teach(learning, 5, () => ({ usage: { ...noUsage, inputTokens: 200 } }))
+  expect(learning.promptRatio('maker/model')).toBe(2)
+  expect(learning.promptRatio('maker/other')).toBe(1)
+})
+
+test('a ratio beyond belief is bounded', () => {
+  const learning = createLearning()
+  teach(learning, 30, () => ({ usage: { ...noUsage, inputTokens: 1_000_000 } }))
+  expect(learning.promptRatio('maker/model')).toBe(4)
+})
+
+test('expected output is the 90th percentile of the organization’s own recent answers', () => {
+  const learning = createLearning()
+  teach(learning, 128, () => ({ usage: { ...noUsage, outputTokens: 9_999 } }))
+  teach(learning, 128, () => ({}))
+  expect(learning.outputTokens('org_a', 'maker/model')).toBe(116)
+  expect(learning.outputTokens('org_b', 'maker/model')).toBeNull()
+})
+
+test('nothing is learned from estimates, failures and hang-ups', () => {
+  const learning = createLearning()
+  teach(learning, 30, () => ({ source: 'estimated' }))
+  teach(learning, 30, () => ({ ending: 'cancelled' }))
+  teach(learning, 30, () => ({ ending: 'failed' }))
+  expect(learning.outputTokens('org_a', 'maker/model')).toBeNull()
+  expect(learning.takeChanged()).toEqual([])
+})
+
+test('what was saved comes back, and what is learned since counts first', () => {
+  const first = createLearning()
+  teach(first, 40, () => ({}))
+  const saved = first.takeChanged()
+  expect(first.takeChanged()).toEqual([])
+  const second = createLearning()
+  second.restore(saved)
+  expect(second.promptRatio('maker/model')).toBe(1.2)
+  expect(second.outputTokens('org_a', 'maker/model')).toBe(37)
+  teach(second, 40, () => ({ usage: { ...noUsage, inputTokens: 100, outputTokens: 5 } }))
+  expect(second.promptRatio('maker/model')).toBe(1)
+})

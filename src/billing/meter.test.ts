@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'bun:test'
+import { demandOf, endpointOf } from '../../test/simulation/billing-fixtures.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
+import { noUsage } from '../canonical/usage.ts'
+import type { Usage } from '../canonical/usage.ts'
+import { meter } from './meter.ts'
+import type { MeterContext } from './meter.ts'
+
+const chat = endpointOf('language', { inputToken: 1n, outputToken: 2n })
+const usual: Usage = { ...noUsage, inputTokens: 100, outputTokens: 20 }
+
+function readingOf(change: Partial<MeterReading>): MeterReading {
+  return {
+    usage: null,
+    source: 'provider',
+    finishReason: 'stop',
+    nativeFinishReason: 'stop',
+    upstreamId: null,
+    upstreamModel: null,
+    outputBytes: 60,
+    outputPieces: 15,
+    reportedCostNanocredits: null,
+    ...change,
+  }
+}
+
+function contextOf(change: Partial<MeterContext> = {}): MeterContext {
+  const demand = demandOf({ inputTokens: 90, outputTokensMax: 50 })
+  return { demand, endpoint: chat, ending: 'completed', ...change }
+}
+
+describe('what the provider reported', () => {
+  test('counts as it is when it can be true', () => {
+    expect(meter(readingOf({ usage: usual }), contextOf())).toEqual({ usage: usual, source: 'provider' })
+  })
+
+  test('is replaced by a bounded estimate when it is negative, fractional, not a number or beyond belief', () => {
+    const absurd = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52, 900_000_000]
+    for (const outputTokens of absurd) {
+      const metered = meter(readingOf({ usage: { ...usual, outputTokens } }), contextOf())
+      expect(metered).toEqual({
+        usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
+        source: 'estimated',
+      })
+    }
+  })
+
+  test('is replaced when it says that nothing was used although an answer was seen', () => {
+    expect(meter(readingOf({ usage: noUsage }), contextOf()).usage.outputTokens).toBe(20)
+    const noOutput = meter(readingOf({ usage: { ...usual, outputTokens: 0 } }), contextOf())
+    expect(noOutput).toMatchObject({ source: 'estimated', usage: { outputTokens: 20 } })
+  })
+
+  test('is cut to its totals where a part exceeds them, and marked', () => {
+    const usage = { ...usual, cachedInputTokens: 400, reasoningTokens: 50 }
+    expect(meter(readingOf({ usage }), contextOf())).toEqual({
+      usage: { ...usual, cachedInputTokens: 100, reasoningTokens: 20 },
+      source: 'estimated',
+    })
+  })
+
+  test('is held to the context the endpoint states', () => {
+    const small = endpointOf('language', {}, { contextLength: 100_000 })
+    const usage = { ...usual, inputTokens: 200_000 }
+    expect(meter(readingOf({ usage }), contextOf({ endpoint: small })).source).toBe('estimated')
+  })
+})
+
+describe('without a report', () => {
+  test('missing usage is estimated from what was asked and seen, never zero', () => {
+    const metered = meter(readingOf({}), contextOf())
+    expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 20 }, source: 'estimated' })
+  })
+
+  test('an estimate corrects the prompt by the learned ratio and never exceeds what was allowed', () => {
+    const reading = readingOf({ outputBytes: 90_000 })
+    expect(meter(reading, contextOf({ promptRatio: 1.5 })).usage).toMatchObject({
+      inputTokens: 135,
+      outputTokens: 50,
+    })
+  })
+
+  test('a caller who hangs up pays for what was streamed', () => {
+    const reading = readingOf({ finishReason: null, outputBytes: 30, outputPieces: 12 })
+    const metered = meter(reading, contextOf({ ending: 'cancelled' }))
+    expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 12 }, source: 'estimated' })
+  })
+
+  test('a stream that broke off is paid as far as it came', () => {
+    const metered = meter(readingOf({ finishReason: null }), contextOf({ ending: 'failed' }))
+    expect(metered.usage.outputTokens).toBe(20)
+  })
+
+  test('embeddings are estimated by their input', () => {
+    const endpoint = endpointOf('embedding', { inputToken: 1n })
+    const reading = readingOf({ outputBytes: 0, outputPieces: 0, finishReason: null })
+    expect(meter(reading, contextOf({ endpoint })).usage).toEqual({ ...noUsage, inputTokens: 90 })
+  })
+})
+
+describe('nothing is charged', () => {
+  test('when nothing was answered', () => {
+    const nothing = { outputBytes: 0, outputPieces: 0 }
+    expect(meter(readingOf(nothing), contextOf({ ending: 'failed' })).usage).toEqual(noUsage)
+    expect(
+      meter(readingOf({ ...nothing, finishReason: null }), contextOf({ ending: 'cancelled' })).usage,
+    ).toEqual(noUsage)
+  })
+
+  test('when a model ended without a word and with a blank or failed reason, whatever it reports for the prompt', () => {
+    const usage = { ...usual, outputTokens: 0 }
+    for (const finishReason of [null, 'error']) {
+      const metered = meter(readingOf({ usage, finishReason, outputBytes: 0, outputPieces: 0 }), contextOf())
+      expect(metered.usage).toEqual(noUsage)
+    }
+  })
+
+  test('but an empty answer that ended properly is charged as reported', () => {
+    const usage = { ...usual, outputTokens: 0 }
+    const reading = readingOf({ usage, outputBytes: 0, outputPieces: 0 })
+    expect(meter(reading, contextOf()).usage).toEqual(usage)
+  })
+})
+
+describe('audio', () => {
+  const whisper = endpointOf('transcription', { audioMillisecond: 100n })
+
+  test('a duration of years is replaced by the length of the file', () => {
+    const usage = { ...noUsage, audioMilliseconds: 5 * 365 * 86_400_000 }
+    const demand = demandOf({ audioMilliseconds: 61_000 })
+    const metered = meter(readingOf({ usage }), contextOf({ endpoint: whisper, demand }))
+    expect(metered).toEqual({ usage: { ...noUsage, audioMilliseconds: 61_000 }, source: 'estimated' })
+  })
+
+  test('of unknown length is charged as a minute and not as nothing', () => {
+    const demand = demandOf({ audioMilliseconds: null })
+    expect(meter(readingOf({}), contextOf({ endpoint: whisper, demand })).usage.audioMilliseconds).toBe(
+      60_000,
+    )
+  })
+
+  test('speech without a report is charged by its characters', () => {
+    const speech = endpointOf('speech', { character: 15_000n })
+    const reading = readingOf({ outputBytes: 48_000, outputPieces: 4, finishReason: null })
+    const demand = demandOf({ characters: 120 })
+    expect(meter(reading, contextOf({ endpoint: speech, demand })).usage).toEqual({
+      ...noUsage,
+      characters: 120,
+    })
+  })
+})
