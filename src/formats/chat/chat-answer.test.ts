@@ -158,6 +158,8 @@ describe('a whole chat answer', () => {
     expect(reading.usage).toMatchObject({ outputTokens: 55, reasoningTokens: 50 })
     expect(body.usage).toMatchObject({ completion_tokens: 55, total_tokens: 71 })
     expect(decode(wire).reading.usage).toBeNull()
+    const proven = { ...usage, total_tokens: 71, completion_tokens_details: { reasoning_tokens: 50 } }
+    expect(decode(answer({ content: 'a' }, { usage: proven })).reading.usage?.outputTokens).toBe(55)
   })
 
   test('without usable usage is estimated, never free', () => {

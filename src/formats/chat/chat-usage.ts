@@ -36,7 +36,11 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
   if (cached > 0) promptDetails['cached_tokens'] = cached
   const reasoning = completionDetails['reasoning_tokens'] ?? 0
   const written = promptDetails['cache_write_tokens'] ?? 0
-  const output = quirks.reasoningNotCounted && reasoning > completion ? completion + reasoning : completion
+  const isCounted = !isReasoningApart(
+    { prompt, completion, reasoning, total: readCount(wire['total_tokens']) },
+    quirks,
+  )
+  const output = isCounted ? completion : completion + reasoning
   // Parts above their total would be billed twice; such counts are as good as none.
   if (cached + written > prompt || reasoning > output) return null
   return {
@@ -54,6 +58,16 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
       outputAudioTokens: completionDetails['audio_tokens'] ?? 0,
     },
   }
+}
+
+/** Whether reasoning is missing from the completion: a total that only adds up with it proves it, whoever the host is. */
+function isReasoningApart(
+  counts: { prompt: number; completion: number; reasoning: number; total: number | null },
+  quirks: UsageQuirks,
+): boolean {
+  const { prompt, completion, reasoning, total } = counts
+  if (reasoning === 0) return false
+  return total === prompt + completion + reasoning || (quirks.reasoningNotCounted && reasoning > completion)
 }
 
 /** A whole count from 0 to the bound, or null. */

@@ -1,0 +1,81 @@
+import type { DataPolicy, Deployment } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
+import { assert } from '../core/assert.ts'
+import type { Preset } from './define-provider.ts'
+import { findPreset, presets } from './presets.ts'
+
+/** A provider as the operator configures it; the members are those of the configuration file, checked already. */
+export interface ProviderSettings {
+  id?: string | undefined
+  preset: string
+  name?: string | undefined
+  base_url?: string | undefined
+  api_key?: string | undefined
+  region?: string | undefined
+  weight: number
+  concurrency?: number | undefined
+  discover?: boolean | undefined
+  models: readonly OperatorModel[]
+  data_policy?: { zdr?: boolean | undefined; trains?: boolean | undefined; stores?: boolean | undefined } | undefined
+}
+
+/** The preset of a slug that is known to exist. */
+export function presetOf(slug: string): Preset {
+  const preset = findPreset(slug)
+  assert(preset !== null, `there is no preset ${slug}`)
+  return preset
+}
+
+/** A configured provider as the catalog takes it: preset, base URL and key were checked with the configuration. */
+export function toDeploymentSource(provider: ProviderSettings): DeploymentSource {
+  const preset = presetOf(provider.preset)
+  const deployment: Deployment = {
+    id: provider.id ?? preset.slug,
+    provider: preset.slug,
+    providerName: provider.name ?? preset.name,
+    baseUrl: (provider.base_url ?? preset.baseUrl ?? '').replace(/\/+$/, ''),
+    auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
+    region: provider.region ?? null,
+    weight: provider.weight,
+    concurrencyMax: provider.concurrency ?? null,
+  }
+  return {
+    deployment,
+    author: preset.slug === 'custom' ? deployment.id : preset.author,
+    modalities: modalitiesOf(preset),
+    pricesProviderId: preset.pricesProviderId,
+    isFree: preset.isLocal,
+    onlyListed: preset.isLocal,
+    dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
+    batch: preset.batch,
+    audio: preset.audio,
+    models: provider.models,
+  }
+}
+
+/** The simulator as a provider; it takes any key. */
+export function sandboxSource(url: string): DeploymentSource {
+  return toDeploymentSource({ preset: 'sandbox', base_url: `${url}/v1`, api_key: 'sandbox', weight: 1, models: [] })
+}
+
+/** Providers that could be configured, for telling people what would serve the model they asked for. */
+export function potentialProviders(): PotentialProvider[] {
+  return presets.flatMap(({ author, pricesProviderId, keyVariable }) =>
+    keyVariable === null ? [] : [{ author, pricesProviderId, keyVariable }],
+  )
+}
+
+function withStated(policy: DataPolicy, stated: NonNullable<ProviderSettings['data_policy']>): DataPolicy {
+  return {
+    zdr: stated.zdr ?? policy.zdr,
+    trains: stated.trains ?? policy.trains,
+    stores: stated.stores ?? policy.stores,
+  }
+}
+
+const allModalities: readonly Modality[] = ['language', 'embedding', 'transcription', 'speech']
+
+function modalitiesOf({ adapters }: Preset): Modality[] {
+  return allModalities.filter((modality) => adapters[modality] !== undefined)
+}

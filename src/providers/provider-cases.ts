@@ -1,0 +1,198 @@
+import { expect, test } from 'bun:test'
+import type { TextCall } from '../canonical/call.ts'
+import { GatewayError } from '../core/errors.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
+import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import {
+  framesOf,
+  runStream,
+  streamOf,
+  testCharge,
+  testContext,
+  testEndpoint,
+} from '../formats/chat/chat-testing.ts'
+import { selectCodec } from '../formats/codec.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
+import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.ts'
+import type { Preset, TextAdapter } from './define-provider.ts'
+
+const context = { sessionIdHeader: null }
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+const jsonOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes))
+
+/** Everything a caller may send, so that each preset has to decide about all of it. */
+const wholeRequest = {
+  model: 'author/name',
+  models: ['author/other'],
+  messages: [
+    { role: 'developer', content: 'be brief' },
+    { role: 'user', content: [{ type: 'text', text: 'hi' }], name: 'ann' },
+  ],
+  provider: { sort: 'price' },
+  session_id: 's',
+  trace: { trace_id: 't' },
+  plugins: [],
+  transforms: [],
+  route: 'fallback',
+  preset: 'p',
+  debug: {},
+  usage: { include: true },
+  headrace: {},
+  stop_server_tools_when: [],
+  stream: true,
+  stream_options: { include_usage: false },
+  temperature: 0,
+  top_p: 1,
+  top_k: 5,
+  seed: 1,
+  stop: ['x'],
+  max_tokens: 10,
+  logprobs: true,
+  user: 'u',
+  reasoning: { effort: 'low' },
+  tools: [{ type: 'function', function: { name: 'f' } }],
+  tool_choice: 'required',
+  response_format: { type: 'json_schema', json_schema: { name: 's', schema: {} } },
+  unknown_member: 1,
+}
+const gatewayOnly = [
+  'models',
+  'provider',
+  'session_id',
+  'trace',
+  'plugins',
+  'transforms',
+  'route',
+  'preset',
+  'debug',
+  'usage',
+  'headrace',
+  'stop_server_tools_when',
+]
+
+const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: 'up-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'up',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+})
+
+/** The promises every provider keeps, whatever it speaks. */
+export function testProvider(preset: Preset): void {
+  test('is complete and consistent data', () => {
+    expect(preset.slug).toMatch(/^[a-z0-9]+$/)
+    expect(preset.name).not.toBe('')
+    expect(Object.keys(preset.adapters)).not.toEqual([])
+    if (preset.baseUrl !== null) expect(preset.baseUrl).toMatch(/^https?:\/\/[^/].*[^/]$/)
+    if (preset.auth === 'bearer') expect(preset.keyVariable).toMatch(/^[A-Z0-9]+_API_KEY$/)
+    if (preset.isLocal) expect(preset.dataPolicy).toEqual({ zdr: true, trains: false, stores: false })
+    else if (preset.baseUrl !== null) expect(preset.baseUrl).toStartWith('https://')
+  })
+  const { language, embedding } = preset.adapters
+  if (language) testChat(preset, language)
+  if (embedding) testEmbeddings(preset, embedding)
+}
+
+function testChat(preset: Preset, adapter: TextAdapter): void {
+  const codec = selectCodec('chat', adapter.format)
+  const endpoint = testEndpoint('up/name', preset.slug)
+  const call: TextCall = decodeChatRequest(bytesOf(wholeRequest), context)
+
+  test('is sent its own model name, and nothing that is only the gateway’s', () => {
+    const { body } = codec.encodeRequest(call, endpoint, adapter.quirks)
+    const wire = jsonOf(body)
+    expect(wire).toMatchObject({ model: 'up/name', stream: true })
+    for (const name of gatewayOnly) expect(wire).not.toHaveProperty(name)
+    expect(new TextDecoder().decode(body)).not.toContain('sk-never-shown')
+  })
+
+  test('has every member of a request either carried, renamed or listed as dropped', () => {
+    const { body, dropped } = codec.encodeRequest(call, endpoint, adapter.quirks)
+    const text = new TextDecoder().decode(body)
+    const renamed: Record<string, string> = {
+      max_tokens: 'max_completion_tokens',
+      seed: 'random_seed',
+      user: 'user_id',
+      reasoning: 'reasoning_effort',
+    }
+    for (const name of Object.keys(wholeRequest)) {
+      if (gatewayOnly.includes(name) || name === 'stream_options') continue
+      const isCarried = text.includes(`"${name}"`) || text.includes(`"${renamed[name]}"`)
+      expect(isCarried || dropped.includes(name)).toBe(true)
+    }
+  })
+
+  test('answers in the contract’s form', () => {
+    const wire = {
+      id: 'up-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'up',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
+      usage,
+    }
+    const answer = codec.decodeAnswer(bytesOf(wire), testContext, adapter.quirks, call)
+    expect(answer.reading.usage).toMatchObject({ inputTokens: 9, outputTokens: 3 })
+    expect(chatAnswerSchema.safeParse(jsonOf(answer.encode(testCharge))).error).toBeUndefined()
+  })
+
+  test('streams in the contract’s form, its ending kept back', () => {
+    const bytes = streamOf([
+      chunk({ role: 'assistant', content: 'h' }),
+      chunk({ content: 'i' }),
+      { ...chunk({}, 'stop'), usage },
+    ])
+    const { shown, ending, rewriter } = runStream(codec.createStream(testContext, adapter.quirks), bytes)
+    for (const frame of framesOf(shown + ending))
+      expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
+    expect(framesOf(shown)).toHaveLength(2)
+    expect(rewriter.reading().usage).toMatchObject({ inputTokens: 9, outputTokens: 3 })
+  })
+
+  test('turns what is no answer into a failed provider', () => {
+    for (const junk of ['', '<html>', '{}', '[]', 'null', '{"choices":null}']) {
+      const decoding = () =>
+        codec.decodeAnswer(new TextEncoder().encode(junk), testContext, adapter.quirks, call)
+      expect(decoding).toThrow(GatewayError)
+    }
+  })
+}
+
+function testEmbeddings(preset: Preset, adapter: TextAdapter): void {
+  const codec = selectCodec('embeddings', adapter.format)
+  const endpoint = testEndpoint('up/name', preset.slug)
+  const body = {
+    model: 'a/b',
+    input: ['x', 'y'],
+    encoding_format: 'base64',
+    dimensions: 2,
+    user: 'u',
+    provider: {},
+  }
+  const call = decodeEmbeddingsRequest(bytesOf(body), context)
+
+  test('is sent texts to embed, and nothing that is only the gateway’s', () => {
+    const encoded = codec.encodeRequest(call, endpoint, adapter.quirks)
+    const wire = jsonOf(encoded.body)
+    expect(wire).toMatchObject({ model: 'up/name', input: ['x', 'y'] })
+    expect(wire).not.toHaveProperty('provider')
+  })
+
+  test('gives vectors in the encoding the caller asked for', () => {
+    const data = [1, 0].map((index) => ({ object: 'embedding', index, embedding: [index, 0.5] }))
+    const answer = codec.decodeAnswer(
+      bytesOf({ object: 'list', data, model: 'm', usage }),
+      testContext,
+      adapter.quirks,
+      call,
+    )
+    const shown = jsonOf(answer.encode(testCharge))
+    expect(embeddingsAnswerSchema.safeParse(shown).error).toBeUndefined()
+    expect(shown.data.map((item: { embedding: string }) => item.embedding)).toEqual([
+      'AAAAAAAAAD8=',
+      'AACAPwAAAD8=',
+    ])
+  })
+}

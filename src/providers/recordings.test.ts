@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
+import { decodeChatAnswer } from '../formats/chat/chat-answer.ts'
+import { createChatStream } from '../formats/chat/chat-stream.ts'
+import { framesOf, runStream, testCharge, testContext } from '../formats/chat/chat-testing.ts'
+import { readUpstreamFailure } from '../formats/upstream-errors.ts'
+import { custom, deepseek, groq, mistral, openai } from './presets.ts'
+import type { Preset } from './define-provider.ts'
+
+const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../shared/recordings')
+const folders: readonly [folder: string, preset: Preset][] = [
+  ['openai/src/chat', openai],
+  ['groq/src', groq],
+  ['mistral/src', mistral],
+  ['deepseek/src/chat', deepseek],
+  ['openai-compatible/src/chat', custom],
+  ['xai/src', custom],
+  ['perplexity/src', custom],
+]
+
+function filesOf(folder: string, pattern: string): string[] {
+  return globSync(join(root, 'ai-sdk', folder, '__fixtures__', pattern))
+}
+
+function quirksOf({ adapters: { language } }: Preset) {
+  if (language?.format !== 'chat') throw new Error('the preset has no chat adapter')
+  return language.quirks
+}
+
+interface Piece {
+  content: string
+  reasoning: string
+  tools: Map<number, string>
+}
+
+/** What a client puts together from chunks; the same for what went in and what came out. */
+function assemble(frames: readonly Record<string, unknown>[]): Piece {
+  const piece: Piece = { content: '', reasoning: '', tools: new Map() }
+  for (const frame of frames) {
+    for (const { delta = {} } of (frame['choices'] ?? []) as { delta?: Record<string, unknown> }[]) {
+      addContent(piece, delta['content'])
+      const reasoning = delta['reasoning'] ?? delta['reasoning_content']
+      if (typeof reasoning === 'string') piece.reasoning += reasoning
+      const calls = (delta['tool_calls'] ?? []) as {
+        index: number
+        function?: { name?: string; arguments?: string }
+      }[]
+      for (const { index = 0, function: called } of calls) {
+        piece.tools.set(
+          index,
+          (piece.tools.get(index) ?? '') + (called?.name ?? '') + (called?.arguments ?? ''),
+        )
+      }
+    }
+  }
+  return piece
+}
+
+function addContent(piece: Piece, content: unknown): void {
+  if (typeof content === 'string') piece.content += content
+  if (!Array.isArray(content)) return
+  for (const part of content as { text?: string; thinking?: { text: string }[] }[]) {
+    piece.content += part.text ?? ''
+    for (const thought of part.thinking ?? []) piece.reasoning += thought.text
+  }
+}
+
+const isThere = existsSync(join(root, 'ai-sdk'))
+if (!isThere)
+  console.log('recordings are not here: set HEADRACE_RECORDINGS to check adapters against real replies')
+
+describe.if(isThere)('recorded streams', () => {
+  for (const [folder, preset] of folders) {
+    for (const file of filesOf(folder, '*.chunks.txt')) {
+      test(`${preset.slug} ${basename(file)} says the same after rewriting, cut anywhere`, () => {
+        const payloads = readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line.trim() !== '')
+        const bytes = Buffer.from(payloads.map((payload) => `data: ${payload}\n\n`).join(''))
+        const given = assemble(payloads.map((payload) => JSON.parse(payload) as Record<string, unknown>))
+        const cuts = Array.from(
+          { length: 40 },
+          (_, index) => Math.floor((bytes.length * index * 17) / 680) + (index % 7),
+        )
+        for (const places of [[], cuts.filter((cut) => cut <= bytes.length)]) {
+          const { shown, ending, rewriter } = runStream(
+            createChatStream(testContext, quirksOf(preset)),
+            bytes,
+            places,
+          )
+          const frames = framesOf(shown + ending)
+          expect(assemble(frames)).toEqual(given)
+          for (const frame of frames) expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
+          expect(rewriter.failure).toBeNull()
+          expect(rewriter.reading().usage?.outputTokens).toBeGreaterThan(0)
+        }
+      })
+    }
+  }
+})
+
+describe.if(isThere)('recorded answers', () => {
+  for (const [folder, preset] of folders) {
+    for (const file of filesOf(folder, '*.json')) {
+      const text = readFileSync(file, 'utf8')
+      const wire = JSON.parse(text) as Record<string, unknown>
+      if (!Array.isArray(wire['choices'])) continue
+      test(`${preset.slug} ${basename(file)} has what the contract requires`, () => {
+        const answer = decodeChatAnswer(Buffer.from(text), testContext, quirksOf(preset))
+        const shown = JSON.parse(new TextDecoder().decode(answer.encode(testCharge)))
+        expect(chatAnswerSchema.safeParse(shown).error).toBeUndefined()
+        expect(answer.reading.usage?.inputTokens).toBeGreaterThan(0)
+      })
+    }
+  }
+
+  test('a refused parameter is named', () => {
+    const [file] = filesOf('openai/src/chat', 'reasoning-model-legacy-parameter-error.json')
+    const failure = readUpstreamFailure({
+      status: 400,
+      headers: new Headers(),
+      body: readFileSync(file ?? ''),
+      requestedModel: 'openai/o3',
+      parameterNames: ['max_tokens'],
+    })
+    expect(failure.error).toMatchObject({ type: 'invalid_request', param: 'max_tokens' })
+  })
+})
