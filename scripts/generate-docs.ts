@@ -1,0 +1,13 @@
+/**
+ * `node bin/headrace.js --bun scripts/generate-docs.ts`: writes what the documentation takes from the code, the schema of
+ * the configuration file and the tables of `docs/configuration.md`. A test fails when what is committed differs.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generatedDocuments } from './generated-documents.ts'
+
+const root = join(import.meta.dir, '..')
+for (const { path, content } of generatedDocuments((file) => readFileSync(join(root, file), 'utf8'))) {
+  writeFileSync(join(root, path), content)
+  console.log(`wrote ${path}`)
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { configFileSchema } from '../src/config.ts'
+import { presets } from '../src/providers/presets.ts'
+
+type Json = Record<string, unknown>
+
+const schemaPath = 'docs/config.schema.json'
+const configurationPath = 'docs/configuration.md'
+
+/** Every generated file with its content; `read` gives a file that is there, of which only marked parts are replaced. */
+export function generatedDocuments(read: (path: string) => string): { path: string; content: string }[] {
+  const schema = configSchema()
+  const page = withSection(read(configurationPath), 'file', membersTable(schema))
+  return [
+    { path: schemaPath, content: `${JSON.stringify(schema, null, 2)}\n` },
+    { path: configurationPath, content: withSection(page, 'providers', providersTable()) },
+  ]
+}
+
+function configSchema(): Json {
+  // `input`: what a person may write, so members with a default are not required.
+  const schema = z.toJSONSchema(configFileSchema, { io: 'input', unrepresentable: 'any' }) as Json
+  return { ...schema, title: 'Headrace configuration file' }
+}
+
+function membersTable(schema: Json): string {
+  const rows = membersOf(schema, '').map(
+    ({ path, type, description }) => `| \`${path}\` | ${type} | ${description} |`,
+  )
+  return ['| Member | Type | Meaning |', '|---|---|---|', ...rows].join('\n')
+}
+
+interface Member {
+  path: string
+  type: string
+  description: string
+}
+
+function membersOf(schema: Json, prefix: string): Member[] {
+  return Object.entries(asObject(schema['properties'])).flatMap(([name, value]) => {
+    const member = asObject(value)
+    const path = `${prefix}${name}`
+    const items = asObject(member['items'])
+    const values = asObject(member['additionalProperties'])
+    const own = { path, type: typeOf(member), description: descriptionOf(member, path) }
+    // The same members as those of the top level's `prices`, which stand once.
+    if (path === 'providers[].models[].prices')
+      return [{ ...own, description: `${own.description} As \`prices.*\`.` }]
+    if (items['properties']) return [own, ...membersOf(items, `${path}[].`)]
+    if (values['properties']) return [own, ...membersOf(values, `${path}.*.`)]
+    return [own, ...membersOf(member, `${path}.`)]
+  })
+}
+
+function typeOf(member: Json): string {
+  if (Array.isArray(member['enum'])) return member['enum'].map((value) => `\`${String(value)}\``).join(', ')
+  if (Array.isArray(member['anyOf']))
+    return member['anyOf'].map((option) => typeOf(asObject(option))).join(' or ')
+  if (Array.isArray(member['type'])) return member['type'].join(' or ')
+  if (member['type'] === 'array') return `list of ${typeOf(asObject(member['items']))}`
+  return typeof member['type'] === 'string' ? member['type'] : 'any'
+}
+
+/** Meanings that the schema leaves to the environment variable of the same setting, or to the name. */
+const meanings: Readonly<Record<string, string>> = {
+  $schema: 'For editors: the schema of this file',
+  host: 'As `HEADRACE_HOST`',
+  port: 'As `HEADRACE_PORT`',
+  data: 'As `HEADRACE_DATA`',
+  database_url: 'As `DATABASE_URL`',
+  base_path: 'As `HEADRACE_BASE_PATH`',
+  trusted_proxies: 'As `HEADRACE_TRUSTED_PROXIES`',
+  log_level: 'As `HEADRACE_LOG_LEVEL`',
+  role: 'As `HEADRACE_ROLE`',
+  providers: 'The deployments: a provider with one credential and address each',
+  'providers[].base_url': "The provider's address up to and with its version; needed for `custom`",
+  'providers[].api_key': 'The credential, best as `${env:NAME}` or `${file:path}`',
+  'providers[].region': 'Shown in metadata; deployments of two regions fail apart',
+  'providers[].weight': 'Share of the traffic among equal endpoints.',
+  'providers[].models': 'Models that are not found by asking, and what is different about those that are',
+  'providers[].models[].modality': 'What the model does.',
+  'providers[].models[].context_length': 'Tokens of prompt and output together',
+  'providers[].models[].output_tokens_max': 'Most tokens of one answer',
+  'providers[].data_policy': 'What the provider does with data, for requests and policies that ask',
+  'providers[].data_policy.zdr': 'It keeps nothing',
+  'providers[].data_policy.trains': 'It may train on requests',
+  'providers[].data_policy.stores': 'It stores requests for a time',
+  batches: 'Limits of batches',
+  'batches.creations_per_minute': 'Batches one organization may create in a minute; 60 by default',
+  'batches.concurrency': 'Items of batches that one process runs at once; 64 by default',
+}
+
+function descriptionOf(member: Json, path: string): string {
+  const own = member['description']
+  const text = typeof own === 'string' ? own : (meanings[path] ?? '')
+  const byDefault = member['default']
+  const isShown = typeof byDefault === 'number' || typeof byDefault === 'string'
+  return `${text}${isShown ? ` Default ${byDefault}.` : ''}`.trim().replaceAll('|', '\\|')
+}
+
+function providersTable(): string {
+  const shown = (has: unknown) => (has === undefined ? '' : 'yes')
+  const rows = presets
+    .filter((preset) => preset.slug !== 'sandbox')
+    .map(({ slug, name, keyVariable, baseUrlVariable, adapters }) => {
+      const variable = keyVariable ?? baseUrlVariable
+      const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech].map(
+        shown,
+      )
+      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} |`
+    })
+  const headers = [
+    'Provider',
+    'Preset',
+    'Switched on by',
+    'Chat',
+    'Embeddings',
+    'Speech to text',
+    'Text to speech',
+  ]
+  return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** The page with the part between its two marks replaced. Throws when the marks are missing. */
+function withSection(page: string, name: string, content: string): string {
+  const [begin, end] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`]
+  const from = page.indexOf(begin)
+  const to = page.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`${configurationPath} has no part marked ${begin} … ${end}`)
+  return `${page.slice(0, from + begin.length)}\n${content}\n${page.slice(to)}`
+}
+
+function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}

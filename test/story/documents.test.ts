@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generatedDocuments } from '../../scripts/generated-documents.ts'
+import { ConfigError, readConfig } from '../../src/config.ts'
+import { listErrorTypes } from '../../src/core/errors.ts'
+import { presets } from '../../src/providers/presets.ts'
+
+const root = join(import.meta.dir, '../..')
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+test('docs/errors.md has exactly the errors that exist, with their statuses and canonical types', () => {
+  const rows = [...read('docs/errors.md').matchAll(/^\| `(\w+)` \| (\d+) \| `(\w+)` \| (.+) \|$/gm)]
+  const documented = rows.map(([, type, status, contractType]) => ({
+    type,
+    status: Number(status),
+    contractType,
+  }))
+  expect(documented).toEqual(listErrorTypes())
+  for (const [, , , , meaning = ''] of rows) expect(meaning.length).toBeGreaterThan(20)
+})
+
+test('what the documentation takes from the code is as the code has it', () => {
+  for (const { path, content } of generatedDocuments(read)) {
+    const isFresh = read(path) === content
+    expect(isFresh ? 'fresh' : `${path} differs: node bin/headrace.js --bun scripts/generate-docs.ts`).toBe(
+      'fresh',
+    )
+  }
+})
+
+test('docs/configuration.md names every variable that is read, and no other', () => {
+  let problem = ''
+  try {
+    readConfig({ env: { HEADRACE_NOT_A_VARIABLE: '1' }, cwd: '/', presets: [] })
+  } catch (error) {
+    if (error instanceof ConfigError) problem = error.message
+  }
+  const known = new Set(problem.slice(problem.indexOf('known ones')).match(/HEADRACE_[A-Z_]+/g))
+  const named = new Set(
+    [...read('docs/configuration.md').matchAll(/^\| `(HEADRACE_[A-Z_]+)` \|/gm)].map(([, name]) => name),
+  )
+  expect(known.size).toBeGreaterThan(5)
+  expect([...named].toSorted()).toEqual([...known].toSorted())
+})
+
+test('the README lists what switches each provider on, and what it offers', () => {
+  const page = read('README.md')
+  for (const { keyVariable, baseUrlVariable, adapters } of presets) {
+    const variable = keyVariable ?? baseUrlVariable
+    if (!variable) continue
+    const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech]
+    const cells = offers.map((adapter) => (adapter ? ' yes ' : ' ')).join('|')
+    expect(page).toContain(`| \`${variable}\` |${cells}|`)
+  }
+})
+
+test('the example configuration is read without a problem', () => {
+  const sources = {
+    env: {
+      HEADRACE_CONFIG: 'headrace.config.example.json',
+      OPENAI_API_KEY: 'a',
+      ACME_API_KEY: 'b',
+    },
+    cwd: root,
+    presets: presets.map(({ slug, keyVariable, baseUrlVariable }) => ({
+      slug,
+      keyVariable,
+      baseUrlVariable,
+    })),
+  }
+  const problems = (() => {
+    try {
+      readConfig(sources)
+      return []
+    } catch (error) {
+      return error instanceof ConfigError ? error.problems : [String(error)]
+    }
+  })()
+  // The one thing an example cannot bring along is the secret's file.
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toContain('secrets/groq')
+})
