@@ -176,7 +176,7 @@ export const memberParseBytesMax = 65_536
 /** Messages of one chat request; longer conversations do not fit any model's context. */
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
-export const textSampleBytes = 512
+export const textSampleBytes = 256
 /** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
 export const streamFrameBytesMax = 32_000_000
 /** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
@@ -422,3 +422,5 @@ export const logBacklogBytesMax = 4_000_000
 export const logTextMax = 2_000
 /** How often the delay of the event loop is sampled. */
 export const loopSampleEveryMs = 250
+/** Segments given back unfinished whose items' tries a worker remembers. */
+export const rememberedSegmentsMax = 1_000

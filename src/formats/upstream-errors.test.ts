@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
-import { readReportedError, readUpstreamFailure, redact } from './upstream-errors.ts'
+import { redact } from './redact.ts'
+import { readReportedError, readUpstreamFailure } from './upstream-errors.ts'
 
 function failureOf(status: number, body: unknown, headers: Record<string, string> = {}): UpstreamFailure {
   return readUpstreamFailure({

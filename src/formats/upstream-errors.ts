@@ -1,6 +1,8 @@
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
-import { retryAfterMsMax, upstreamMessageLengthMax } from '../core/limits.ts'
+import { retryAfterMsMax } from '../core/limits.ts'
+import { isMarkup, redact } from './redact.ts'
+import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 
 /** A response that is not a success, and what of the request helps to explain it. */
 export interface UpstreamErrorResponse {
@@ -11,14 +13,6 @@ export interface UpstreamErrorResponse {
   requestedModel: string
   /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
   parameterNames: readonly string[]
-}
-
-/** What an error body says, whatever its shape. Upstream text: not for callers as it is. */
-interface ReportedError {
-  message: string
-  type: string
-  code: string
-  param: string | null
 }
 
 /**
@@ -268,83 +262,6 @@ function parameterOf({ reported, parameterNames }: FailureFacts): string | null 
 function quote({ reported }: FailureFacts): string {
   const shown = redact(reported.message)
   return shown === '' ? '' : ` It said: ${shown}`
-}
-
-const secrets: readonly RegExp[] = [
-  /\b[a-z][a-z0-9+.-]*:\/\/[^\s"')>]+/gi,
-  /\b(?:sk|pk|rk|gsk|key|api|tok|org|proj|acct|user|req|fw|xai|AIza)[-_][\w*.-]{6,}/gi,
-  /\bBearer\s+\S+/gi,
-  /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g,
-  /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,
-  /\b(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:com|ai|net|org|io|dev|cloud|local|internal|xyz|svc)\b(?::\d+)?[^\s"')]*/gi,
-  /\blocalhost(?::\d+)?[^\s"')]*/gi,
-  /\S*\*{4,}\S*/g,
-  /\b(?=[\w-]*\d)[\w-]{24,}\b/g,
-]
-
-/** Upstream text that may be shown: one line, bounded, with addresses, hosts, ids and anything like a key taken out. */
-export function redact(text: string): string {
-  if (isMarkup(text)) return ''
-  let shown = text.slice(0, upstreamMessageLengthMax * 4).replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ')
-  for (const secret of secrets) shown = shown.replace(secret, '[removed]')
-  const characters = [...shown.trim()]
-  return characters.length <= upstreamMessageLengthMax
-    ? characters.join('')
-    : `${characters.slice(0, upstreamMessageLengthMax - 1).join('')}…`
-}
-
-function isMarkup(text: string): boolean {
-  return /<(?:!doctype|html|head|body)\b/i.test(text)
-}
-
-function parseErrorBody(body: Uint8Array): ReportedError {
-  const text = new TextDecoder().decode(body).trim()
-  try {
-    return readShape(JSON.parse(text))
-  } catch {
-    return { message: text, type: '', code: '', param: null }
-  }
-}
-
-/** Every shape seen in the wild, in the order that finds the most telling one. */
-function readShape(wire: unknown): ReportedError {
-  const body = isObject(Array.isArray(wire) ? wire[0] : wire)
-  const error = isObject(body?.['error'])
-  const fault = isObject(body?.['fault'])
-  const source = error ?? body ?? {}
-  return {
-    message: firstText([
-      error?.['message'],
-      body?.['error'],
-      body?.['message'],
-      body?.['detail'],
-      listMessages(body?.['detail']),
-      fault?.['faultstring'],
-      typeof wire === 'string' ? wire : undefined,
-    ]),
-    type: firstText([source['type'], source['status']]),
-    code: firstText([source['code'], source['error_type'], isObject(fault?.['detail'])?.['errorcode']]),
-    param: firstText([source['param']]) || null,
-  }
-}
-
-function listMessages(detail: unknown): string | undefined {
-  if (!Array.isArray(detail)) return undefined
-  return detail.flatMap((entry) => isObject(entry)?.['msg'] ?? []).join('; ')
-}
-
-function firstText(candidates: readonly unknown[]): string {
-  for (const candidate of candidates) {
-    if (typeof candidate === 'string' && candidate !== '') return candidate
-    if (typeof candidate === 'number') return String(candidate)
-  }
-  return ''
-}
-
-function isObject(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined
 }
 
 /** The provider's own wait in milliseconds, bounded; null when it named none or nonsense. */

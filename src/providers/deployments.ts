@@ -17,7 +17,9 @@ export interface ProviderSettings {
   concurrency?: number | undefined
   discover?: boolean | undefined
   models: readonly OperatorModel[]
-  data_policy?: { zdr?: boolean | undefined; trains?: boolean | undefined; stores?: boolean | undefined } | undefined
+  data_policy?:
+    | { zdr?: boolean | undefined; trains?: boolean | undefined; stores?: boolean | undefined }
+    | undefined
 }
 
 /** The preset of a slug that is known to exist. */
@@ -56,7 +58,13 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
 
 /** The simulator as a provider; it takes any key. */
 export function sandboxSource(url: string): DeploymentSource {
-  return toDeploymentSource({ preset: 'sandbox', base_url: `${url}/v1`, api_key: 'sandbox', weight: 1, models: [] })
+  return toDeploymentSource({
+    preset: 'sandbox',
+    base_url: `${url}/v1`,
+    api_key: 'sandbox',
+    weight: 1,
+    models: [],
+  })
 }
 
 /** Providers that could be configured, for telling people what would serve the model they asked for. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { findPreset, presets } from './presets.ts'
-import { testProvider } from './provider-cases.ts'
+import { testProvider } from './provider.case.ts'
 
 for (const preset of presets) describe(preset.name, () => testProvider(preset))
 

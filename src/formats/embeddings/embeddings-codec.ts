@@ -30,6 +30,7 @@ export interface EmbeddingsQuirkOptions {
   unknownMembers?: 'forward' | 'drop'
 }
 
+/** Options with their defaults. */
 export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
   format: 'embeddings'
 }
