@@ -18,7 +18,9 @@ function refusal(text: string): GatewayError {
 
 describe('parseJsonDocument', () => {
   test('finds every top-level member whatever the spacing', () => {
-    const document = parseJsonDocument(bytesOf(' { "a" : 1 ,\r\n"b":[{"c":"}]"}],\t"d":"x\\"y\\\\" , "e":null } \n'))
+    const document = parseJsonDocument(
+      bytesOf(' { "a" : 1 ,\r\n"b":[{"c":"}]"}],\t"d":"x\\"y\\\\" , "e":null } \n'),
+    )
     expect([...document.members.keys()]).toEqual(['a', 'b', 'd', 'e'])
     expect(memberValue(document, 'b')).toEqual([{ c: '}]' }])
     expect(memberValue(document, 'd')).toBe('x"y\\')
@@ -105,7 +107,9 @@ describe('editDocument', () => {
         (value, set, remove) => {
           const document = parseJsonDocument(bytesOf(JSON.stringify(value)))
           const texts = Object.fromEntries(Object.entries(set).map(([k, v]) => [k, JSON.stringify(v)]))
-          const edited = new Map(Object.entries(JSON.parse(textOf(editDocument(document, { set: texts, remove })))))
+          const edited = new Map(
+            Object.entries(JSON.parse(textOf(editDocument(document, { set: texts, remove })))),
+          )
           const expected = new Map(Object.entries(JSON.parse(JSON.stringify(value))))
           for (const name of remove) expected.delete(name)
           for (const [name, text] of Object.entries(texts)) expected.set(name, JSON.parse(text))
