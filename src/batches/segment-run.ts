@@ -27,7 +27,15 @@ import type { SegmentLease } from './segment-repository.ts'
 export type CloseReason = 'batch_cancelled' | 'batch_expired'
 
 /** How a run ended: every item has its result; or some are left, to be looked at again after `restMs`. */
-export type RunEnd = { isDone: true } | { isDone: false; restMs: number; isUnpaid: boolean }
+export type RunEnd =
+  | { isDone: true }
+  | {
+      isDone: false
+      restMs: number
+      isUnpaid: boolean
+      /** Tries that items have behind them, by place in the segment. */
+      attempts: ReadonlyMap<number, number>
+    }
 
 /** What a run needs. */
 export interface SegmentRunParts {
@@ -41,6 +49,8 @@ export interface SegmentRunParts {
   loadPrincipal: LoadPrincipal
   clock: Clock
   pause: Pause
+  /** Tries that items had in earlier runs, by place in the segment. */
+  attempts: ReadonlyMap<number, number>
 }
 
 /** An item that was put back. */
@@ -81,9 +91,12 @@ export class SegmentRun {
   #running = 0
   #changed = Promise.withResolvers<void>()
   #canEnlarge = true
+  /** Monotonic time of the last item that ended. */
+  #progressMs: number
 
   constructor(parts: SegmentRunParts) {
     this.#parts = parts
+    this.#progressMs = parts.clock.monotonicMs()
   }
 
   /** The rest of the segment ends without running; what runs may finish first, but not beyond the deadline. */
@@ -129,7 +142,12 @@ export class SegmentRun {
     else if (owner === null) this.#endRest(ownerGone())
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
-    return { isDone: false, restMs: this.#restMs(), isUnpaid: this.#resting.some(({ isUnpaid }) => isUnpaid) }
+    return {
+      isDone: false,
+      restMs: this.#restMs(),
+      isUnpaid: this.#resting.some(({ isUnpaid }) => isUnpaid),
+      attempts: new Map(this.#resting.map(({ item, attempts }) => [item.index, attempts])),
+    }
   }
 
   async #startItems(owner: Principal): Promise<void> {
@@ -155,7 +173,7 @@ export class SegmentRun {
     const item = this.#queue[this.#next]
     if (item === undefined) return null
     this.#next++
-    return { item, attempts: 0, dueMs: 0, isUnpaid: false }
+    return { item, attempts: this.#parts.attempts.get(item.index) ?? 0, dueMs: 0, isUnpaid: false }
   }
 
   /** Waits for a change; false when there is nothing worth waiting for here. */
@@ -171,7 +189,7 @@ export class SegmentRun {
       return true
     }
     const waitMs = this.#restMs()
-    if (this.#running === 0 && waitMs > segmentRestMs) return false
+    if (this.#running === 0 && (waitMs > segmentRestMs || this.#isStuck())) return false
     const done = new AbortController()
     await Promise.race([
       changed,
@@ -179,6 +197,11 @@ export class SegmentRun {
     ])
     done.abort()
     return true
+  }
+
+  /** Nothing has ended for a while: waiting for money or a provider is no reason to keep others waiting. */
+  #isStuck(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#progressMs > segmentRestMs
   }
 
   #restMs(): number {
@@ -263,6 +286,7 @@ export class SegmentRun {
     const capture = isFailed ? null : final.capture
     if (outcome.capture && capture === null) money.release(outcome.capture.hold)
     this.#canEnlarge = true
+    this.#progressMs = this.#parts.clock.monotonicMs()
     writer.add({
       index: item.index,
       item: item.item,

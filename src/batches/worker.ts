@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import {
   activeBatchesMax,
+  rememberedSegmentsMax,
   segmentLeaseMs,
   segmentRenewEveryMs,
   segmentsAtOnce,
@@ -81,6 +82,8 @@ export class Worker {
   #wakeup = Promise.withResolvers<void>()
   #isWoken = false
   #stopListening: () => void = () => undefined
+  /** Tries of items whose segments were given back, by segment, so that giving back does not start them anew. */
+  readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
   #lateResults = 0
   #leasesLost = 0
 
@@ -257,7 +260,9 @@ export class Worker {
       },
       onSettled: () => run.wake(),
     })
-    const run = new SegmentRun({ ...this.#parts, batch, lease, writer })
+    const attempts = this.#attempts.get(placeOf(lease)) ?? new Map<number, number>()
+    this.#attempts.delete(placeOf(lease))
+    const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
@@ -279,11 +284,19 @@ export class Worker {
       if (writer.isLost) return
       if (end.isDone) await this.#finish(lease)
       else await this.#giveBack(batch, lease, end)
+      if (!end.isDone) this.#remember(lease, end.attempts)
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
-      const end: RunEnd = { isDone: false, restMs: workerIdleMs, isUnpaid: false }
+      const end: RunEnd = { isDone: false, restMs: workerIdleMs, isUnpaid: false, attempts: new Map() }
       await this.#giveBack(batch, lease, end).catch(() => undefined)
     }
+  }
+
+  /** The oldest are forgotten first: then an item may be tried a few times more often. */
+  #remember(lease: SegmentLease, attempts: ReadonlyMap<number, number>): void {
+    const [oldest] = this.#attempts.keys()
+    if (this.#attempts.size >= rememberedSegmentsMax && oldest !== undefined) this.#attempts.delete(oldest)
+    this.#attempts.set(placeOf(lease), attempts)
   }
 
   async #finish(lease: SegmentLease): Promise<void> {
@@ -306,6 +319,10 @@ export class Worker {
     }
     await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
   }
+}
+
+function placeOf(lease: SegmentLease): string {
+  return `${lease.batchId}/${lease.ordinal}`
 }
 
 function keyOf(batchId: string, ordinal: number, epoch: number): string {
