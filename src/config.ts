@@ -74,17 +74,12 @@ export const configFileSchema = z.strictObject({
   trusted_proxies: z.array(z.string()).optional(),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
+  share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),
   providers: z.array(providerSchema).default([]),
   prices: z
     .record(z.string(), pricesSchema)
     .default({})
     .describe('Prices by public model id, for every provider'),
-  batches: z
-    .strictObject({
-      creations_per_minute: z.int().positive().optional(),
-      concurrency: z.int().positive().max(10_000).optional(),
-    })
-    .optional(),
 })
 
 export type ModelPrices = z.output<typeof pricesSchema>
@@ -102,10 +97,10 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
+  /** Several processes of this machine listen on one port; a port in use is then no error. */
+  readonly sharePort: boolean
   readonly providers: readonly ProviderConfig[]
   readonly prices: Readonly<Record<string, ModelPrices>>
-  readonly batchCreationsPerMinute: number
-  readonly batchConcurrency: number
   readonly bootstrap: {
     readonly creditsNanocredits: bigint | null
     readonly key: string | null
@@ -150,6 +145,7 @@ const knownVariables = [
   'HEADRACE_TRUSTED_PROXIES',
   'HEADRACE_LOG_LEVEL',
   'HEADRACE_ROLE',
+  'HEADRACE_SHARE_PORT',
   'HEADRACE_BOOTSTRAP_CREDITS',
   'HEADRACE_BOOTSTRAP_KEY',
   'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY',
@@ -185,11 +181,10 @@ export function readConfig(sources: ConfigSources): Config {
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??
       'info',
+    sharePort: env['HEADRACE_SHARE_PORT'] === '1' || (file.share_port ?? false),
     role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
     providers: [...file.providers, ...providersFromEnvironment(sources, file.providers)],
     prices: file.prices,
-    batchCreationsPerMinute: file.batches?.creations_per_minute ?? 60,
-    batchConcurrency: file.batches?.concurrency ?? 64,
     bootstrap: {
       creditsNanocredits: creditsOf(env['HEADRACE_BOOTSTRAP_CREDITS'], problems),
       key: secretOf(env['HEADRACE_BOOTSTRAP_KEY'], 'HEADRACE_BOOTSTRAP_KEY', problems),

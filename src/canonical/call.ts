@@ -88,6 +88,8 @@ export interface AudioSource {
 export interface TranscriptionCall extends CallBase {
   kind: 'transcription'
   audio: AudioSource
+  /** Length of the audio as its container says, null when it cannot be told; `demand` then has a bound instead. */
+  measuredMilliseconds: number | null
   language: string | null
   temperature: number | null
   responseFormat: 'json' | 'verbose_json'

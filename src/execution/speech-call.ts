@@ -17,7 +17,8 @@ interface OpenedSpeech {
   response: UpstreamResponse
   stream: SpeechStream
   first: Uint8Array
-  isEnded: boolean
+  /** What is shown last, once the money is durable; null while the upstream still speaks. */
+  tail: Uint8Array | null
 }
 
 /** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
@@ -67,9 +68,10 @@ async function readFirst(response: UpstreamResponse, stream: SpeechStream): Prom
   try {
     for (;;) {
       const { done, value } = await response.body.read()
-      if (done) return { response, stream, first: new Uint8Array(0), isEnded: true }
+      // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
+      if (done) return { response, stream, first: new Uint8Array(0), tail: stream.end() }
       const first = stream.push(value)
-      if (first !== null && first.byteLength > 0) return { response, stream, first, isEnded: false }
+      if (first !== null && first.byteLength > 0) return { response, stream, first, tail: null }
     }
   } catch (error) {
     response.body.cancel()
@@ -117,10 +119,9 @@ function speechBody(
           const bytes = await nextBytes(opened)
           if (isOver) return
           if (bytes !== null) return controller.enqueue(bytes)
-          const tail = opened.stream.end()
           await settle('completed')
           if (isOver) return
-          if (tail.byteLength > 0) controller.enqueue(tail)
+          if (opened.tail && opened.tail.byteLength > 0) controller.enqueue(opened.tail)
           controller.close()
           over()
         } catch (error) {
@@ -147,9 +148,9 @@ async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
     opened.first = new Uint8Array(0)
     return first
   }
-  while (!opened.isEnded) {
+  while (opened.tail === null) {
     const { done, value } = await opened.response.body.read()
-    if (done) opened.isEnded = true
+    if (done) opened.tail = opened.stream.end()
     else {
       const bytes = opened.stream.push(value)
       if (bytes !== null && bytes.byteLength > 0) return bytes
@@ -171,13 +172,12 @@ async function settleSpeech(
   await plan.settlement.capture(row)
 }
 
+// Characters are counted exactly; a model that bills tokens does not report them with its bytes, so the meter estimates.
 function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
+  const isCounted = endpoint.price.character !== undefined
   return {
-    usage: { ...noUsage, characters: call.demand.characters },
-    source:
-      endpoint.price.character === undefined && endpoint.price.outputAudioToken !== undefined
-        ? 'estimated'
-        : 'provider',
+    usage: isCounted ? { ...noUsage, characters: call.demand.characters } : null,
+    source: isCounted ? 'provider' : 'estimated',
     finishReason: null,
     nativeFinishReason: null,
     upstreamId: null,

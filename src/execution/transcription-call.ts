@@ -68,7 +68,7 @@ export async function executeTranscription(
 /** The provider's figures first, the container's length second; without either the meter estimates. */
 function readingOf(transcription: CanonicalTranscription, call: TranscriptionCall): MeterReading {
   const { tokens, durationSeconds } = transcription
-  const measured = call.demand.audioMilliseconds
+  const measured = call.measuredMilliseconds
   const audioMilliseconds = durationSeconds === null ? (measured ?? 0) : Math.round(durationSeconds * 1000)
   const isKnown = tokens !== null || audioMilliseconds > 0
   return {

@@ -52,6 +52,7 @@ function callWith(changes: Partial<TranscriptionCall> & { audioFormat?: string }
     granularities: [],
     diarize: false,
     keyterms: [],
+    measuredMilliseconds: null,
     ...changes,
   }
 }

@@ -117,6 +117,7 @@ export function toTranscriptionCall(
     trace: wire.trace ?? null,
     dropped: [...dropped, ...droppedPreferences],
     audio,
+    measuredMilliseconds: null,
     language: wire.language?.toLowerCase() ?? null,
     temperature: wire.temperature ?? null,
     responseFormat: wantsTimes ? 'verbose_json' : 'json',

@@ -71,7 +71,8 @@ async function withDuration(decoded: DecodedTranscription, parts: HttpParts): Pr
     if (!isLocalAudio(audio)) return local
     const measured = await measureDuration(audio)
     const audioMilliseconds = measured ?? estimateDurationMs(audio.format, audio.sizeBytes)
-    return { ...local, call: { ...local.call, demand: { ...demand, audioMilliseconds } } }
+    const call = { ...local.call, measuredMilliseconds: measured, demand: { ...demand, audioMilliseconds } }
+    return { ...local, call }
   } catch (error) {
     await decoded.dispose()
     throw error

@@ -1,0 +1,122 @@
+import type { CommandContext, ProviderCheck } from './context.ts'
+
+/** The running gateway as its console sees it. */
+export interface ServedGateway {
+  listen(): { url: string; port: number }
+  stop(): Promise<void>
+  checkProviders(): Promise<readonly ProviderCheck[]>
+  unpricedModels(): readonly string[]
+  readonly isSandbox: boolean
+  readonly bootstrapped: {
+    isNew: boolean
+    accountMode: 'prepaid' | 'tracked'
+    key: string | null
+    managementKey: string | null
+  }
+}
+
+/** What the loop needs of the outside. */
+export interface ServeParts {
+  config: { host: string; port: number; dataFolder: string }
+  create: () => Promise<ServedGateway>
+  context: Pick<CommandContext, 'write' | 'writeError'>
+  /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
+  untilSignal: (again: () => void) => Promise<string>
+  /** Milliseconds since the process began. */
+  uptimeMs: () => number
+}
+
+/** Starts, says what there is to say, and resolves with the exit code once a signal has stopped it. */
+export async function serveUntilSignal(parts: ServeParts): Promise<number> {
+  const { context } = parts
+  let gateway: ServedGateway
+  try {
+    gateway = await parts.create()
+  } catch (error) {
+    return refuse(error, parts)
+  }
+  try {
+    const { url } = gateway.listen()
+    context.write(greeting(url, gateway, parts.uptimeMs()))
+  } catch (error) {
+    await gateway.stop()
+    return refuse(error, parts)
+  }
+  void reportProviders(gateway, context)
+  await parts.untilSignal(() =>
+    context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
+  )
+  context.writeError('Stopping: no new work, finishing what runs…\n')
+  await gateway.stop()
+  return 0
+}
+
+function greeting(url: string, gateway: ServedGateway, uptimeMs: number): string {
+  const { bootstrapped, isSandbox } = gateway
+  const lines = [`Headrace is ready at ${url} (${Math.round(uptimeMs)} ms)`]
+  if (isSandbox) {
+    lines.push(
+      'No provider is configured, so the SIMULATOR answers as provider "sandbox": nothing is real and nothing is charged by anybody.',
+      "Set OPENAI_API_KEY (or another provider's key) and start again for real models.",
+    )
+  }
+  if (bootstrapped.key !== null || bootstrapped.managementKey !== null) {
+    lines.push('', 'Shown once, so keep them:')
+    if (bootstrapped.key !== null) lines.push(`  inference key   ${bootstrapped.key}`)
+    if (bootstrapped.managementKey !== null) lines.push(`  management key  ${bootstrapped.managementKey}`)
+  } else if (!bootstrapped.isNew) {
+    lines.push('The keys of the first start are still valid; lost them? npx headrace keys create')
+  }
+  lines.push('', 'Try everything it does: npx headrace try', '')
+  return `${lines.join('\n')}\n`
+}
+
+async function reportProviders(gateway: ServedGateway, context: ServeParts['context']): Promise<void> {
+  if (!gateway.isSandbox) {
+    for (const { provider, ok, message } of await gateway.checkProviders()) {
+      context.write(`${ok ? '✓' : '✗'} ${provider}: ${message}\n`)
+    }
+  }
+  const unpriced = gateway.unpricedModels()
+  if (unpriced.length === 0) return
+  const shown = unpriced.slice(0, 5).join(', ')
+  const more = unpriced.length > 5 ? ` and ${unpriced.length - 5} more` : ''
+  context.write(
+    `Without a known price, served as unpriced on tracked accounts only: ${shown}${more}. Set them under "prices".\n`,
+  )
+}
+
+function refuse(error: unknown, { config, context }: ServeParts): number {
+  const line = explain(error, config)
+  if (line === null) throw error
+  context.writeError(`headrace: ${line}\n`)
+  return 1
+}
+
+function explain(error: unknown, config: ServeParts['config']): string | null {
+  const code = codeOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (code === 'EADDRINUSE') {
+    return `port ${config.port} on ${config.host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${config.port + 1} npm start`
+  }
+  if (code === 'EACCES' && /listen|port/i.test(message)) {
+    return `port ${config.port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npm start`
+  }
+  if (code === 'EADDRNOTAVAIL')
+    return `there is no address ${config.host} on this machine. Use HEADRACE_HOST=127.0.0.1`
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR' || code === 'EEXIST') {
+    return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npm start`
+  }
+  if (code === 'ENOSPC') return `the disk of ${config.dataFolder} is full. Free some space and start again.`
+  if (error instanceof Error && error.name === 'SchemaMismatch') return message
+  if (error instanceof Error && error.name === 'GatewayError') {
+    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+    return `${message}${cause} Check the database or the data folder ${config.dataFolder}, then: npx headrace doctor`
+  }
+  return null
+}
+
+function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null
+  return typeof error.code === 'string' ? error.code : null
+}

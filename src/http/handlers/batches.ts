@@ -1,0 +1,105 @@
+import type { Created } from '../../batches/create.ts'
+import type { PolledBatch } from '../../batches/batches.ts'
+import type { HttpParts } from '../parts.ts'
+import { jsonResponse, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import { requireJson } from '../request-body.ts'
+
+/** Create, list, read, cancel and delete batches. */
+export function batchRoutes(parts: HttpParts): Route[] {
+  const common = { group: 'batches', access: 'inference' } as const
+  const idOf = (exchange: Authenticated) => exchange.params['id'] ?? ''
+  return [
+    {
+      ...common,
+      method: 'POST',
+      path: '/batches',
+      name: 'batch_create',
+      handle: withPrincipal((exchange) => create(exchange, parts)),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/batches',
+      name: 'batch_list',
+      handle: withPrincipal(async ({ principal, query }) =>
+        jsonResponse(await parts.batches.list(principal, query())),
+      ),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/batches/:id',
+      name: 'batch_get',
+      handle: withPrincipal(async (exchange) =>
+        renderPolled(await parts.batches.get(exchange.principal, idOf(exchange))),
+      ),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/batches/:id/results',
+      name: 'batch_results',
+      handle: withPrincipal(async (exchange) => {
+        const cursor = exchange.query().get('cursor')
+        const lines = await parts.batches.results(exchange.principal, idOf(exchange), cursor)
+        return new Response(lines, { headers: { 'content-type': 'application/x-ndjson' } })
+      }),
+    },
+    {
+      ...common,
+      method: 'POST',
+      path: '/batches/:id/cancel',
+      name: 'batch_cancel',
+      handle: withPrincipal(async (exchange) =>
+        jsonResponse(await parts.batches.cancel(exchange.principal, idOf(exchange))),
+      ),
+    },
+    {
+      ...common,
+      method: 'DELETE',
+      path: '/batches/:id',
+      name: 'batch_delete',
+      handle: withPrincipal(async (exchange) =>
+        jsonResponse(await parts.batches.delete(exchange.principal, idOf(exchange))),
+      ),
+    },
+  ]
+}
+
+/** The rate is checked before the body is read, so that a flood costs no bandwidth. */
+async function create(exchange: Authenticated, parts: HttpParts): Promise<Response> {
+  const { request, principal } = exchange
+  const admitted = parts.rates.admitBatch(principal)
+  if (admitted) await admitted
+  requireJson(request)
+  const contentLength = request.headers.get('content-length')
+  return renderCreated(
+    await parts.batches.create({
+      principal,
+      body: request.body ?? new Blob([]).stream(),
+      contentEncoding: request.headers.get('content-encoding'),
+      contentLength: contentLength === null ? null : Number(contentLength),
+      idempotencyKey: request.headers.get('idempotency-key'),
+      isDryRun: isOn(exchange.query().get('dry_run')),
+    }),
+  )
+}
+
+function isOn(value: string | null): boolean {
+  return value !== null && value !== 'false' && value !== '0'
+}
+
+function renderCreated(created: Created): Response {
+  const { dropped } = created
+  const body = dropped.length > 0 ? { ...created.object, headrace_metadata: { dropped } } : created.object
+  if (created.kind === 'estimate') return jsonResponse(body)
+  const response = jsonResponse(body, 202)
+  if (created.isReplayed) response.headers.set('idempotent-replayed', 'true')
+  return response
+}
+
+function renderPolled({ object, results, debt }: PolledBatch): Response {
+  if (debt) return jsonResponse({ ...object, error: { code: debt.status, message: debt.message } }, debt.status)
+  if (!results) return jsonResponse(object)
+  return new Response(results(), { headers: { 'content-type': 'application/json' } })
+}

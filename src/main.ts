@@ -1,0 +1,556 @@
+import packageJson from '../package.json' with { type: 'json' }
+import { createAuthenticator } from './access/authenticator.ts'
+import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
+import { createKeyRepository } from './access/key-repository.ts'
+import { createKeys } from './access/keys.ts'
+import { createOrganizations } from './access/organization.ts'
+import { createOrganizationRepository } from './access/organization-repository.ts'
+import { createRateGate } from './access/rates.ts'
+import { createRateRepository } from './access/rate-repository.ts'
+import { sniffFormat } from './audio/sniff.ts'
+import { createSpool } from './audio/spool.ts'
+import { createAccounts } from './billing/accounts.ts'
+import { createAccountsRepository } from './billing/accounts-repository.ts'
+import { createBatches, type Batches } from './batches/batches.ts'
+import { createBilling, type BillingEvent } from './billing/billing.ts'
+import { createLearning } from './billing/learning.ts'
+import { checkInvariants } from './billing/invariants.ts'
+import { createInvariantsRepository } from './billing/invariants-repository.ts'
+import { createLedger } from './billing/ledger-repository.ts'
+import type { AudioIntake } from './canonical/audio.ts'
+import type { Deployment } from './canonical/endpoint.ts'
+import { createCatalog } from './catalog/catalog.ts'
+import { createDiscovery, type DiscoveryState } from './catalog/discovery.ts'
+import { parseListing } from './catalog/listing.ts'
+import type { CliConfig, CliStorage, CommandContext, ProviderCheck } from './cli/context.ts'
+import { askPerson, untilSignal } from './cli/process.ts'
+import { runCommand } from './cli/run.ts'
+import { serveUntilSignal } from './cli/serve-loop.ts'
+import { printConfig, readConfig, type Config, type ProviderConfig } from './config.ts'
+import { assert } from './core/assert.ts'
+import { systemClock, type Clock } from './core/clock.ts'
+import { audioBodyBytesMax, discoveryWaitMs, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
+import { executeBatchItem } from './execution/batch-item.ts'
+import { toCredits } from './core/money.ts'
+import { createExecutor, type Executor } from './execution/executor.ts'
+import type { ExecutionParts } from './execution/parts.ts'
+import { resolveBatch } from './execution/resolve-batch.ts'
+import { StreamWatch } from './execution/stream-watch.ts'
+import { Activity } from './http/activity.ts'
+import { createApp } from './http/app.ts'
+import { clientAddress } from './http/client-address.ts'
+import { fetchRemoteAudio } from './http/remote-audio.ts'
+import { potentialProviders, presetOf, sandboxSource, toDeploymentSource } from './providers/deployments.ts'
+import { findPreset, presets } from './providers/presets.ts'
+import { createHealth } from './routing/health.ts'
+import { createLimiter } from './routing/limiter.ts'
+import { createStickyRoutes } from './routing/sticky.ts'
+import type { FileLayer } from './storage/blobs/file-layer.ts'
+import type { Database, StorageFaults } from './storage/database.ts'
+import { openDatabase } from './storage/open-database.ts'
+import { openBlobs, openStorage } from './storage/open-storage.ts'
+import { createLogger } from './telemetry/logger.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { fetchListing } from './transport/fetch-listing.ts'
+import { createTransport } from './transport/http-client.ts'
+import { createPublicFetch } from './transport/public-fetch.ts'
+
+/** What tests may change; a start by hand passes none of it. */
+export interface GatewayHooks {
+  clock?: Clock
+  /** Called before and after every unit and blob that becomes durable, by name; the crash suite ends the process in it. */
+  crash?: (point: string, when: 'before' | 'after') => void
+  faults?: StorageFaults
+  nowExpression?: string
+  files?: FileLayer
+  random?: () => number
+  /** Where log lines go; stdout by default. */
+  writeLog?: (line: string) => void
+}
+
+/** A gateway that has been put together: answers requests, with or without a port of its own. */
+export interface Gateway {
+  /** In-process; `peer` is the client's address. */
+  fetch(request: Request, peer?: string): Promise<Response>
+  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. */
+  listen(): { url: string; port: number }
+  /** Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. */
+  stop(): Promise<void>
+  /** What the first start made; the secrets are shown once. */
+  readonly bootstrapped: Bootstrapped
+  /** True when the simulator stands in, because no provider is configured. */
+  readonly isSandbox: boolean
+  /** Models without a known price, which tracked accounts are served unpriced. */
+  unpricedModels(): readonly string[]
+  /** Reads every provider's listing; one line each. */
+  checkProviders(): Promise<readonly ProviderCheck[]>
+}
+
+/** Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, or the system's error for the folder. */
+export async function createGateway(config: Config, hooks: GatewayHooks = {}): Promise<Gateway> {
+  const core = await createCore(config, hooks)
+  const providers = await createProviders(config, core)
+  const { executor, execution } = createExecution(core, providers, hooks)
+  const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
+  const edge = createEdge(config, { core, providers, executor, batches })
+  const { money, log, database } = core
+  registerGauges(core, { batches, execution, activity: edge.activity })
+  await money.accounts.restoreLearning(money.learning)
+  await money.billing.start()
+  if (config.role !== 'api') batches.start()
+  providers.discovery.start()
+  const stopSaving = saveRegularly(core)
+  const stop = async () => {
+    stopSaving()
+    providers.discovery.stop()
+    await edge.close()
+    await batches.stop()
+    await money.accounts.saveLearning(money.learning).catch(() => undefined)
+    await money.billing.stop()
+    core.access.rates.stop()
+    core.metrics.stop()
+    log.flush()
+    await database.close()
+    await providers.simulator?.stop()
+  }
+  let stopping: Promise<void> | null = null
+  return {
+    bootstrapped: core.bootstrapped,
+    isSandbox: providers.simulator !== null,
+    fetch: edge.fetch,
+    listen: edge.listen,
+    stop: () => (stopping ??= stop()),
+    unpricedModels: () => [...new Set(providers.catalog.unpriced().map((endpoint) => endpoint.model))],
+    async checkProviders() {
+      await providers.discovery.refreshStale()
+      return providers.discovery.states().map((state) => describeProvider(state, config.providers))
+    },
+  }
+}
+
+/** Storage, logs, access and money: what everything else stands on. */
+async function createCore(config: Config, hooks: GatewayHooks) {
+  const clock = hooks.clock ?? systemClock
+  const { writeLog } = hooks
+  const storage = await openStorage({
+    ...hooks,
+    dataFolder: config.dataFolder,
+    databaseUrl: config.databaseUrl,
+  })
+  const log = createLogger({
+    level: config.logLevel,
+    ...(writeLog ? { destination: { write: writeLog } } : {}),
+  })
+  const access = createAccess(storage.database, clock)
+  const money = createMoney(storage.database, (event) =>
+    log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
+  )
+  const bootstrapped = await bootstrap(
+    config.bootstrap,
+    { organizations: access.organizationRepository, keys: access.keyRepository, clock },
+  )
+  const { creditsNanocredits } = config.bootstrap
+  if (creditsNanocredits !== null && creditsNanocredits > 0n && bootstrapped.accountMode === 'prepaid') {
+    // Repeated at every start on purpose: the transaction has one id, and a start that died before it is made good.
+    await money.accounts.grantCredits({
+      organizationId: bootstrapped.organizationId,
+      amountNanocredits: creditsNanocredits,
+      transactionId: 'grant_bootstrap',
+      createdAtMs: clock.nowMs(),
+    })
+  }
+  return {
+    clock,
+    ...storage,
+    log,
+    metrics: createMetrics({ version: packageJson.version, clock }),
+    access,
+    money,
+    bootstrapped,
+  }
+}
+
+type Core = Awaited<ReturnType<typeof createCore>>
+
+/** Who can answer: configured providers, or the simulator when there is none. */
+async function createProviders(config: Config, { clock, log }: Core) {
+  const simulator = config.providers.length === 0 ? await startSandbox() : null
+  const sources = simulator ? [sandboxSource(simulator.url)] : config.providers.map(toDeploymentSource)
+  const transport = createTransport({ clock })
+  const catalog = createCatalog({
+    deployments: sources,
+    prices: config.prices,
+    potential: potentialProviders(),
+    nowMs: () => clock.nowMs(),
+  })
+  const deployments = new Map(sources.map(({ deployment }) => [deployment.id, deployment]))
+  const discovery = createDiscovery({
+    catalog,
+    deploymentIds: sources
+      .filter(({ deployment }) => isListed(deployment, config))
+      .map(({ deployment }) => deployment.id),
+    fetchListing: (deploymentId, signal) => {
+      const deployment = deployments.get(deploymentId)
+      assert(deployment, `there is no deployment ${deploymentId}`)
+      return fetchListing({ deployment, path: listingPathOf(deployment), transport, signal })
+    },
+    clock,
+    onFailure: (deploymentId, failure) =>
+      log.warn('listing not read', { deployment: deploymentId, cause: failure }),
+  })
+  return { simulator, transport, catalog, discovery }
+}
+
+type Providers = Awaited<ReturnType<typeof createProviders>>
+
+function isListed(deployment: Deployment, config: Config): boolean {
+  const configured = config.providers.find((provider) => (provider.id ?? provider.preset) === deployment.id)
+  return presetOf(deployment.provider).listing !== null && configured?.discover !== false
+}
+
+function listingPathOf(deployment: Deployment): string {
+  const { listing } = presetOf(deployment.provider)
+  assert(listing !== null, 'only deployments with a listing are asked for it')
+  return listing.path
+}
+
+function createExecution(
+  { clock, log, money }: Core,
+  { catalog, transport }: Providers,
+  hooks: GatewayHooks,
+) {
+  const execution: ExecutionParts = {
+    catalog,
+    billing: money.billing,
+    learning: money.learning,
+    health: createHealth({ clock }),
+    limiter: createLimiter({ clock }),
+    sticky: createStickyRoutes({ clock }),
+    transport,
+    presetOf,
+    streamWatch: new StreamWatch(),
+    clock,
+    random: hooks.random ?? Math.random,
+    warn: (message, facts) => log.warn(message, facts),
+  }
+  return { execution, executor: createExecutor(execution) }
+}
+
+function createBatchEngine(parts: {
+  core: Core
+  executor: Executor
+  execution: ExecutionParts
+  crash: GatewayHooks['crash'] | null
+}): Batches {
+  const { core, executor, execution } = parts
+  const { money, access, log } = core
+  return createBatches({
+    database: core.database,
+    blobs: core.blobs,
+    billing: money.billing,
+    ledger: money.ledger,
+    readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
+    runItem: (item) => executeBatchItem(item, executor, execution),
+    resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
+    loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
+    clock: core.clock,
+    crash: parts.crash ?? null,
+    report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
+  })
+}
+
+/** The HTTP surface, with the port it listens on once it is told to. */
+function createEdge(
+  config: Config,
+  parts: { core: Core; providers: Providers; executor: Executor; batches: Batches },
+) {
+  const { core, providers, executor, batches } = parts
+  const { access, money, log, metrics } = core
+  const activity = new Activity()
+  const peers = new WeakMap<Request, string>()
+  let server: ReturnType<typeof Bun.serve> | null = null
+  const audioIntake: AudioIntake = {
+    createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
+    sniffFormat,
+  }
+  const publicFetch = createPublicFetch()
+  const app = createApp({
+    authenticator: access.authenticator,
+    rates: access.rates,
+    organizations: access.organizations,
+    keys: access.keys,
+    accounts: money.accounts,
+    catalog: providers.catalog,
+    batches,
+    executor,
+    audioIntake,
+    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: publicFetch, intake: audioIntake }),
+    activity,
+    clock: core.clock,
+    log: {
+      request: (line) => {
+        log.request(line)
+        metrics.recordRequest(line)
+      },
+      failure: (error, facts) =>
+        log.warn('request failed', { request_id: facts.requestId, route: facts.route, cause: error }),
+    },
+    clientAddressOf: (request) => {
+      const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''
+      return clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
+    },
+    notReady: () => notReady(core),
+    renderMetrics: () => metrics.render(),
+    basePath: config.basePath,
+  })
+  return {
+    activity,
+    async fetch(request: Request, peer = '127.0.0.1') {
+      peers.set(request, peer)
+      return app.fetch(request)
+    },
+    listen() {
+      server = listen(config, app.fetch)
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      const port = server.port ?? config.port
+      return { url: `http://${host}:${port}${config.basePath}/v1`, port }
+    },
+    async close() {
+      await activity.drain(stopWaitMs)
+      await server?.stop(true)
+    },
+  }
+}
+
+function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
+  return Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    reusePort: config.sharePort,
+    // Streams have deadlines of their own; the server's would cut off a model that thinks for a minute.
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch,
+    error: () =>
+      Response.json(
+        { error: { code: 500, message: 'Internal server error.', error_type: 'server' } },
+        { status: 500 },
+      ),
+  })
+}
+
+function notReady({ database, money }: Core): string | null {
+  if (!database.health().ok) return 'storage does not answer'
+  return money.billing.canAccept() ? null : 'captures do not become durable'
+}
+
+/** Saves what was learned of models now and then; returns how to stop. */
+function saveRegularly({ money, log }: Core): () => void {
+  const timer = setInterval(() => {
+    money.accounts
+      .saveLearning(money.learning)
+      .catch((error: unknown) => log.warn('statistics not saved', { cause: error }))
+  }, learningSaveEveryMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function registerGauges(
+  core: Core,
+  parts: { batches: Batches; execution: ExecutionParts; activity: Activity },
+): void {
+  const { metrics, money, database } = core
+  const billing = () => money.billing.stats()
+  metrics.gauge('headrace_requests_running', 'Requests being answered.', () => parts.activity.running)
+  metrics.gauge('headrace_holds_live', 'Holds of running calls.', () => billing().holdsLive)
+  metrics.gauge(
+    'headrace_holds_refused',
+    'Calls refused with 402 since the start.',
+    () => billing().holdsRefused,
+  )
+  metrics.gauge(
+    'headrace_captures_queued',
+    'Captures that are not durable yet.',
+    () => billing().capturesQueued,
+  )
+  metrics.gauge('headrace_captures', 'Captures made durable since the start.', () => billing().captured)
+  metrics.gauge(
+    'headrace_dead_letters',
+    'Captures that could not be written, since the start.',
+    () => billing().deadLetters,
+  )
+  metrics.gauge(
+    'headrace_abandoned_credits',
+    'Held by processes that died: the bound of what nobody was billed.',
+    () => toCredits(billing().abandonedNanocredits),
+  )
+  metrics.gauge(
+    'headrace_storage_queue',
+    'Units that wait to be committed.',
+    () => database.health().queueLength,
+  )
+  metrics.gauge(
+    'headrace_batch_segments_running',
+    'Batch segments leased by this process.',
+    () => parts.batches.stats().segmentsRunning,
+  )
+  metrics.gauge(
+    'headrace_batch_items_running',
+    'Batch items running in this process.',
+    () => parts.batches.stats().itemsRunning,
+  )
+  metrics.gauge(
+    'headrace_batch_late_results',
+    'Results that came after their segment was taken over.',
+    () => parts.batches.stats().lateResults,
+  )
+  metrics.gauge(
+    'headrace_deployment_concurrency',
+    'Calls at once that a deployment is believed to take.',
+    () =>
+      parts.execution.limiter
+        .states()
+        .map(({ deploymentId, limit }) => ({ labels: { deployment: deploymentId }, value: limit })),
+  )
+}
+
+function createAccess(database: Database, clock: Clock) {
+  const keyRepository = createKeyRepository(database)
+  const organizationRepository = createOrganizationRepository(database)
+  const authenticator = createAuthenticator({ repository: keyRepository, clock })
+  return {
+    clock,
+    authenticator,
+    keys: createKeys({
+      repository: keyRepository,
+      clock,
+      onChange: (keyHash) => authenticator.forgetKey(keyHash),
+    }),
+    organizations: createOrganizations({
+      repository: organizationRepository,
+      onChange: (organizationId) => authenticator.forgetOrganization(organizationId),
+    }),
+    rates: createRateGate({ repository: createRateRepository(database), ownerId: database.ownerId, clock }),
+    keyRepository,
+    organizationRepository,
+  }
+}
+
+function createMoney(database: Database, report: (event: BillingEvent) => void) {
+  const ledger = createLedger(database)
+  return {
+    ledger,
+    billing: createBilling({ ledger, report }),
+    learning: createLearning(),
+    accounts: createAccounts(ledger, createAccountsRepository(database)),
+  }
+}
+
+async function startSandbox() {
+  const { startSimulator } = await import('../simulator/server.ts')
+  return startSimulator({ port: 0, quiet: true })
+}
+
+function describeProvider(state: DiscoveryState, configured: readonly ProviderConfig[]): ProviderCheck {
+  const { deploymentId: provider, failure, modelCount } = state
+  if (failure === null) return { provider, ok: true, message: `${modelCount ?? 0} models` }
+  const preset = configured.find((candidate) => (candidate.id ?? candidate.preset) === provider)?.preset
+  const variable = (preset && findPreset(preset)?.keyVariable) ?? 'its key'
+  if (/status 40[13]/.test(failure))
+    return { provider, ok: false, message: `the key was refused; check ${variable}` }
+  return { provider, ok: false, message: `cannot be reached (${failure}); known models stay offered` }
+}
+
+/** Storage for commands that run beside a gateway or without one. */
+async function openForCommands(config: Config): Promise<CliStorage> {
+  const clock = systemClock
+  const database = await openDatabase({ url: config.databaseUrl })
+  const access = createAccess(database, clock)
+  const { accounts } = createMoney(database, () => undefined)
+  return {
+    database,
+    organizations: access.organizationRepository,
+    keys: access.keys,
+    accounts,
+    blobs: openBlobs(config.dataFolder),
+    checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
+    close: async () => {
+      access.rates.stop()
+      await database.close()
+    },
+  }
+}
+
+function commandContext(): CommandContext {
+  const presetVariables = presets.map(({ slug, keyVariable, baseUrlVariable }) => ({
+    slug,
+    keyVariable,
+    baseUrlVariable,
+  }))
+  const loaded = new WeakMap<object, Config>()
+  const load = () => {
+    const config = readConfig({ env: process.env, cwd: process.cwd(), presets: presetVariables })
+    loaded.set(config, config)
+    return config
+  }
+  const full = (config: CliConfig): Config => {
+    const found = loaded.get(config)
+    assert(found, 'commands pass on the configuration they were given')
+    return found
+  }
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+    isTty: process.stdout.isTTY === true,
+    columns: process.stdout.columns ?? 80,
+    ask: askPerson,
+    readConfig: load,
+    printConfig: (config) => printConfig(full(config)),
+    serve: (config) =>
+      serveUntilSignal({
+        config,
+        create: () => createGateway(full(config)),
+        context: commandContext(),
+        untilSignal,
+        uptimeMs: () => performance.now(),
+      }),
+    openStorage: (config) => openForCommands(full(config)),
+    startSimulator: async (options) => {
+      const { startSimulator } = await import('../simulator/server.ts')
+      return startSimulator(options)
+    },
+    checkProviders: async (config) => checkProviders(full(config)),
+  }
+}
+
+async function checkProviders(config: Config): Promise<readonly ProviderCheck[]> {
+  const transport = createTransport({ clock: systemClock })
+  return Promise.all(
+    config.providers.map(toDeploymentSource).map(async ({ deployment }): Promise<ProviderCheck> => {
+      const { id } = deployment
+      if (!isListed(deployment, config))
+        return { provider: id, ok: true, message: 'is not asked for its models' }
+      try {
+        const signal = AbortSignal.timeout(discoveryWaitMs)
+        const models = parseListing(
+          await fetchListing({ deployment, path: listingPathOf(deployment), transport, signal }),
+        )
+        return describeProvider(
+          { deploymentId: id, modelCount: models.length, failure: null },
+          config.providers,
+        )
+      } catch (error) {
+        const failure = error instanceof Error ? error.message : 'failed'
+        return describeProvider({ deploymentId: id, modelCount: null, failure }, config.providers)
+      }
+    }),
+  )
+}
+
+if (import.meta.main) {
+  const code = await runCommand(Bun.argv.slice(2), commandContext())
+  process.exit(code)
+}

@@ -1,0 +1,113 @@
+import pino from 'pino'
+import type { GatewayError } from '../core/errors.ts'
+import { toCredits } from '../core/money.ts'
+import type { RequestLine } from './call-line.ts'
+import { redact } from './redact.ts'
+
+/** How much is logged: each level includes those before it. */
+export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
+
+/** Named facts of a line. Texts are redacted; an error is written as the list of its causes. */
+export type LogFacts = Readonly<Record<string, unknown>>
+
+/** One JSON line per call; never a body, a header or a secret. */
+export interface Logger {
+  /** A request that has ended. */
+  request(line: RequestLine): void
+  /** A request that failed on our side or the provider's; with a stack only when it is a defect. */
+  failure(error: GatewayError, facts: LogFacts): void
+  info(message: string, facts?: LogFacts): void
+  warn(message: string, facts?: LogFacts): void
+  /** Writes what is buffered. */
+  flush(): void
+}
+
+/** A logger to stdout, buffered so that a line costs no system call of its own, or to `destination`. */
+export function createLogger(options: {
+  level: LogLevel
+  destination?: { write: (line: string) => void }
+}): Logger {
+  const buffered = options.destination ? null : pino.destination({ fd: 1, sync: false, minLength: 4_096 })
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    options.destination ?? buffered ?? process.stdout,
+  )
+  // A quiet gateway writes too, a moment later.
+  const timer = buffered ? setInterval(() => buffered.flush(), flushEveryMs) : null
+  timer?.unref()
+  return {
+    request: (line) => logger.info(requestFields(line), 'request'),
+    failure(error, facts) {
+      const fields = { ...toFields(facts), error_type: error.type, cause: causesOf(error.cause) }
+      if (error.type === 'internal') logger.error({ ...fields, stack: stackOf(error) }, redact(error.message))
+      else logger.warn(fields, redact(error.message))
+    },
+    info: (message, facts) => logger.info(toFields(facts), redact(message)),
+    warn: (message, facts) => logger.warn(toFields(facts), redact(message)),
+    flush: () => buffered?.flushSync(),
+  }
+}
+
+const flushEveryMs = 500
+
+function requestFields({ requestId, route, status, durationMs, facts }: RequestLine): Record<string, unknown> {
+  const fields: Record<string, unknown> = { request_id: requestId, route, status, duration_ms: rounded(durationMs) }
+  if (facts.errorType !== null) fields['error_type'] = facts.errorType
+  if (facts.operation === null) return fields
+  fields['generation_id'] = facts.generationId ?? undefined
+  fields['operation'] = facts.operation
+  fields['model'] = facts.model === null ? undefined : redact(facts.model)
+  fields['provider'] = facts.provider ?? undefined
+  fields['attempts'] = facts.attempts
+  if (facts.firstByteMs !== null) fields['first_byte_ms'] = rounded(facts.firstByteMs)
+  fields['input_tokens'] = facts.inputTokens
+  fields['output_tokens'] = facts.outputTokens
+  if (facts.costNanocredits !== null) fields['cost'] = toCredits(facts.costNanocredits)
+  if (facts.isEstimated) fields['estimated'] = true
+  if (facts.isCancelled) fields['cancelled'] = true
+  return fields
+}
+
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 100) / 100
+}
+
+function toFields(facts: LogFacts = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, toField(value)]))
+}
+
+function toField(value: unknown): unknown {
+  if (typeof value === 'string') return redact(value)
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Error) return causesOf(value)
+  if (typeof value === 'object' && value !== null) return redact(Bun.inspect(value, { depth: 2 }))
+  return value
+}
+
+/** Causes shown of an error; a chain that leads to itself ends there too. */
+const causesMax = 5
+
+function causesOf(thrown: unknown): string[] | undefined {
+  const causes: string[] = []
+  for (let current = thrown; current !== undefined && current !== null && causes.length < causesMax; ) {
+    causes.push(redact(describe(current)))
+    current = current instanceof Error ? current.cause : null
+  }
+  return causes.length === 0 ? undefined : causes
+}
+
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown)
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? ` ${thrown.code}` : ''
+  return `${thrown.name}${code}: ${thrown.message}`
+}
+
+function stackOf(error: GatewayError): string {
+  const source = error.cause instanceof Error ? error.cause : error
+  return redact(source.stack ?? '')
+}

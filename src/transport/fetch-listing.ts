@@ -1,0 +1,29 @@
+import type { Deployment } from '../canonical/endpoint.ts'
+import { discoveryWaitMs, listingBytesMax } from '../core/limits.ts'
+import type { Transport } from './http-client.ts'
+
+/** What reading one deployment's model listing takes. */
+export interface ListingRequest {
+  deployment: Deployment
+  /** Below the base URL. */
+  path: string
+  transport: Transport
+  signal: AbortSignal
+}
+
+/** The body of a deployment's model listing, parsed. Rejects with `status N` for any other answer than 200. */
+export async function fetchListing({
+  deployment,
+  path,
+  transport,
+  signal,
+}: ListingRequest): Promise<unknown> {
+  const response = await transport.send(
+    { method: 'GET', path, headers: { accept: 'application/json' }, body: null },
+    deployment,
+    { signal, deadlineMs: discoveryWaitMs, firstByteTimeoutMs: discoveryWaitMs },
+  )
+  const bytes = await response.readAll(listingBytesMax)
+  if (response.status !== 200) throw new Error(`status ${response.status}`)
+  return JSON.parse(new TextDecoder().decode(bytes))
+}
