@@ -155,6 +155,11 @@ const knownVariables = [
   'HEADRACE_MANAGEMENT_KEY',
 ]
 
+/** The process's own environment, for main.ts to hand on. */
+export function processEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env
+}
+
 /** Reads file and environment; the environment wins. Throws ConfigError with every problem found. */
 export function readConfig(sources: ConfigSources): Config {
   const problems: string[] = []

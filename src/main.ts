@@ -26,7 +26,7 @@ import type { CliConfig, CliStorage, CommandContext, ProviderCheck } from './cli
 import { askPerson, untilSignal } from './cli/process.ts'
 import { runCommand } from './cli/run.ts'
 import { serveUntilSignal } from './cli/serve-loop.ts'
-import { printConfig, readConfig, type Config, type ProviderConfig } from './config.ts'
+import { printConfig, processEnvironment, readConfig, type Config, type ProviderConfig } from './config.ts'
 import { assert } from './core/assert.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { audioBodyBytesMax, discoveryWaitMs, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
@@ -145,10 +145,11 @@ async function createCore(config: Config, hooks: GatewayHooks) {
   const money = createMoney(storage.database, (event) =>
     log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
   )
-  const bootstrapped = await bootstrap(
-    config.bootstrap,
-    { organizations: access.organizationRepository, keys: access.keyRepository, clock },
-  )
+  const bootstrapped = await bootstrap(config.bootstrap, {
+    organizations: access.organizationRepository,
+    keys: access.keyRepository,
+    clock,
+  })
   const { creditsNanocredits } = config.bootstrap
   if (creditsNanocredits !== null && creditsNanocredits > 0n && bootstrapped.accountMode === 'prepaid') {
     // Repeated at every start on purpose: the transaction has one id, and a start that died before it is made good.
@@ -490,7 +491,7 @@ function commandContext(): CommandContext {
   }))
   const loaded = new WeakMap<object, Config>()
   const load = () => {
-    const config = readConfig({ env: process.env, cwd: process.cwd(), presets: presetVariables })
+    const config = readConfig({ env: processEnvironment(), cwd: process.cwd(), presets: presetVariables })
     loaded.set(config, config)
     return config
   }
@@ -500,11 +501,11 @@ function commandContext(): CommandContext {
     return found
   }
   return {
-    env: process.env,
+    env: processEnvironment(),
     cwd: process.cwd(),
     write: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
-    isTty: process.stdout.isTTY === true,
+    isTty: process.stdout.isTTY,
     columns: process.stdout.columns ?? 80,
     ask: askPerson,
     readConfig: load,

@@ -424,3 +424,5 @@ export const logTextMax = 2_000
 export const loopSampleEveryMs = 250
 /** Segments given back unfinished whose items' tries a worker remembers. */
 export const rememberedSegmentsMax = 1_000
+/** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */
+export const retryWaitMsMax = 2_500

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { attemptsMax, errorBodyBytesMax, retryDelayMs } from '../core/limits.ts'
+import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { CallOutcome } from '../routing/limiter.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
@@ -31,9 +31,9 @@ export interface Answered<T> {
 export type Try<T> = (endpoint: Endpoint, attempt: Attempt) => Promise<T>
 
 /**
- * Endpoints in order until one answers. A failure that may pass is tried again on the same endpoint once, after a
- * moment, when there is no other to go to; attempts are bounded; every attempt is recorded for health and metadata.
- * Throws the failure the caller can do most about: the last one.
+ * Endpoints in order until one answers, then once more those whose failure may pass, each not before the wait that its
+ * provider named. Attempts are bounded; every one is recorded for health and metadata. Throws the last failure, with
+ * those before it in its metadata.
  */
 export async function firstToAnswer<T>(
   endpoints: readonly Endpoint[],
@@ -41,28 +41,90 @@ export async function firstToAnswer<T>(
   parts: ExecutionParts,
   tryOne: Try<T>,
 ): Promise<Answered<T>> {
-  let last: UpstreamFailure | null = null
-  for (const endpoint of order(endpoints)) {
-    if (last && !mayTry(endpoint, last, state)) continue
-    if (last && last.retrySame && isSame(endpoint, state)) await pause(last, state)
+  const rounds = new Rounds(endpoints, state)
+  for (let endpoint = rounds.first(); endpoint; endpoint = await rounds.next()) {
     await state.takePermit(endpoint)
     const attempt = state.beginAttempt(endpoint)
     try {
       const value = await tryOne(endpoint, attempt)
       return { attempt, endpoint, value }
     } catch (thrown) {
-      last = failureOf(thrown)
+      const failure = failureOf(thrown, attempt)
       attempt.endedMs = state.elapsedMs()
-      attempt.errorType = last.error.type
-      state.releasePermit(capacityOf(last))
-      parts.health.recordFailure(endpoint, last)
-      if (state.scope.signal.aborted || (!last.retryElsewhere && !last.retrySame)) break
+      attempt.errorType = failure.error.type
+      state.releasePermit(capacityOf(failure))
+      // A caller who left makes the exchange fail too, which says nothing about the provider.
+      if (!state.scope.signal.aborted) parts.health.recordFailure(endpoint, failure)
+      rounds.failed(endpoint, failure)
     }
   }
-  throw withHistory(
-    last?.error ?? new GatewayError('no_healthy_endpoint', 'No endpoint could be tried.'),
-    state,
-  )
+  throw withHistory(rounds.lastError(), state)
+}
+
+/** Which endpoint is tried next. */
+class Rounds {
+  readonly #endpoints: readonly Endpoint[]
+  readonly #state: CallState
+  #index = 0
+  #last: UpstreamFailure | null = null
+  /** Endpoints worth a second try, with the time from which on. */
+  readonly #again = new Map<Endpoint, number>()
+
+  constructor(endpoints: readonly Endpoint[], state: CallState) {
+    this.#endpoints = endpoints
+    this.#state = state
+  }
+
+  first(): Endpoint | undefined {
+    return this.#endpoints[0]
+  }
+
+  failed(endpoint: Endpoint, failure: UpstreamFailure): void {
+    this.#last = failure
+    const isSecond = this.#again.delete(endpoint) || this.#index >= this.#endpoints.length
+    if (!failure.retrySame || isSecond) return
+    this.#again.set(endpoint, this.#state.elapsedMs() + (failure.retryAfterMs ?? retryDelayMs))
+  }
+
+  lastError(): GatewayError {
+    return this.#last?.error ?? new GatewayError('no_healthy_endpoint', 'No endpoint could be tried.')
+  }
+
+  async next(): Promise<Endpoint | undefined> {
+    const { signal } = this.#state.scope
+    const isOver = signal.aborted || this.#state.remainingMs() <= 0
+    if (isOver || this.#state.attempts.length >= attemptsMax) return undefined
+    this.#index += 1
+    const fresh = this.#endpoints[this.#index]
+    if (fresh) return this.#last?.retryElsewhere ? fresh : undefined
+    return this.#nextAgain()
+  }
+
+  /** The endpoint that may be tried again soonest; none when its wait is longer than a caller would sit through. */
+  async #nextAgain(): Promise<Endpoint | undefined> {
+    let soonest: Endpoint | undefined
+    let atMs = Number.POSITIVE_INFINITY
+    for (const [endpoint, dueAtMs] of this.#again) {
+      if (dueAtMs >= atMs) continue
+      soonest = endpoint
+      atMs = dueAtMs
+    }
+    const waitMs = atMs - this.#state.elapsedMs()
+    if (!soonest || waitMs > retryWaitMsMax || waitMs > this.#state.remainingMs()) return undefined
+    await sleepUnless(waitMs, this.#state.scope.signal)
+    return this.#state.scope.signal.aborted ? undefined : soonest
+  }
+}
+
+async function sleepUnless(waitMs: number, signal: AbortSignal): Promise<void> {
+  if (waitMs <= 0) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const wake = () => resolve()
+  const timer = setTimeout(wake, waitMs)
+  signal.addEventListener('abort', wake, { once: true })
+  await promise
+  clearTimeout(timer)
+  signal.removeEventListener('abort', wake)
 }
 
 function capacityOf(failure: UpstreamFailure): CallOutcome {
@@ -71,49 +133,16 @@ function capacityOf(failure: UpstreamFailure): CallOutcome {
   return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
 }
 
-// Every endpoint once, then every endpoint once more for failures that may pass.
-function order(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-  return [...endpoints, ...endpoints].slice(0, attemptsMax)
-}
-
-function mayTry(endpoint: Endpoint, last: UpstreamFailure, state: CallState): boolean {
-  if (state.remainingMs() <= 0) return false
-  const before = state.attempts.filter((attempt) => attempt.endpoint === endpoint)
-  if (before.length === 0) return last.retryElsewhere
-  return (
-    last.retrySame &&
-    before.every((attempt) => attempt.errorType !== null && transient.has(attempt.errorType))
-  )
-}
-
-const transient: ReadonlySet<string> = new Set([
-  'provider_failed',
-  'provider_overloaded',
-  'upstream_rate_limited',
-])
-
-function isSame(endpoint: Endpoint, state: CallState): boolean {
-  return state.attempts.at(-1)?.endpoint === endpoint
-}
-
-async function pause(failure: UpstreamFailure, state: CallState): Promise<void> {
-  const waitMs = failure.retryAfterMs ?? retryDelayMs
-  // A longer wait than the caller would sit through is the caller's decision, so the failure goes back with its hint.
-  if (waitMs > retryDelayMs * 8 || waitMs > state.remainingMs()) throw failure.error
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, waitMs)
-  state.scope.signal.addEventListener('abort', () => resolve(), { once: true })
-  await promise
-  clearTimeout(timer)
-}
-
-function failureOf(thrown: unknown): UpstreamFailure {
+function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   if (thrown instanceof AttemptFailed) return thrown.failure
   const error = toGatewayError(thrown)
   const isUpstream = error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
+  // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
+  const isUnsuited =
+    attempt.status === null && (error.type === 'invalid_request' || error.type === 'no_matching_endpoint')
   return {
     error,
-    retryElsewhere: isUpstream,
+    retryElsewhere: isUpstream || isUnsuited,
     retrySame: isUpstream && error.type !== 'provider_timeout',
     credentialFault: false,
     retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,

@@ -105,6 +105,13 @@ async function send(call: TextCall, attempt: Attempt, state: CallState, parts: E
   const { endpoint } = attempt
   const adapter = adapterOf(call, endpoint, parts)
   const encoded = selectCodec(call.format, adapter.format).encodeRequest(call, endpoint, adapter.quirks)
+  if (encoded.dropped.length > 0 && call.preferences.requireParameters) {
+    throw new GatewayError(
+      'no_matching_endpoint',
+      `provider.require_parameters: ${endpoint.deployment.providerName} cannot be sent ${encoded.dropped.join(', ')}.`,
+      { param: 'provider.require_parameters' },
+    )
+  }
   state.dropped.push(...encoded.dropped)
   const response = await sendAttempt(
     {

@@ -25,7 +25,7 @@ export function parseValue<T>(schema: z.ZodType<T>, value: unknown): T {
     'invalid_request',
     field === '' ? `The request body: ${message}.` : `${field}: ${message}.`,
     {
-      ...(field === '' ? {} : { param: field }),
+      param: field === '' ? 'body' : field,
     },
   )
 }

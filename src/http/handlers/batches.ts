@@ -7,7 +7,6 @@ import { requireJson } from '../request-body.ts'
 /** Create, list, read, cancel and delete batches. */
 export function batchRoutes(parts: HttpParts): Route[] {
   const common = { group: 'batches', access: 'inference' } as const
-  const idOf = (exchange: Authenticated) => exchange.params['id'] ?? ''
   return [
     {
       ...common,
@@ -66,6 +65,10 @@ export function batchRoutes(parts: HttpParts): Route[] {
   ]
 }
 
+function idOf(exchange: Authenticated): string {
+  return exchange.params['id'] ?? ''
+}
+
 /** The rate is checked before the body is read, so that a flood costs no bandwidth. */
 async function create(exchange: Authenticated, parts: HttpParts): Promise<Response> {
   const { request, principal } = exchange
@@ -99,7 +102,8 @@ function renderCreated(created: Created): Response {
 }
 
 function renderPolled({ object, results, debt }: PolledBatch): Response {
-  if (debt) return jsonResponse({ ...object, error: { code: debt.status, message: debt.message } }, debt.status)
+  if (debt)
+    return jsonResponse({ ...object, error: { code: debt.status, message: debt.message } }, debt.status)
   if (!results) return jsonResponse(object)
   return new Response(results(), { headers: { 'content-type': 'application/json' } })
 }

@@ -1,0 +1,174 @@
+import { expect, test } from 'bun:test'
+import { createLearning } from '../billing/learning.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
+import type { UpstreamFailure } from '../canonical/upstream.ts'
+import { systemClock } from '../core/clock.ts'
+import { GatewayError, type ErrorType } from '../core/errors.ts'
+import { createHealth } from '../routing/health.ts'
+import { createLimiter } from '../routing/limiter.ts'
+import { AttemptFailed, firstToAnswer } from './attempts.ts'
+import { CallState } from './call-state.ts'
+import type { ExecutionParts } from './parts.ts'
+import { noFacts, type RequestScope } from './scope.ts'
+
+function endpoint(name: string): Endpoint {
+  const deployment = {
+    id: name,
+    provider: name,
+    providerName: name,
+    baseUrl: 'http://127.0.0.1:1',
+    auth: { type: 'none' as const },
+    region: null,
+    weight: 1,
+    concurrencyMax: null,
+  }
+  const dataPolicy = { zdr: false, trains: false, stores: false }
+  return {
+    id: `${name}/m`,
+    deployment,
+    model: 'a/m',
+    upstreamModel: 'm',
+    modality: 'speech',
+    price: {},
+    isPriced: true,
+    contextLength: null,
+    outputTokensMax: null,
+    parameters: null,
+    inputModalities: [],
+    outputModalities: [],
+    dataPolicy,
+    quantization: null,
+    batch: 'none',
+    audio: null,
+  }
+}
+
+const call: SpeechCall = {
+  kind: 'speech',
+  operation: 'speech',
+  model: 'a/m',
+  fallbackModels: [],
+  preferences: defaultPreferences,
+  parameters: [],
+  demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 1 },
+  sessionId: null,
+  userId: null,
+  trace: null,
+  dropped: [],
+  input: 'x',
+  voice: null,
+  responseFormat: 'pcm',
+  speed: 1,
+  references: [],
+}
+
+function setUp(signal = new AbortController().signal) {
+  const parts = {
+    clock: systemClock,
+    learning: createLearning(),
+    health: createHealth({ clock: systemClock }),
+    limiter: createLimiter({ clock: systemClock }),
+  } as unknown as ExecutionParts
+  const scope = {
+    signal,
+    priority: 'live',
+    metadata: 'none',
+    batch: null,
+    facts: noFacts(),
+  } as unknown as RequestScope
+  return { parts, state: new CallState(call, scope, parts) }
+}
+
+function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptFailed {
+  return new AttemptFailed({
+    error: new GatewayError(type, `${type}.`),
+    retryElsewhere: true,
+    retrySame: true,
+    credentialFault: false,
+    retryAfterMs: null,
+    ...rest,
+  })
+}
+
+test('the next endpoint answers when the first fails, and the attempts are recorded', async () => {
+  const { parts, state } = setUp()
+  const [one, two] = [endpoint('one'), endpoint('two')]
+  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+    tried === one ? Promise.reject(failing('provider_failed')) : Promise.resolve(tried.id),
+  )
+  expect(answered.value).toBe('two/m')
+  expect(state.attempts.map(({ endpoint: { id }, errorType }) => [id, errorType])).toEqual([
+    ['one/m', 'provider_failed'],
+    ['two/m', null],
+  ])
+})
+
+test('a provider is not asked again before the time it named', async () => {
+  const { parts, state } = setUp()
+  const times: number[] = []
+  await firstToAnswer([endpoint('one')], state, parts, () => {
+    times.push(performance.now())
+    return times.length === 1
+      ? Promise.reject(failing('upstream_rate_limited', { retryAfterMs: 600 }))
+      : Promise.resolve(1)
+  })
+  expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(595)
+})
+
+test('a wait longer than a caller would sit through goes back to the caller', async () => {
+  const { parts, state } = setUp()
+  const limited = new GatewayError('upstream_rate_limited', 'Busy.', { retryAfterSeconds: 30 })
+  let tries = 0
+  const thrown = await firstToAnswer([endpoint('one')], state, parts, () => {
+    tries += 1
+    return Promise.reject(failing('upstream_rate_limited', { error: limited, retryAfterMs: 30_000 }))
+  }).catch((error: unknown) => error)
+  expect([tries, thrown]).toEqual([1, limited])
+})
+
+test('what the caller did wrong is not tried elsewhere', async () => {
+  const { parts, state } = setUp()
+  let tries = 0
+  const thrown = await firstToAnswer([endpoint('one'), endpoint('two')], state, parts, () => {
+    tries += 1
+    return Promise.reject(failing('invalid_request', { retryElsewhere: false, retrySame: false }))
+  }).catch((error: unknown) => error)
+  expect([tries, (thrown as GatewayError).type]).toEqual([1, 'invalid_request'])
+})
+
+test('what one endpoint cannot be sent is tried on the next', async () => {
+  const { parts, state } = setUp()
+  const [one, two] = [endpoint('one'), endpoint('two')]
+  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+    tried === one
+      ? Promise.reject(new GatewayError('invalid_request', 'n: at most 1 here.'))
+      : Promise.resolve(tried.id),
+  )
+  expect(answered.value).toBe('two/m')
+})
+
+test('a caller who leaves ends the attempts, and no provider is blamed', async () => {
+  const leaving = new AbortController()
+  const { parts, state } = setUp(leaving.signal)
+  const one = endpoint('one')
+  let tries = 0
+  await firstToAnswer([one, endpoint('two')], state, parts, () => {
+    tries += 1
+    leaving.abort()
+    return Promise.reject(failing('deadline'))
+  }).catch(() => null)
+  expect([tries, parts.health.stateOf(one)]).toEqual([1, 'healthy'])
+})
+
+test('all attempts together are bounded, and the error names those before it', async () => {
+  const { parts, state } = setUp()
+  const endpoints = ['a', 'b', 'c', 'd', 'e'].map(endpoint)
+  let tries = 0
+  const thrown = await firstToAnswer(endpoints, state, parts, () => {
+    tries += 1
+    return Promise.reject(failing('provider_failed', { retryAfterMs: 1 }))
+  }).catch((error: unknown) => error)
+  expect(tries).toBe(6)
+  expect((thrown as GatewayError).metadata?.['previous_errors']).toHaveLength(6)
+})
