@@ -47,7 +47,13 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const process = await world.process()
       const accepted = await create(process, upload(batchOf(25)))
-      expect(accepted).toMatchObject({ object: 'batch', status: 'validating', model, results: null, usage: null })
+      expect(accepted).toMatchObject({
+        object: 'batch',
+        status: 'validating',
+        model,
+        results: null,
+        usage: null,
+      })
       expect(accepted.request_counts).toEqual({ total: 25, completed: 0, failed: 0 })
 
       const ended = await runToEnd(process, tracked, accepted.id)
@@ -60,7 +66,9 @@ eachDatabase((_name, open) => {
       expect(results.map((result) => result.custom_id)).toEqual(names(25))
       expect(results.map((result) => result.response?.body.echo)).toEqual(names(25))
       expect(new Set(results.map((result) => result.id)).size).toBe(25)
-      expect(results.every((result) => result.error === null && result.id.startsWith('batch_req_'))).toBe(true)
+      expect(results.every((result) => result.error === null && result.id.startsWith('batch_req_'))).toBe(
+        true,
+      )
       expect(process.started.toSorted()).toEqual(names(25).toSorted())
     })
 
@@ -70,7 +78,9 @@ eachDatabase((_name, open) => {
       await world.grant(process, 100_000n)
       const { id } = await create(process, upload(batchOf(10), { principal: prepaid }))
       expect(await available(process)).toBe(100_000n - itemCost * 10n)
-      expect(await runToEnd(process, prepaid, id, world)).toMatchObject({ request_counts: { completed: 10, failed: 0 } })
+      expect(await runToEnd(process, prepaid, id, world)).toMatchObject({
+        request_counts: { completed: 10, failed: 0 },
+      })
       expect(await available(process)).toBe(100_000n - itemCost * 10n)
       expect(await captures(process, id)).toBe(10)
       await process.batches.rounds.look()
@@ -84,7 +94,11 @@ eachDatabase((_name, open) => {
       await world.grant(process, 9_999n)
       const refusal = await errorOf(process.batches.create(upload(batchOf(10), { principal: prepaid })))
       expect(refusal).toMatchObject({ type: 'payment_required', status: 402 })
-      expect(refusal.metadata).toEqual({ estimate: '0.00001', worst_case: '0.00002', available: '0.000009999' })
+      expect(refusal.metadata).toEqual({
+        estimate: '0.00001',
+        worst_case: '0.00002',
+        available: '0.000009999',
+      })
       expect(world.files.paths()).toEqual([])
       expect(await count(process, 'batches')).toBe(0)
       expect(await available(process)).toBe(9_999n)
@@ -99,7 +113,11 @@ eachDatabase((_name, open) => {
       const { id } = await create(process, upload(batchOf(4), { principal: prepaid }))
       for (let look = 0; look < 5; look++) await lookOnce(process, world)
       const waiting = await process.batches.get(prepaid, id)
-      expect(waiting.object).toMatchObject({ status: 'in_progress', error: null, request_counts: { completed: 3 } })
+      expect(waiting.object).toMatchObject({
+        status: 'in_progress',
+        error: null,
+        request_counts: { completed: 3 },
+      })
       await world.grant(process, itemCost * 100n)
       expect(await runToEnd(process, prepaid, id, world)).toMatchObject({ request_counts: { completed: 4 } })
       expect(await world.findings(process)).toEqual([])
@@ -119,7 +137,9 @@ eachDatabase((_name, open) => {
       const results = await resultsOf(process, prepaid, id)
       expect(results.find((result) => result.error)?.error?.type).toBe('payment_required')
       expect(await available(process)).toBe(itemCost * 997n)
-      expect(await errorOf(process.batches.create(upload(batchOf(5, { headrace }), { principal: prepaid })))).toMatchObject({
+      expect(
+        await errorOf(process.batches.create(upload(batchOf(5, { headrace }), { principal: prepaid }))),
+      ).toMatchObject({
         type: 'payment_required',
         param: 'headrace.max_cost',
       })
@@ -133,7 +153,9 @@ eachDatabase((_name, open) => {
         expect(await errorOf(process.batches.get(prepaid, asked))).toMatchObject({ type: 'not_found' })
         expect(await errorOf(process.batches.cancel(prepaid, asked))).toMatchObject({ type: 'not_found' })
         expect(await errorOf(process.batches.delete(prepaid, asked))).toMatchObject({ type: 'not_found' })
-        expect(await errorOf(process.batches.results(prepaid, asked, null))).toMatchObject({ type: 'not_found' })
+        expect(await errorOf(process.batches.results(prepaid, asked, null))).toMatchObject({
+          type: 'not_found',
+        })
       }
     })
 
@@ -141,13 +163,18 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       let isWithdrawn = false
       const process = await world.process({
-        resolveBatch: async (question) => resolveBatch(isWithdrawn ? { ...question, model: 'gone' } : question),
+        resolveBatch: async (question) =>
+          resolveBatch(isWithdrawn ? { ...question, model: 'gone' } : question),
       })
       await world.grant(process, 100_000n)
       const { id } = await create(process, upload(batchOf(3), { principal: prepaid }))
       isWithdrawn = true
       const ended = await runToEnd(process, prepaid, id, world)
-      expect(ended).toMatchObject({ status: 'failed', usage: null, request_counts: { total: 3, completed: 0, failed: 3 } })
+      expect(ended).toMatchObject({
+        status: 'failed',
+        usage: null,
+        request_counts: { total: 3, completed: 0, failed: 3 },
+      })
       expect(ended.error?.message).toContain('gone')
       expect(ended.finalized_at).not.toBeNull()
       expect((await process.batches.get(prepaid, id)).results).toBeNull()
@@ -179,7 +206,10 @@ eachDatabase((_name, open) => {
       const { id } = await create(process, upload(batchOf(2)))
       await moveToInProgress(process, id)
       isGone = true
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'completed', request_counts: { failed: 2 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { failed: 2 },
+      })
       expect((await resultsOf(process, tracked, id))[0]?.error?.type).toBe('permission_denied')
       expect(process.started).toEqual([])
     })
@@ -189,14 +219,22 @@ eachDatabase((_name, open) => {
     test('that fails for good is an error beside the others and is not billed', async () => {
       const world = await newWorld()
       const process = await world.process({
-        behave: (item, own) => (item.customId === 'item-1' ? failed('context_length_exceeded') : answer(item, own)),
+        behave: (item, own) =>
+          item.customId === 'item-1' ? failed('context_length_exceeded') : answer(item, own),
       })
       const { id } = await create(process, upload(batchOf(3)))
       const ended = await runToEnd(process, tracked, id)
-      expect(ended).toMatchObject({ status: 'completed', request_counts: { total: 3, completed: 2, failed: 1 } })
+      expect(ended).toMatchObject({
+        status: 'completed',
+        request_counts: { total: 3, completed: 2, failed: 1 },
+      })
       expect(parseCredits(ended.usage?.['cost'] as number)).toBe(itemCost * 2n)
       const results = await resultsOf(process, tracked, id)
-      expect(results[1]).toMatchObject({ custom_id: 'item-1', response: null, error: { type: 'context_length_exceeded' } })
+      expect(results[1]).toMatchObject({
+        custom_id: 'item-1',
+        response: null,
+        error: { type: 'context_length_exceeded' },
+      })
       expect(await captures(process, id)).toBe(2)
     })
 
@@ -212,7 +250,9 @@ eachDatabase((_name, open) => {
         },
       })
       const { id } = await create(process, upload(batchOf(2)))
-      expect(await runToEnd(process, tracked, id, world)).toMatchObject({ request_counts: { completed: 1, failed: 1 } })
+      expect(await runToEnd(process, tracked, id, world)).toMatchObject({
+        request_counts: { completed: 1, failed: 1 },
+      })
       expect(tries.get('item-0')).toBe(3)
       expect(tries.get('item-1')).toBe(itemAttemptsMax)
     })
@@ -229,7 +269,10 @@ eachDatabase((_name, open) => {
       isCooling = false
       expect(process.started.length).toBe(2)
       await world.advance(60_001)
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'completed', request_counts: { completed: 2 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { completed: 2 },
+      })
     })
 
     test('whose answer is not JSON is an error and breaks nobody else’s', async () => {
@@ -287,7 +330,10 @@ eachDatabase((_name, open) => {
         },
       })
       const { id } = await create(process, upload(batchOf(1)))
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'completed', request_counts: { failed: 1 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { failed: 1 },
+      })
       expect((await resultsOf(process, tracked, id))[0]?.error).toEqual({
         type: 'internal',
         message: 'Internal server error.',
@@ -313,11 +359,17 @@ eachDatabase((_name, open) => {
       await process.batches.rounds.look()
       await process.batches.rounds.look()
       await waitFor(() => process.started.length === 2)
-      expect(await process.batches.cancel(prepaid, id)).toMatchObject({ status: 'cancelling', finalized_at: null })
+      expect(await process.batches.cancel(prepaid, id)).toMatchObject({
+        status: 'cancelling',
+        finalized_at: null,
+      })
       await process.batches.rounds.look()
       gate.resolve()
       const ended = await runToEnd(process, prepaid, id, world)
-      expect(ended).toMatchObject({ status: 'cancelled', request_counts: { total: 10, completed: 2, failed: 8 } })
+      expect(ended).toMatchObject({
+        status: 'cancelled',
+        request_counts: { total: 10, completed: 2, failed: 8 },
+      })
       const results = await resultsOf(process, prepaid, id)
       expect(results.map((result) => result.custom_id)).toEqual(names(10))
       expect(results.filter((result) => result.error?.type === 'batch_cancelled')).toHaveLength(8)
@@ -333,7 +385,10 @@ eachDatabase((_name, open) => {
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(3)))
       await process.batches.cancel(tracked, id)
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'cancelled', request_counts: { failed: 3 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'cancelled',
+        request_counts: { failed: 3 },
+      })
       expect(process.started).toEqual([])
     })
 
@@ -342,7 +397,10 @@ eachDatabase((_name, open) => {
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(1)))
       await runToEnd(process, tracked, id)
-      expect(await errorOf(process.batches.cancel(tracked, id))).toMatchObject({ type: 'conflict', status: 409 })
+      expect(await errorOf(process.batches.cancel(tracked, id))).toMatchObject({
+        type: 'conflict',
+        status: 409,
+      })
     })
 
     test('an item that ignores its cancelled batch is given up after a while', async () => {
@@ -359,23 +417,34 @@ eachDatabase((_name, open) => {
       await process.batches.rounds.look()
       await waitFor(() => process.started.length === 2)
       await process.batches.cancel(tracked, id)
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'cancelled', request_counts: { failed: 2 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'cancelled',
+        request_counts: { failed: 2 },
+      })
     })
 
     test('a batch past its deadline expires, and what is unfinished says so', async () => {
       const world = await newWorld()
       const process = await world.process({
-        behave: (item, own) => (item.customId === 'item-0' ? answer(item, own) : putBack('no_healthy_endpoint', 60_000)),
+        behave: (item, own) =>
+          item.customId === 'item-0' ? answer(item, own) : putBack('no_healthy_endpoint', 60_000),
       })
       const { id, expires_at: expiresAt, created_at: createdAt } = await create(process, upload(batchOf(3)))
       expect(expiresAt).toBe(createdAt + 86_400)
       for (let look = 0; look < 3; look++) await lookOnce(process)
       await world.advance(dayMs)
       const ended = await runToEnd(process, tracked, id)
-      expect(ended).toMatchObject({ status: 'expired', request_counts: { total: 3, completed: 1, failed: 2 } })
+      expect(ended).toMatchObject({
+        status: 'expired',
+        request_counts: { total: 3, completed: 1, failed: 2 },
+      })
       expect(ended.error?.message).toContain('expired')
       const results = await resultsOf(process, tracked, id)
-      expect(results.map((result) => result.error?.type ?? null)).toEqual([null, 'batch_expired', 'batch_expired'])
+      expect(results.map((result) => result.error?.type ?? null)).toEqual([
+        null,
+        'batch_expired',
+        'batch_expired',
+      ])
       expect(await captures(process, id)).toBe(1)
     })
 
@@ -393,7 +462,10 @@ eachDatabase((_name, open) => {
       await process.batches.rounds.look()
       await waitFor(() => process.started.length === 1)
       await world.advance(dayMs)
-      expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'expired', request_counts: { failed: 1 } })
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'expired',
+        request_counts: { failed: 1 },
+      })
     })
   })
 
@@ -403,7 +475,8 @@ eachDatabase((_name, open) => {
       let limit = 3
       const process = await world.process({
         itemsAtOnce: 1,
-        behave: (item, own) => (own.started.length <= limit ? answer(item, own) : putBack('no_healthy_endpoint', 60_000)),
+        behave: (item, own) =>
+          own.started.length <= limit ? answer(item, own) : putBack('no_healthy_endpoint', 60_000),
       })
       const { id } = await create(process, upload(batchOf(7)))
       for (let look = 0; look < 3; look++) await lookOnce(process)
@@ -423,7 +496,10 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(1)))
-      expect(await errorOf(process.batches.results(tracked, id, 'x'))).toMatchObject({ type: 'invalid_request', param: 'cursor' })
+      expect(await errorOf(process.batches.results(tracked, id, 'x'))).toMatchObject({
+        type: 'invalid_request',
+        param: 'cursor',
+      })
     })
 
     test('a read error breaks the stream and never closes the array', async () => {
@@ -452,7 +528,11 @@ eachDatabase((_name, open) => {
           const outcome = await answerOrWait(item, own)
           if (!outcome.capture || !outcome.usage) return outcome
           const row = { ...outcome.capture.row, costNanocredits: 50_000n }
-          return { ...outcome, usage: { ...outcome.usage, cost: 0.00005 }, capture: { ...outcome.capture, row } }
+          return {
+            ...outcome,
+            usage: { ...outcome.usage, cost: 0.00005 },
+            capture: { ...outcome.capture, row },
+          }
         },
       })
       await world.grant(process, 10_000n)
@@ -461,7 +541,9 @@ eachDatabase((_name, open) => {
       const polled = await process.batches.get(prepaid, id)
       expect(polled).toMatchObject({ results: null, debt: { type: 'payment_required', status: 402 } })
       expect(polled.object).toMatchObject({ status: 'completed', results: null })
-      expect(await errorOf(process.batches.results(prepaid, id, null))).toMatchObject({ type: 'payment_required' })
+      expect(await errorOf(process.batches.results(prepaid, id, null))).toMatchObject({
+        type: 'payment_required',
+      })
       await world.grant(process, 50_000n)
       expect((await process.batches.get(prepaid, id)).debt).toBeNull()
       expect(await resultsOf(process, prepaid, id)).toHaveLength(1)
@@ -521,10 +603,17 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const process = await world.process()
       const { id } = await create(process, upload(batchOf(3)))
-      expect(await errorOf(process.batches.delete(tracked, id))).toMatchObject({ type: 'conflict', status: 409 })
+      expect(await errorOf(process.batches.delete(tracked, id))).toMatchObject({
+        type: 'conflict',
+        status: 409,
+      })
       await runToEnd(process, tracked, id)
       const { results } = await process.batches.get(tracked, id)
-      expect(await process.batches.delete(tracked, id)).toEqual({ id, object: 'batch', deletion: { openrouter: 'deleted' } })
+      expect(await process.batches.delete(tracked, id)).toEqual({
+        id,
+        object: 'batch',
+        deletion: { openrouter: 'deleted' },
+      })
       expect(await errorOf(process.batches.get(tracked, id))).toMatchObject({ type: 'not_found' })
       expect(await errorOf(process.batches.delete(tracked, id))).toMatchObject({ type: 'not_found' })
       expect((await process.batches.list(tracked, new URLSearchParams())).data).toEqual([])
@@ -655,7 +744,10 @@ eachDatabase((_name, open) => {
       })
       const other = principalOf({ accountMode: 'tracked', organizationId: 'org_b' })
       const large = await create(process, upload(batchOf(9000)))
-      const small = await create(process, upload(batchOf(5).replaceAll('item-', 'small-'), { principal: other }))
+      const small = await create(
+        process,
+        upload(batchOf(5).replaceAll('item-', 'small-'), { principal: other }),
+      )
       await process.batches.rounds.look()
       await process.batches.rounds.look()
       await waitFor(() => process.started.some((name) => name.startsWith('small-')))
@@ -697,10 +789,16 @@ eachDatabase((_name, open) => {
       const stopping = stopped.batches.stop()
       gate.resolve()
       await stopping
-      expect(await errorOf(stopped.batches.create(upload(batchOf(1))))).toMatchObject({ type: 'batch_unavailable', status: 502 })
+      expect(await errorOf(stopped.batches.create(upload(batchOf(1))))).toMatchObject({
+        type: 'batch_unavailable',
+        status: 502,
+      })
       const next = await world.process()
       expect((await next.batches.get(tracked, id)).object.request_counts.completed).toBe(2)
-      expect(await runToEnd(next, tracked, id)).toMatchObject({ status: 'completed', request_counts: { completed: 6 } })
+      expect(await runToEnd(next, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { completed: 6 },
+      })
       expect(next.started).toHaveLength(4)
     })
   })
