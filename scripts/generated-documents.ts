@@ -85,9 +85,6 @@ const meanings: Readonly<Record<string, string>> = {
   'providers[].data_policy.zdr': 'It keeps nothing',
   'providers[].data_policy.trains': 'It may train on requests',
   'providers[].data_policy.stores': 'It stores requests for a time',
-  batches: 'Limits of batches',
-  'batches.creations_per_minute': 'Batches one organization may create in a minute; 60 by default',
-  'batches.concurrency': 'Items of batches that one process runs at once; 64 by default',
 }
 
 function descriptionOf(member: Json, path: string): string {
@@ -98,8 +95,9 @@ function descriptionOf(member: Json, path: string): string {
   return `${text}${isShown ? ` Default ${byDefault}.` : ''}`.trim().replaceAll('|', '\\|')
 }
 
+const shown = (has: unknown) => (has === undefined ? '' : 'yes')
+
 function providersTable(): string {
-  const shown = (has: unknown) => (has === undefined ? '' : 'yes')
   const rows = presets
     .filter((preset) => preset.slug !== 'sandbox')
     .map(({ slug, name, keyVariable, baseUrlVariable, adapters }) => {

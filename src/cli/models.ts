@@ -31,10 +31,19 @@ export async function runModels(args: readonly string[], context: CommandContext
     model.contextLength > 0 ? String(model.contextLength) : '-',
     perMillion(model.promptPrice),
     perMillion(model.completionPrice),
+    perMinute(model.audioPrice),
   ])
   const paint = createPaint(context.isTty, context.env)
-  context.write(renderTable(['model', 'modalities', 'context', 'in $/M', 'out $/M'], rows, paint))
+  context.write(
+    renderTable(['model', 'modalities', 'context', 'in $/M', 'out $/M', 'audio $/min'], rows, paint),
+  )
   return 0
+}
+
+/** Audio is priced by the second, and talked about by the minute. */
+function perMinute(price: string): string {
+  const value = Number(price)
+  return price === '' || !(value > 0) ? '-' : String(Number((value * 60).toPrecision(6)))
 }
 
 /** The catalog's price of one unit as the price of a million, which people compare. */

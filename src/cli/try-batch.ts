@@ -23,7 +23,7 @@ export const batchStep: TryStep = {
     }))
     const body = { endpoint: '/v1/chat/completions', model: models.chat.id, requests }
     const id = textOf((await client.json('/batches', { key, body, signal }))['id'])
-    const progress = createProgress({ ...session, label: '     ' })
+    const progress = createProgress({ ...session, label: '    ', afterMs: session.isTty ? 0 : 1_000 })
     const batch = await watchBatch({
       client,
       key,

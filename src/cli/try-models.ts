@@ -10,6 +10,8 @@ export interface ListedModel {
   /** USD per unit, as the catalog writes them; `-1` when unknown. */
   promptPrice: string
   completionPrice: string
+  /** USD per second of audio; empty where audio is not priced by its length. */
+  audioPrice: string
   voices: readonly string[]
 }
 
@@ -35,6 +37,7 @@ export async function listModels(client: GatewayClient, key: string | null): Pro
       contextLength: numberOf(model['context_length']),
       promptPrice: textOf(pricing['prompt']) || '-1',
       completionPrice: textOf(pricing['completion']) || '-1',
+      audioPrice: textOf(pricing['audio']),
       voices: asArray(model['supported_voices']).map(textOf),
     }
   })

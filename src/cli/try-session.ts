@@ -34,6 +34,8 @@ export interface StepResult {
   firstMs?: number
   /** Whose captures the ledger is asked about; null for what costs nothing. */
   charged: { generationId: string } | { batchId: string } | null
+  /** Who answered, where the gateway says so. */
+  provider?: string
 }
 
 /** A step that was not taken, and why. */

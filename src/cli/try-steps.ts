@@ -11,7 +11,7 @@ import { StepSkipped, type StepResult, type TryStep } from './try-session.ts'
 import { secondsOf, toWav } from './wav.ts'
 
 const question = 'In one sentence: what does the headrace of a water mill do?'
-const sentence = 'The quick brown fox jumps over the lazy dog.'
+const sentence = 'Water turns the wheel.'
 const speechFile = 'speech.wav'
 
 function modelFor(model: ListedModel | null, operation: string): ListedModel {
@@ -26,9 +26,14 @@ async function checked(response: Response): Promise<Response> {
   throw refusal(response.status, await readJson(response))
 }
 
-function generationOf(response: Response): StepResult['charged'] {
-  const generationId = response.headers.get('x-generation-id')
-  return generationId === null ? null : { generationId }
+/** Who answered, and under which id the ledger knows it. */
+function originOf({ headers }: Response): Pick<StepResult, 'charged' | 'provider'> {
+  const generationId = headers.get('x-generation-id')
+  const provider = headers.get('x-provider-name')
+  return {
+    charged: generationId === null ? null : { generationId },
+    ...(provider === null ? {} : { provider: printable(provider) }),
+  }
 }
 
 const chatStep: TryStep = {
@@ -58,7 +63,7 @@ const chatStep: TryStep = {
       answer += piece
     }
     const lines = [`you    ${question}`, `model  ${printable(answer.trim())}`]
-    return { lines, elapsedMs: nowMs() - startedMs, firstMs, charged: generationOf(response) }
+    return { lines, elapsedMs: nowMs() - startedMs, firstMs, ...originOf(response) }
   },
 }
 
@@ -74,7 +79,7 @@ const embeddingsStep: TryStep = {
       asArray(asObject(entry)['embedding']),
     )
     const lines = [`2 texts, ${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers`]
-    return { lines, elapsedMs: nowMs() - startedMs, charged: generationOf(response) }
+    return { lines, elapsedMs: nowMs() - startedMs, ...originOf(response) }
   },
 }
 
@@ -103,7 +108,7 @@ const speechStep: TryStep = {
       `audio  ${secondsOf(samples).toFixed(1)} s, ${size(samples.byteLength)}: ${file}`,
       `play   ${playerOf[process.platform] ?? 'ffplay -nodisp -autoexit'} ${file}`,
     ]
-    return { lines, elapsedMs, charged: generationOf(response) }
+    return { lines, elapsedMs, ...originOf(response) }
   },
 }
 
@@ -129,7 +134,7 @@ const transcriptionStep: TryStep = {
       `heard  ${printable(textOf(answer['text']).trim())}`,
       ...(seconds > 0 ? [`audio  ${seconds.toFixed(1)} s`] : []),
     ]
-    return { lines, elapsedMs, charged: generationOf(response) }
+    return { lines, elapsedMs, ...originOf(response) }
   },
 }
 
@@ -176,10 +181,9 @@ export const trySteps: readonly TryStep[] = [
   batchStep,
 ]
 
-/** `first words after 12 ms, done after 140 ms`. */
-export function timingOf(result: StepResult): string {
-  const done = duration(result.elapsedMs)
-  return result.firstMs === undefined
-    ? done
-    : `first words after ${duration(result.firstMs)}, whole after ${done}`
+/** `Sandbox: first words after 12 ms, whole after 140 ms`. */
+export function timingOf({ elapsedMs, firstMs, provider }: StepResult): string {
+  const done = duration(elapsedMs)
+  const times = firstMs === undefined ? done : `first words after ${duration(firstMs)}, whole after ${done}`
+  return provider === undefined ? times : `${provider}: ${times}`
 }

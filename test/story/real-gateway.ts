@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const launcher = join(import.meta.dir, '../../bin/headrace.js')
+const startMsMax = 20_000
+
+/** A gateway in a process of its own, started as a stranger would, on a data folder of its own. */
+export interface RealGateway {
+  /** Up to and with `/v1`. */
+  readonly baseUrl: string
+  readonly folder: string
+  readonly databasePath: string
+  /** Starts it and resolves with what it printed until it was ready. */
+  start(env?: Record<string, string>): Promise<string>
+  /** Ends it by a signal and resolves once it is gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Runs a command beside it. */
+  run(args: readonly string[], env?: Record<string, string>): Promise<CommandResult>
+  /** Ends what runs and removes the folder. */
+  remove(): Promise<void>
+}
+
+/** What a command did. */
+export interface CommandResult {
+  code: number
+  output: string
+  errors: string
+}
+
+/** Prepares a folder and a free port; nothing runs yet. `config` becomes its `headrace.config.json`. */
+export function prepareGateway(config: Record<string, unknown> | null = null): RealGateway {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-story-'))
+  const dataFolder = join(folder, 'data')
+  mkdirSync(folder, { recursive: true })
+  if (config) writeConfig(folder, config)
+  const port = freePort()
+  let child: ReturnType<typeof spawn> | null = null
+
+  const spawn = (args: readonly string[], env: Record<string, string>) =>
+    // Node replaces itself by Bun where it can, so that the signal reaches the gateway itself.
+    Bun.spawn(['node', launcher, ...args], {
+      cwd: folder,
+      env: { ...strangerEnvironment(), HEADRACE_DATA: dataFolder, HEADRACE_PORT: String(port), ...env },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+  const self: RealGateway = {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    folder,
+    databasePath: join(dataFolder, 'headrace.db'),
+    async start(env = {}) {
+      const started = spawn(['serve'], env)
+      child = started
+      return readUntil(started, 'npx headrace try')
+    },
+    async end(signal) {
+      if (!child) return
+      child.kill(signal)
+      await child.exited
+      child = null
+    },
+    async run(args, env = {}) {
+      const command = spawn(args, env)
+      const [output, errors, code] = await Promise.all([
+        new Response(command.stdout).text(),
+        new Response(command.stderr).text(),
+        command.exited,
+      ])
+      return { code, output, errors }
+    },
+    async remove() {
+      await self.end('SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  return self
+}
+
+/** Writes the gateway's configuration file; it is read at the next start. */
+export function writeConfig(folder: string, config: Record<string, unknown>): void {
+  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(config))
+}
+
+/** No provider's key of this machine, and nothing that says how to colour. */
+function strangerEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
+  return { PATH, HOME, TMPDIR }
+}
+
+function freePort(): number {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port } = probe
+  void probe.stop(true)
+  if (port === undefined) throw new Error('no free port')
+  return port
+}
+
+interface Started {
+  stdout: ReadableStream<Uint8Array>
+  stderr: ReadableStream<Uint8Array>
+  exited: Promise<number>
+}
+
+/** Reads what a process prints up to a text, and lets the rest go, so that its pipes never fill. */
+async function readUntil(started: Started, text: string): Promise<string> {
+  let errors = ''
+  void drain(started.stderr, (piece) => void (errors = (errors + piece).slice(-4_000)))
+  let output = ''
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}\n${errors}`)), startMsMax)
+    void started.exited.then((code) => reject(new Error(`ended with ${code}:\n${output}\n${errors}`)))
+    void drain(started.stdout, (piece) => {
+      output += piece
+      if (!output.includes(text)) return
+      clearTimeout(timer)
+      resolve(output)
+    })
+  })
+}
+
+async function drain(stream: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }))
+}
