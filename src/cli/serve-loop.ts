@@ -104,7 +104,14 @@ function explain(error: unknown, config: ServeParts['config']): string | null {
   }
   if (code === 'EADDRNOTAVAIL')
     return `there is no address ${config.host} on this machine. Use HEADRACE_HOST=127.0.0.1`
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENOENT') {
+  if (
+    code === 'EACCES' ||
+    code === 'EROFS' ||
+    code === 'EPERM' ||
+    code === 'ENOTDIR' ||
+    code === 'EEXIST' ||
+    code === 'ENOENT'
+  ) {
     return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npm start`
   }
   if (code === 'ENOSPC') return `the disk of ${config.dataFolder} is full. Free some space and start again.`
