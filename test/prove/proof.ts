@@ -1,0 +1,35 @@
+/** How a numbered proof of an issue ended. Not run is neither good nor bad: its suite or a program it needs is missing. */
+export type ProofStatus = 'PASS' | 'FAIL' | 'NOT RUN'
+
+/** What a proof found; `figures` are lines for people, measured in this run. */
+export interface ProofResult {
+  status: ProofStatus
+  figures: readonly string[]
+}
+
+/** One numbered proof; files `<issue>-<number>.ts` of this folder export one as `proof`. */
+export interface Proof {
+  title: string
+  /** Rejecting counts as failed. */
+  run(): Promise<ProofResult>
+}
+
+/** Passed if everything in it passed, not run if anything was not, failed if anything failed; the figures of all. */
+export function combine(results: readonly ProofResult[]): ProofResult {
+  const figures = results.flatMap((result) => result.figures)
+  const has = (status: ProofStatus) => results.some((result) => result.status === status)
+  if (has('FAIL')) return { status: 'FAIL', figures }
+  return { status: has('NOT RUN') || results.length === 0 ? 'NOT RUN' : 'PASS', figures }
+}
+}
+
+/** A proof whose suite is not there. */
+export function notRun(reason: string): ProofResult {
+  return { status: 'NOT RUN', figures: [reason] }
+}
+
+/** A proof of figures and of what is wrong with them. */
+export function judge(figures: readonly string[], problems: readonly string[]): ProofResult {
+  if (problems.length === 0) return { status: 'PASS', figures }
+  return { status: 'FAIL', figures: [...figures, ...problems.map((problem) => `WRONG: ${problem}`)] }
+}
