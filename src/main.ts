@@ -23,7 +23,7 @@ import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryState } from './catalog/discovery.ts'
 import { parseListing } from './catalog/listing.ts'
 import type { CliConfig, CliStorage, CommandContext, ProviderCheck } from './cli/context.ts'
-import { askPerson, untilSignal } from './cli/process.ts'
+import { askPerson, flushOutput, untilSignal } from './cli/process.ts'
 import { runCommand } from './cli/run.ts'
 import { serveUntilSignal } from './cli/serve-loop.ts'
 import { printConfig, processEnvironment, readConfig, type Config, type ProviderConfig } from './config.ts'
@@ -553,5 +553,6 @@ async function checkProviders(config: Config): Promise<readonly ProviderCheck[]>
 
 if (import.meta.main) {
   const code = await runCommand(Bun.argv.slice(2), commandContext())
+  await flushOutput()
   process.exit(code)
 }

@@ -17,8 +17,22 @@ export function untilSignal(again: () => void): Promise<string> {
 
 /** Asks whoever sits at the terminal; an empty answer when nobody does. */
 export async function askPerson(question: string): Promise<string> {
-  if (process.stdin.isTTY !== true) return ''
+  if (!process.stdin.isTTY) return ''
   process.stdout.write(question)
   for await (const line of console) return line
   return ''
+}
+
+/**
+ * Resolves when everything written has left this process; nothing can be written after it. Writing to a pipe does not wait, and ending the process before
+ * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for.
+ */
+export async function flushOutput(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => {
+      stream.once('error', () => resolve())
+      // The callback of an empty write comes too early here; the one of `end` does not.
+      stream.end(() => resolve())
+    })
+  }
 }
