@@ -1,0 +1,298 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Simulator, startSimulator } from '../../simulator/server.ts'
+import { createKeyRepository } from '../../src/access/key-repository.ts'
+import { makeKey, type NewKey } from '../../src/access/keys.ts'
+import { createOrganizationRepository } from '../../src/access/organization-repository.ts'
+import { parsePolicy } from '../../src/access/policy.ts'
+import { organizationRates } from '../../src/access/rate-rules.ts'
+import { createAccountsRepository } from '../../src/billing/accounts-repository.ts'
+import { createAccounts } from '../../src/billing/accounts.ts'
+import { createLedger } from '../../src/billing/ledger-repository.ts'
+import { readConfig, type Config, type ProviderConfig } from '../../src/config.ts'
+import { newId } from '../../src/core/ids.ts'
+import { parseCredits } from '../../src/core/money.ts'
+import { createGateway, type Gateway, type GatewayHooks } from '../../src/main.ts'
+import { presets } from '../../src/providers/presets.ts'
+import { openDatabase } from '../../src/storage/open-database.ts'
+
+/** How a test's gateway differs from the first start of a stranger. */
+export interface TestGatewayOptions {
+  /** Credits of the first organization, which then is prepaid; left out, its account is tracked. */
+  credits?: string
+  /** The providers, made from the simulator's address; left out, one sandbox. */
+  providers?: (simulatorUrl: string) => readonly ProviderConfig[]
+  hooks?: GatewayHooks
+  /** `api` accepts batches and runs none of them. */
+  role?: Config['role']
+  /** A folder of an earlier gateway, to go on with; it is then not removed. */
+  folder?: string
+}
+
+/** Another organization with keys of its own. */
+export interface TestOrganization {
+  organizationId: string
+  key: string
+  managementKey: string
+}
+
+/** What another organization is to be. */
+export interface NewTestOrganization {
+  /** Makes the account prepaid with this balance. */
+  credits?: string
+  /** As it is stored: `allowed_providers`, `enforce_zdr` and so on. */
+  policy?: Record<string, unknown>
+  batchesPerMinute?: number | null
+  requestsPerMinute?: number | null
+}
+
+/** The whole gateway in this process, on a folder of its own, with a simulator on loopback as its providers. */
+export interface TestGateway {
+  readonly gateway: Gateway
+  readonly simulator: Simulator
+  readonly key: string
+  readonly managementKey: string
+  readonly organizationId: string
+  /** Listens on a free port; the address up to and with `/v1`. */
+  listen(): string
+  /** A request through the gateway; `path` is below `/v1` unless it begins with `//`, which stands for the root. */
+  request(path: string, init?: TestRequest): Promise<Response>
+  /** Posts JSON with the inference key. */
+  post(path: string, body: unknown, init?: TestRequest): Promise<Answer>
+  get(path: string, init?: TestRequest): Promise<Answer>
+  addOrganization(options?: NewTestOrganization): Promise<TestOrganization>
+  /** Adds a key to the first organization and returns its secret. */
+  addKey(options?: Partial<NewKey>): Promise<string>
+  /** From now on the organization is gone; what has its key cached learns of it within seconds. */
+  deleteOrganization(organizationId: string): Promise<void>
+  /** What the simulator was asked, and which faults it makes. */
+  admin(path: string, body?: unknown): Promise<Record<string, unknown>>
+  stop(): Promise<void>
+}
+
+/** A request's options; `key` null sends no Authorization header. */
+export interface TestRequest {
+  method?: string
+  key?: string | null
+  headers?: Record<string, string>
+  body?: unknown
+}
+
+/** A whole answer, its body as text and, where it is JSON, as a value. */
+export interface Answer {
+  status: number
+  headers: Headers
+  text: string
+  json: Record<string, unknown>
+}
+
+const inferenceKey = 'test-inference-key-0001'
+const managementKey = 'test-management-key-0001'
+const origin = 'http://gateway.test'
+
+/** Starts simulator and gateway; both end with `stop`. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'headrace-contract-'))
+  const simulator = await startSimulator({ port: 0, quiet: true, seed: 7 })
+  const config = configOf(folder, simulator.url, options)
+  const gateway = await createGateway(config, options.hooks ?? { writeLog: () => undefined })
+  const setUp = await createSetUp(config.databaseUrl, gateway.bootstrapped.organizationId)
+
+  const request = (path: string, init: TestRequest = {}) => gateway.fetch(toRequest(path, init))
+  return {
+    gateway,
+    simulator,
+    key: inferenceKey,
+    managementKey,
+    organizationId: gateway.bootstrapped.organizationId,
+    listen: () => gateway.listen().url,
+    request,
+    post: async (path, body, init = {}) => readAnswer(await request(path, { method: 'POST', body, ...init })),
+    get: async (path, init = {}) => readAnswer(await request(path, init)),
+    ...setUp,
+    async admin(path, body) {
+      const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+      const response = await fetch(`${simulator.url}/admin/${path}`, init)
+      return (await response.json()) as Record<string, unknown>
+    },
+    async stop() {
+      await setUp.close()
+      await gateway.stop()
+      await simulator.stop()
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Reads a whole answer. */
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: objectOf(text) }
+}
+
+/** The member at a path such as `error.message` or `data.0.id`. */
+export function at(value: unknown, path: string): unknown {
+  let found = value
+  for (const step of path.split('.')) {
+    if (Array.isArray(found)) found = found[Number(step)]
+    else found = isObject(found) ? found[step] : undefined
+  }
+  return found
+}
+
+/** Asks again until the answer is as wanted, bounded. */
+export async function until<T>(
+  read: () => Promise<T>,
+  isIt: (value: T) => boolean,
+  msMax = 20_000,
+): Promise<T> {
+  const endMs = performance.now() + msMax
+  for (;;) {
+    const value = await read()
+    if (isIt(value)) return value
+    if (performance.now() > endMs) throw new Error(`never came: ${JSON.stringify(value)?.slice(0, 2_000)}`)
+    await Bun.sleep(20)
+  }
+}
+
+/** Mono 16-bit WAV at 16,000 Hz with a tone, so that a test knows its duration. */
+export function toneWav(seconds: number): Uint8Array<ArrayBuffer> {
+  const rate = 16_000
+  const samples = Math.round(seconds * rate)
+  const bytes = new Uint8Array(44 + samples * 2)
+  const view = new DataView(bytes.buffer)
+  const text = (offset: number, value: string) => bytes.set(new TextEncoder().encode(value), offset)
+  text(0, 'RIFF')
+  view.setUint32(4, bytes.length - 8, true)
+  text(8, 'WAVEfmt ')
+  view.setUint32(16, 16, true)
+  view.setUint16(20, 1, true)
+  view.setUint16(22, 1, true)
+  view.setUint32(24, rate, true)
+  view.setUint32(28, rate * 2, true)
+  view.setUint16(32, 2, true)
+  view.setUint16(34, 16, true)
+  text(36, 'data')
+  view.setUint32(40, samples * 2, true)
+  for (let index = 0; index < samples; index += 1) {
+    view.setInt16(44 + index * 2, Math.round(8_000 * Math.sin((index * 440 * 2 * Math.PI) / rate)), true)
+  }
+  return bytes
+}
+
+/** A sandbox provider on a mount of its own, with the models named or all that are known. */
+export function sandboxProvider(simulatorUrl: string, more: Partial<ProviderConfig> = {}): ProviderConfig {
+  return {
+    preset: 'sandbox',
+    base_url: `${simulatorUrl}/v1`,
+    api_key: 'sandbox',
+    weight: 1,
+    models: [],
+    ...more,
+  }
+}
+
+function configOf(folder: string, simulatorUrl: string, options: TestGatewayOptions) {
+  const config = readConfig({
+    env: {
+      HEADRACE_DATA: folder,
+      HEADRACE_PORT: '0',
+      HEADRACE_LOG_LEVEL: 'error',
+      HEADRACE_BOOTSTRAP_KEY: inferenceKey,
+      HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
+      ...(options.credits === undefined ? {} : { HEADRACE_BOOTSTRAP_CREDITS: options.credits }),
+    },
+    cwd: folder,
+    presets,
+  })
+  const providers = options.providers ?? ((url: string) => [sandboxProvider(url)])
+  return { ...config, role: options.role ?? config.role, providers: providers(simulatorUrl) }
+}
+
+/** What an operator would do by command: organizations, keys and credits, beside the running gateway. */
+async function createSetUp(databaseUrl: string, firstOrganizationId: string) {
+  const database = await openDatabase({ url: databaseUrl })
+  const organizations = createOrganizationRepository(database)
+  const keys = createKeyRepository(database)
+  const accounts = createAccounts(createLedger(database), createAccountsRepository(database))
+  return {
+    async addOrganization(options: NewTestOrganization = {}): Promise<TestOrganization> {
+      const nowMs = Date.now()
+      const organizationId = newId('org', nowMs)
+      const made = (['inference', 'management'] as const).map((kind) =>
+        makeKey({ organizationId, kind, name: kind }, nowMs),
+      )
+      await organizations.insertWithKeys(
+        {
+          organizationId,
+          name: 'Another',
+          accountMode: options.credits === undefined ? 'tracked' : 'prepaid',
+          isFilteredModelCatalogEnabled: false,
+          policy: parsePolicy(options.policy ?? {}),
+          rates: {
+            batchesPerMinute: organizationRates.batchesPerMinute,
+            requestsPerMinute: null,
+            ...(options.batchesPerMinute === undefined ? {} : { batchesPerMinute: options.batchesPerMinute }),
+            ...(options.requestsPerMinute === undefined
+              ? {}
+              : { requestsPerMinute: options.requestsPerMinute }),
+          },
+          createdAtMs: nowMs,
+        },
+        made.map(({ key }) => key),
+      )
+      if (options.credits !== undefined) {
+        await accounts.grantCredits({
+          organizationId,
+          amountNanocredits: parseCredits(options.credits),
+          transactionId: `grant_${organizationId}`,
+          createdAtMs: nowMs,
+        })
+      }
+      return { organizationId, key: made[0]?.secret ?? '', managementKey: made[1]?.secret ?? '' }
+    },
+    async addKey(options: Partial<NewKey> = {}): Promise<string> {
+      const { key, secret } = makeKey(
+        { organizationId: firstOrganizationId, kind: 'inference', name: 'another', ...options },
+        Date.now(),
+      )
+      await keys.insert(key)
+      return secret
+    },
+    async deleteOrganization(organizationId: string): Promise<void> {
+      await organizations.markDeleted(organizationId)
+    },
+    close: () => database.close(),
+  }
+}
+
+function toRequest(path: string, init: TestRequest): Request {
+  const { method = 'GET', key = inferenceKey, body } = init
+  const headers = new Headers(init.headers)
+  if (key !== null && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
+  const isRaw =
+    body === undefined ||
+    typeof body === 'string' ||
+    body instanceof FormData ||
+    body instanceof Uint8Array ||
+    body instanceof ReadableStream
+  if (!(body instanceof FormData) && body !== undefined && !headers.has('content-type'))
+    headers.set('content-type', 'application/json')
+  const url = path.startsWith('//') ? `${origin}${path.slice(1)}` : `${origin}/v1${path}`
+  const sent = isRaw ? body : JSON.stringify(body)
+  return new Request(url, { method, headers, ...(sent === undefined ? {} : { body: sent as string }) })
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
