@@ -2,7 +2,15 @@ import { expect, test } from 'bun:test'
 import { baseUrlOf, createClient } from './client.ts'
 import { readEvents } from './event-stream.ts'
 
-const config = { host: '127.0.0.1', port: 8787, basePath: '', dataFolder: '', file: null, providers: [] }
+const config = {
+  host: '127.0.0.1',
+  port: 8787,
+  basePath: '',
+  dataFolder: '',
+  databaseUrl: '',
+  file: null,
+  providers: [],
+}
 
 test('the base URL is what the environment names, with its version segment, else what is configured', () => {
   expect(baseUrlOf({ HEADRACE_URL: 'https://ai.example/' }, config)).toBe('https://ai.example/v1')

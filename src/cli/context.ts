@@ -11,6 +11,8 @@ export interface CliConfig {
   readonly port: number
   readonly basePath: string
   readonly dataFolder: string
+  /** `sqlite:` and a path, or `postgres://…`. */
+  readonly databaseUrl: string
   /** The file it was read from, null when there is none. */
   readonly file: string | null
   readonly providers: readonly { readonly id?: string | undefined; readonly preset: string }[]

@@ -1,10 +1,10 @@
 import { access, constants, statfs } from 'node:fs/promises'
 import { clockDifferenceMsMax, diskFreeBytesMin } from '../core/limits.ts'
-import { GatewayError } from '../core/errors.ts'
 import { size } from './amounts.ts'
 import { baseUrlOf, createClient } from './client.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
+import { openLocalStorage } from './local-storage.ts'
 import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
 
 /** One thing that was looked at. */
@@ -26,7 +26,7 @@ export async function* diagnose(context: CommandContext): AsyncGenerator<Finding
   const config = yield* checkConfig(context)
   if (config === null) return
   yield* checkFolder(config)
-  yield* checkStorage(context, config)
+  yield* checkStorage(context)
   yield* checkProviders(context, config)
   yield* checkGateway(context, config)
 }
@@ -68,18 +68,13 @@ async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> 
   }
 }
 
-async function* checkStorage(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {
+async function* checkStorage(context: CommandContext): AsyncGenerator<Finding> {
   let storage: CliStorage
   try {
-    storage = await context.openStorage(config)
+    storage = await openLocalStorage(context)
   } catch (error) {
-    const message =
-      error instanceof GatewayError || error instanceof Error ? error.message : 'cannot be opened'
-    yield wrong('problem', {
-      subject: 'storage',
-      message,
-      next: 'is the database running, and the folder yours? then again',
-    })
+    if (!(error instanceof CommandFailure)) throw error
+    yield wrong('problem', { subject: 'storage', message: error.message, next: null })
     return
   }
   try {

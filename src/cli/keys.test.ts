@@ -127,6 +127,7 @@ eachDatabase((name, _, { openFresh }) => {
       port: 1,
       basePath: '',
       dataFolder: '/',
+      databaseUrl: 'postgres://nowhere',
       file: null,
       providers: [],
     })

@@ -1,13 +1,35 @@
+import { existsSync } from 'node:fs'
 import type { OrganizationRecord } from '../access/organization-record.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
+import { explainFailure } from './serve-loop.ts'
+
+/**
+ * Opens the storage that the configuration names. Throws CommandFailure when there is none yet (a command must not make
+ * one in whatever folder somebody stands in), and when it cannot be opened.
+ */
+export async function openLocalStorage(context: CommandContext): Promise<CliStorage> {
+  const config = context.readConfig()
+  const path = config.databaseUrl.startsWith('sqlite:') ? config.databaseUrl.slice('sqlite:'.length) : null
+  if (path !== null && !existsSync(path)) {
+    throw new CommandFailure(
+      `There is no gateway's data in ${config.dataFolder}. Start one here with "npm start", or set HEADRACE_DATA to its folder.`,
+    )
+  }
+  try {
+    return await context.openStorage(config)
+  } catch (error) {
+    const explained = explainFailure(error, config)
+    throw explained === null ? error : new CommandFailure(explained)
+  }
+}
 
 /** Opens storage, lets `use` work with it, and closes it whatever happens. */
 export async function withStorage<T>(
   context: CommandContext,
   use: (storage: CliStorage) => Promise<T>,
 ): Promise<T> {
-  const storage = await context.openStorage(context.readConfig())
+  const storage = await openLocalStorage(context)
   try {
     return await use(storage)
   } finally {

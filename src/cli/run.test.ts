@@ -53,7 +53,34 @@ test('storage that does not answer is one line with the next command', async () 
     openStorage: () => Promise.reject(new GatewayError('storage_unavailable', 'Storage does not answer.')),
   })
   expect(await runCommand(['keys'], context)).toBe(1)
-  expect(context.errors()).toBe('headrace: Storage does not answer. Next: npx headrace doctor\n')
+  expect(context.errors()).toStartWith('headrace: Storage does not answer.')
+  expect(context.errors()).toContain('npx headrace doctor')
+  expect(context.errors().trim().split('\n')).toHaveLength(1)
+})
+
+test('a command does not make a data folder where somebody happens to stand', async () => {
+  const readConfig = () => ({
+    ...recordingContext().readConfig(),
+    dataFolder: '/nowhere/data',
+    databaseUrl: 'sqlite:/nowhere/data/headrace.db',
+  })
+  for (const args of [['keys'], ['credits'], ['org']]) {
+    const context = recordingContext({ readConfig })
+    expect(await runCommand(args, context)).toBe(1)
+    expect(context.errors()).toContain("There is no gateway's data in /nowhere/data.")
+  }
+})
+
+test('a folder of somebody else and a newer schema are one line each', async () => {
+  const denied = Object.assign(new Error('permission denied'), { code: 'EACCES' })
+  const newer = Object.assign(new Error('The database is newer than this program.'), {
+    name: 'SchemaMismatch',
+  })
+  for (const error of [denied, newer]) {
+    const context = recordingContext({ openStorage: () => Promise.reject(error) })
+    expect(await runCommand(['keys'], context)).toBe(1)
+    expect(context.errors().trim().split('\n')).toHaveLength(1)
+  }
 })
 
 test('version and configuration can be printed by a script', async () => {

@@ -87,13 +87,14 @@ async function reportProviders(gateway: ServedGateway, context: ServeParts['cont
 }
 
 function refuse(error: unknown, { config, context }: ServeParts): number {
-  const line = explain(error, config)
+  const line = explainFailure(error, config)
   if (line === null) throw error
   context.writeError(`headrace: ${line}\n`)
   return 1
 }
 
-function explain(error: unknown, config: ServeParts['config']): string | null {
+/** What a start or an opening of storage failed of, in one line with the next command; null when it is a bug. */
+export function explainFailure(error: unknown, config: ServeParts['config']): string | null {
   const code = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
   if (code === 'EADDRINUSE') {

@@ -2,7 +2,7 @@ import type { KeyRecord } from '../access/key-record.ts'
 import { createClient, type GatewayClient } from './client.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
-import { findOrganization } from './local-storage.ts'
+import { findOrganization, openLocalStorage } from './local-storage.ts'
 
 /** Keys to try the gateway with. */
 export interface TryKeys {
@@ -34,7 +34,7 @@ export async function obtainKeys(context: CommandContext, client: GatewayClient)
       giveBack: () => Promise.resolve(),
     }
   }
-  const storage = await context.openStorage(context.readConfig())
+  const storage = await openLocalStorage(context)
   const made: KeyRecord[] = []
   const giveBack = async () => {
     try {

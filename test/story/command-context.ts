@@ -25,6 +25,7 @@ export function recordingContext(given: Partial<CommandContext> & { port?: numbe
       port: given.port ?? 1,
       basePath: '',
       dataFolder: '/nowhere',
+      databaseUrl: 'postgres://nowhere',
       file: null,
       providers: [],
     }),

@@ -93,6 +93,16 @@ test('the keys that try made for itself are disabled afterwards', async () => {
   for (const line of own) expect(line).toContain('disabled')
 })
 
+test('leaving try with Ctrl-C disables its keys as well', async () => {
+  const left = await gateway.run(['try'], {}, { signal: 'SIGINT', after: '2  Embeddings' })
+  expect(left.output).not.toContain('Everything worked')
+  expect(left.code).toBe(130)
+  const { output } = await gateway.run(['keys'])
+  const own = output.split('\n').filter((line) => line.includes('headrace try'))
+  expect(own).toHaveLength(4)
+  for (const line of own) expect(line).toContain('disabled')
+})
+
 test('with keys in the environment try asks the API for the costs', async () => {
   const env = { HEADRACE_API_KEY: key, HEADRACE_MANAGEMENT_KEY: managementKey }
   const { code, output } = await gateway.run(['try'], env)

@@ -15,10 +15,16 @@ export interface RealGateway {
   start(env?: Record<string, string>): Promise<string>
   /** Ends it by a signal and resolves once it is gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Runs a command beside it. */
-  run(args: readonly string[], env?: Record<string, string>): Promise<CommandResult>
+  /** Runs a command beside it; `interrupt` sends it a signal once it has written a text. */
+  run(args: readonly string[], env?: Record<string, string>, interrupt?: Interrupt): Promise<CommandResult>
   /** Ends what runs and removes the folder. */
   remove(): Promise<void>
+}
+
+/** When to send a command which signal. */
+export interface Interrupt {
+  signal: 'SIGINT'
+  after: string
 }
 
 /** What a command did. */
@@ -61,10 +67,10 @@ export function prepareGateway(config: Record<string, unknown> | null = null): R
       await child.exited
       child = null
     },
-    async run(args, env = {}) {
+    async run(args, env = {}, interrupt) {
       const command = spawn(args, env)
       const [output, errors, code] = await Promise.all([
-        new Response(command.stdout).text(),
+        collect(command.stdout, interrupt, () => command.kill(interrupt?.signal)),
         new Response(command.stderr).text(),
         command.exited,
       ])
@@ -118,6 +124,23 @@ async function readUntil(started: Started, text: string): Promise<string> {
       resolve(output)
     })
   })
+}
+
+/** All text of a stream; `act` is called once when the text to wait for has come. */
+async function collect(
+  stream: ReadableStream<Uint8Array>,
+  interrupt: Interrupt | undefined,
+  act: () => void,
+): Promise<string> {
+  let text = ''
+  let hasActed = false
+  await drain(stream, (piece) => {
+    text += piece
+    if (hasActed || !interrupt || !text.includes(interrupt.after)) return
+    hasActed = true
+    act()
+  })
+  return text
 }
 
 async function drain(stream: ReadableStream<Uint8Array>, onText: (text: string) => void): Promise<void> {
