@@ -420,8 +420,6 @@ export const logGatherMs = 200
 export const logBacklogBytesMax = 4_000_000
 /** Characters of one text in a log line; the rest is cut. */
 export const logTextMax = 2_000
-/** How often the delay of the event loop is sampled. */
-export const loopSampleEveryMs = 250
 /** Segments given back unfinished whose items' tries a worker remembers. */
 export const rememberedSegmentsMax = 1_000
 /** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */

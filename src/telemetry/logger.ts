@@ -1,5 +1,6 @@
 import pino from 'pino'
 import type { GatewayError } from '../core/errors.ts'
+import { logBacklogBytesMax, logGatherBytes, logGatherMs } from '../core/limits.ts'
 import { toCredits } from '../core/money.ts'
 import type { RequestLine } from './call-line.ts'
 import { redact } from './redact.ts'
@@ -27,7 +28,7 @@ export function createLogger(options: {
   level: LogLevel
   destination?: { write: (line: string) => void }
 }): Logger {
-  const buffered = options.destination ? null : pino.destination({ fd: 1, sync: false, minLength: 4_096 })
+  const buffered = options.destination ? null : standardOutput()
   const logger = pino(
     {
       level: options.level,
@@ -38,7 +39,7 @@ export function createLogger(options: {
     options.destination ?? buffered ?? process.stdout,
   )
   // A quiet gateway writes too, a moment later.
-  const timer = buffered ? setInterval(() => buffered.flush(), flushEveryMs) : null
+  const timer = buffered ? setInterval(() => buffered.flush(), logGatherMs) : null
   timer?.unref()
   return {
     request: (line) => logger.info(requestFields(line), 'request'),
@@ -53,10 +54,31 @@ export function createLogger(options: {
   }
 }
 
-const flushEveryMs = 500
+/** Lines that a stuck reader does not take are dropped, and a reader that is gone loses them: calls go on. */
+function standardOutput() {
+  const stream = pino.destination({
+    fd: 1,
+    sync: false,
+    minLength: logGatherBytes,
+    maxLength: logBacklogBytesMax,
+  })
+  stream.on('error', () => {})
+  return stream
+}
 
-function requestFields({ requestId, route, status, durationMs, facts }: RequestLine): Record<string, unknown> {
-  const fields: Record<string, unknown> = { request_id: requestId, route, status, duration_ms: rounded(durationMs) }
+function requestFields({
+  requestId,
+  route,
+  status,
+  durationMs,
+  facts,
+}: RequestLine): Record<string, unknown> {
+  const fields: Record<string, unknown> = {
+    request_id: requestId,
+    route,
+    status,
+    duration_ms: rounded(durationMs),
+  }
   if (facts.errorType !== null) fields['error_type'] = facts.errorType
   if (facts.operation === null) return fields
   fields['generation_id'] = facts.generationId ?? undefined
@@ -94,7 +116,7 @@ const causesMax = 5
 
 function causesOf(thrown: unknown): string[] | undefined {
   const causes: string[] = []
-  for (let current = thrown; current !== undefined && current !== null && causes.length < causesMax; ) {
+  for (let current = thrown; current !== undefined && current !== null && causes.length < causesMax;) {
     causes.push(redact(describe(current)))
     current = current instanceof Error ? current.cause : null
   }

@@ -1,8 +1,15 @@
-import { Registry, collectDefaultMetrics } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { Clock } from '../core/clock.ts'
 import { toCredits } from '../core/money.ts'
 import type { RequestLine } from './call-line.ts'
-import { createCounters, createGauge, createHistograms, type Counter, type Metric, type Sample } from './series.ts'
+import {
+  createCounters,
+  createGauge,
+  createHistograms,
+  type Counter,
+  type Metric,
+  type Sample,
+} from './series.ts'
 
 /** The metrics of one gateway, in the text format that Prometheus reads. */
 export interface Metrics {
@@ -22,16 +29,29 @@ const loopTickMs = 20
 
 /** Labels are few: routes, statuses, configured providers and served models, never callers or free text. */
 export function createMetrics({ version, clock }: { version: string; clock: Clock }): Metrics {
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const unreadable = createCounters({ name: 'headrace_metrics_unreadable_total', help: 'Figures that could not be read.', labels: [] })
-  const register = (metric: Metric) => registry.registerMetric(toLibraryMetric(metric, unreadable.of()))
+  let opened: Promise<Registry> | null = null
+  /** Metrics that the library does not know yet. */
+  const pending: Metric[] = []
+  const unreadable = createCounters({
+    name: 'headrace_metrics_unreadable_total',
+    help: 'Figures that could not be read.',
+    labels: [],
+  })
+  const register = (metric: Metric) => void pending.push(metric)
   register(unreadable)
   const calls = createCallMetrics()
   for (const metric of Object.values(calls)) register(metric)
-  register(createGauge('headrace_build_info', 'The running version.', () => [{ labels: { version }, value: 1 }]))
+  register(
+    createGauge('headrace_build_info', 'The running version.', () => [{ labels: { version }, value: 1 }]),
+  )
   const delay = watchLoop(clock)
-  register(createGauge('headrace_event_loop_block_seconds', 'Longest block of the event loop since the last look.', delay.take))
+  register(
+    createGauge(
+      'headrace_event_loop_block_seconds',
+      'Longest block of the event loop since the last look.',
+      delay.take,
+    ),
+  )
   return {
     recordRequest: (line) => recordCall(line, calls),
     gauge: (name, help, read) => register(createGauge(name, help, read)),
@@ -40,27 +60,86 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       register(family)
       return family.of()
     },
-    render: () => registry.metrics(),
+    async render() {
+      opened ??= openRegistry()
+      const registry = await opened
+      for (const metric of pending.splice(0))
+        registry.registerMetric(toLibraryMetric(metric, unreadable.of()))
+      return registry.metrics()
+    },
     stop: delay.stop,
   }
 }
 
+/** The library is loaded when somebody looks first: that costs a tenth of the start and counting does not need it. */
+async function openRegistry(): Promise<Registry> {
+  const library = await import('prom-client')
+  const registry = new library.Registry()
+  library.collectDefaultMetrics({ register: registry })
+  return registry
+}
+
 function createCallMetrics() {
   return {
-    requests: createCounters({ name: 'headrace_requests_total', help: 'Requests that have ended.', labels: ['route', 'status'] }),
-    errors: createCounters({ name: 'headrace_errors_total', help: 'Requests that ended with an error.', labels: ['route', 'error_type'] }),
-    durations: createHistograms({ name: 'headrace_request_duration_seconds', help: 'From the request to the end of its answer.', labels: ['route'], bounds: seconds }),
-    calls: createCounters({ name: 'headrace_calls_total', help: 'Calls that a provider answered.', labels: ['operation', 'provider', 'model'] }),
-    firstBytes: createHistograms({ name: 'headrace_first_byte_seconds', help: 'From the request to the first byte of output.', labels: ['provider'], bounds: seconds }),
-    attempts: createCounters({ name: 'headrace_attempts_total', help: 'Attempts of answered calls, by the provider that answered.', labels: ['provider'] }),
-    tokens: createCounters({ name: 'headrace_tokens_total', help: 'Tokens in and out.', labels: ['provider', 'model', 'direction'] }),
-    cost: createCounters({ name: 'headrace_cost_credits_total', help: 'What calls cost, in credits.', labels: ['provider', 'model'] }),
-    estimated: createCounters({ name: 'headrace_usages_estimated_total', help: 'Calls whose usage had to be estimated.', labels: [] }),
-    cancelled: createCounters({ name: 'headrace_calls_cancelled_total', help: 'Calls whose caller left before the end.', labels: [] }),
+    requests: createCounters({
+      name: 'headrace_requests_total',
+      help: 'Requests that have ended.',
+      labels: ['route', 'status'],
+    }),
+    errors: createCounters({
+      name: 'headrace_errors_total',
+      help: 'Requests that ended with an error.',
+      labels: ['route', 'error_type'],
+    }),
+    durations: createHistograms({
+      name: 'headrace_request_duration_seconds',
+      help: 'From the request to the end of its answer.',
+      labels: ['route'],
+      bounds: seconds,
+    }),
+    calls: createCounters({
+      name: 'headrace_calls_total',
+      help: 'Calls that a provider answered.',
+      labels: ['operation', 'provider', 'model'],
+    }),
+    firstBytes: createHistograms({
+      name: 'headrace_first_byte_seconds',
+      help: 'From the request to the first byte of output.',
+      labels: ['provider'],
+      bounds: seconds,
+    }),
+    attempts: createCounters({
+      name: 'headrace_attempts_total',
+      help: 'Attempts of answered calls, by the provider that answered.',
+      labels: ['provider'],
+    }),
+    tokens: createCounters({
+      name: 'headrace_tokens_total',
+      help: 'Tokens in and out.',
+      labels: ['provider', 'model', 'direction'],
+    }),
+    cost: createCounters({
+      name: 'headrace_cost_credits_total',
+      help: 'What calls cost, in credits.',
+      labels: ['provider', 'model'],
+    }),
+    estimated: createCounters({
+      name: 'headrace_usages_estimated_total',
+      help: 'Calls whose usage had to be estimated.',
+      labels: [],
+    }),
+    cancelled: createCounters({
+      name: 'headrace_calls_cancelled_total',
+      help: 'Calls whose caller left before the end.',
+      labels: [],
+    }),
   }
 }
 
-function recordCall({ route, status, durationMs, facts }: RequestLine, metrics: ReturnType<typeof createCallMetrics>): void {
+function recordCall(
+  { route, status, durationMs, facts }: RequestLine,
+  metrics: ReturnType<typeof createCallMetrics>,
+): void {
   metrics.requests.of(route, String(status)).value += 1
   metrics.durations.of(route).observe(durationMs / 1000)
   if (facts.errorType !== null) metrics.errors.of(route, facts.errorType).value += 1
@@ -72,7 +151,8 @@ function recordCall({ route, status, durationMs, facts }: RequestLine, metrics: 
   if (facts.firstByteMs !== null) metrics.firstBytes.of(provider).observe(facts.firstByteMs / 1000)
   if (facts.inputTokens > 0) metrics.tokens.of(provider, model, 'input').value += facts.inputTokens
   if (facts.outputTokens > 0) metrics.tokens.of(provider, model, 'output').value += facts.outputTokens
-  if (facts.costNanocredits !== null) metrics.cost.of(provider, model).value += toCredits(facts.costNanocredits)
+  if (facts.costNanocredits !== null)
+    metrics.cost.of(provider, model).value += toCredits(facts.costNanocredits)
   if (facts.isEstimated) metrics.estimated.of().value += 1
   if (facts.isCancelled) metrics.cancelled.of().value += 1
 }
@@ -87,7 +167,11 @@ function toLibraryMetric(metric: Metric, unreadable: Counter) {
       return []
     }
   }
-  const library = { ...metric, aggregator: 'sum', get: () => Promise.resolve({ ...metric, aggregator: 'sum', values: read() }) }
+  const library = {
+    ...metric,
+    aggregator: 'sum',
+    get: () => Promise.resolve({ ...metric, aggregator: 'sum', values: read() }),
+  }
   // The library asks a metric for `get` alone when it renders; its types name the classes of its own metrics.
   return library as unknown as Parameters<Registry['registerMetric']>[0]
 }
