@@ -1,0 +1,200 @@
+import { saturatedConnections } from '../harness/bounds.ts'
+import { megabytes, median } from '../harness/figures.ts'
+import { atLeast, atMost, fact, notRun, type Report } from '../harness/report.ts'
+import { floorTarget, headraceTarget, peerTarget, type Target } from '../harness/target.ts'
+import type { Scale } from '../harness/scale.ts'
+import type { World } from '../harness/world.ts'
+import { runWrk } from '../harness/wrk.ts'
+
+/** One target's medians. */
+export interface Saturated {
+  cpuMicroseconds: number
+  requestsPerSecond: number
+  p50Ms: number
+  requests: number
+  failures: number
+}
+
+/** Runs targets one after the other, round after round, so that what disturbs the machine disturbs all of them alike. */
+export async function interleave(
+  targets: readonly Target[],
+  options: { folder: string; rounds: number; seconds: number; connections: number },
+): Promise<Map<string, Saturated>> {
+  const samples = new Map<string, Saturated[]>(targets.map(({ name }) => [name, []]))
+  for (const target of targets) await runWrk(target, { ...options, seconds: 1 })
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const target of targets) samples.get(target.name)?.push(await measure(target, options))
+  }
+  return new Map([...samples].map(([name, rounds]) => [name, medians(rounds)]))
+}
+
+async function measure(
+  target: Target,
+  options: { folder: string; seconds: number; connections: number },
+): Promise<Saturated> {
+  const before = target.process.cpuMs()
+  const result = await runWrk(target, options)
+  // What a gateway puts off until the load is gone, such as its last group of captures, is part of its cost.
+  await Bun.sleep(100)
+  const cpuMs = target.process.cpuMs() - before
+  return {
+    cpuMicroseconds: (cpuMs * 1000) / Math.max(1, result.requests),
+    requestsPerSecond: (result.requests * 1000) / result.durationMs,
+    p50Ms: result.p50Ms,
+    requests: result.requests,
+    failures: result.failures,
+  }
+}
+
+function medians(rounds: readonly Saturated[]): Saturated {
+  const of = (pick: (round: Saturated) => number) => median(rounds.map(pick))
+  const total = (pick: (round: Saturated) => number) => rounds.reduce((sum, round) => sum + pick(round), 0)
+  return {
+    cpuMicroseconds: of((round) => round.cpuMicroseconds),
+    requestsPerSecond: of((round) => round.requestsPerSecond),
+    p50Ms: of((round) => round.p50Ms),
+    requests: total((round) => round.requests),
+    failures: total((round) => round.failures),
+  }
+}
+
+/** Chat, not streamed, 1 kB each way. */
+export async function saturatedJson(world: World, report: Report, scale: Scale): Promise<void> {
+  const question = { reply: 'json-1k', requestBytes: 1000 } as const
+  const peer = peerTarget(world, question)
+  const targets = [
+    floorTarget(world, question),
+    headraceTarget(world.headrace, question.reply, 1000),
+    headraceTarget(world.tracked, question.reply, 1000),
+    ...(peer ? [peer] : []),
+  ]
+  const results = await runChecked('JSON 1 kB', targets, world, report, scale)
+  const [floor, own, tracked] = ['nginx', 'headrace', 'headrace-tracked'].map((name) => of(results, name))
+  if (!floor || !own || !tracked) return
+  compare(report, { what: 'JSON 1 kB', key: 'json_1k', limit: 5 }, own, floor)
+  compare(report, { what: 'JSON 1 kB, tracked account', key: 'json_1k_tracked', limit: 5 }, tracked, floor)
+  if (peer) {
+    const ratio = of(results, 'portkey').cpuMicroseconds / own.cpuMicroseconds
+    report.ratios['json_1k_of_peer'] = 1 / ratio
+    report.rows.push(atLeast('JSON 1 kB: CPU of Portkey', `${ratio.toFixed(1)}× ours`, ratio, 12, '×'))
+  } else {
+    report.rows.push(
+      notRun('JSON 1 kB: CPU of Portkey', 'reason' in world.peer ? world.peer.reason : 'unknown'),
+    )
+  }
+  const resident = world.headrace.process.residentBytes()
+  report.rows.push(atMost('resident after saturation', megabytes(resident), resident / 1e6, 100, ' MB'))
+  if (!('reason' in world.peer))
+    report.rows.push(fact('resident of Portkey', megabytes(world.peer.process.residentBytes())))
+}
+
+/** Chat, streamed in 50 chunks. */
+export async function saturatedStream(world: World, report: Report, scale: Scale): Promise<void> {
+  const question = { reply: 'sse-50', requestBytes: 1000 } as const
+  const peer = peerTarget(world, question)
+  const targets = [
+    floorTarget(world, question),
+    headraceTarget(world.headrace, question.reply, 1000),
+    ...(peer ? [peer] : []),
+  ]
+  const results = await runChecked('SSE 50 chunks', targets, world, report, scale)
+  compare(
+    report,
+    { what: 'SSE 50 chunks', key: 'sse_50', limit: 2.5 },
+    of(results, 'headrace'),
+    of(results, 'nginx'),
+  )
+  if (!peer) report.rows.push(notRun('SSE 50 chunks: Portkey', 'answers 500 to every streamed reply here'))
+}
+
+/** Bodies of one size both ways, against nginx copying them. */
+export async function bodies(world: World, report: Report, scale: Scale): Promise<void> {
+  const sizes = [
+    { reply: 'json-100k', requestBytes: 100_000, name: '100 kB' },
+    { reply: 'json-1m', requestBytes: 1_000_000, name: '1 MB' },
+  ] as const
+  for (const { reply, requestBytes, name } of sizes) {
+    const targets = [
+      floorTarget(world, { reply, requestBytes }),
+      headraceTarget(world.headrace, reply, requestBytes),
+    ]
+    const results = await runChecked(`JSON ${name}`, targets, world, report, scale)
+    compare(
+      report,
+      { what: `JSON ${name} each way`, key: reply.replace('-', '_'), limit: 3 },
+      of(results, 'headrace'),
+      of(results, 'nginx'),
+    )
+  }
+}
+
+async function runChecked(
+  what: string,
+  targets: readonly Target[],
+  world: World,
+  report: Report,
+  scale: Scale,
+): Promise<Map<string, Saturated>> {
+  const before = new Map(targets.map((target) => [target.name, target.headrace?.captures() ?? 0]))
+  const results = await interleave(targets, {
+    folder: world.folder,
+    rounds: scale.rounds,
+    seconds: scale.seconds,
+    connections: saturatedConnections,
+  })
+  for (const target of targets) {
+    const result = of(results, target.name)
+    report.rows.push(
+      fact(
+        `${what}: ${target.name}`,
+        `${result.cpuMicroseconds.toFixed(1)} µs CPU, ${Math.round(result.requestsPerSecond)}/s, p50 ${result.p50Ms.toFixed(2)} ms`,
+      ),
+    )
+    if (result.failures > 0)
+      report.rows.push(
+        atMost(`${what}: ${target.name} failures`, String(result.failures), result.failures, 0),
+      )
+    if (target.headrace)
+      await checkLedger(what, target, {
+        report,
+        answered: result.requests,
+        before: before.get(target.name) ?? 0,
+      })
+  }
+  return results
+}
+
+/** Whoever has a whole answer has a capture. */
+async function checkLedger(
+  what: string,
+  { name, headrace }: Target,
+  { report, answered, before }: { report: Report; answered: number; before: number },
+): Promise<void> {
+  if (!headrace) return
+  await Bun.sleep(300)
+  const captures = headrace.captures() - before
+  const sum = headrace.postingsSum()
+  report.rows.push({
+    case: `${what}: ledger of ${name}`,
+    figure: `${captures} captures for ${answered} answers, postings sum to ${sum}`,
+    budget: 'a capture each, sum 0',
+    verdict: captures >= answered && sum === 0n ? 'PASS' : 'FAIL',
+  })
+}
+
+function compare(
+  report: Report,
+  { what, key, limit }: { what: string; key: string; limit: number },
+  own: Saturated,
+  floor: Saturated,
+): void {
+  const ratio = own.cpuMicroseconds / floor.cpuMicroseconds
+  report.ratios[key] = ratio
+  report.rows.push(atMost(`${what}: CPU`, `${ratio.toFixed(2)}× nginx`, ratio, limit, '× nginx'))
+}
+
+function of(results: Map<string, Saturated>, name: string): Saturated {
+  const found = results.get(name)
+  if (!found) throw new Error(`There is no result of ${name}.`)
+  return found
+}

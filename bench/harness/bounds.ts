@@ -1,0 +1,23 @@
+/** Longest wait for a program to become ready, in milliseconds; a peer on a busy machine takes a few seconds. */
+export const readyWaitMs = 20_000
+
+/** Longest wait for a program to end by itself before it is killed, in milliseconds. */
+export const stopWaitMs = 10_000
+
+/** Longest run of one load program, in milliseconds: all cases together stay within minutes. */
+export const loadWaitMs = 240_000
+
+/** Callers at once in a saturated run. */
+export const saturatedConnections = 32
+
+/** Connections the open-loop loader may have; reached only when the gateway has stopped answering. */
+export const openLoopConnectionsMax = 512
+
+/** Longest wait for the batch of the upload case to end, in milliseconds. */
+export const batchWaitMs = 150_000
+
+/** Longest wait for npm, in milliseconds. */
+export const npmWaitMs = 120_000
+
+/** A ratio may be this many times its recorded one before it counts as a regression: what a busy machine adds. */
+export const regressionFactor = 1.25

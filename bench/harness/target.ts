@@ -1,0 +1,79 @@
+import type { World } from './world.ts'
+import { callerKey, type Headrace } from './headrace.ts'
+import { peerHeaders } from './peer.ts'
+import type { Running } from './processes.ts'
+import { requestOf, type ReplyName } from './replies.ts'
+
+/** One request to one program, always the same. */
+export interface Target {
+  name: string
+  port: number
+  path: string
+  headers: Readonly<Record<string, string>>
+  body: string
+  process: Running
+  /** The Headrace behind it, whose ledger is read afterwards; null for the others. */
+  headrace: Headrace | null
+}
+
+/** What is asked of every program: which reply, by a request of which size. */
+export interface Question {
+  reply: ReplyName
+  requestBytes: number
+}
+
+/** Straight to the upstream, past every gateway. */
+export function directTarget(world: World, question: Question): Target {
+  return {
+    ...passing(world, question),
+    name: 'direct',
+    port: world.upstream.port,
+    process: world.upstream.process,
+  }
+}
+
+/** Through nginx. */
+export function floorTarget(world: World, question: Question): Target {
+  return { ...passing(world, question), name: 'nginx', port: world.floor.port, process: world.floor.process }
+}
+
+function passing(
+  _world: World,
+  { reply, requestBytes }: Question,
+): Omit<Target, 'name' | 'port' | 'process'> {
+  return {
+    path: `/${reply}/v1/chat/completions`,
+    headers: { authorization: 'Bearer bench-upstream-key' },
+    body: requestOf(reply, requestBytes, reply.startsWith('sse')),
+    headrace: null,
+  }
+}
+
+/** Through Headrace, by model name. */
+export function headraceTarget(headrace: Headrace, model: string, requestBytes: number): Target {
+  return {
+    name: headrace.process.name,
+    port: headrace.port,
+    path: '/v1/chat/completions',
+    headers: { authorization: `Bearer ${callerKey}` },
+    body: requestOf(`bench/${model}`, requestBytes, !model.startsWith('json')),
+    process: headrace.process,
+    headrace,
+  }
+}
+
+/** Through the peer; null when it is not there or cannot do it. */
+export function peerTarget(world: World, question: Question): Target | null {
+  const { peer } = world
+  const isStream = question.reply.startsWith('sse')
+  if ('reason' in peer || (isStream && !peer.canStream)) return null
+  return {
+    name: 'portkey',
+    port: peer.port,
+    path: '/v1/chat/completions',
+    headers: peerHeaders(world.upstream.port, question.reply),
+    body: requestOf(question.reply, question.requestBytes, isStream),
+    process: peer.process,
+    headrace: null,
+  }
+}

@@ -1,0 +1,70 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { startHeadrace, type Headrace, type Upstreams } from './headrace.ts'
+import { startFloor, startUpstream, type Nginx } from './nginx.ts'
+import { startPaced, type Paced } from './paced.ts'
+import { startPeer, type Peer } from './peer.ts'
+
+/** Everything that runs during a bench. */
+export interface World {
+  /** For files of this run; emptied at the start. */
+  folder: string
+  upstream: Nginx
+  paced: Paced
+  floor: Nginx
+  headrace: Headrace
+  tracked: Headrace
+  peer: Peer | { reason: string }
+  upstreams: Upstreams
+  /** Extra programs of single cases; stopped with the rest. */
+  stopLater(program: { stop(): Promise<void> }): void
+  stop(): Promise<void>
+}
+
+/** Starts upstreams, floor, both accounts of Headrace and the peer. */
+export async function startWorld(root: string, bunFlags: readonly string[]): Promise<World> {
+  const folder = join(root, 'work')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const toStop: { stop(): Promise<void> }[] = []
+  const kept = <T extends { process: { stop(): Promise<void> } }>(started: T): T => {
+    toStop.push(started.process)
+    return started
+  }
+  const stop = async () => {
+    for (const program of toStop.toReversed()) await program.stop()
+  }
+  try {
+    const upstream = kept(await startUpstream(folder))
+    const paced = kept(await startPaced(folder))
+    const upstreams = { staticPort: upstream.port, pacedPort: paced.port }
+    const floor = kept(await startFloor(folder, upstream.port))
+    const headrace = kept(
+      await startHeadrace({ name: 'headrace', folder, upstreams, isPrepaid: true, bunFlags }),
+    )
+    const tracked = kept(
+      await startHeadrace({ name: 'headrace-tracked', folder, upstreams, isPrepaid: false }),
+    )
+    const peer = await startPeer({
+      installFolder: join(root, 'peer'),
+      logFolder: folder,
+      upstreamPort: upstream.port,
+    })
+    if ('process' in peer) toStop.push(peer.process)
+    return {
+      folder,
+      upstream,
+      paced,
+      upstreams,
+      floor,
+      headrace,
+      tracked,
+      peer,
+      stop,
+      stopLater: (program) => toStop.push(program),
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

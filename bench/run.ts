@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bodies, saturatedJson, saturatedStream } from './cases/saturated.ts'
+import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
+import { fullScale, quickScale, type Scale } from './harness/scale.ts'
+import { startWorld, type World } from './harness/world.ts'
+
+/** Everything that can be measured, in the order in which it is. */
+const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale) => Promise<void>>> = {
+  json: saturatedJson,
+  stream: saturatedStream,
+  bodies,
+}
+
+const root = join(import.meta.dir, '..')
+const output = join(root, '.bench')
+const baseline = join(import.meta.dir, 'baseline.json')
+
+const { values: options } = parseArgs({
+  args: Bun.argv.slice(2),
+  options: {
+    quick: { type: 'boolean', default: false },
+    /** Names of cases, separated by commas. */
+    only: { type: 'string' },
+    hangups: { type: 'string' },
+    rounds: { type: 'string' },
+    /** Takes this run's ratios as what later ones are compared with. */
+    record: { type: 'boolean', default: false },
+    /** Flags for the Bun that runs Headrace, separated by spaces; for profilers. */
+    bun: { type: 'string', default: '' },
+  },
+})
+
+process.exit(await run())
+
+async function run(): Promise<number> {
+  const names = options.only?.split(',') ?? Object.keys(cases)
+  const unknown = names.find((name) => !(name in cases))
+  if (unknown !== undefined) {
+    console.error(`There is no case "${unknown}"; the cases are ${Object.keys(cases).join(', ')}.`)
+    return 2
+  }
+  mkdirSync(output, { recursive: true })
+  const report: Report = { rows: [], ratios: {} }
+  const world = await startWorld(output, options.bun.split(' ').filter(Boolean))
+  process.once('SIGINT', () => void world.stop().finally(() => process.exit(130)))
+  try {
+    for (const name of names) await runCase(name, world, report)
+  } finally {
+    await world.stop()
+  }
+  return finish(report)
+}
+
+/** A case that throws is a row that failed; the others still run. */
+async function runCase(name: string, world: World, report: Report): Promise<void> {
+  console.error(`… ${name}`)
+  try {
+    await cases[name]?.(world, report, scaleOf())
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    report.rows.push({ case: name, figure: message, budget: 'to run', verdict: 'FAIL' })
+  }
+}
+
+function scaleOf(): Scale {
+  const scale = options.quick ? quickScale : fullScale
+  return {
+    ...scale,
+    hangUps: options.hangups === undefined ? scale.hangUps : Number(options.hangups),
+    rounds: options.rounds === undefined ? scale.rounds : Number(options.rounds),
+  }
+}
+
+function finish(report: Report): number {
+  report.rows.push(...regressions(report.ratios, baseline))
+  if (options.record) recordBaseline(report.ratios, baseline)
+  writeFileSync(
+    join(output, 'last.json'),
+    `${JSON.stringify({ machine: machineFacts(), ...report }, null, 2)}\n`,
+  )
+  console.log(tableOf(report.rows))
+  const failed = report.rows.filter(({ verdict }) => verdict === 'FAIL').length
+  console.log(failed === 0 ? '\nEvery budget was kept.' : `\n${failed} missed.`)
+  return failed === 0 ? 0 : 1
+}
