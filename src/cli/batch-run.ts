@@ -92,7 +92,14 @@ async function upload(
 }
 
 function progressOf({ context, paint }: BatchSession, label: string): Progress {
-  return createProgress({ ...context, paint, label, nowMs: () => performance.now(), afterMs: 1_000 })
+  return createProgress({
+    ...context,
+    paint,
+    label,
+    nowMs: () => performance.now(),
+    afterMs: 1_000,
+    show: size,
+  })
 }
 
 /** Shows a batch's progress to its end and then its results, or leaves when a person does. */

@@ -21,6 +21,8 @@ export interface ProgressOptions {
   label: string
   /** Nothing is drawn before this many milliseconds: what is quick needs no bar. 0 by default. */
   afterMs?: number
+  /** How a count is written; as it is by default. */
+  show?: (count: number) => string
 }
 
 /** Share of the whole after which a reader of a log gets another line. */
@@ -67,6 +69,7 @@ interface Drawing {
   paint: Paint
   label: string
   elapsedMs: number
+  show?: (count: number) => string
 }
 
 const barWidthMax = 30
@@ -75,9 +78,12 @@ const barWidthMax = 30
 export function renderBar(state: { done: number; total: number; note: string }, drawing: Drawing): string {
   const { done, total, note } = state
   const share = total > 0 ? Math.min(1, done / total) : 0
-  const figures = `${String(Math.floor(share * 100)).padStart(3)} %  ${done}/${total}  ${duration(drawing.elapsedMs)}`
+  const show = drawing.show ?? String
+  const figures = `${String(Math.floor(share * 100)).padStart(3)} %  ${show(done)}/${show(total)}  ${duration(drawing.elapsedMs)}`
   const tail = note === '' ? '' : `  ${note}`
-  const room = drawing.columns - drawing.label.length - figures.length - tail.length - 6
+  // A terminal that does not know its width says 0.
+  const columns = drawing.columns > 0 ? drawing.columns : 80
+  const room = columns - drawing.label.length - figures.length - tail.length - 6
   const width = Math.max(5, Math.min(barWidthMax, room))
   const full = Math.round(share * width)
   const bar = drawing.paint.cyan('█'.repeat(full)) + drawing.paint.dim('░'.repeat(width - full))

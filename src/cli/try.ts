@@ -137,6 +137,7 @@ function renderReceipt(receipt: Receipt, { paint }: TrySession): { line: string;
   const isBalanced = postingsSum === 0n
   const notes = [
     ...(captures > 1 ? [`${captures} captures`] : []),
+    ...(captured > held ? ['more than was held'] : []),
     ...(receipt.isEstimated ? ['usage estimated'] : []),
     ...(receipt.isUnpriced ? ['partly without a price'] : []),
   ]
