@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generatedDocuments } from '../../scripts/generated-documents.ts'
+import { helpOf } from '../../src/cli/help.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { listErrorTypes } from '../../src/core/errors.ts'
 import { presets } from '../../src/providers/presets.ts'
@@ -82,4 +83,24 @@ test('the example configuration is read without a problem', () => {
   // The one thing an example cannot bring along is the secret's file.
   expect(problems).toHaveLength(1)
   expect(problems[0]).toContain('secrets/groq')
+})
+
+test('every command that the pages name exists', () => {
+  const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
+  for (const page of [
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'docs/configuration.md',
+    'docs/errors.md',
+  ]) {
+    const text = read(page)
+    for (const [, name = ''] of text.matchAll(/npm run ([a-z-]+)/g)) {
+      const file = / ([a-z]+\/[\w./-]+\.ts)/.exec(scripts[name] ?? '')?.[1] ?? `nothing for npm run ${name}`
+      expect({ page, name, exists: existsSync(join(root, file)) }).toEqual({ page, name, exists: true })
+    }
+    for (const [, name = ''] of text.matchAll(/npx headrace ([a-z]+)/g)) {
+      expect({ page, name, exists: Object.hasOwn(helpOf, name) }).toEqual({ page, name, exists: true })
+    }
+  }
 })

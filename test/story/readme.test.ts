@@ -65,3 +65,39 @@ for (const recipe of recipes) {
     expect(answer['error'] ?? null).toBeNull()
   })
 }
+
+/** Runs printed code in the gateway's folder, as somebody would who pasted it. */
+async function runCode(command: readonly string[]): Promise<{ code: number; output: string }> {
+  const child = Bun.spawn([...command], {
+    cwd: gateway.folder,
+    env: { PATH: process.env['PATH'] ?? '', ...keys },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const texts = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  return { code: await child.exited, output: texts.join('') }
+}
+
+test.skipIf(Bun.which('curl') === null)('the shell script that try prints runs as it is', async () => {
+  const { output: script } = await gateway.run(['try', '--print=curl'])
+  expect(script).toContain(gateway.baseUrl)
+  const { code, output } = await runCode(['sh', '-c', script])
+  expect(code).toBe(0)
+  expect(output).toContain('data: [DONE]')
+  expect(output).toContain('is_filtered_model_catalog_enabled')
+  expect(output).toContain('"object":"batch"')
+  expect(output).not.toContain('"error":{')
+})
+
+test('the TypeScript that try prints runs as it is, with the openai package', async () => {
+  const { output: program } = await gateway.run(['try', '--print=ts'])
+  // The package is found from the folder a program lies in, and this one has none installed.
+  const installed = Bun.resolveSync('openai', import.meta.dir)
+  const file = join(gateway.folder, 'printed.ts')
+  await Bun.write(file, program.replace("from 'openai'", `from ${JSON.stringify(installed)}`))
+  const { code, output } = await runCode([process.execPath, file])
+  expect(output).not.toContain('rror')
+  expect(code).toBe(0)
+  expect(output).toContain('You said: "Say one."')
+  expect(output).toContain('You said: "Say two."')
+})
