@@ -39,7 +39,7 @@ curl -sSN ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"model":"${chat}","stream":true,"messages":[{"role":"user","content":"What does a headrace do?"}]}'
 
-# Text to speech
+# Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
 curl -sS ${baseUrl}/audio/speech \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"model":"${speech}","voice":"${voice}","input":"Water turns the wheel.","response_format":"mp3"}' -o speech.mp3
@@ -77,7 +77,7 @@ for chunk in client.chat.completions.create(model="${chat}", messages=messages, 
         print(chunk.choices[0].delta.content or "", end="", flush=True)
 print()
 
-# Text to speech
+# Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
 speech = client.audio.speech.create(
     model="${speech}", voice="${voice}", input="Water turns the wheel.", response_format="mp3")
 speech.write_to_file("speech.mp3")
@@ -126,7 +126,7 @@ const stream = await client.chat.completions.create({
 })
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '')
 
-// Text to speech
+// Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
 const speech = await client.audio.speech.create({
   model: '${speech}',
   voice: '${voice}',

@@ -10,6 +10,11 @@ const shown = 'http://127.0.0.1:8787/v1'
 const recipes = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
   .flatMap(([, block = '']) => block.split(/\n(?=curl )/))
   .filter((recipe) => recipe.startsWith('curl '))
+// The sandbox behind the gateway needs an encoder for mp3, and the recipes of audio are about mp3.
+const hasCurl = Bun.which('curl') !== null
+const hasEncoder = Bun.which('ffmpeg') !== null
+if (!hasCurl) console.warn('skipped: recipes need curl')
+if (!hasEncoder) console.warn('skipped: recipes with mp3 need ffmpeg')
 const gateway = prepareGateway()
 let keys: Record<string, string> = {}
 
@@ -40,7 +45,8 @@ test('the README has a recipe for every operation', () => {
 
 for (const recipe of recipes) {
   const name = /curl .*?\/v1(\/[a-z/]+)/.exec(recipe)?.[1] ?? recipe
-  test.skipIf(Bun.which('curl') === null)(`the recipe of ${name} does what it promises`, async () => {
+  const isPossible = hasCurl && (hasEncoder || !recipe.includes('speech.mp3'))
+  test.skipIf(!isPossible)(`the recipe of ${name} does what it promises`, async () => {
     expect(recipe).toContain(shown)
     const command = recipe
       .replaceAll(shown, gateway.baseUrl)
@@ -78,7 +84,7 @@ async function runCode(command: readonly string[]): Promise<{ code: number; outp
   return { code: await child.exited, output: texts.join('') }
 }
 
-test.skipIf(Bun.which('curl') === null)('the shell script that try prints runs as it is', async () => {
+test.skipIf(!hasCurl || !hasEncoder)('the shell script that try prints runs as it is', async () => {
   const { output: script } = await gateway.run(['try', '--print=curl'])
   expect(script).toContain(gateway.baseUrl)
   const { code, output } = await runCode(['sh', '-c', script])
@@ -89,15 +95,18 @@ test.skipIf(Bun.which('curl') === null)('the shell script that try prints runs a
   expect(output).not.toContain('"error":{')
 })
 
-test('the TypeScript that try prints runs as it is, with the openai package', async () => {
-  const { output: program } = await gateway.run(['try', '--print=ts'])
-  // The package is found from the folder a program lies in, and this one has none installed.
-  const installed = Bun.resolveSync('openai', import.meta.dir)
-  const file = join(gateway.folder, 'printed.ts')
-  await Bun.write(file, program.replace("from 'openai'", `from ${JSON.stringify(installed)}`))
-  const { code, output } = await runCode([process.execPath, file])
-  expect(output).not.toContain('rror')
-  expect(code).toBe(0)
-  expect(output).toContain('You said: "Say one."')
-  expect(output).toContain('You said: "Say two."')
-})
+test.skipIf(!hasEncoder)(
+  'the TypeScript that try prints runs as it is, with the openai package',
+  async () => {
+    const { output: program } = await gateway.run(['try', '--print=ts'])
+    // The package is found from the folder a program lies in, and this one has none installed.
+    const installed = Bun.resolveSync('openai', import.meta.dir)
+    const file = join(gateway.folder, 'printed.ts')
+    await Bun.write(file, program.replace("from 'openai'", `from ${JSON.stringify(installed)}`))
+    const { code, output } = await runCode([process.execPath, file])
+    expect(output).not.toContain('rror')
+    expect(code).toBe(0)
+    expect(output).toContain('You said: "Say one."')
+    expect(output).toContain('You said: "Say two."')
+  },
+)

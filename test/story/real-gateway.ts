@@ -66,6 +66,7 @@ export function prepareGateway(config: Record<string, unknown> | null = null): R
       child.kill(signal)
       await child.exited
       child = null
+      await untilFree(port)
     },
     async run(args, env = {}, interrupt) {
       const command = spawn(args, env)
@@ -101,6 +102,20 @@ function freePort(): number {
   void probe.stop(true)
   if (port === undefined) throw new Error('no free port')
   return port
+}
+
+/** Where Node cannot replace itself the gateway is a child of the launcher, and ends a moment after it was killed. */
+async function untilFree(port: number): Promise<void> {
+  const endMs = performance.now() + startMsMax
+  while (performance.now() < endMs) {
+    const isTaken = await fetch(`http://127.0.0.1:${port}/healthz`).then(
+      () => true,
+      () => false,
+    )
+    if (!isTaken) return
+    await Bun.sleep(20)
+  }
+  throw new Error(`port ${port} is still taken`)
 }
 
 interface Started {
