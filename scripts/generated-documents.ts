@@ -12,9 +12,23 @@ export function generatedDocuments(read: (path: string) => string): { path: stri
   const schema = configSchema()
   const page = withSection(read(configurationPath), 'file', membersTable(schema))
   return [
-    { path: schemaPath, content: `${JSON.stringify(schema, null, 2)}\n` },
+    { path: schemaPath, content: formatted(schema) },
     { path: configurationPath, content: withSection(page, 'providers', providersTable()) },
   ]
+}
+
+/** The formatter's width; it puts a list of plain values on one line where that fits. */
+const columns = 110
+
+function formatted(value: unknown): string {
+  const json = JSON.stringify(value, null, 2).replaceAll(
+    /^(.*)\[\n((?:\s+(?:"[^"]*"|[\d.]+),?\n)+)\s+\](,?)$/gm,
+    (block: string, before: string, list: string, after: string) => {
+      const line = `${before}[${list.trim().replaceAll(/,\n\s+/g, ', ')}]${after}`
+      return line.length <= columns ? line : block
+    },
+  )
+  return `${json}\n`
 }
 
 function configSchema(): Json {
