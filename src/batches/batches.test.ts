@@ -100,7 +100,7 @@ eachDatabase((_name, open) => {
         available: '0.000009999',
       })
       expect(world.files.paths()).toEqual([])
-      expect(await count(process, 'batches')).toBe(0)
+      expect(await rowsIn(process, 'batches')).toBe(0)
       expect(await available(process)).toBe(9_999n)
       expect(await world.findings(process)).toEqual([])
     })
@@ -623,7 +623,7 @@ eachDatabase((_name, open) => {
       await world.advance(dayMs + 1)
       await process.batches.rounds.cleanUp()
       expect(world.files.paths()).toEqual([])
-      for (const table of ['batches', 'segments', 'parts']) expect(await count(process, table)).toBe(0)
+      for (const table of ['batches', 'segments', 'parts']) expect(await rowsIn(process, table)).toBe(0)
       expect(await captures(process, id)).toBe(3)
     })
 
@@ -654,7 +654,7 @@ eachDatabase((_name, open) => {
       await world.advance(3_600_000)
       await process.batches.rounds.cleanUp()
       expect(await blobs.exists(orphan)).toBe(false)
-      expect(await count(process, 'blob_deletions')).toBe(0)
+      expect(await rowsIn(process, 'blob_deletions')).toBe(0)
       expect(world.files.paths()).toHaveLength(1)
       expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'expired' })
     })
@@ -837,7 +837,7 @@ async function captures(process: Process, batchId: string): Promise<number> {
   return Number(row?.found)
 }
 
-async function count(process: Process, table: string): Promise<number> {
+async function rowsIn(process: Process, table: string): Promise<number> {
   const [row] = await process.database.query<{ found: number }>(`select count(*) as found from ${table}`)
   return Number(row?.found)
 }

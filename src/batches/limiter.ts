@@ -15,14 +15,18 @@ export function createItemLimiter(max: number): ItemLimiter {
 
   const isFull = (): boolean => running >= max
 
+  function wakeNext(): void {
+    const [next] = waiting
+    next?.()
+  }
+
   function release(): () => void {
     let isReleased = false
     return () => {
       assert(!isReleased, 'a place is given back once')
       isReleased = true
       running--
-      const [next] = waiting
-      next?.()
+      wakeNext()
     }
   }
 
@@ -32,7 +36,11 @@ export function createItemLimiter(max: number): ItemLimiter {
     },
     async acquire(signal) {
       while (isFull() && !signal.aborted) await turn(waiting, signal)
-      if (signal.aborted) return null
+      if (signal.aborted) {
+        // The turn may have been this one's: somebody else takes it.
+        if (!isFull()) wakeNext()
+        return null
+      }
       running++
       return release()
     },

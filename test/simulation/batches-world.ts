@@ -95,19 +95,25 @@ export class World {
   readonly pause: Pause = (ms, signal) => systemPause(ms / timeScale, signal)
 
   async openDatabase(): Promise<Database> {
+    await this.#openClock()
     const database = await this.#open({ nowExpression })
     this.#opened.push(database)
-    if (this.#clockDatabase === null) {
-      this.#clockDatabase = database
-      const statements = tables.map((table) => ({ sql: `delete from ${table}` }))
-      await database.commit({ name: 'test.empty', statements })
-      await insertOrganization(database, clockRow, 'tracked')
-      await insertOrganization(database, 'org_a', 'prepaid')
-      await insertOrganization(database, 'org_b', 'prepaid')
-      await insertOrganization(database, 'org_t', 'tracked')
-      await this.#setClock()
-    }
     return database
+  }
+
+  /** The clock outlives every process. */
+  async #openClock(): Promise<void> {
+    if (this.#clockDatabase !== null) return
+    const database = await this.#open({ nowExpression })
+    this.#opened.push(database)
+    this.#clockDatabase = database
+    const statements = tables.map((table) => ({ sql: `delete from ${table}` }))
+    await database.commit({ name: 'test.empty', statements })
+    await insertOrganization(database, clockRow, 'tracked')
+    await insertOrganization(database, 'org_a', 'prepaid')
+    await insertOrganization(database, 'org_b', 'prepaid')
+    await insertOrganization(database, 'org_t', 'tracked')
+    await this.#setClock()
   }
 
   async process(options: ProcessOptions = {}): Promise<Process> {
