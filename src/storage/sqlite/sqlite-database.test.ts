@@ -107,24 +107,35 @@ test('what was committed survives a kill, what was not leaves no trace, and the 
 
 test('a slow disk does not hold up the main loop', async () => {
   const database = await open('slow.db', { faults: { fsyncDelayMs: 20 } })
+  // A machine that is busy with other things only ever adds to a pause, while a commit on this thread would stop the
+  // loop for 20 ms in every round: the quietest of several rounds tells the two apart.
+  const pauses: number[] = []
+  for (let round = 0; round < 12; round++)
+    pauses.push(await longestPause(() => commitAndRead(database, round)))
+  expect(Math.min(...pauses)).toBeLessThan(10)
+})
+
+async function commitAndRead(database: Database, round: number): Promise<void> {
+  const started = performance.now()
+  const units = Array.from({ length: 20 }, (_, index) => database.commit(insert(`slow-${round}-${index}`)))
+  await Promise.all(units)
+  expect(performance.now() - started).toBeGreaterThan(19)
+  await database.query('select count(*) as count from usage_dead_letters')
+}
+
+async function longestPause(work: () => Promise<void>): Promise<number> {
   let longestMs = 0
   let lastMs = performance.now()
-  const probe = setInterval(() => {
+  const look = () => {
     longestMs = Math.max(longestMs, performance.now() - lastMs)
     lastMs = performance.now()
-  }, 1)
-  const started = performance.now()
-  for (let round = 0; round < 10; round++) {
-    await Promise.all(
-      Array.from({ length: 20 }, (_, index) => database.commit(insert(`slow-${round}-${index}`))),
-    )
-    await database.query('select count(*) as count from usage_dead_letters')
   }
+  const probe = setInterval(look, 1)
+  await work()
+  look()
   clearInterval(probe)
-  expect(performance.now() - started).toBeGreaterThan(190)
-  // The promise is 10 ms; a busy two-core machine may itself take the processor away for about as long.
-  expect(longestMs).toBeLessThan(18)
-})
+  return longestMs
+}
 
 test('another process that holds the lock delays writes but not reads', async () => {
   const database = await open('turns.db')
