@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { errorResponse } from './error-response.ts'
 import { createExchange, runRoute, type Route } from './pipeline.ts'
@@ -21,6 +21,7 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
   for (const route of siteRoutes(parts)) add(app, { ...route, path: `${base}${route.path}` }, parts)
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
   app.notFound((context) => unknownPath(context.req.raw, parts))
+  app.onError((error) => unexpected(error, parts))
   return { fetch: (request) => app.fetch(request) }
 }
 
@@ -56,6 +57,13 @@ function unknownPath(request: Request, parts: HttpParts): Response {
     'catalog',
     new Headers({ 'x-request-id': requestId, 'access-control-allow-origin': '*' }),
   )
+}
+
+// What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
+function unexpected(thrown: Error, parts: HttpParts): Response {
+  const error = toGatewayError(thrown)
+  parts.log.failure(error, { requestId: '', route: 'none' })
+  return errorResponse(error, 'catalog', new Headers({ 'access-control-allow-origin': '*' }))
 }
 
 function shown(path: string): string {

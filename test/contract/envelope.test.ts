@@ -1,0 +1,240 @@
+import { afterAll, expect, test } from 'bun:test'
+import { at, readAnswer, sandboxProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
+
+// Sections 1, 2.6, 5, 7 and 9: what all operations have in common.
+
+const gateway = await startTestGateway()
+afterAll(() => gateway.stop())
+
+const chat = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] }
+const speech = { model: 'openai/tts-1', input: 'hello', voice: 'alloy' }
+const transcription = {
+  model: 'openai/whisper-1',
+  input_audio: { data: Buffer.from(toneWav(1)).toString('base64'), format: 'wav' },
+}
+const batch = {
+  endpoint: '/v1/chat/completions',
+  model: 'openai/gpt-4o-mini',
+  requests: [{ custom_id: 'a', body: { messages: chat.messages } }],
+}
+const settings = { is_filtered_model_catalog_enabled: false }
+const operations = [
+  { method: 'POST', path: '/batches', body: batch, status: 202 },
+  { method: 'PATCH', path: '/organization/settings', body: settings, status: 200 },
+  { method: 'POST', path: '/audio/transcriptions', body: transcription, status: 200 },
+  { method: 'POST', path: '/audio/speech', body: speech, status: 200 },
+] as const
+
+const keyOf = (path: string) => (path.startsWith('/organization') ? gateway.managementKey : gateway.key)
+
+/** The status, with the body read to its end: what nobody reads keeps a gateway from stopping. */
+async function statusOf(response: Response): Promise<number> {
+  await response.bytes()
+  return response.status
+}
+
+async function isEnvelope(response: Response, status: number): Promise<void> {
+  const { json, headers } = await readAnswer(response)
+  expect(response.status).toBe(status)
+  expect(headers.get('content-type')).toContain('application/json')
+  expect(at(json, 'error.code')).toBe(status)
+  expect(typeof at(json, 'error.message')).toBe('string')
+  expect(String(at(json, 'error.message')).length).toBeGreaterThan(5)
+}
+
+test('0.1 paths are relative to a base address that ends in /v1', async () => {
+  for (const { method, path, body, status } of operations) {
+    const response = await gateway.request(`//v1${path}`, { method, body, key: keyOf(path) })
+    expect([path, await statusOf(response)]).toEqual([path, status])
+    await isEnvelope(await gateway.request(`/${path}`, { method, body, key: keyOf(path) }), 404)
+  }
+})
+
+test('0.2 JSON bodies say so; another content type is 400', async () => {
+  for (const { method, path } of operations) {
+    const headers = { 'content-type': 'text/plain' }
+    await isEnvelope(await gateway.request(path, { method, body: '{}', headers, key: keyOf(path) }), 400)
+  }
+})
+
+test('1.1 the operations of the specification exist', async () => {
+  for (const { method, path, body, status } of operations) {
+    const response = await gateway.request(path, { method, body, key: keyOf(path) })
+    expect([path, await statusOf(response)]).toEqual([path, status])
+  }
+})
+
+test('1.2 a request goes to a provider chosen by its model and its preferences', async () => {
+  const two = await startTestGateway({
+    providers: (url) => [
+      sandboxProvider(url, { id: 'first', name: 'First', discover: false }),
+      sandboxProvider(`${url}/p/other`, {
+        preset: 'custom',
+        id: 'other',
+        name: 'Other',
+        discover: false,
+        models: [{ id: 'openai/gpt-4o-mini', upstream: 'gpt-4o-mini', modality: 'language' }],
+      }),
+    ],
+  })
+  try {
+    for (const [slug, name] of [
+      ['sandbox', 'First'],
+      ['custom', 'Other'],
+    ] as const) {
+      const answer = await two.post('/chat/completions', { ...chat, provider: { only: [slug] } })
+      expect([answer.status, answer.json['provider']]).toEqual([200, name])
+    }
+  } finally {
+    await two.stop()
+  }
+})
+
+test('1.3 usage is billed against the account’s credits', async () => {
+  const prepaid = await startTestGateway({ credits: '2' })
+  try {
+    const answer = await prepaid.post('/chat/completions', chat)
+    const cost = Number(at(answer.json, 'usage.cost'))
+    expect(cost).toBeGreaterThan(0)
+    const credits = await prepaid.get('/credits')
+    expect(at(credits.json, 'data.total_credits')).toBe(2)
+    expect(Number(at(credits.json, 'data.total_usage'))).toBeCloseTo(cost, 9)
+  } finally {
+    await prepaid.stop()
+  }
+})
+
+test('1.4 the operations that the specification refers to exist too', async () => {
+  const { json } = await gateway.post('/batches', batch)
+  for (const path of [`/batches/${String(json['id'])}`, '/batches', '/models', '/models/user']) {
+    expect([path, (await gateway.get(path)).status]).toEqual([path, 200])
+  }
+  const removed = await gateway.request(`/batches/${String(json['id'])}`, { method: 'DELETE' })
+  expect([200, 409]).toContain(removed.status)
+})
+
+test('2.6.r1 every error is {error: {code, message}}, a whole number and a text', async () => {
+  for (const { method, path } of operations) {
+    await isEnvelope(await gateway.request(path, { method, body: '{', key: keyOf(path) }), 400)
+  }
+})
+
+test('5.1 every operation takes an API key as a bearer token', async () => {
+  for (const { method, path, body, status } of operations) {
+    const headers = { authorization: `bearer ${keyOf(path)}` }
+    const response = await gateway.request(path, { method, body, headers, key: null })
+    expect([path, await statusOf(response)]).toEqual([path, status])
+  }
+})
+
+test('5.3 a missing or invalid credential is 401', async () => {
+  for (const { method, path, body } of operations) {
+    for (const value of ['Bearer nobody-has-this-key-01', 'Bearer ', 'Bearer', 'Basic dTpw', gateway.key]) {
+      const response = await gateway.request(path, {
+        method,
+        body,
+        headers: { authorization: value },
+        key: null,
+      })
+      await isEnvelope(response, 401)
+    }
+  }
+})
+
+test('5.3b a missing Authorization header is reported as missing authentication', async () => {
+  for (const { method, path, body } of operations) {
+    const { json } = await readAnswer(await gateway.request(path, { method, body, key: null }))
+    expect(String(at(json, 'error.message'))).toMatch(/missing auth/i)
+    const wrong = await readAnswer(await gateway.request(path, { method, body, key: 'nobody-has-this-key-01' }))
+    expect(String(at(wrong.json, 'error.message'))).not.toMatch(/missing auth/i)
+  }
+})
+
+test('5.4 a credential of the wrong kind is 403', async () => {
+  for (const { method, path, body } of operations) {
+    const key = path.startsWith('/organization') ? gateway.key : gateway.managementKey
+    await isEnvelope(await gateway.request(path, { method, body, key }), 403)
+  }
+})
+
+test('5.6 authentication comes before validation', async () => {
+  for (const { method, path } of operations) {
+    await isEnvelope(await gateway.request(path, { method, body: '{', key: null }), 401)
+  }
+})
+
+test('7.r1 code equals the HTTP status, whatever the status', async () => {
+  const seen = new Set<number>()
+  const faults: readonly [string, number][] = [
+    ['status=400', 400],
+    ['status=429', 429],
+    ['status=500', 502],
+    ['status=529', 529],
+    ['status=408', 524],
+  ]
+  for (const [fault, status] of faults) {
+    await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault }])
+    await isEnvelope(await gateway.request('/chat/completions', { method: 'POST', body: chat }), status)
+    seen.add(status)
+  }
+  await gateway.admin('faults', [])
+  expect(seen.size).toBe(5)
+})
+
+test('7.e404 a path that does not exist, and a wrong method, are 404 with the envelope', async () => {
+  await isEnvelope(await gateway.request('/nothing/here'), 404)
+  await isEnvelope(await gateway.request('/audio/speech'), 404)
+  await isEnvelope(await gateway.request('/organization/settings', { method: 'DELETE' }), 404)
+  await isEnvelope(await gateway.request('//elsewhere'), 404)
+})
+
+test('7.e500 an unexpected failure is 500 with the envelope, and says nothing of its cause', async () => {
+  let isBroken = false
+  const clock = {
+    nowMs: () => {
+      if (isBroken) throw new Error('secret detail')
+      return Date.now()
+    },
+    monotonicMs: () => performance.now(),
+  }
+  const failing = await startTestGateway({ hooks: { clock, writeLog: () => undefined } })
+  try {
+    for (const { method, path, body } of operations) {
+      isBroken = true
+      const key = path.startsWith('/organization') ? failing.managementKey : failing.key
+      const response = await failing.request(path, { method, body, key })
+      isBroken = false
+      expect(await response.clone().text()).not.toContain('secret')
+      await isEnvelope(response, 500)
+    }
+  } finally {
+    isBroken = false
+    await failing.stop()
+  }
+})
+
+test('7.n1 a failure of one request of a batch is in its result, not in a status', async () => {
+  const created = await gateway.post('/batches', {
+    ...batch,
+    requests: [{ custom_id: 'bad', body: { messages: 1 } }],
+  })
+  expect(created.status).toBe(202)
+  const ended = await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    ({ json }) => json['status'] === 'completed',
+  )
+  expect([ended.status, at(ended.json, 'results.0.response')]).toEqual([200, null])
+  expect(typeof at(ended.json, 'results.0.error.message')).toBe('string')
+})
+
+test('9.1 the version segment is /v1, and the description of the interface carries version 1.0.0', async () => {
+  const description = await gateway.get('//openapi.json', { key: null })
+  expect(at(description.json, 'info.version')).toBe('1.0.0')
+  expect(String(at(description.json, 'servers.0.url'))).toEndWith('/v1')
+})
+
+test('9.2 the endpoint values of a batch carry their own /v1', async () => {
+  const { status } = await gateway.post('/batches', { ...batch, endpoint: '/chat/completions' })
+  expect(status).toBe(400)
+  expect((await gateway.post('/batches', batch)).status).toBe(202)
+})
