@@ -47,7 +47,13 @@ export function prepareGateway(config: Record<string, unknown> | null = null): R
     // Node replaces itself by Bun where it can, so that the signal reaches the gateway itself.
     Bun.spawn(['node', launcher, ...args], {
       cwd: folder,
-      env: { ...strangerEnvironment(), HEADRACE_DATA: dataFolder, HEADRACE_PORT: String(port), ...env },
+      env: {
+        ...strangerEnvironment(),
+        TMPDIR: folder,
+        HEADRACE_DATA: dataFolder,
+        HEADRACE_PORT: String(port),
+        ...env,
+      },
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
@@ -92,8 +98,8 @@ export function writeConfig(folder: string, config: Record<string, unknown>): vo
 
 /** No provider's key of this machine, and nothing that says how to colour. */
 function strangerEnvironment(): Record<string, string> {
-  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env
-  return { PATH, HOME, TMPDIR }
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME }
 }
 
 function freePort(): number {
