@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { dollars, dollarsOf } from './amounts.ts'
@@ -54,6 +54,7 @@ async function tryAll(context: CommandContext): Promise<number> {
   const models = chooseModels(await listModels(client, null))
   const interruption = listenForInterruption()
   const keys = await obtainKeys(context, client)
+  const folder = await mkdtemp(join(tmpdir(), 'headrace-try-'))
   try {
     const session: TrySession = {
       client,
@@ -61,7 +62,7 @@ async function tryAll(context: CommandContext): Promise<number> {
       key: keys.key,
       managementKey: keys.managementKey,
       receipts: keys.storage ? createReceipts(keys.storage.database) : null,
-      folder: await mkdtemp(join(tmpdir(), 'headrace-try-')),
+      folder,
       signal: interruption.signal,
       paint,
       write: context.write,
@@ -74,6 +75,8 @@ async function tryAll(context: CommandContext): Promise<number> {
   } finally {
     interruption.stop()
     await keys.giveBack()
+    // Only an empty folder can be removed this way: what was spoken stays to be listened to.
+    await rmdir(folder).catch(() => undefined)
   }
 }
 
