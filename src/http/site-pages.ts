@@ -1,18 +1,19 @@
-interface DescribedOperation {
-  method: string
-  path: string
-  summary: string
-}
-
 const style = `
-:root { color-scheme: light dark; --line: #8884; --accent: #0b7285; }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 4rem auto; padding: 0 1.25rem; }
-h1 { font-size: 1.6rem; letter-spacing: -0.01em; } h1 span { color: var(--accent); }
-a { color: var(--accent); } code, pre { font: 14px/1.5 ui-monospace, monospace; }
-pre { border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem 1rem; overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: 0.4rem 0.6rem; border-bottom: 1px solid var(--line); }
-td:first-child { width: 4.5rem; font-weight: 600; }
+:root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #0b7285; }
+@media (prefers-color-scheme: dark) { :root { --accent: #66d9e8; } }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 52rem; margin: 4rem auto; padding: 0 1.25rem; }
+h1 { font-size: 1.6rem; letter-spacing: -0.01em; } h1 span, summary b { color: var(--accent); }
+h2 { font-size: 1.05rem; margin: 2rem 0 0.5rem; }
+a { color: var(--accent); } code, pre, summary { font-family: ui-monospace, monospace; font-size: 14px; }
+pre { border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+details { border: 1px solid var(--line); border-radius: 8px; margin: 0.4rem 0; padding: 0 0.9rem; }
+details[open] { background: var(--soft); } summary { cursor: pointer; padding: 0.55rem 0; }
+summary b { display: inline-block; width: 4.2rem; } summary span { font-family: system-ui, sans-serif; float: right; opacity: 0.75; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; } td { padding: 0.3rem 0.5rem; border-top: 1px solid var(--line); vertical-align: top; }
+td:first-child { white-space: nowrap; }
 `
+
+type Json = Readonly<Record<string, unknown>>
 
 function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`
@@ -20,50 +21,120 @@ function layout(title: string, body: string): string {
 
 /** The plain page at `/` until the dashboard takes its place. */
 export function homePage(basePath: string): string {
-  const example = `curl ${'$'}HEADRACE_URL/chat/completions \\
-  -H "Authorization: Bearer ${'$'}HEADRACE_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model": "openai/gpt-4o-mini", "messages": [{"role": "user", "content": "Say hello"}]}'`
+  const base = escapeHtml(basePath)
+  const example = `curl $HEADRACE_URL/chat/completions \\
+  -H "Authorization: Bearer $HEADRACE_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model": "openai/gpt-4o-mini",
+       "messages": [{"role": "user", "content": "Say hello"}]}'`
   return layout(
     'Headrace',
     `<h1><span>Headrace</span> is running</h1>
-<p>One HTTP API in front of many model providers. The base URL of this gateway ends in <code>${escapeHtml(basePath)}/v1</code>.</p>
+<p>One HTTP API in front of many model providers. The base URL of this gateway ends in <code>${base}/v1</code>.</p>
 <pre>${escapeHtml(example)}</pre>
 <ul>
-<li><a href="${escapeHtml(basePath)}/docs">Every operation</a>, also as <a href="${escapeHtml(basePath)}/openapi.json">OpenAPI</a></li>
-<li><a href="${escapeHtml(basePath)}/v1/models">The models</a> this gateway serves</li>
-<li><a href="${escapeHtml(basePath)}/readyz">Readiness</a>, <a href="${escapeHtml(basePath)}/healthz">health</a> and <a href="${escapeHtml(basePath)}/metrics">metrics</a></li>
+<li><a href="${base}/docs">Every operation</a>, also as <a href="${base}/openapi.json">OpenAPI</a></li>
+<li><a href="${base}/v1/models">The models</a> this gateway serves</li>
+<li><a href="${base}/readyz">Readiness</a>, <a href="${base}/healthz">health</a> and <a href="${base}/metrics">metrics</a></li>
 </ul>`,
   )
 }
 
-/** A readable list of the operations, from the OpenAPI document itself; no outside resources. */
-export function docsPage(document: Record<string, unknown>, basePath: string): string {
-  const rows = operationsOf(document).map(
-    ({ method, path, summary }) =>
-      `<tr><td>${method}</td><td><code>${escapeHtml(path)}</code></td><td>${escapeHtml(summary)}</td></tr>`,
-  )
-  return layout(
-    'Headrace API',
-    `<h1><span>Headrace</span> API</h1><p>Requests take <code>Authorization: Bearer &lt;key&gt;</code>. Schemas and examples are in <a href="${escapeHtml(basePath)}/openapi.json">openapi.json</a>.</p><table>${rows.join('')}</table>`,
-  )
-}
-
-function operationsOf(document: Record<string, unknown>): DescribedOperation[] {
-  const found: DescribedOperation[] = []
+/** The operations to read, from the OpenAPI document itself: what each takes, with an example to paste. No outside resources. */
+export function docsPage(document: Json, basePath: string): string {
+  const groups = new Map<string, string[]>()
   for (const [path, methods] of Object.entries(asObject(document['paths']))) {
-    for (const [method, operation] of Object.entries(asObject(methods))) {
-      found.push({
-        method: method.toUpperCase(),
-        path,
-        summary: String(asObject(operation)['summary'] ?? ''),
-      })
+    for (const [method, value] of Object.entries(asObject(methods))) {
+      const operation = asObject(value)
+      const tag = asText(asArray(operation['tags'])[0])
+      const rows = groups.get(tag) ?? []
+      rows.push(renderOperation({ method: method.toUpperCase(), path, operation, document }))
+      groups.set(tag, rows)
     }
   }
-  return found
+  const sections = [...groups].map(([tag, rows]) => `<h2>${escapeHtml(tag)}</h2>${rows.join('')}`)
+  return layout(
+    'Headrace API',
+    `<h1><span>Headrace</span> API</h1><p>Requests take <code>Authorization: Bearer &lt;key&gt;</code>; paths are below <code>${escapeHtml(basePath)}/v1</code>. For machines: <a href="${escapeHtml(basePath)}/openapi.json">openapi.json</a>.</p>${sections.join('')}`,
+  )
 }
 
-function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+interface ShownOperation {
+  method: string
+  path: string
+  operation: Json
+  document: Json
+}
+
+function renderOperation({ method, path, operation, document }: ShownOperation): string {
+  const content = asObject(asObject(operation['requestBody'])['content'])
+  const body = asObject(content['application/json'])
+  const example =
+    body['example'] === undefined
+      ? ''
+      : ` \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body['example'], null, 2)}'`
+  const verb = method === 'GET' || (method === 'POST' && example !== '') ? '' : ` -X ${method}`
+  const curl = `curl${verb} $HEADRACE_URL${path} \\\n  -H "Authorization: Bearer $HEADRACE_API_KEY"${example}`
+  const rows = [
+    ...asArray(operation['parameters']).map((parameter) => renderParameter(asObject(parameter))),
+    ...renderMembers(asObject(body['schema']), document),
+  ]
+  return `<details><summary><b>${method}</b>${escapeHtml(path)}<span>${escapeHtml(asText(operation['summary']))}</span></summary>
+<p>${escapeHtml(asText(operation['description']))}</p><pre>${escapeHtml(curl)}</pre>${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}<p>Answers ${Object.keys(asObject(operation['responses'])).join(', ')}.</p></details>`
+}
+
+function renderParameter(parameter: Json): string {
+  const where = asText(parameter['in'])
+  const description = asText(parameter['description'] ?? asObject(parameter['schema'])['description'])
+  return row(asText(parameter['name']), where, description)
+}
+
+function renderMembers(schema: Json, document: Json): string[] {
+  const resolved = resolve(schema, document)
+  const required = asArray(resolved['required'])
+  return Object.entries(asObject(resolved['properties'])).map(([name, value]) => {
+    const member = resolve(asObject(value), document)
+    return row(
+      name,
+      `${typeOf(member)}${required.includes(name) ? ', required' : ''}`,
+      asText(member['description']),
+    )
+  })
+}
+
+function resolve(schema: Json, document: Json): Json {
+  const reference = schema['$ref']
+  if (typeof reference !== 'string') return schema
+  const schemas = asObject(asObject(document['components'])['schemas'])
+  return asObject(schemas[reference.split('/').at(-1) ?? ''])
+}
+
+function typeOf(schema: Json): string {
+  const choices = asArray(schema['enum'])
+  if (choices.length > 0 && choices.length <= 6)
+    return choices.map((choice) => JSON.stringify(choice)).join(' or ')
+  const options = [...asArray(schema['anyOf']), ...asArray(schema['oneOf'])].map((option) =>
+    typeOf(asObject(option)),
+  )
+  if (options.length > 0) return [...new Set(options)].filter((option) => option !== 'null').join(' or ')
+  if (typeof schema['$ref'] === 'string') return asText(schema['$ref'].split('/').at(-1))
+  return asText(schema['type'] ?? (schema['const'] === undefined ? 'any' : JSON.stringify(schema['const'])))
+}
+
+function row(name: string, type: string, description: string): string {
+  return `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}</td><td>${escapeHtml(description)}</td></tr>`
+}
+
+function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
 
 function escapeHtml(text: string): string {
