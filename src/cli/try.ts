@@ -54,8 +54,9 @@ async function tryAll(context: CommandContext): Promise<number> {
   const models = chooseModels(await listModels(client, null))
   const interruption = listenForInterruption()
   const keys = await obtainKeys(context, client)
-  const folder = await mkdtemp(join(tmpdir(), 'headrace-try-'))
+  let folder: string | null = null
   try {
+    folder = await mkdtemp(join(tmpdir(), 'headrace-try-'))
     const session: TrySession = {
       client,
       models,
@@ -76,7 +77,7 @@ async function tryAll(context: CommandContext): Promise<number> {
     interruption.stop()
     await keys.giveBack()
     // Only an empty folder can be removed this way: what was spoken stays to be listened to.
-    await rmdir(folder).catch(() => undefined)
+    if (folder !== null) await rmdir(folder).catch(() => undefined)
   }
 }
 
