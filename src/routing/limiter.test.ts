@@ -17,7 +17,12 @@ function setUp(concurrencyMax: number | null = null) {
   const deployment = { id: 'd', concurrencyMax } as Deployment
   const advance = (ms: number) => {
     clock.ms += ms
-    for (const { atMs, wake } of wakes) if (atMs <= clock.ms) wake()
+    // Real timers count whole milliseconds of another clock, so they may fire a fraction early.
+    const due = wakes.filter(({ atMs }) => Math.floor(atMs) <= Math.ceil(clock.ms))
+    for (const each of due) {
+      wakes.splice(wakes.indexOf(each), 1)
+      each.wake()
+    }
   }
   const now = (priority: 'live' | 'batch'): Permit => {
     const permit = limiter.acquire(deployment, priority)
@@ -80,6 +85,33 @@ test('a refusal halves the limit once however many calls it met, and batch items
   const another = later('batch')
   await settle()
   expect([waiting.permit, another.permit]).not.toContain(null)
+})
+
+test('who waits for the end of a rest is woken although the timer fires a fraction early', async () => {
+  const { advance, now, later } = setUp()
+  now('batch').release({ type: 'refused', retryAfterMs: 1_000 })
+  const waiting = later('batch')
+  advance(999.6)
+  await settle()
+  expect(waiting.permit).toBeNull()
+  advance(1)
+  await settle()
+  expect(waiting.permit).not.toBeNull()
+})
+
+test('who waits for the end of a rest is woken once after it was prolonged', async () => {
+  const { advance, now, later } = setUp()
+  const [first, second] = [now('batch'), now('batch')]
+  first.release({ type: 'refused', retryAfterMs: 1_000 })
+  const waiting = later('batch')
+  advance(500)
+  second.release({ type: 'refused', retryAfterMs: 2_000 })
+  advance(1_000)
+  await settle()
+  expect(waiting.permit).toBeNull()
+  advance(1_000)
+  await settle()
+  expect(waiting.permit).not.toBeNull()
 })
 
 test('a limit that is used grows while answers are as fast as usual', () => {

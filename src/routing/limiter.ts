@@ -63,6 +63,8 @@ interface Gate {
   waiting: Record<Priority, Set<Waiter>>
   /** Monotonic; batch items rest until then. */
   restUntilMs: number
+  /** Somebody will look for waiting items when the rest is over. */
+  isWakeSet: boolean
   /** Monotonic; refusals of calls begun before then belong to the same congestion. */
   decreasedAtMs: number
   /** Slow average of answer times; a rise far above it means queueing at the provider. */
@@ -99,9 +101,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
         const wasFull = gate.running >= Math.floor(gate.limit) / 2
         gate.running -= 1
         learn(gate, outcome, { wasFull, nowMs: clock.monotonicMs() })
-        if (outcome.type === 'refused')
-          wakeAfter(gate.restUntilMs - clock.monotonicMs(), () => startWaiting(gate))
         startWaiting(gate)
+        if (outcome.type === 'refused' && !gate.isWakeSet) wakeAfterRest(gate)
       },
     }
   }
@@ -114,6 +115,17 @@ export function createLimiter(options: LimiterOptions): Limiter {
         waiter.start(permitOf(gate))
       }
     }
+  }
+
+  /** A timer may fire a fraction early, and another refusal may have prolonged the rest: then it is set anew. */
+  function wakeAfterRest(gate: Gate): void {
+    gate.isWakeSet = true
+    const restMs = Math.max(1, Math.ceil(gate.restUntilMs - clock.monotonicMs()))
+    wakeAfter(restMs, () => {
+      gate.isWakeSet = false
+      if (gate.restUntilMs > clock.monotonicMs()) wakeAfterRest(gate)
+      else startWaiting(gate)
+    })
   }
 
   return {
@@ -145,6 +157,7 @@ function newGate(deployment: Deployment): Gate {
     running: 0,
     waiting: { live: new Set(), batch: new Set() },
     restUntilMs: Number.NEGATIVE_INFINITY,
+    isWakeSet: false,
     decreasedAtMs: Number.NEGATIVE_INFINITY,
     usualLatencyMs: 0,
   }
