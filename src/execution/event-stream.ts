@@ -87,7 +87,13 @@ class EventStream {
       },
       { highWaterMark: 0 },
     )
+    // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
+    const { signal } = input.state.scope
+    if (signal.aborted) void this.#leave('caller')
+    else signal.addEventListener('abort', this.#onAbort, { once: true })
   }
+
+  readonly #onAbort = () => void this.#leave('caller')
 
   async #pull(): Promise<void> {
     if (this.#isOver) return
@@ -221,6 +227,7 @@ class EventStream {
   }
 
   #close(): void {
+    this.#input.state.scope.signal.removeEventListener('abort', this.#onAbort)
     this.#watch.stop()
     this.#finish()
   }

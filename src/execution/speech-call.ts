@@ -99,11 +99,14 @@ function speechBody(
     onDeadline: () => void leave(),
     deadlineMs: work.state.remainingMs(),
   })
+  const { signal } = work.state.scope
   const over = () => {
     isOver = true
+    signal.removeEventListener('abort', onAbort)
     watch.stop()
     finish()
   }
+  const onAbort = () => void leave()
   const leave = async () => {
     if (isOver) return
     over()
@@ -112,6 +115,8 @@ function speechBody(
       work.parts.warn('a capture after a hang-up is late', { error: String(error) }),
     )
   }
+  // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
+  signal.addEventListener('abort', onAbort, { once: true })
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
