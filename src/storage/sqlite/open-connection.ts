@@ -11,6 +11,8 @@ export function openWriting(path: string): Sqlite {
     // Grouped commits cost the same as with `normal`, and only `full` survives a power cut.
     connection.run('pragma synchronous = full')
     connection.run('pragma foreign_keys = on')
+    // What savepoints would put into files of their own, which is opened and deleted again with every transaction.
+    connection.run('pragma temp_store = memory')
     // After a large unit the log would otherwise stay that large for ever.
     connection.run('pragma journal_size_limit = 67108864')
     return connection

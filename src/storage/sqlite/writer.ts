@@ -85,7 +85,7 @@ export class Writer {
   /** First together; when a statement turns out wrong, again with a savepoint around each, so that only it fails. */
   #runGroup(units: readonly WireUnit[]): WireOutcome[] {
     try {
-      return this.#transaction(units, isGuarded)
+      return this.#transaction(units, () => false)
     } catch (error) {
       if (error instanceof CommitFailed || isUnavailable(error)) throw error
       return this.#transaction(units, () => true)
@@ -191,10 +191,6 @@ class CommitFailed extends Error {
     super(cause instanceof Error ? cause.message : String(cause), { cause })
     this.code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : 'SQLITE_IOERR'
   }
-}
-
-function isGuarded(unit: WireUnit): boolean {
-  return unit.some((statement) => statement[3] >= 0)
 }
 
 function toFailure(error: unknown): WireFailure {
