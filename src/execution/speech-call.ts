@@ -59,8 +59,14 @@ export async function executeSpeech(
     }
   } catch (error) {
     plan.settlement.release()
-    throw error
+    throw withoutDeadline(error)
   }
+}
+
+/** The contract has no 504 for speech: a call out of its time is one that the provider did not answer in time. */
+function withoutDeadline(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.type !== 'deadline') return error
+  return new GatewayError('provider_timeout', error.message, { cause: error })
 }
 
 /** Reads until there is audio to show, so that errors before the first byte stay JSON. */

@@ -58,13 +58,16 @@ test('8.l1b a body of 200,000,001 bytes is 413', async () => {
 
 test('4.1.e413 a body that says it is larger is 413 before it is read', async () => {
   let isRead = false
-  const body = new ReadableStream<Uint8Array>({
-    pull(controller) {
-      isRead = true
-      controller.enqueue(new TextEncoder().encode(head))
-      controller.close()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        isRead = true
+        controller.enqueue(new TextEncoder().encode(head))
+        controller.close()
+      },
     },
-  }, { highWaterMark: 0 })
+    { highWaterMark: 0 },
+  )
   const { status, json } = await gateway.post('/batches', body, {
     headers: { 'content-length': String(bytesMax + 1) },
   })

@@ -145,7 +145,9 @@ test('5.3b a missing Authorization header is reported as missing authentication'
   for (const { method, path, body } of operations) {
     const { json } = await readAnswer(await gateway.request(path, { method, body, key: null }))
     expect(String(at(json, 'error.message'))).toMatch(/missing auth/i)
-    const wrong = await readAnswer(await gateway.request(path, { method, body, key: 'nobody-has-this-key-01' }))
+    const wrong = await readAnswer(
+      await gateway.request(path, { method, body, key: 'nobody-has-this-key-01' }),
+    )
     expect(String(at(wrong.json, 'error.message'))).not.toMatch(/missing auth/i)
   }
 })

@@ -132,6 +132,7 @@ export function decodeEmbeddingsAnswer(
   if (dataBytes === null || dataBytes[0] !== 0x5b) throw unreadable('it has no data')
   const data = encodeData(toBuffer(dataBytes), call)
   const reading = readUsage(wire)
+  const details = readModalities(wire.usage)
   return {
     reading,
     encode(charge) {
@@ -140,7 +141,7 @@ export function decodeEmbeddingsAnswer(
         model: context.model,
         id: context.generationId,
         provider: context.provider,
-        usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, ...showCharge(charge) },
+        usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, ...details, ...showCharge(charge) },
         ...showMetadata(charge),
       })
       return Buffer.concat([Buffer.from('{"object":"list","data":'), data, Buffer.from(`,${rest.slice(1)}`)])
@@ -185,6 +186,20 @@ function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): Meter
   }
   reading.upstreamModel = stringOrNull(wire.model)
   return reading
+}
+
+const modalityCounts = ['audio_tokens', 'file_tokens', 'image_tokens', 'text_tokens', 'video_tokens'] as const
+
+/** Counts by modality, as the contract shows them: only those above zero, and only when there are at least two. */
+function readModalities(usage: unknown): { prompt_tokens_details?: Record<string, number> } {
+  const wire = isRecord(usage) ? usage['prompt_tokens_details'] : null
+  if (!isRecord(wire)) return {}
+  const details: Record<string, number> = {}
+  for (const name of modalityCounts) {
+    const count = readCount(wire[name])
+    if (count !== null && count > 0) details[name] = count
+  }
+  return Object.keys(details).length < 2 ? {} : { prompt_tokens_details: details }
 }
 
 /** The `data` array's JSON for the caller. */
