@@ -20,7 +20,7 @@ import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { itemAttemptsMax, segmentLeaseMs } from '../core/limits.ts'
+import { itemAttemptsMax, segmentItemsMax, segmentLeaseMs, segmentsAtOnce } from '../core/limits.ts'
 import { parseCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome } from './item-contract.ts'
@@ -736,25 +736,24 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const process = await world.process({
-        itemsAtOnce: 1000,
         behave: async (item, own) => {
           await gate.promise
           return answer(item, own)
         },
       })
       const other = principalOf({ accountMode: 'tracked', organizationId: 'org_b' })
-      const large = await create(process, upload(batchOf(9000)))
-      const small = await create(
-        process,
-        upload(batchOf(5).replaceAll('item-', 'small-'), { principal: other }),
-      )
+      // Segments enough to fill every place of the process.
+      await create(process, upload(batchOf(segmentsAtOnce * segmentItemsMax + 1)))
+      await world.advance(1_000)
+      await create(process, upload(batchOf(5).replaceAll('item-', 'small-'), { principal: other }))
       await process.batches.rounds.look()
       await process.batches.rounds.look()
       await waitFor(() => process.started.some((name) => name.startsWith('small-')))
+      expect(process.batches.stats().segmentsRunning).toBe(segmentsAtOnce)
+      const stopping = process.batches.stop()
       gate.resolve()
-      await runToEnd(process, other, small.id)
-      await runToEnd(process, tracked, large.id)
-    })
+      await stopping
+    }, 20_000)
   })
 
   describe('starting and stopping', () => {

@@ -1,3 +1,4 @@
+import { creditsBudget } from '../billing/budget-ids.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { BatchId, OrganizationId } from '../core/ids.ts'
@@ -226,7 +227,7 @@ class StoredBatches implements Batches {
 
   /** A batch may cost more than was set aside; its results are shown once the organization has paid. */
   async #debtOf(batch: Batch): Promise<GatewayError | null> {
-    if (!isTerminal(batch.status) || batch.usageJson === null || batch.budgetParents.length === 0) return null
+    if (!isTerminal(batch.status) || batch.usageJson === null || !isPrepaid(batch)) return null
     const cost = (JSON.parse(batch.usageJson) as { cost?: number | null }).cost ?? 0
     if (parseCredits(cost) <= batch.estimateNanocredits) return null
     const balance = await this.#parts.readBalance(batch.organizationId as OrganizationId)
@@ -255,6 +256,11 @@ class StoredBatches implements Batches {
       await this.#pause(retentionEveryMs, this.#stopping.signal)
     }
   }
+}
+
+/** Only credits can be owed; other budgets are limits of what may be spent. */
+function isPrepaid({ organizationId, budgetParents }: Batch): boolean {
+  return budgetParents.includes(creditsBudget(organizationId).budgetId)
 }
 
 function notEnded(): GatewayError {

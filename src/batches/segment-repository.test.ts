@@ -20,10 +20,10 @@ eachDatabase((_name, open) => {
   let world: World
   afterEach(() => world.close())
 
-  async function running(): Promise<{ database: Database; batchId: string }> {
+  async function running(items = 10): Promise<{ database: Database; batchId: string }> {
     world = new World(open)
     const process = await world.process()
-    const { id } = await create(process, upload(batchOf(10)))
+    const { id } = await create(process, upload(batchOf(items)))
     await process.database.commit({ name: 'test', statements: [moveBatch(id, 'validating', 'in_progress')] })
     return { database: process.database, batchId: id }
   }
@@ -144,14 +144,20 @@ eachDatabase((_name, open) => {
     })
   })
 
-  test('parts committed at once are numbered without gaps, in the order in which they become visible', async () => {
-    const { database, batchId } = await running()
-    let current = (await lease(database, batchId)) as SegmentLease
-    for (let item = 0; item < 10; item++) {
-      await guardOf(database, ...partOf(current, [item]))
-      current = { ...current, done: withBits(current.done, [item]) }
-    }
+  test('parts committed at once are numbered without gaps, so that a cursor passes over none', async () => {
+    const { database, batchId } = await running(2_000)
+    const other = await world.openDatabase()
+    const leases = [await lease(database, batchId), await lease(database, batchId)] as SegmentLease[]
+    const commits = leases.map(async (first, index) => {
+      let done = first.done
+      for (let item = 0; item < 10; item++) {
+        const statements = partOf(first, [item], { before: done })
+        expect(await guardOf(index === 0 ? database : other, ...statements)).toBeNull()
+        done = withBits(done, [item])
+      }
+    })
+    await Promise.all(commits)
     const found = await createSegmentRepository(database).listPartsAfter(batchId, 0, 100)
-    expect(found.map((part) => part.sequence)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(found.map((part) => part.sequence)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
   })
 })
