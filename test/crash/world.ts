@@ -1,0 +1,139 @@
+import { SQL } from 'bun'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Simulator, startSimulator } from '../../simulator/server.ts'
+import { createInvariantsRepository } from '../../src/billing/invariants-repository.ts'
+import { checkInvariants } from '../../src/billing/invariants.ts'
+import { randomText } from '../../src/core/ids.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/open-database.ts'
+import { sharedPostgresUrl } from '../support/postgres.ts'
+import type { CrashPlan } from './crash-plan.ts'
+import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts'
+
+export type DatabaseName = 'sqlite' | 'postgres'
+
+/** How a world is made. */
+export interface WorldOptions {
+  database: DatabaseName
+  /** Credits of the first organization; a text as in `HEADRACE_BOOTSTRAP_CREDITS`. */
+  credits: string
+}
+
+/**
+ * A data folder, a database and a provider for gateways that come and go. Organization, keys and credits are those of the
+ * first start. Only the harness lives through all of it, with a view of the database of its own.
+ */
+export interface World {
+  readonly name: DatabaseName
+  readonly folder: string
+  readonly simulator: Simulator
+  readonly database: Database
+  readonly env: Record<string, string>
+  start(plan?: Partial<CrashPlan>, env?: Record<string, string>): Promise<GatewayProcess>
+  /** Sets the provider's fault rules. */
+  setFaults(rules: readonly Record<string, unknown>[]): Promise<void>
+  /** What the provider was asked. */
+  counters(): Promise<Record<string, unknown>>
+  /** What contradicts design §5, one line each; nothing may be running. */
+  findings(): Promise<string[]>
+  /** Kills what runs and removes everything. */
+  remove(): Promise<void>
+}
+
+export const inferenceKey = 'crash-inference-key-0001'
+export const managementKey = 'crash-management-key-0001'
+/** Of the first organization, made by the first start. */
+export const organizationId = 'org_default'
+export const model = 'openai/gpt-4o-mini'
+
+/** Makes a world in which nothing runs yet but the provider. The schema is there. */
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-crash-'))
+  const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
+  const { url, drop } = await createDatabase(options.database, folder)
+  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(configOf(simulator.url)))
+  const env = environmentOf({ folder, url, credits: options.credits })
+  const database = await openDatabase({ url, ownerGraceMs: 0, connectionsMax: 3 })
+  const running = new Set<GatewayProcess>()
+  const admin = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${simulator.url}/admin/${path}`, init)
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+    return (await response.json()) as Record<string, unknown>
+  }
+  return {
+    name: options.database,
+    folder,
+    simulator,
+    database,
+    env,
+    async start(plan = {}, more = {}) {
+      const started = await startGatewayProcess({ ...env, ...more }, plan)
+      running.add(started)
+      void started.ended.then(() => running.delete(started))
+      return started
+    },
+    setFaults: async (rules) => void (await admin('faults', { mount: 'default', rules })),
+    counters: () => admin('counters?requests=0'),
+    findings: () => findingsOf(database),
+    async remove() {
+      const ending = [...running]
+      for (const each of ending) each.signal('SIGKILL')
+      await Promise.all(ending.map((each) => each.ended))
+      await database.close()
+      await simulator.stop()
+      await drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function findingsOf(database: Database): Promise<string[]> {
+  const findings = await checkInvariants(createInvariantsRepository(database))
+  return findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject}: ${detail}`)
+}
+
+function configOf(simulatorUrl: string): Record<string, unknown> {
+  return {
+    providers: [{ preset: 'sandbox', base_url: `${simulatorUrl}/v1`, api_key: 'sandbox', concurrency: 400 }],
+  }
+}
+
+function environmentOf(parts: { folder: string; url: string; credits: string }): Record<string, string> {
+  const data = join(parts.folder, 'data')
+  mkdirSync(data)
+  return {
+    HEADRACE_CONFIG: join(parts.folder, 'headrace.config.json'),
+    HEADRACE_DATA: data,
+    HEADRACE_PORT: '0',
+    HEADRACE_LOG_LEVEL: 'error',
+    HEADRACE_BOOTSTRAP_KEY: inferenceKey,
+    HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
+    HEADRACE_BOOTSTRAP_CREDITS: parts.credits,
+    DATABASE_URL: parts.url,
+  }
+}
+
+async function createDatabase(
+  name: DatabaseName,
+  folder: string,
+): Promise<{ url: string; drop(): Promise<void> }> {
+  if (name === 'sqlite') {
+    return { url: `sqlite:${join(folder, 'headrace.db')}`, drop: () => Promise.resolve() }
+  }
+  const server = await sharedPostgresUrl()
+  if (server === null) throw new Error('PostgreSQL is not installed')
+  const database = `headrace_${randomText(12)}`
+  await administer(server, `create database ${database}`)
+  const url = new URL(server)
+  url.pathname = `/${database}`
+  return { url: url.href, drop: () => administer(server, `drop database ${database} with (force)`) }
+}
+
+async function administer(server: string, sql: string): Promise<void> {
+  const connection = new SQL({ url: server, max: 1 })
+  await connection.unsafe(sql)
+  await connection.close()
+}
