@@ -348,7 +348,7 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const process = await world.process({
-        itemsAtOnce: 2,
+        itemsAtOnce: 4,
         behave: async (item, own) => {
           await gate.promise
           return answerOrWait(item, own)
@@ -704,6 +704,33 @@ eachDatabase((_name, open) => {
       expect(frozen.billing.stats().holdsLive).toBe(0)
     })
 
+    test('one that replaces a dead one takes over its segments at once, without waiting for the lease', async () => {
+      const world = await newWorld()
+      const gate = Promise.withResolvers<void>()
+      const dead = await world.process({
+        behave: async () => {
+          await gate.promise
+          return putBack('provider_failed', 1)
+        },
+      })
+      const { id } = await create(dead, upload(batchOf(3)))
+      await dead.batches.rounds.look()
+      await dead.batches.rounds.look()
+      await waitFor(() => dead.started.length === 3)
+      const next = await world.process()
+      await next.batches.rounds.renew()
+      await lookOnce(next)
+      expect(next.started).toEqual([])
+      await dead.database.close()
+      await next.batches.rounds.renew()
+      expect(await runToEnd(next, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { completed: 3 },
+      })
+      gate.resolve()
+      await dead.batches.rounds.settled()
+    })
+
     test('a worker hears at its renewal that it lost its lease, and stops', async () => {
       const world = await newWorld()
       const aborted: string[] = []
@@ -776,7 +803,7 @@ eachDatabase((_name, open) => {
       const world = await newWorld()
       const gate = Promise.withResolvers<void>()
       const stopped = await world.process({
-        itemsAtOnce: 2,
+        itemsAtOnce: 4,
         behave: async (item, own) => {
           await gate.promise
           return answer(item, own)

@@ -5,6 +5,7 @@ export interface ItemLimiter {
   /** Resolves with how to give the place back, or with null when the signal aborted first. */
   acquire(signal: AbortSignal): Promise<(() => void) | null>
   readonly running: number
+  readonly max: number
 }
 
 /** A limiter for `max` items, first come first served. */
@@ -31,6 +32,7 @@ export function createItemLimiter(max: number): ItemLimiter {
   }
 
   return {
+    max,
     get running() {
       return running
     },

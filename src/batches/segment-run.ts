@@ -51,6 +51,8 @@ export interface SegmentRunParts {
   pause: Pause
   /** Tries that items had in earlier runs, by place in the segment. */
   attempts: ReadonlyMap<number, number>
+  /** Items this run may have under way, so that one segment does not keep others from starting; changes at any time. */
+  share(): number
 }
 
 /** An item that was put back. */
@@ -154,7 +156,7 @@ export class SegmentRun {
     const { limiter, writer } = this.#parts
     const { signal } = this.#starting
     while (!signal.aborted && !writer.isLost) {
-      const ready = writer.isFull ? null : this.#takeReady()
+      const ready = this.#mayStart() ? this.#takeReady() : null
       if (ready === null) {
         if (!(await this.#waitForReady())) return
         continue
@@ -163,6 +165,10 @@ export class SegmentRun {
       if (release === null) this.#resting.push(ready)
       else void this.#runOne(ready, owner, release)
     }
+  }
+
+  #mayStart(): boolean {
+    return !this.#parts.writer.isFull && this.#running < this.#parts.share()
   }
 
   /** The next item to start: first what was put back and is due, then the next in order. */
@@ -179,7 +185,7 @@ export class SegmentRun {
   /** Waits for a change; false when there is nothing worth waiting for here. */
   async #waitForReady(): Promise<boolean> {
     const changed = this.#changed.promise
-    if (this.#parts.writer.isFull) {
+    if (!this.#mayStart()) {
       await changed
       return true
     }

@@ -262,7 +262,7 @@ export class Worker {
     })
     const attempts = this.#attempts.get(placeOf(lease)) ?? new Map<number, number>()
     this.#attempts.delete(placeOf(lease))
-    const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts })
+    const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts, share: () => this.#share() })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
@@ -271,6 +271,11 @@ export class Worker {
       this.wake()
     })
     this.#active.set(key, { batch, lease, run, ended })
+  }
+
+  /** An equal part for every segment, and never all of it: a segment that begins next must find a place. */
+  #share(): number {
+    return Math.ceil(this.#parts.limiter.max / Math.max(2, this.#active.size))
   }
 
   /** Never rejects: what goes wrong here is tried again under a later lease. */
