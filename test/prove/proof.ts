@@ -21,7 +21,6 @@ export function combine(results: readonly ProofResult[]): ProofResult {
   if (has('FAIL')) return { status: 'FAIL', figures }
   return { status: has('NOT RUN') || results.length === 0 ? 'NOT RUN' : 'PASS', figures }
 }
-}
 
 /** A proof whose suite is not there. */
 export function notRun(reason: string): ProofResult {
