@@ -40,7 +40,7 @@ export async function startGatewayProcess(
   const state = { isAlive: true, errors: '' }
   const ended = child.exited.then(() => {
     state.isAlive = false
-    return child.signalCode
+    return child.signalCode === null ? null : String(child.signalCode)
   })
   void drain(child.stderr, (text) => void (state.errors = (state.errors + text).slice(-8_000)))
   const baseUrl = await readUrl(child.stdout, ended)
