@@ -50,6 +50,7 @@ interface Pace {
 
 function stream({ firstMs, frames, gapMs }: Pace, signal: AbortSignal, mark: string | undefined): Response {
   open += 1
+  const startedMs = performance.now()
   let sent = 0
   let isOver = false
   const end = () => {
@@ -62,7 +63,8 @@ function stream({ firstMs, frames, gapMs }: Pace, signal: AbortSignal, mark: str
   signal.addEventListener('abort', end, { once: true })
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const waitMs = sent === 0 ? firstMs : gapMs
+      // By the clock of the whole stream, so that delays on a busy machine do not add up.
+      const waitMs = startedMs + firstMs + sent * gapMs - performance.now()
       if (waitMs > 0) await Bun.sleep(waitMs)
       if (isOver) return controller.close()
       sent += 1

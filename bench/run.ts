@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { largeBatch } from './cases/batch.ts'
+import { hangUps } from './cases/hang-ups.ts'
+import { installed, startTimes } from './cases/installation.ts'
+import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, saturatedJson, saturatedStream } from './cases/saturated.ts'
+import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
 import { fullScale, quickScale, type Scale } from './harness/scale.ts'
 import { startWorld, type World } from './harness/world.ts'
@@ -11,6 +16,15 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   json: saturatedJson,
   stream: saturatedStream,
   bodies,
+  'open-json': openLoopJson,
+  'open-stream': openLoopStream,
+  'open-paced': openLoopPaced,
+  'hang-ups': hangUps,
+  slow: slowStreams,
+  stalled: stalledReaders,
+  batch: largeBatch,
+  start: startTimes,
+  installed,
 }
 
 const root = join(import.meta.dir, '..')

@@ -58,7 +58,7 @@ export async function startHeadrace(options: {
     process: running,
     captures: () => Number(scalar(database, 'select count(*) as value from usages')),
     postingsSum: () =>
-      BigInt(scalar(database, 'select coalesce(sum(amount_nanocredits), 0) as value from postings')),
+      BigInt(scalar(database, 'select coalesce(sum(amount_nanocredits), 0) as value from postings') ?? 0),
     batchStatus: (batchId) => {
       const found = scalar(database, 'select status as value from batches where batch_id = ?', batchId)
       return found === null ? null : String(found)
@@ -97,7 +97,14 @@ export function environmentOf(
 }
 
 function providersOf({ staticPort, pacedPort }: Upstreams): object[] {
-  const provider = (id: string, port: number) => ({
+  return [
+    ...replyNames.map((name) => provider(name, staticPort)),
+    ...pacedModels.map((name) => provider(name, pacedPort)),
+  ]
+}
+
+function provider(id: string, port: number): object {
+  return {
     id,
     preset: 'custom',
     base_url: `http://127.0.0.1:${port}/${id}/v1`,
@@ -111,11 +118,7 @@ function providersOf({ staticPort, pacedPort }: Upstreams): object[] {
         context_length: 1_000_000,
       },
     ],
-  })
-  return [
-    ...replyNames.map((name) => provider(name, staticPort)),
-    ...pacedModels.map((name) => provider(name, pacedPort)),
-  ]
+  }
 }
 
 function scalar(file: string, query: string, ...values: string[]): string | number | bigint | null {

@@ -24,25 +24,27 @@ export function writeReplies(folder: string): string {
 
 /** A chat completion of exactly `bytes` bytes. */
 function answerOf(bytes: number): string {
-  const withText = (content: string) =>
-    JSON.stringify({
-      id: 'chatcmpl-bench00000000000000000000',
-      object: 'chat.completion',
-      created: 1_760_000_000,
-      model: 'bench-model-2026-01-01',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content, refusal: null, annotations: [] },
-          logprobs: null,
-          finish_reason: 'stop',
-        },
-      ],
-      usage,
-      service_tier: 'default',
-      system_fingerprint: 'fp_bench',
-    })
-  return withText(proseOf(bytes - withText('').length))
+  return answerWith(proseOf(bytes - answerWith('').length))
+}
+
+function answerWith(content: string): string {
+  return JSON.stringify({
+    id: 'chatcmpl-bench00000000000000000000',
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model: 'bench-model-2026-01-01',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage,
+    service_tier: 'default',
+    system_fingerprint: 'fp_bench',
+  })
 }
 
 function streamOf(): string {

@@ -21,13 +21,20 @@ export interface Report {
   ratios: Record<string, number>
 }
 
+/** A number and what it is held against. */
+export interface Measured {
+  value: number
+  limit: number
+  unit?: string
+}
+
 /** A row for a number with an upper budget. */
-export function atMost(what: string, figure: string, value: number, limit: number, unit = ''): Row {
+export function atMost(what: string, figure: string, { value, limit, unit = '' }: Measured): Row {
   return { case: what, figure, budget: `≤ ${limit}${unit}`, verdict: value <= limit ? 'PASS' : 'FAIL' }
 }
 
 /** A row for a number with a lower budget. */
-export function atLeast(what: string, figure: string, value: number, limit: number, unit = ''): Row {
+export function atLeast(what: string, figure: string, { value, limit, unit = '' }: Measured): Row {
   return { case: what, figure, budget: `≥ ${limit}${unit}`, verdict: value >= limit ? 'PASS' : 'FAIL' }
 }
 
@@ -63,13 +70,11 @@ export function regressions(ratios: Report['ratios'], baselineFile: string): Row
     const before = recorded.ratios[name]
     if (before === undefined) continue
     rows.push(
-      atMost(
-        `regression: ${name}`,
-        `${ratio.toFixed(2)}× (recorded ${before.toFixed(2)}×)`,
-        ratio,
-        round(before * regressionFactor),
-        '×',
-      ),
+      atMost(`regression: ${name}`, `${ratio.toFixed(2)}× (recorded ${before.toFixed(2)}×)`, {
+        value: ratio,
+        limit: round(before * regressionFactor),
+        unit: '×',
+      }),
     )
   }
   const failed = rows.filter(({ verdict }) => verdict === 'FAIL')

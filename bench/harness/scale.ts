@@ -5,6 +5,8 @@ export interface Scale {
   rounds: number
   /** Seconds of load per target and round. */
   seconds: number
+  /** Seconds of load per target before the first round. */
+  warmSeconds: number
   hangUps: number
   streams: number
   batchItems: number
@@ -15,6 +17,7 @@ export const fullScale: Scale = {
   isQuick: false,
   rounds: 5,
   seconds: 2,
+  warmSeconds: 6,
   hangUps: 100_000,
   streams: 1000,
   batchItems: 50_000,
@@ -25,6 +28,7 @@ export const quickScale: Scale = {
   isQuick: true,
   rounds: 3,
   seconds: 1,
+  warmSeconds: 3,
   hangUps: 6000,
   streams: 200,
   batchItems: 5000,

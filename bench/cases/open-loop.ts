@@ -1,0 +1,109 @@
+import { median, percentile } from '../harness/figures.ts'
+import { runProgram } from '../harness/program.ts'
+import { atMost, fact, type Report } from '../harness/report.ts'
+import type { Scale } from '../harness/scale.ts'
+import { directTarget, floorTarget, headraceTarget, type Target } from '../harness/target.ts'
+import type { World } from '../harness/world.ts'
+
+interface Latencies {
+  sent: number
+  failures: number
+  firstMs: number[]
+  lastMs: number[]
+}
+
+/** One round's percentiles in milliseconds. */
+interface Round {
+  first50: number
+  first99: number
+  last50: number
+  last99: number
+}
+
+/** Added latency at 500 requests a second: what a caller waits longer than straight at the upstream. */
+export async function openLoopJson(world: World, report: Report, scale: Scale): Promise<void> {
+  const question = { reply: 'json-1k', requestBytes: 1000 } as const
+  const targets = [
+    directTarget(world, question),
+    floorTarget(world, question),
+    headraceTarget(world.headrace, 'json-1k', 1000),
+  ]
+  await added('JSON 1 kB at 500/s', targets, { report, scale, rate: 500 })
+}
+
+/** The same for streams of 50 chunks that come at once. */
+export async function openLoopStream(world: World, report: Report, scale: Scale): Promise<void> {
+  const question = { reply: 'sse-50', requestBytes: 1000 } as const
+  const targets = [
+    directTarget(world, question),
+    floorTarget(world, question),
+    headraceTarget(world.headrace, 'sse-50', 1000),
+  ]
+  await added('SSE 50 chunks at 500/s', targets, { report, scale, rate: 500 })
+}
+
+/** Streams that come at the pace of a model, 50 chunks 10 ms apart; fewer, because each lasts half a second. */
+export async function openLoopPaced(world: World, report: Report, scale: Scale): Promise<void> {
+  const own = headraceTarget(world.headrace, '5-50-10', 1000)
+  const direct = {
+    ...own,
+    name: 'direct',
+    port: world.paced.port,
+    path: '/5-50-10/v1/chat/completions',
+    process: world.paced.process,
+    headrace: null,
+  }
+  await added('SSE paced, 50/s', [direct, own], { report, scale, rate: 50 })
+}
+
+async function added(
+  what: string,
+  targets: readonly Target[],
+  { report, scale, rate }: { report: Report; scale: Scale; rate: number },
+): Promise<void> {
+  const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]))
+  const seconds = scale.isQuick ? 2 : 3
+  let failures = 0
+  for (let round = 0; round < scale.rounds; round += 1) {
+    for (const { name, port, path, headers, body } of targets) {
+      const found = await runProgram<Latencies>('open-loop.ts', { port, path, headers, body, rate, seconds })
+      failures += found.failures
+      rounds.get(name)?.push(toRound(found))
+    }
+  }
+  const of = (name: string, pick: keyof Round) => median((rounds.get(name) ?? []).map((round) => round[pick]))
+  for (const { name } of targets) {
+    const text = (['first50', 'first99', 'last50', 'last99'] as const).map((pick) =>
+      of(name, pick).toFixed(2),
+    )
+    report.rows.push(
+      fact(
+        `${what}: ${name}`,
+        `first byte p50 ${text[0]} p99 ${text[1]}, last p50 ${text[2]} p99 ${text[3]} ms`,
+      ),
+    )
+  }
+  const budgets = [
+    ['first byte p50', 'first50', 1],
+    ['first byte p99', 'first99', 5],
+    ['last byte p50', 'last50', 3],
+    ['last byte p99', 'last99', 8],
+  ] as const
+  for (const [label, pick, limit] of budgets) {
+    const value = of('headrace', pick) - of('direct', pick)
+    report.rows.push(
+      atMost(`${what}: added to ${label}`, `${value.toFixed(2)} ms`, { value, limit, unit: ' ms' }),
+    )
+  }
+  if (failures > 0)
+    report.rows.push(atMost(`${what}: failures`, String(failures), { value: failures, limit: 0 }))
+}
+
+function toRound({ firstMs, lastMs }: Latencies): Round {
+  return {
+    first50: percentile(firstMs, 0.5),
+    first99: percentile(firstMs, 0.99),
+    last50: percentile(lastMs, 0.5),
+    last99: percentile(lastMs, 0.99),
+  }
+}
