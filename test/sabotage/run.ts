@@ -1,0 +1,121 @@
+/**
+ * Breaks promises on purpose: applies each patch of this folder to a copy of the tree and runs exactly the test it names,
+ * which must fail; a test that stays green tests nothing. Arguments choose patches by a part of their name. Exits with 1
+ * when a test stayed green, was red without the patch, or a patch no longer applies.
+ */
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sharedPostgresUrl } from '../support/postgres.ts'
+import { rootFolder } from '../tidy/sources.ts'
+
+/** What a patch's header says, and where it is. */
+interface Sabotage {
+  name: string
+  path: string
+  breaks: string
+  test: string
+  testName: string
+}
+
+/** What a test run says of the one test. */
+type Colour = 'red' | 'GREEN' | 'NOT FOUND'
+
+const copied = ['src', 'test', 'simulator', 'package.json', 'tsconfig.json', 'bin']
+const testMsMax = 60_000
+
+function listSabotage(filters: readonly string[]): Sabotage[] {
+  return readdirSync(import.meta.dir)
+    .filter((file) => file.endsWith('.patch'))
+    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)))
+    .toSorted()
+    .map((file) => readHeader(file))
+}
+
+function readHeader(file: string): Sabotage {
+  const path = join(import.meta.dir, file)
+  const text = readFileSync(path, 'utf8')
+  const field = (name: string): string => {
+    const value = new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1]
+    if (value === undefined) throw new Error(`${file} has no line "${name}: …"`)
+    return value
+  }
+  return {
+    name: file.slice(0, -'.patch'.length),
+    path,
+    breaks: field('Breaks'),
+    test: field('Test'),
+    testName: field('Name'),
+  }
+}
+
+function copyTree(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-sabotage-'))
+  for (const name of copied) cpSync(join(rootFolder, name), join(folder, name), { recursive: true })
+  symlinkSync(join(rootFolder, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Applies a patch to the copy, or takes it back. Throws when it does not fit. */
+function apply(folder: string, { path, name }: Sabotage, isBack = false): void {
+  const flags = isBack ? ['-R'] : []
+  // Told not to look for a repository above: the copy is none.
+  const { exitCode, stderr } = Bun.spawnSync(['git', 'apply', '--whitespace=nowarn', ...flags, path], {
+    cwd: folder,
+    env: { ...process.env, GIT_CEILING_DIRECTORIES: tmpdir() },
+    stderr: 'pipe',
+  })
+  if (exitCode !== 0) throw new Error(`${name} no longer applies; make it anew.\n${stderr.toString()}`)
+}
+
+async function runTest(folder: string, { test, testName }: Sabotage): Promise<Colour> {
+  const pattern = testName.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  const child = Bun.spawn(
+    [process.execPath, '--no-env-file', 'test', `--timeout=${testMsMax}`, '-t', pattern, `./${test}`],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], timeout: testMsMax * 2, killSignal: 'SIGKILL' },
+  )
+  const output = await new Response(child.stderr).text()
+  const code = await child.exited
+  const passed = Number(/^ *(\d+) pass$/m.exec(output)?.[1] ?? 0)
+  const failed = Number(/^ *(\d+) fail$/m.exec(output)?.[1] ?? 0)
+  if (passed + failed === 0) return 'NOT FOUND'
+  return code !== 0 && failed > 0 ? 'red' : 'GREEN'
+}
+
+async function sabotage(folder: string, each: Sabotage): Promise<boolean> {
+  const before = await runTest(folder, each)
+  let after: Colour = 'NOT FOUND'
+  apply(folder, each)
+  try {
+    if (before === 'GREEN') after = await runTest(folder, each)
+  } finally {
+    apply(folder, each, true)
+  }
+  const isGood = before === 'GREEN' && after === 'red'
+  const verdict = before === 'GREEN' ? after : `WRONG: ${before} without the patch`
+  console.log(`${isGood ? 'red   ' : verdict}  ${each.name}: ${each.test}: ${each.testName}`)
+  return isGood
+}
+
+async function run(filters: readonly string[]): Promise<boolean> {
+  const all = listSabotage(filters)
+  // One server for all runs, which find it in their environment.
+  await sharedPostgresUrl()
+  const folder = copyTree()
+  let red = 0
+  try {
+    for (const each of all) {
+      const isRed = await sabotage(folder, each).catch((error: unknown) => {
+        console.log(`WRONG: ${error instanceof Error ? error.message : String(error)}`)
+        return false
+      })
+      if (isRed) red += 1
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  console.log(`${red} of ${all.length} patches turned their test red`)
+  return red === all.length && all.length > 0
+}
+
+process.exit((await run(process.argv.slice(2))) ? 0 : 1)
