@@ -69,7 +69,7 @@ export function closeBatchStatements(batch: BudgetRef): LedgerStatement[] {
       guard: batchSettledGuard,
     },
     {
-      sql: `update budgets set closed = 1 where budget_id = $1 and closed = 0
+      sql: `update budgets set closed = 1 where budget_id = $1
         and not exists (select 1 from leases where leases.budget_id = $1 and leases.state <> 'closed')`,
       params: [batch.budgetId],
       expect: 1,

@@ -7,7 +7,6 @@ export const commitPoints = {
   deadLetter: 'ledger.dead_letter',
   refund: 'ledger.refund',
   grant: 'credits.grant',
-  align: 'credits.align',
   ensure: 'budget.ensure',
   recall: 'budget.recall',
   take: 'lease.take',

@@ -202,15 +202,16 @@ const conditionSql: Record<EndCondition, string> = {
   'at once': '',
 }
 
-/** Ends a lease that is still exactly as it was read: captured is folded, everything else returns. */
+/**
+ * Ends a lease that is still exactly as it was read: captured is folded, everything else returns. The row goes, since
+ * a capture treats a lease that is gone like one that ended, and every idle moment of an account would leave one behind.
+ */
 export function closeLease(lease: LeaseRow, condition: EndCondition): LedgerStatement[] {
   return [
     foldIntoBudget(lease.budgetId, lease.captured, lease.granted - lease.captured),
     {
-      sql: `update leases set granted_nanocredits = 0, captured_nanocredits = 0, held_nanocredits = 0,
-          state = 'closed', epoch = epoch + 1
-        where lease_id = $1 and epoch = $2 and granted_nanocredits = $3 and captured_nanocredits = $4
-          and state <> 'closed' ${conditionSql[condition]}`,
+      sql: `delete from leases where lease_id = $1 and epoch = $2 and granted_nanocredits = $3
+        and captured_nanocredits = $4 and state <> 'closed' ${conditionSql[condition]}`,
       params: [lease.leaseId, lease.epoch, lease.granted, lease.captured],
       expect: 1,
       guard: leaseGuard(lease.leaseId),

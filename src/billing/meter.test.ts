@@ -86,6 +86,11 @@ describe('without a report', () => {
     expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 12 }, source: 'estimated' })
   })
 
+  test('a caller who hangs up pays what the provider charges, when it says so', () => {
+    const reading = readingOf({ usage: usual, finishReason: null, outputBytes: 0, outputPieces: 0 })
+    expect(meter(reading, contextOf({ ending: 'cancelled' }))).toEqual({ usage: usual, source: 'provider' })
+  })
+
   test('a stream that broke off is paid as far as it came', () => {
     const metered = meter(readingOf({ finishReason: null }), contextOf({ ending: 'failed' }))
     expect(metered.usage.outputTokens).toBe(20)
@@ -105,6 +110,15 @@ describe('nothing is charged', () => {
     expect(
       meter(readingOf({ ...nothing, finishReason: null }), contextOf({ ending: 'cancelled' })).usage,
     ).toEqual(noUsage)
+  })
+
+  test('when a caller left before the first sound or word', () => {
+    const reading = readingOf({ outputBytes: 0, outputPieces: 0, finishReason: null })
+    for (const modality of ['language', 'transcription', 'speech'] as const) {
+      const endpoint = endpointOf(modality, {})
+      const demand = demandOf({ inputTokens: 9, audioMilliseconds: 9, characters: 9 })
+      expect(meter(reading, { endpoint, demand, ending: 'cancelled' }).usage).toEqual(noUsage)
+    }
   })
 
   test('when a model ended without a word and with a blank or failed reason, whatever it reports for the prompt', () => {

@@ -43,12 +43,15 @@ export function meter(reading: MeterReading, context: MeterContext): Metered {
 }
 
 /**
- * Nothing was answered: no piece of output and either a failure or a model that ended with a blank reason. An embedding
- * has no output and a reason only sometimes, so there the usage itself says that something was answered.
+ * Nothing was answered: no piece of output and either a failure, a caller who left before anything came, or a model that
+ * ended with a blank reason. An embedding has no output and a reason only sometimes, so there the usage itself says that
+ * something was answered.
  */
 function isNothing(reading: MeterReading, context: MeterContext): boolean {
   if (reading.outputBytes > 0 || reading.outputPieces > 0) return false
   if (context.ending === 'failed') return true
+  // What the provider charges a caller who left is charged, whether or not a piece had come.
+  if (context.ending === 'cancelled') return (reading.usage?.outputTokens ?? 0) === 0
   if (context.endpoint.modality !== 'language') return false
   const hasOutput = (reading.usage?.outputTokens ?? 0) > 0
   if (hasOutput) return false

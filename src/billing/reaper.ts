@@ -1,4 +1,4 @@
-import { leasesPerRoundMax } from '../core/limits.ts'
+import { leasesPerRoundMax, reapPagesMax } from '../core/limits.ts'
 import { commitPoints } from './commit-points.ts'
 import type { Ledger } from './ledger-repository.ts'
 import { closeLease, drainLease } from './ledger-statements.ts'
@@ -30,24 +30,33 @@ export class Reaper {
   /** One bounded round. Rejects when storage cannot be read; then the next round does it. */
   async reap(): Promise<void> {
     for (const ownerId of await this.#ledger.listOtherOwners(leasesPerRoundMax)) {
-      if (!(await this.#ledger.isOwnerDead(ownerId))) continue
-      for (const lease of await this.#ledger.listLeasesOf(ownerId, leasesPerRoundMax))
-        await this.#close(lease, true)
+      if (await this.#ledger.isOwnerDead(ownerId)) await this.#endAllOf(ownerId)
     }
-    for (const lease of await this.#ledger.listExpiredLeases(leasesPerRoundMax)) {
-      if (!this.#isMine(lease.leaseId)) await this.#end(lease)
+    const expired = await this.#ledger.listExpiredLeases(leasesPerRoundMax)
+    await Promise.all(
+      expired.filter((lease) => !this.#isMine(lease.leaseId)).map((lease) => this.#end(lease)),
+    )
+  }
+
+  /** Pages until none is left, so that after a crash a restart frees everything before its first call. */
+  async #endAllOf(ownerId: string): Promise<void> {
+    for (let page = 0; page < reapPagesMax; page += 1) {
+      const leases = await this.#ledger.listLeasesOf(ownerId, leasesPerRoundMax)
+      const ended = await Promise.all(leases.map((lease) => this.#close(lease, true)))
+      if (leases.length < leasesPerRoundMax || !ended.includes(true)) return
     }
   }
 
-  async #end(lease: LeaseRow): Promise<void> {
-    if (lease.state === 'draining' || lease.held === 0n) await this.#close(lease, false)
-    else await this.#commit(lease, drainLease(lease))
+  async #end(lease: LeaseRow): Promise<boolean> {
+    if (lease.state === 'draining' || lease.held === 0n) return this.#close(lease, false)
+    return this.#commit(lease, drainLease(lease))
   }
 
-  async #close(lease: LeaseRow, isOwnerDead: boolean): Promise<void> {
+  async #close(lease: LeaseRow, isOwnerDead: boolean): Promise<boolean> {
     const condition = lease.state === 'draining' ? 'held over' : 'expired'
     const isEnded = await this.#commit(lease, closeLease(lease, isOwnerDead ? 'at once' : condition))
     if (isEnded) this.stats.abandonedNanocredits += lease.held
+    return isEnded
   }
 
   async #commit(lease: LeaseRow, statements: readonly LedgerStatement[]): Promise<boolean> {

@@ -157,6 +157,10 @@ export const batchesPerMinuteDefault = 60
 export const importedKeyLengthMin = 16
 export const importedKeyLengthMax = 512
 export const policyListMax = 1_000
+/** Times a change of stored rules is tried again because another one came between; operators are few. */
+export const ruleChangeAttemptsMax = 5
+/** Times a balance is read and corrected until it stands still; each needs a grant or a lease returned to be in vain. */
+export const reconcileAttemptsMax = 10
 /** Attempts one call may make over all its endpoints: enough for two rounds of three, few enough to end. */
 export const attemptsMax = 6
 /** Wait before the same endpoint is tried again when the provider named none. */
@@ -237,6 +241,8 @@ export const leasesPerRoundMax = 100
 /** How often an owner of unheld grants looks for recall marks, and how soon a shortage looks again. */
 export const recallWatchMs = 50
 export const shortageRetryMs = 25
+/** Pages of a dead process's leases freed in one round: a hundred thousand leases. */
+export const reapPagesMax = 1_000
 /** Budgets named in one query of the recall watch. */
 export const recallBudgetsMax = 200
 /** After a recall, slices are exactly one hold for this long, so that what was given back is not hoarded anew. */
@@ -253,7 +259,7 @@ export const takeRoundsMax = 50
 export const holdQueueMax = 10_000
 /** Captures in one unit (three rows each), units under way at once, and captures that may wait to become durable. */
 export const captureGroupMax = 50
-export const captureGroupsMax = 4
+export const captureGroupsMax = 1
 export const captureQueueMax = 20_000
 /** After this long without a durable capture, while captures fail, new calls are refused before anything is spent. */
 export const captureStallMs = 1_000
@@ -424,3 +430,5 @@ export const logTextMax = 2_000
 export const rememberedSegmentsMax = 1_000
 /** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */
 export const retryWaitMsMax = 2_500
+/** Silence after which the upload of a batch is given up; it occupies one of `ingestsMax` places. */
+export const uploadIdleMs = 60_000
