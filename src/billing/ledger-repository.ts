@@ -28,12 +28,6 @@ export interface BudgetState {
   isClosed: boolean
 }
 
-/** What renewals and recall need to know of the lease behind a slice. */
-export interface LeaseState {
-  epoch: number
-  state: SliceRowState
-}
-
 /** All SQL of budgets, leases, usages, postings and dead letters that changes something, and what changing needs to read. */
 export interface Ledger {
   readonly ownerId: string
