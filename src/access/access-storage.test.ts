@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { systemClock } from '../core/clock.ts'
+import { principalFreshMs } from '../core/limits.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { bootstrap } from './bootstrap.ts'
 import { createKeyRepository } from './key-repository.ts'
@@ -8,6 +9,7 @@ import { createKeys } from './keys.ts'
 import { createOrganizationRepository } from './organization-repository.ts'
 import { createOrganizations } from './organization.ts'
 import { openPolicy } from './policy.ts'
+import { organizationRates } from './rate-rules.ts'
 import { createRateRepository } from './rate-repository.ts'
 
 const clock = systemClock
@@ -158,6 +160,72 @@ eachDatabase((_, open, { openFresh }) => {
       await expect(late).rejects.toMatchObject({ status: 404 })
       // The management key still comes in, so that its owner hears 404 and not 401.
       expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
+    })
+  })
+
+  describe('rules', () => {
+    test('of an organization are seen by a gateway that runs within two seconds', async () => {
+      const parts = await fresh()
+      const { organizationId, key } = await bootstrap(nothing, parts)
+      let nowMs = 0
+      const manual = { ...systemClock, monotonicMs: () => nowMs }
+      const gateway = createAuthenticator({ repository: parts.keys, clock: manual })
+      const headers = new Headers({ authorization: `Bearer ${key}` })
+      expect(await gateway.authenticate(headers, '')).toMatchObject({ accountMode: 'tracked' })
+      await parts.organizations.update(organizationId, {
+        accountMode: 'prepaid',
+        policy: { allowedProviders: ['openai'], requireZdr: true },
+        rates: { requestsPerMinute: 5 },
+      })
+      nowMs = principalFreshMs
+      expect(await gateway.authenticate(headers, '')).toMatchObject({
+        accountMode: 'prepaid',
+        constraints: { allowedProviders: ['openai'], allowedModels: null, requireZdr: true },
+        rates: { organization: { requestsPerMinute: 5, batchesPerMinute: 60 } },
+      })
+    })
+
+    test('that several change at once are all kept', async () => {
+      const parts = await fresh()
+      const { organizationId, key } = await bootstrap(nothing, parts)
+      const { keyHash } = await authenticate(parts, key ?? '')
+      const changes = [
+        { policy: { requireZdr: true } },
+        { policy: { ignoredModels: ['a/b'] } },
+        { rates: { batchesPerMinute: 3 } },
+      ]
+      await Promise.all(changes.map((change) => parts.organizations.update(organizationId, change)))
+      await Promise.all(changes.map((change) => parts.keys.update(organizationId, keyHash, change)))
+      const all = {
+        policy: { requireZdr: true, ignoredModels: ['a/b'] },
+        rates: { batchesPerMinute: 3, requestsPerMinute: null },
+      }
+      expect(await parts.organizations.load(organizationId)).toMatchObject(all)
+      expect((await parts.keys.loadByHash(keyHash))?.key).toMatchObject(all)
+    })
+
+    test('that could not be read back are refused by name and change nothing', async () => {
+      const parts = await fresh()
+      const { organizationId } = await bootstrap(nothing, parts)
+      for (const [change, param] of [
+        [{ policy: { allowedModels: [] } }, 'policy.allowed_models'],
+        [{ policy: { ignoredProviders: [''] } }, 'policy.ignored_providers'],
+        [{ rates: { requestsPerMinute: 0 } }, 'rates.requests_per_minute'],
+      ] as const) {
+        await expect(parts.organizations.update(organizationId, change)).rejects.toMatchObject({ param })
+      }
+      expect(await parts.organizations.load(organizationId)).toMatchObject({
+        policy: openPolicy,
+        rates: organizationRates,
+      })
+    })
+
+    test('of an organization that is gone or was never there are not changed', async () => {
+      const parts = await fresh()
+      const { organizationId } = await bootstrap(nothing, parts)
+      await parts.organizations.markDeleted(organizationId)
+      expect(await parts.organizations.update(organizationId, { accountMode: 'prepaid' })).toBeNull()
+      expect(await parts.organizations.update('org_none', {})).toBeNull()
     })
   })
 

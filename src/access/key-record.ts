@@ -22,12 +22,12 @@ export interface KeyRecord {
   updatedAtMs: number | null
 }
 
-/** What may be changed on a key; members left out stay. */
+/** What may be changed on a key; members left out stay, also those inside of policy and rates. */
 export interface KeyChanges {
   name?: string
   disabled?: boolean
   limitNanocredits?: bigint | null
   limitReset?: KeyRecord['limitReset']
-  policy?: Policy
-  rates?: Rates
+  policy?: Partial<Policy>
+  rates?: Partial<Rates>
 }

@@ -4,6 +4,7 @@ import type { KeyChanges, KeyRecord } from './key-record.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts'
 import { parseColumn } from './stored-json.ts'
+import { toRuleColumns, untilUndisturbed, type RuleColumns } from './stored-rules.ts'
 
 /** A key with what its organization adds to it. */
 export interface LoadedKey {
@@ -26,7 +27,10 @@ export interface KeyRepository {
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Rejects with UniqueViolation when the secret or the id is taken. */
   insert(key: KeyRecord): Promise<void>
-  /** The changed key, or null when the organization has none with this hash. */
+  /**
+   * The changed key, or null when the organization has none with this hash. Rejects with `invalid_request` for rules
+   * that cannot be stored, and with `conflict` when others keep changing the same rules.
+   */
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord | null>
   /** Whether there was one. */
   delete(organizationId: string, keyHash: string): Promise<boolean>
@@ -59,22 +63,20 @@ export function createKeyRepository(database: Database): KeyRepository {
     async insert(key) {
       await database.commit({ name: 'insert key', statements: [insertKeyStatement(key)] })
     },
-    async update(organizationId, keyHash, changes) {
-      const assignments = toAssignments(changes)
-      const sets = assignments.map(([column], index) => `${column} = $${index + 3}`)
-      const [rows] = await database.commit({
-        name: 'update key',
-        statements: [
-          {
-            sql: `update api_keys set ${[...sets, 'updated_at_ms = now_ms()'].join(', ')}
-                  where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
-            params: [organizationId, keyHash, ...assignments.map(([, value]) => value)],
-          },
-        ],
-      })
-      const row = rows?.[0]
-      return row ? toKeyRecord(row as unknown as KeyRow) : null
-    },
+    update: (organizationId, keyHash, changes) =>
+      untilUndisturbed(async () => {
+        const [before] = await database.query<KeyRow>(
+          `select ${columns.join(', ')} from api_keys where organization_id = $1 and key_hash = $2`,
+          [organizationId, keyHash],
+        )
+        if (!before) return null
+        const [rows] = await database.commit({
+          name: 'update key',
+          statements: [updateStatement(before, toAssignments(changes, before))],
+        })
+        const row = rows?.[0]
+        return row ? toKeyRecord(row as unknown as KeyRow) : undefined
+      }),
     async delete(organizationId, keyHash) {
       const [rows] = await database.commit({
         name: 'delete key',
@@ -137,7 +139,7 @@ const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')},
   o.policy_json as organization_policy_json, o.rate_json as organization_rate_json, o.deleted_at_ms
   from api_keys k join organizations o on o.organization_id = k.organization_id`
 
-interface KeyRow {
+interface KeyRow extends RuleColumns {
   key_hash: string
   key_id: string
   organization_id: string
@@ -147,8 +149,6 @@ interface KeyRow {
   disabled: number
   limit_nanocredits: bigint | null
   limit_reset: KeyRecord['limitReset']
-  policy_json: string
-  rate_json: string
   expires_at_ms: number | null
   created_at_ms: number
   updated_at_ms: number | null
@@ -194,14 +194,24 @@ function toLoadedKey(row: LoadedRow): LoadedKey {
   }
 }
 
-function toAssignments(changes: KeyChanges): [string, SqlValue][] {
+function updateStatement(before: KeyRow, assignments: readonly [string, SqlValue][]): Statement {
+  const sets = assignments.map(([column], index) => `${column} = $${index + 4}`)
+  return {
+    sql: `update api_keys set ${[...sets, 'updated_at_ms = now_ms()'].join(', ')}
+      where key_hash = $1 and policy_json = $2 and rate_json = $3 returning ${columns.join(', ')}`,
+    params: [before.key_hash, before.policy_json, before.rate_json, ...assignments.map(([, value]) => value)],
+  }
+}
+
+function toAssignments(changes: KeyChanges, before: KeyRow): [string, SqlValue][] {
   const assignments: [string, SqlValue][] = []
   if (changes.name !== undefined) assignments.push(['name', changes.name])
   if (changes.disabled !== undefined) assignments.push(['disabled', changes.disabled ? 1 : 0])
   if (changes.limitNanocredits !== undefined)
     assignments.push(['limit_nanocredits', changes.limitNanocredits])
   if (changes.limitReset !== undefined) assignments.push(['limit_reset', changes.limitReset])
-  if (changes.policy !== undefined) assignments.push(['policy_json', renderPolicy(changes.policy)])
-  if (changes.rates !== undefined) assignments.push(['rate_json', renderRates(changes.rates)])
+  if (changes.policy || changes.rates) {
+    assignments.push(...Object.entries(toRuleColumns(changes, toKeyRecord(before))))
+  }
   return assignments
 }

@@ -12,3 +12,11 @@ export interface OrganizationRecord {
   rates: Rates
   createdAtMs: number
 }
+
+/** What may be changed on an organization; members left out stay, also those inside of policy and rates. */
+export interface OrganizationChanges {
+  accountMode?: OrganizationRecord['accountMode']
+  isFilteredModelCatalogEnabled?: boolean
+  policy?: Partial<Policy>
+  rates?: Partial<Rates>
+}

@@ -1,11 +1,12 @@
 import { UniqueViolation } from '../storage/database.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, SqlValue } from '../storage/database.ts'
 import type { KeyRecord } from './key-record.ts'
 import { insertKeyStatement } from './key-repository.ts'
-import type { OrganizationRecord } from './organization-record.ts'
+import type { OrganizationChanges, OrganizationRecord } from './organization-record.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseOrganizationRates, renderRates } from './rate-rules.ts'
 import { parseColumn } from './stored-json.ts'
+import { toRuleColumns, untilUndisturbed, type RuleColumns } from './stored-rules.ts'
 
 /** Owns the table `organizations`. */
 export interface OrganizationRepository {
@@ -17,31 +18,27 @@ export interface OrganizationRepository {
   insertWithKeys(organization: OrganizationRecord, keys: readonly KeyRecord[]): Promise<boolean>
   /** Adds keys whose secrets are not known yet. */
   addKeys(keys: readonly KeyRecord[]): Promise<void>
-  /** Whether there was one to update. */
-  updateSettings(
-    organizationId: string,
-    settings: { isFilteredModelCatalogEnabled: boolean },
-  ): Promise<boolean>
+  /**
+   * The changed organization, or null when there is none any more. Rejects with `invalid_request` for rules that cannot
+   * be stored, and with `conflict` when others keep changing the same rules.
+   */
+  update(organizationId: string, changes: OrganizationChanges): Promise<OrganizationRecord | null>
   /** From now on the organization is gone; its rows stay for the books. */
   markDeleted(organizationId: string): Promise<boolean>
 }
 
 /** Organizations in the given database. */
 export function createOrganizationRepository(database: Database): OrganizationRepository {
-  const update = async (
-    name: string,
-    sql: string,
-    params: readonly (string | number)[],
-  ): Promise<boolean> => {
-    const [rows] = await database.commit({ name, statements: [{ sql, params }] })
-    return rows !== undefined && rows.length > 0
+  const loadRow = async (organizationId: string): Promise<OrganizationRow | null> => {
+    const [row] = await database.query<OrganizationRow>(
+      `select ${columns} from organizations where organization_id = $1 and deleted_at_ms is null`,
+      [organizationId],
+    )
+    return row ?? null
   }
   return {
     async load(organizationId) {
-      const [row] = await database.query<OrganizationRow>(
-        `select ${columns} from organizations where organization_id = $1 and deleted_at_ms is null`,
-        [organizationId],
-      )
+      const row = await loadRow(organizationId)
       return row ? toRecord(row) : null
     },
     async loadFirst() {
@@ -66,33 +63,43 @@ export function createOrganizationRepository(database: Database): OrganizationRe
       const statements = keys.map((key) => insertKeyStatement(key, { ifAbsent: true }))
       await database.commit({ name: 'add keys', statements })
     },
-    updateSettings: (organizationId, { isFilteredModelCatalogEnabled }) =>
-      update(
-        'update organization settings',
-        `update organizations set is_filtered_model_catalog_enabled = $2
-         where organization_id = $1 and deleted_at_ms is null returning organization_id`,
-        [organizationId, isFilteredModelCatalogEnabled ? 1 : 0],
-      ),
-    markDeleted: (organizationId) =>
-      update(
-        'delete organization',
-        `update organizations set deleted_at_ms = now_ms()
-         where organization_id = $1 and deleted_at_ms is null returning organization_id`,
-        [organizationId],
-      ),
+    update: (organizationId, changes) =>
+      untilUndisturbed(async () => {
+        const row = await loadRow(organizationId)
+        if (!row) return null
+        const assignments = toAssignments(changes, row)
+        if (assignments.length === 0) return toRecord(row)
+        const [rows] = await database.commit({
+          name: 'update organization',
+          statements: [updateStatement(row, assignments)],
+        })
+        const updated = rows?.[0]
+        return updated ? toRecord(updated as unknown as OrganizationRow) : undefined
+      }),
+    async markDeleted(organizationId) {
+      const [rows] = await database.commit({
+        name: 'delete organization',
+        statements: [
+          {
+            sql: `update organizations set deleted_at_ms = now_ms()
+              where organization_id = $1 and deleted_at_ms is null returning organization_id`,
+            params: [organizationId],
+          },
+        ],
+      })
+      return rows !== undefined && rows.length > 0
+    },
   }
 }
 
 const columns =
   'organization_id, name, account_mode, is_filtered_model_catalog_enabled, policy_json, rate_json, created_at_ms'
 
-interface OrganizationRow {
+interface OrganizationRow extends RuleColumns {
   organization_id: string
   name: string
   account_mode: 'prepaid' | 'tracked'
   is_filtered_model_catalog_enabled: number
-  policy_json: string
-  rate_json: string
   created_at_ms: number
 }
 
@@ -108,6 +115,25 @@ function insertStatement(organization: OrganizationRecord) {
       renderRates(organization.rates),
       organization.createdAtMs,
     ],
+  }
+}
+
+function toAssignments(changes: OrganizationChanges, row: OrganizationRow): [string, SqlValue][] {
+  const { accountMode, isFilteredModelCatalogEnabled: isFiltered, policy, rates } = changes
+  const assignments: [string, SqlValue][] = []
+  if (accountMode !== undefined) assignments.push(['account_mode', accountMode])
+  if (isFiltered !== undefined) assignments.push(['is_filtered_model_catalog_enabled', isFiltered ? 1 : 0])
+  if (policy || rates) assignments.push(...Object.entries(toRuleColumns(changes, toRecord(row))))
+  return assignments
+}
+
+function updateStatement(row: OrganizationRow, assignments: readonly [string, SqlValue][]) {
+  const sets = assignments.map(([column], index) => `${column} = $${index + 4}`)
+  return {
+    sql: `update organizations set ${sets.join(', ')}
+      where organization_id = $1 and deleted_at_ms is null and policy_json = $2 and rate_json = $3
+      returning ${columns}`,
+    params: [row.organization_id, row.policy_json, row.rate_json, ...assignments.map(([, value]) => value)],
   }
 }
 

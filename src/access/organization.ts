@@ -21,8 +21,8 @@ export function createOrganizations({ repository, onChange }: OrganizationsOptio
   return {
     load: (organizationId) => withSettingsError(() => repository.load(organizationId)),
     async updateSettings(organizationId, settings) {
-      const isThere = await withSettingsError(() => repository.updateSettings(organizationId, settings))
-      if (!isThere) throw new GatewayError('not_found', 'The organization of this key no longer exists.')
+      const changed = await withSettingsError(() => repository.update(organizationId, settings))
+      if (!changed) throw new GatewayError('not_found', 'The organization of this key no longer exists.')
       onChange(organizationId)
     },
   }

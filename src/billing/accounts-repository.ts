@@ -48,11 +48,23 @@ export interface CreditsRecord {
   totalUsage: bigint
 }
 
+/** How far a credits budget is from what the ledger says of the account, with the figures it was read with. */
+export interface CreditsDrift {
+  limit: bigint
+  spent: bigint
+  /** What was added to the account, in all. */
+  grants: bigint
+  /** What the ledger says was used, refunds taken off, and the budget does not know. */
+  unspent: bigint
+}
+
 /** What is read about accounts. Writes nothing but statistics. */
 export interface AccountsRepository {
   loadNow(): Promise<number>
   loadAccountMode(organizationId: string): Promise<'prepaid' | 'tracked' | null>
   loadCredits(budgetId: string): Promise<CreditsRecord | null>
+  /** Null when the budget was never used. `account` is the organization's in the ledger. Sums all of its postings. */
+  loadCreditsDrift(budgetId: string, account: string): Promise<CreditsDrift | null>
   /** Spent in one budget, with what open leases captured; null when it was never used. */
   loadSpent(budgetId: string): Promise<bigint | null>
   sumGrants(account: string): Promise<bigint>
@@ -71,6 +83,7 @@ export function createAccountsRepository(database: Database): AccountsRepository
       (await database.query<{ now_ms: number }>('select now_ms() as now_ms'))[0]?.now_ms ?? 0,
     loadAccountMode: (organizationId) => loadAccountMode(database, organizationId),
     loadCredits: (budgetId) => loadCredits(database, budgetId),
+    loadCreditsDrift: (budgetId, account) => loadCreditsDrift(database, budgetId, account),
     loadSpent: (budgetId) => loadSpent(database, budgetId),
     sumGrants: (account) => sumGrants(database, account),
     sumUsage: (organizationId) => sumUsage(database, organizationId),
@@ -116,16 +129,49 @@ const openBatches = `coalesce((select cast(sum(b.spent_nanocredits + ${openCaptu
   where b.kind = 'batch' and b.closed = 0 and b.organization_id = parent.organization_id
     and replace(b.parents_json, '"' || parent.budget_id || '"', '') <> b.parents_json), 0)`
 
+/** What was spent of the budget `parent`, wherever it is written by now. */
+const parentUsed = `parent.spent_nanocredits + ${openCaptured.replaceAll('b.budget_id', 'parent.budget_id')}
+  + ${openBatches}`
+
 async function loadCredits(database: Database, budgetId: string): Promise<CreditsRecord | null> {
   const rows = await database.query<{ limit_nanocredits: bigint; used_nanocredits: bigint }>(
-    `select parent.limit_nanocredits,
-       parent.spent_nanocredits + ${openCaptured.replaceAll('b.budget_id', 'parent.budget_id')} + ${openBatches}
-         as used_nanocredits
+    `select parent.limit_nanocredits, ${parentUsed} as used_nanocredits
      from budgets parent where parent.budget_id = $1`,
     [budgetId],
   )
   const [row] = rows
   return row ? { totalCredits: row.limit_nanocredits, totalUsage: row.used_nanocredits } : null
+}
+
+async function loadCreditsDrift(
+  database: Database,
+  budgetId: string,
+  account: string,
+): Promise<CreditsDrift | null> {
+  const [row] = await database.query<DriftRow>(
+    `select parent.limit_nanocredits, parent.spent_nanocredits, ${parentUsed} as used_nanocredits,
+       coalesce((select cast(sum(amount_nanocredits) as bigint) from postings
+         where account = $2 and kind = 'grant'), 0) as granted_nanocredits,
+       coalesce((select cast(sum(amount_nanocredits) as bigint) from postings
+         where account = $2 and kind <> 'grant'), 0) as charged_nanocredits
+     from budgets parent where parent.budget_id = $1`,
+    [budgetId, account],
+  )
+  if (!row) return null
+  return {
+    limit: row.limit_nanocredits,
+    spent: row.spent_nanocredits,
+    grants: row.granted_nanocredits,
+    unspent: -row.charged_nanocredits - row.used_nanocredits,
+  }
+}
+
+interface DriftRow {
+  limit_nanocredits: bigint
+  spent_nanocredits: bigint
+  used_nanocredits: bigint
+  granted_nanocredits: bigint
+  charged_nanocredits: bigint
 }
 
 async function loadSpent(database: Database, budgetId: string): Promise<bigint | null> {

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { modelStatsMax, refundsMax } from '../core/limits.ts'
-import type { AccountsRepository, UsageRecord, UsageTotals } from './accounts-repository.ts'
+import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../core/limits.ts'
+import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
 import { creditsBudget, keyBudgetId, windowStartOf } from './budget-ids.ts'
 import type { LimitReset } from './budget-ids.ts'
 import { commitPoints } from './commit-points.ts'
@@ -10,14 +10,16 @@ import type { Ledger } from './ledger-repository.ts'
 import {
   creditGrant,
   ensureBudget,
+  budgetGuard,
   insertGrantPostings,
   insertRefundPostings,
   lockUsage,
+  organizationAccount,
   refundGuard,
   refundToBudget,
   refundTransactionId,
 } from './ledger-statements.ts'
-import type { Refund } from './ledger-statements.ts'
+import type { LedgerStatement, Refund } from './ledger-statements.ts'
 
 export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
 
@@ -47,6 +49,12 @@ export interface Accounts {
   refund(refund: Refund): Promise<{ isRepeated: boolean }>
   /** What was granted and used, including what is captured and not yet folded. */
   readCredits(organizationId: string): Promise<CreditsBalance>
+  /**
+   * Makes a prepaid account's balance what the ledger says of it, and gives it. Needed after an account became prepaid:
+   * calls of a tracked one pass its credits by, those too that were running at the change. Repeatable at any time, also
+   * while calls run. Throws `conflict` when the account is too busy to be read at rest.
+   */
+  reconcileCredits(organizationId: string): Promise<CreditsBalance>
   readKeyUsage(keyId: string): Promise<UsageTotals>
   /** What is left of a key's limit in the current window; may be negative. */
   readKeyRemaining(keyId: string, limitNanocredits: bigint, reset: LimitReset | null): Promise<bigint>
@@ -120,6 +128,22 @@ class LedgerAccounts implements Accounts {
     return { totalCredits, totalUsage, balance: totalCredits - totalUsage }
   }
 
+  async reconcileCredits(organizationId: string): Promise<CreditsBalance> {
+    const budget = creditsBudget(organizationId)
+    await this.#ledger.ensureBudgets([budget])
+    for (let attempt = 0; attempt < reconcileAttemptsMax; attempt++) {
+      const found = await this.#repository.loadCreditsDrift(
+        budget.budgetId,
+        organizationAccount(organizationId),
+      )
+      assert(found, 'the budget was created above')
+      if (found.unspent === 0n && found.limit === found.grants) return this.readCredits(organizationId)
+      const outcome = await this.#ledger.commit(commitPoints.ensure, [correctCredits(budget.budgetId, found)])
+      if (outcome.type === 'unknown' || outcome.type === 'broken') throw outcome.error
+    }
+    throw new GatewayError('conflict', 'The account is too busy to be reconciled; try again in a moment.')
+  }
+
   async readKeyUsage(keyId: string): Promise<UsageTotals> {
     const nowMs = await this.#repository.loadNow()
     return this.#repository.sumKeyUsage(keyId, {
@@ -156,4 +180,19 @@ class LedgerAccounts implements Accounts {
 function requirePositive(amount: bigint): void {
   if (amount > 0n) return
   throw new GatewayError('invalid_request', 'The amount must be more than 0 credits.', { param: 'amount' })
+}
+
+/**
+ * Captures move the ledger and the leases alike and leave the difference as it was read. A grant or a lease given back
+ * in between changes the row, and then this changes nothing.
+ */
+function correctCredits(budgetId: string, { limit, spent, grants, unspent }: CreditsDrift): LedgerStatement {
+  return {
+    sql: `update budgets set limit_nanocredits = $5, spent_nanocredits = spent_nanocredits + $4,
+        granted_nanocredits = granted_nanocredits + $4
+      where budget_id = $1 and limit_nanocredits = $2 and spent_nanocredits = $3`,
+    params: [budgetId, limit, spent, unspent, grants],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
 }

@@ -57,7 +57,7 @@ export interface ProviderCheck {
 /** Storage and what commands do with it. Closed by the command that opened it. */
 export interface CliStorage {
   database: CliDatabase
-  organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'updateSettings'>
+  organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'update'>
   keys: Keys
   accounts: Accounts
   /** Where the payloads of batches are; absent where they cannot be listed. */

@@ -107,7 +107,10 @@ async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
     yield wrong('problem', {
       subject: 'money',
       message,
-      next: 'keep a copy of the data and report it: SECURITY.md',
+      next:
+        invariant === 'balance is the sum of postings'
+          ? 'was it tracked before? npx headrace org set mode prepaid; else keep a copy of the data and report it: SECURITY.md'
+          : 'keep a copy of the data and report it: SECURITY.md',
     })
   }
   if (facts.deadLetters === 0) yield ok('dead letters', 'none')

@@ -48,15 +48,23 @@ Leaving with Ctrl-C does not stop a batch.
   --out   write the results to this file when the batch has ended
 `,
   keys: `Usage: npx headrace keys [list]
-       npx headrace keys create [--management] [--name NAME] [--limit 5] [--reset daily|weekly|monthly]
-       npx headrace keys set <id> [--name NAME] [--limit 5|none] [--reset …|none] [--rate N|none] [--batch-rate N|none]
+       npx headrace keys create [--management] [options]
+       npx headrace keys set <id> [options]
        npx headrace keys disable|enable|delete <id>
 
 Works on the database directly, also while a gateway runs. The secret of a new key is shown once.
 
-  --limit       credits (USD) the key may spend, since its reset
-  --rate        requests a minute; --batch-rate: batches a minute
-  --org         another organization than the first
+  --name NAME
+  --limit 5|none                      credits (USD) the key may spend, since its reset
+  --reset daily|weekly|monthly|none
+  --requests-per-minute 600|none      429 beyond it; --batches-per-minute likewise for new batches
+  --allowed-providers openai,groq|all
+  --allowed-models ID,ID|all          --ignored-providers and --ignored-models take names or none
+  --require-zdr on|off                only endpoints that keep nothing
+  --deny-data-collection on|off       only endpoints that neither store nor train on data
+  --org ID                            another organization than the first
+
+A key's rules come on top of its organization's: it can narrow them and never widen them.
 `,
   credits: `Usage: npx headrace credits [--org ID]
        npx headrace credits add <amount> [--org ID]
@@ -64,9 +72,21 @@ Works on the database directly, also while a gateway runs. The secret of a new k
 Shows the balance and the latest usage, or adds credits (1 credit = 1 USD). Works on the database directly.
 `,
   org: `Usage: npx headrace org [--org ID]
-       npx headrace org set filtered-catalog on|off [--org ID]
+       npx headrace org set <setting> <value> [--org ID]
 
-Shows the organization, or changes whether model lists show only what a key can use. Works on the database directly.
+Shows the organization and its settings, or changes one. Works on the database directly, also while a gateway runs.
+
+  mode prepaid|tracked             prepaid: every call is held and paid from credits, and refused with 402 when they do
+                                   not cover it, so add some first. tracked: costs are recorded, no balance limits them.
+                                   What was running as tracked is booked when you set prepaid once more
+  requests-per-minute 600|none     429 beyond it, over all its keys; batches-per-minute likewise for new batches
+  allowed-providers openai,groq|all
+  ignored-providers groq|none
+  allowed-models ID,ID|all
+  ignored-models ID,ID|none
+  require-zdr on|off               only endpoints that keep nothing
+  deny-data-collection on|off      only endpoints that neither store nor train on data
+  filtered-catalog on|off          whether model lists show only what a key can use
 `,
   doctor: `Usage: npx headrace doctor
 

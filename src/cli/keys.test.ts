@@ -53,7 +53,7 @@ eachDatabase((name, _, { openFresh }) => {
       '5',
       '--reset',
       'daily',
-      '--rate',
+      '--requests-per-minute',
       '60',
     ])
     expect(created.code).toBe(0)
@@ -66,16 +66,16 @@ eachDatabase((name, _, { openFresh }) => {
 
   test(`on ${name}, limits and rates change one by one and can be taken away`, async () => {
     const { run, storage, organizationId } = await firstStart(null)
-    await run(['keys', 'create', '--limit', '5', '--rate', '60'])
+    await run(['keys', 'create', '--limit', '5', '--requests-per-minute', '60'])
     const find = async () =>
       (await storage.keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: true })).at(-1)
     const id = (await find())?.keyId ?? ''
-    expect((await run(['keys', 'set', id, '--batch-rate', '2'])).code).toBe(0)
+    expect((await run(['keys', 'set', id, '--batches-per-minute', '2'])).code).toBe(0)
     expect(await find()).toMatchObject({
       limitNanocredits: 5_000_000_000n,
       rates: { requestsPerMinute: 60, batchesPerMinute: 2 },
     })
-    await run(['keys', 'set', id, '--limit', 'none', '--rate', 'none'])
+    await run(['keys', 'set', id, '--limit', 'none', '--requests-per-minute', 'none'])
     expect(await find()).toMatchObject({
       limitNanocredits: null,
       rates: { requestsPerMinute: null, batchesPerMinute: 2 },
@@ -93,7 +93,12 @@ eachDatabase((name, _, { openFresh }) => {
     for (const args of [
       ['create', '--limit', '-1'],
       ['create', '--limit', 'much'],
-      ['create', '--rate', '0'],
+      ['create', '--requests-per-minute', '0'],
+      ['create', '--batches-per-minute', '1000001'],
+      ['create', '--allowed-models', ''],
+      ['create', '--allowed-providers', 'openai,,groq'],
+      ['create', '--allowed-providers', 'openai,all'],
+      ['create', '--require-zdr', 'yes'],
       ['create', '--reset', 'hourly'],
       ['set', 'key_1'],
       ['disable'],
@@ -117,7 +122,103 @@ eachDatabase((name, _, { openFresh }) => {
     expect((await run(['org'])).output).toMatch(/filtered-catalog +off/)
     expect((await run(['org', 'set', 'filtered-catalog', 'on'])).output).toMatch(/filtered-catalog +on/)
     expect((await run(['org', 'set', 'filtered-catalog', 'maybe'])).code).toBe(2)
+    expect((await run(['org', 'set', 'mode', 'free'])).code).toBe(2)
+    expect((await run(['org', 'set', 'requests-per-minute'])).code).toBe(2)
+    expect((await run(['org', 'set', 'colour', 'red'])).errors).toContain('requests-per-minute')
     expect((await run(['org', '--org', 'org_none'])).errors).toContain('There is no organization "org_none".')
+  })
+
+  test(`on ${name}, every rule of the organization is changed alone, shown as it is typed, and taken away`, async () => {
+    const { run } = await firstStart(null)
+    const rules = [
+      ['requests-per-minute', '600', 'none'],
+      ['batches-per-minute', '5', 'none'],
+      ['allowed-providers', 'openai,groq', 'all'],
+      ['ignored-providers', 'mistral', 'none'],
+      ['allowed-models', 'openai/gpt-4o,smart', 'all'],
+      ['ignored-models', 'openai/o1', 'none'],
+      ['require-zdr', 'on', 'off'],
+      ['deny-data-collection', 'on', 'off'],
+    ] as const
+    const shown = (output: string) =>
+      Object.fromEntries(output.split('\n').map((line) => line.split(/ +/, 2) as [string, string]))
+    for (const [rule, value] of rules) {
+      const { code, output } = await run(['org', 'set', rule, value])
+      expect(code).toBe(0)
+      expect(shown(output)[rule]).toBe(value)
+    }
+    expect(shown((await run(['org'])).output)).toMatchObject(
+      Object.fromEntries(rules.map(([rule, value]) => [rule, value])),
+    )
+    for (const [rule, , open] of rules) await run(['org', 'set', rule, open])
+    expect(shown((await run(['org'])).output)).toMatchObject(
+      Object.fromEntries(rules.map(([rule, , open]) => [rule, open])),
+    )
+  })
+
+  test(`on ${name}, a key's own rules are stored with it, listed, and changed one by one`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    const rules = ['--allowed-providers', 'openai,groq', '--require-zdr', 'on', '--allowed-models', 'a/b']
+    const created = await run(['keys', 'create', ...rules, '--requests-per-minute', '9'])
+    expect(created.code).toBe(0)
+    const find = async () =>
+      (await storage.keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: true })).at(-1)
+    const id = (await find())?.keyId ?? ''
+    await run(['keys', 'set', id, '--allowed-models', 'all', '--ignored-models', 'c/d'])
+    expect(await find()).toMatchObject({
+      policy: {
+        allowedModels: null,
+        ignoredModels: ['c/d'],
+        allowedProviders: ['openai', 'groq'],
+        requireZdr: true,
+        denyDataCollection: false,
+      },
+      rates: { requestsPerMinute: 9, batchesPerMinute: null },
+    })
+    expect((await run(['keys'])).output).toContain(
+      'requests-per-minute=9 allowed-providers=openai,groq ignored-models=c/d require-zdr=on',
+    )
+  })
+
+  test(`on ${name}, a provider that nobody knows is stored and warned of`, async () => {
+    const { run } = await firstStart(null)
+    const { code, errors } = await run(['org', 'set', 'allowed-providers', 'opneai,OpenAI,groq/eu'])
+    expect(code).toBe(0)
+    expect(errors).toContain('"opneai" is no provider known here.')
+    expect(errors.split('\n').filter((line) => line.includes('no provider'))).toHaveLength(1)
+  })
+
+  test(`on ${name}, an account that becomes prepaid owes what it used while it was tracked`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    await run(['credits', 'add', '3'])
+    const charge = (id: string) =>
+      storage.database.commit({
+        name: 'charge a tracked account',
+        statements: [
+          {
+            sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind)
+              values ($1, $2, -4000000000, 0, 'capture'), ($1, 'income:usage', 4000000000, 0, 'capture')`,
+            params: [id, `organization:${organizationId}`],
+          },
+        ],
+      })
+    await charge('gen-1')
+    const { code, output, errors } = await run(['org', 'set', 'mode', 'prepaid'])
+    expect(code).toBe(0)
+    expect(output).toMatch(/mode +prepaid/)
+    expect(errors).toContain('Its credits: -$1; every call is refused with 402')
+    expect((await run(['credits', 'add', '5'])).output).toContain('balance $4  added $8  used $4')
+    await charge('gen-2')
+    expect((await run(['org', 'set', 'mode', 'prepaid'])).errors).toContain('Its credits: $0;')
+    expect(await storage.accounts.readCredits(organizationId)).toEqual({
+      totalCredits: 8_000_000_000n,
+      totalUsage: 8_000_000_000n,
+      balance: 0n,
+    })
+    const broken = await storage.checkInvariants()
+    // The usage rows of these charges are left out above.
+    expect(broken.filter(({ invariant }) => invariant !== 'every charge has one capture')).toEqual([])
+    expect((await run(['org', 'set', 'mode', 'tracked'])).output).toMatch(/mode +tracked/)
   })
 
   test(`on ${name}, doctor finds nothing wrong with a new database and says what it looked at`, async () => {

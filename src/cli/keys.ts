@@ -1,5 +1,6 @@
 import type { KeyChanges, KeyRecord } from '../access/key-record.ts'
-import type { Rates } from '../canonical/principal.ts'
+import { openPolicy } from '../access/policy.ts'
+import { unlimitedRates } from '../access/rate-rules.ts'
 import { cliKeysMax } from '../core/limits.ts'
 import { parseCredits } from '../core/money.ts'
 import { dollars, timestamp } from './amounts.ts'
@@ -8,6 +9,7 @@ import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, usageFailure } from './failure.ts'
 import { findOrganization, withStorage } from './local-storage.ts'
 import { createPaint } from './paint.ts'
+import { readRules, ruleNames, showRules, warnOfUnknownProviders } from './rules.ts'
 import { renderTable } from './table.ts'
 
 const text = { type: 'string' } as const
@@ -16,9 +18,8 @@ const options = {
   name: text,
   limit: text,
   reset: text,
-  rate: text,
-  'batch-rate': text,
   org: text,
+  ...Object.fromEntries(ruleNames.map((name) => [name, text])),
 } as const
 
 /** What one action works with. */
@@ -71,13 +72,24 @@ async function list({ storage, organizationId, context }: KeyAction): Promise<vo
       key.label,
       dollars((await storage.accounts.readKeyUsage(key.keyId)).total),
       limitOf(key),
+      rulesOf(key),
       timestamp(key.createdAtMs),
       key.name,
     ]),
   )
   context.write(
-    renderTable(['id', 'kind', 'state', 'key', 'used', 'limit', 'created (UTC)', 'name'], rows, paint),
+    renderTable(
+      ['id', 'kind', 'state', 'key', 'used', 'limit', 'rules', 'created (UTC)', 'name'],
+      rows,
+      paint,
+    ),
   )
+}
+
+/** Only what the key adds to its organization's rules. */
+function rulesOf(key: KeyRecord): string {
+  const rules = showRules(key).flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]))
+  return rules.length === 0 ? '-' : rules.join(' ')
 }
 
 function limitOf({ limitNanocredits, limitReset }: KeyRecord): string {
@@ -87,15 +99,18 @@ function limitOf({ limitNanocredits, limitReset }: KeyRecord): string {
 
 async function create({ parsed, storage, organizationId, context }: KeyAction): Promise<void> {
   const kind = parsed.isOn('management') ? 'management' : 'inference'
-  const { limitNanocredits = null, limitReset = null, rates } = changesOf(parsed)
+  const changes = changesOf(parsed)
+  const { limitNanocredits = null, limitReset = null, policy, rates } = changes
   const { key, secret } = await storage.keys.create({
     organizationId,
     kind,
     name: parsed.text('name') ?? `${kind} key`,
     limitNanocredits,
     limitReset,
-    ...(rates ? { rates } : {}),
+    policy: { ...openPolicy, ...policy },
+    rates: { ...unlimitedRates, ...rates },
   })
+  warnOfUnknownProviders(changes, context)
   const variable = kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
   // The secret alone goes to stdout, so that a script can take it from there.
   context.writeError(`${key.keyId}, shown once:\n`)
@@ -105,12 +120,14 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
 
 async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {
   if (Object.keys(changes).length === 0) {
-    throw usageFailure('What is to change? --limit, --reset, --rate, --batch-rate or --name.', 'keys')
+    throw usageFailure(
+      `What is to change? One of --name, --limit, --reset, --${ruleNames.join(', --')}.`,
+      'keys',
+    )
   }
   const key = await findKey(action)
-  // A rate that is not named keeps its value; rates are stored together.
-  const rates = changes.rates ? { rates: mergedRates(key.rates, action.parsed) } : {}
-  await action.storage.keys.update(action.organizationId, key.keyHash, { ...changes, ...rates })
+  await action.storage.keys.update(action.organizationId, key.keyHash, changes)
+  warnOfUnknownProviders(changes, action.context)
   action.context.write(`${key.keyId} ${done}; a running gateway follows within two seconds\n`)
 }
 
@@ -130,28 +147,12 @@ function changesOf(parsed: Parsed): KeyChanges {
   const limit = parsed.text('limit')
   const reset = parsed.text('reset')
   const name = parsed.text('name')
-  const hasRates = parsed.text('rate') !== undefined || parsed.text('batch-rate') !== undefined
   return {
     ...(limit === undefined ? {} : { limitNanocredits: limit === 'none' ? null : amountOf(limit, 'keys') }),
     ...(reset === undefined ? {} : { limitReset: resetOf(reset) }),
     ...(name === undefined ? {} : { name }),
-    ...(hasRates ? { rates: mergedRates({ requestsPerMinute: null, batchesPerMinute: null }, parsed) } : {}),
+    ...readRules((rule) => parsed.text(rule), 'keys'),
   }
-}
-
-function mergedRates(before: Rates, parsed: Parsed): Rates {
-  const requests = parsed.text('rate')
-  const batches = parsed.text('batch-rate')
-  return {
-    requestsPerMinute: requests === undefined ? before.requestsPerMinute : rateOf(requests),
-    batchesPerMinute: batches === undefined ? before.batchesPerMinute : rateOf(batches),
-  }
-}
-
-function rateOf(value: string): number | null {
-  if (value === 'none') return null
-  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value)
-  throw usageFailure(`"${value}" is not a rate; use requests per minute from 1 to 999999, or none.`, 'keys')
 }
 
 function resetOf(value: string): 'daily' | 'weekly' | 'monthly' | null {
