@@ -42,8 +42,8 @@ export interface BatchRepository {
   list(query: BatchQuery): Promise<Batch[]>
   /** Where a batch stands in the list, also when it was deleted since; null when there is none of this organization. */
   loadPlace(id: BatchId, organizationId: OrganizationId): Promise<{ id: BatchId; createdAtMs: number } | null>
-  /** Batches that are not terminal, every organization's most urgent first. */
-  listActive(limit: number): Promise<Batch[]>
+  /** Batches that are not terminal, every organization's most urgent first, from `offset` on. */
+  listActive(limit: number, offset: number): Promise<Batch[]>
   /** Terminal batches older than the retention. */
   listRetired(ageMs: number, limit: number): Promise<Batch[]>
   /** Batches deleted at least this long ago, whose blobs and rows may go. */
@@ -72,13 +72,13 @@ export function createBatchRepository(database: Database): BatchRepository {
       )
       return row === undefined ? null : { id, createdAtMs: row.created_at_ms }
     },
-    async listActive(limit) {
+    async listActive(limit, offset) {
       const rows = await database.query(
         `select * from (
            select b.*, row_number() over (partition by organization_id order by expires_at_ms, batch_id) as place
            from batches b where status not in ${terminal}
-         ) ranked order by place, expires_at_ms, batch_id limit $1`,
-        [limit],
+         ) ranked order by place, expires_at_ms, batch_id limit $1 offset $2`,
+        [limit, offset],
       )
       return rows.map(toBatch)
     },

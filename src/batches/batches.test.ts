@@ -521,6 +521,17 @@ eachDatabase((_name, open) => {
       expect(() => JSON.parse(text)).toThrow()
     })
 
+    test('a result that is missing breaks the stream too', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      const { id } = await create(process, upload(batchOf(segmentItemsMax + 1)))
+      await runToEnd(process, tracked, id)
+      const sql = `delete from segments where batch_id = $1 and ordinal = 1`
+      await process.database.commit({ name: 'test.lose', statements: [{ sql, params: [id] }] })
+      const { results } = await process.batches.get(tracked, id)
+      await expect(new Response(results?.()).text()).rejects.toThrow()
+    })
+
     test('a batch that made the balance negative hides its results until that is paid', async () => {
       const world = await newWorld()
       const process = await world.process({
@@ -701,7 +712,7 @@ eachDatabase((_name, open) => {
       expect(frozen.batches.stats().lateResults).toBe(4)
       expect(await captures(other, id)).toBe(4)
       expect(await resultsOf(other, tracked, id)).toEqual(before)
-      expect(frozen.billing.stats().holdsLive).toBe(0)
+      expect(new Set(frozen.released).size).toBe(4)
     })
 
     test('one that replaces a dead one takes over its segments at once, without waiting for the lease', async () => {

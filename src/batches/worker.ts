@@ -77,7 +77,11 @@ interface Active {
 export class Worker {
   readonly #parts: WorkerParts
   readonly #active = new Map<string, Active>()
+  /** Steps of batches under way. */
+  readonly #steps = new Map<string, Promise<void>>()
   readonly #stopping = new AbortController()
+  /** Where the next look's page of active batches begins. */
+  #offset = 0
   #rounds: Promise<void>[] = []
   #wakeup = Promise.withResolvers<void>()
   #isWoken = false
@@ -116,7 +120,7 @@ export class Worker {
     await Promise.race([allEnded, this.#parts.pause(workerStopMs, isOver.signal)])
     isOver.abort()
     for (const { run } of this.#active.values()) run.halt()
-    await allEnded
+    await this.settled()
     await Promise.all(this.#rounds)
   }
 
@@ -130,12 +134,13 @@ export class Worker {
   async look(): Promise<void> {
     const { batches } = this.#parts
     if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
-    const found = await batches.listActive(activeBatchesMax)
-    this.#steer(found)
-    for (const batch of found) {
-      if (this.#stopping.signal.aborted) return
-      await this.#advance(batch)
-    }
+    const found = await batches.listActive(activeBatchesMax, this.#offset)
+    // More than one page are looked at in turns, so that batches that wait for long hide nobody.
+    this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
+    await this.#steer(found)
+    await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
+    // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
+    for (const batch of found) if (batch.status !== 'validating') void this.#step(batch)
     await this.#fill(found)
   }
 
@@ -159,16 +164,20 @@ export class Worker {
     }
   }
 
-  /** Resolves when no segment is being worked on. */
+  /** Resolves when nothing is being worked on. */
   async settled(): Promise<void> {
-    while (this.#active.size > 0) await Promise.all([...this.#active.values()].map(({ ended }) => ended))
+    while (this.#active.size + this.#steps.size > 0) {
+      await Promise.all([...[...this.#active.values()].map(({ ended }) => ended), ...this.#steps.values()])
+    }
   }
 
   /** A restart never waits for the leases of the process it replaces. */
   async #freeDead(): Promise<void> {
     const { segments, signals, committer } = this.#parts
     for (const owner of await segments.listOwners(signals.ownerId)) {
-      if (await signals.isOwnerDead(owner)) await committer.commit('segment.free', [freeLeases(owner)])
+      if (!(await signals.isOwnerDead(owner))) continue
+      await committer.commit('segment.free', [freeLeases(owner)])
+      this.wake()
     }
   }
 
@@ -198,13 +207,23 @@ export class Worker {
   }
 
   /** Tells runs what has become of their batches. */
-  #steer(found: readonly Batch[]): void {
+  async #steer(found: readonly Batch[]): Promise<void> {
     const byId = new Map(found.map((batch) => [batch.id, batch]))
     for (const { batch, run } of this.#active.values()) {
-      const status = byId.get(batch.id)?.status
+      const status = (byId.get(batch.id) ?? (await this.#parts.batches.load(batch.id)))?.status
       if (status === 'cancelling') run.close('batch_cancelled')
       else if (status === 'expiring') run.close('batch_expired')
     }
+  }
+
+  /** The batch's next step, one at a time per batch. Never rejects. */
+  #step(batch: Batch): Promise<void> {
+    let step = this.#steps.get(batch.id)
+    if (!step && !this.#stopping.signal.aborted) {
+      step = this.#advance(batch).finally(() => this.#steps.delete(batch.id))
+      this.#steps.set(batch.id, step)
+    }
+    return step ?? Promise.resolve()
   }
 
   async #advance(batch: Batch): Promise<void> {

@@ -168,6 +168,25 @@ describe('an upload', () => {
     expect(disk.files.paths()).toEqual([])
   })
 
+  test('that falls silent is given up, compressed or not', async () => {
+    for (const contentEncoding of [null, 'gzip']) {
+      const bytes = Buffer.from(`{${head},"requests":[${item('a')}`)
+      let pulls = 0
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (pulls++ > 0) return new Promise<void>(() => undefined)
+          controller.enqueue(contentEncoding === null ? bytes : gzipSync(bytes).subarray(0, 20))
+          return undefined
+        },
+      })
+      const error = await refusal(body, { contentEncoding, idleMs: 10 })
+      expect(error).toMatchObject({
+        status: 400,
+        message: 'No data arrived for 0.01 seconds. Send the batch again.',
+      })
+    }
+  })
+
   test('that the disk has no room for leaves nothing', async () => {
     const disk = newDisk()
     disk.files.failNext('write', 'ENOSPC')

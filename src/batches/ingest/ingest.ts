@@ -28,6 +28,8 @@ export interface IngestRequest {
   wantsHash: boolean
   /** Nothing is to be kept: the batch is only estimated. */
   isDryRun: boolean
+  /** As in `Upload`. */
+  idleMs?: number
 }
 
 /** An upload that is all right and whose segments are durable. Whoever does not accept it calls `discard`. */

@@ -7,13 +7,15 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
-import { batchBodyBytesMax, ingestSliceBytes, uploadWindowLog } from '../../core/limits.ts'
+import { batchBodyBytesMax, ingestSliceBytes, uploadIdleMs, uploadWindowLog } from '../../core/limits.ts'
 
 /** A body as it arrives. */
 export interface Upload {
   body: ReadableStream<Uint8Array>
   /** The header's value; null when there was none. */
   contentEncoding: string | null
+  /** Silence after which the upload is given up, because it takes the place of others; `uploadIdleMs` by default. */
+  idleMs?: number
 }
 
 const decoders: Record<string, () => Transform> = {
@@ -80,31 +82,44 @@ function encodingOf(contentEncoding: string | null): string | null {
 function decoded(upload: Upload): AsyncIterable<Uint8Array> {
   const name = encodingOf(upload.contentEncoding)
   const decoder = name === null ? undefined : decoders[name]
-  return decoder ? decompressed(upload.body, decoder()) : chunksOf(upload.body)
+  return decoder ? decompressed(upload, decoder()) : chunksOf(upload)
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* chunksOf({ body, idleMs = uploadIdleMs }: Upload): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
+  let isStalled = false
+  const timer = setTimeout(() => {
+    isStalled = true
+    void reader.cancel().catch(() => undefined)
+  }, idleMs)
   try {
     for (;;) {
+      timer.refresh()
       const { done, value } = await reader.read()
+      if (isStalled) throw stalled(idleMs)
       if (done) return
       yield value
     }
   } finally {
+    clearTimeout(timer)
     await reader.cancel().catch(() => undefined)
   }
 }
 
-async function* decompressed(
-  body: ReadableStream<Uint8Array>,
-  decoder: Transform,
-): AsyncGenerator<Uint8Array> {
-  const feeding = feed(body, decoder)
+function stalled(idleMs: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `No data arrived for ${idleMs / 1000} seconds. Send the batch again.`,
+  )
+}
+
+async function* decompressed(upload: Upload, decoder: Transform): AsyncGenerator<Uint8Array> {
+  const feeding = feed(upload, decoder)
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array
     await feeding
   } catch (thrown) {
+    if (thrown instanceof GatewayError) throw thrown
     throw new GatewayError('invalid_request', 'The compressed body is broken or cut off.', { cause: thrown })
   } finally {
     decoder.destroy()
@@ -112,9 +127,9 @@ async function* decompressed(
   }
 }
 
-async function feed(body: ReadableStream<Uint8Array>, decoder: Transform): Promise<void> {
+async function feed(upload: Upload, decoder: Transform): Promise<void> {
   try {
-    for await (const chunk of chunksOf(body)) {
+    for await (const chunk of chunksOf(upload)) {
       if (decoder.destroyed) return
       if (!decoder.write(chunk)) await drained(decoder)
     }
