@@ -28,7 +28,8 @@ export function createLogger(options: {
   level: LogLevel
   destination?: { write: (line: string) => void }
 }): Logger {
-  const buffered = options.destination ? null : standardOutput()
+  const gathered = options.destination ? null : standardOutput()
+  const output = options.destination ?? gathered ?? process.stdout
   const logger = pino(
     {
       level: options.level,
@@ -36,13 +37,16 @@ export function createLogger(options: {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    options.destination ?? buffered ?? process.stdout,
+    output,
   )
   // A quiet gateway writes too, a moment later.
-  const timer = buffered ? setInterval(() => buffered.flush(), logGatherMs) : null
+  const timer = gathered ? setInterval(() => gathered.flush(), logGatherMs) : null
   timer?.unref()
+  const showsRequests = logger.isLevelEnabled('info')
   return {
-    request: (line) => logger.info(requestFields(line), 'request'),
+    request(line) {
+      if (showsRequests) output.write(toRequestLine(line))
+    },
     failure(error, facts) {
       const fields = { ...toFields(facts), error_type: error.type, cause: causesOf(error.cause) }
       if (error.type === 'internal') logger.error({ ...fields, stack: stackOf(error) }, redact(error.message))
@@ -50,20 +54,47 @@ export function createLogger(options: {
     },
     info: (message, facts) => logger.info(toFields(facts), redact(message)),
     warn: (message, facts) => logger.warn(toFields(facts), redact(message)),
-    flush: () => buffered?.flushSync(),
+    flush: () => gathered?.flushSync(),
   }
 }
 
-/** Lines that a stuck reader does not take are dropped, and a reader that is gone loses them: calls go on. */
-function standardOutput() {
-  const stream = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: logGatherBytes,
-    maxLength: logBacklogBytesMax,
-  })
+/** What gathers lines, hands them on in one piece, and can be told to do so now. */
+interface GatheredOutput {
+  write(line: string): void
+  flush(): void
+  flushSync(): void
+}
+
+/**
+ * Lines gather here and not in the stream, which measures and copies each line it is given. Lines that a stuck reader
+ * does not take are dropped, and a reader that is gone loses them: calls go on.
+ */
+function standardOutput(): GatheredOutput {
+  const stream = pino.destination({ fd: 1, sync: false, maxLength: logBacklogBytesMax })
   stream.on('error', () => {})
-  return stream
+  let lines = ''
+  const hand = () => {
+    if (lines === '') return
+    stream.write(lines)
+    lines = ''
+  }
+  return {
+    write(line) {
+      lines += line
+      if (lines.length >= logGatherBytes) hand()
+    },
+    flush: hand,
+    flushSync() {
+      hand()
+      stream.flushSync()
+    },
+  }
+}
+
+/** The line of every request, written without the library: it is the one line that a busy gateway writes all the time. */
+function toRequestLine(line: RequestLine): string {
+  const fields = JSON.stringify(requestFields(line))
+  return `{"level":"info","time":"${new Date().toISOString()}",${fields.slice(1, -1)},"msg":"request"}\n`
 }
 
 function requestFields({
