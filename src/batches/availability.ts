@@ -14,6 +14,7 @@ export async function answerable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** The 502 of batches; `cause` is for the log. */
 export function unavailable(cause?: unknown): GatewayError {
   return new GatewayError('batch_unavailable', 'The batch service is unavailable. Try again shortly.', {
     cause,

@@ -7,6 +7,7 @@ export const batchEndpoints = [
   '/v1/messages',
   '/v1/embeddings',
 ] as const
+/** One of `batchEndpoints`. */
 export type BatchEndpoint = (typeof batchEndpoints)[number]
 
 /** What callers see of a batch's life. */
@@ -20,6 +21,7 @@ export const batchStatuses = [
   'cancelling',
   'cancelled',
 ] as const
+/** One of `batchStatuses`. */
 export type BatchStatus = (typeof batchStatuses)[number]
 
 /**

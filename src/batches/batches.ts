@@ -236,8 +236,13 @@ class StoredBatches implements Batches {
     return new GatewayError('payment_required', message)
   }
 
-  #readers(): Pick<Stores, 'segments' | 'payloads'> & Pick<BatchesParts, 'clock'> {
-    return { segments: this.#stores.segments, payloads: this.#stores.payloads, clock: this.#parts.clock }
+  #readers(): Pick<Stores, 'segments' | 'parts' | 'payloads'> & Pick<BatchesParts, 'clock'> {
+    return {
+      segments: this.#stores.segments,
+      parts: this.#stores.parts,
+      payloads: this.#stores.payloads,
+      clock: this.#parts.clock,
+    }
   }
 
   /** This process at once, the others by signal. */

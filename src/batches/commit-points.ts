@@ -30,6 +30,7 @@ export const commitPoints = [
   'blob.orphan',
 ] as const
 
+/** One of `commitPoints`. */
 export type CommitPoint = (typeof commitPoints)[number]
 
 /** Called around every commit point; a test harness ends the process in it. */

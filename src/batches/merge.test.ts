@@ -9,7 +9,8 @@ import { mergeSegment } from './merge.ts'
 import { decodePart, encodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import { createPayloads } from './payload-repository.ts'
-import type { Part, SegmentLease } from './segment-repository.ts'
+import type { Part } from './part-repository.ts'
+import type { SegmentLease } from './segment-repository.ts'
 
 function newPayloads(): Payloads {
   const blobs = new FolderBlobStore('/blobs', { files: new LossyFileLayer() })

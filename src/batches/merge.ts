@@ -5,7 +5,8 @@ import { addUsage, emptyUsageSum } from './batch-usage.ts'
 import type { ReadPart } from './parts.ts'
 import { decodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
-import type { MergedBlock, Part, SegmentLease } from './segment-repository.ts'
+import type { Part } from './part-repository.ts'
+import type { MergedBlock, SegmentLease } from './segment-repository.ts'
 
 /** The index of a merged segment. */
 export interface MergedIndex {

@@ -19,7 +19,8 @@ import type { ResultLine } from './parts.ts'
 import { encodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { Pause } from './pause.ts'
-import type { Part, SegmentLease, SegmentRepository } from './segment-repository.ts'
+import type { Part, PartRepository } from './part-repository.ts'
+import type { SegmentLease } from './segment-repository.ts'
 import { commitPart, leaseGuard } from './segment-repository.ts'
 
 /** An item's result on its way into a part. */
@@ -35,7 +36,7 @@ export interface PartWriterParts {
   lease: SegmentLease
   owner: string
   committer: Committer
-  segments: SegmentRepository
+  parts: PartRepository
   payloads: Payloads
   money: BatchMoney
   pause: Pause
@@ -173,7 +174,7 @@ export class PartWriter {
   }
 
   async #commit(part: Part, items: readonly FinishedItem[]): Promise<Ending> {
-    const { lease, owner, money, committer, segments } = this.#parts
+    const { lease, owner, money, committer, parts } = this.#parts
     const failedCount = items.filter((item) => item.isFailed).length
     const after = withBits(
       this.#done,
@@ -193,7 +194,7 @@ export class PartWriter {
       const committed = await committer.commit(
         'part.commit',
         [claim, count, insert, ...prepared.statements],
-        () => segments.hasPart(part.id),
+        () => parts.exists(part.id),
       )
       if (committed.guard === null) return this.#succeed(prepared, after, items.length)
       prepared.failed(committed.refusal)
@@ -222,7 +223,7 @@ export class PartWriter {
   async #findOut(part: Part): Promise<boolean | null> {
     for (let attempt = 0; attempt < partCommitsMax; attempt++) {
       try {
-        return await this.#parts.segments.hasPart(part.id)
+        return await this.#parts.parts.exists(part.id)
       } catch {
         await this.#parts.pause(partCommitRetryMaxMs)
       }

@@ -27,7 +27,9 @@ export interface Payloads {
   list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
 }
 
+/** Kinds of blobs, by the first part of their keys. */
 export const payloadKinds = ['segments', 'parts', 'merged'] as const
+/** One of `payloadKinds`. */
 export type PayloadKind = (typeof payloadKinds)[number]
 
 /** What `createPayloads` needs; `nowMs` only names blobs. */
@@ -71,6 +73,11 @@ export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads 
     },
     list: (kind, after, limit) => blobs.list(`${kind}/`, { ...(after === null ? {} : { after }), limit }),
   }
+}
+
+/** The batch that a blob belongs to. */
+export function batchOfBlob(blob: string): BatchId {
+  return blob.split('/')[1] ?? ''
 }
 
 /** When a blob was written, Unix milliseconds; from its key. */

@@ -5,6 +5,7 @@ import type { Batch } from './batch.ts'
 import { toBatchObject } from './batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
+import type { PartRepository } from './part-repository.ts'
 import { decodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
@@ -12,6 +13,7 @@ import type { SegmentRepository } from './segment-repository.ts'
 /** What reading results needs. */
 export interface ResultParts {
   segments: SegmentRepository
+  parts: PartRepository
   payloads: Payloads
   clock: Clock
 }
@@ -100,7 +102,7 @@ export function streamResults(batch: Batch, cursor: Cursor, parts: ResultParts):
 async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Uint8Array> {
   let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
   for (;;) {
-    const page = await parts.segments.listPartsAfter(batch.id, after, partsPageMax)
+    const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
     for (const part of page) {
       const { items } = decodePart(await readPartBytes(parts.payloads, part))
       const skipped = part.sequence === from.sequence ? from.index + 1 : 0

@@ -15,6 +15,8 @@ import { forgetOrphan, noteOrphan } from './blob-deletion-repository.ts'
 import type { Committer } from './commit-repository.ts'
 import type { Idempotency } from './idempotency.ts'
 import { forgetClaims } from './idempotency-repository.ts'
+import type { PartRepository } from './part-repository.ts'
+import { purgeParts } from './part-repository.ts'
 import type { Payloads } from './payload-repository.ts'
 import { payloadKinds, writtenAtMs } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
@@ -24,6 +26,7 @@ import { purgeSegments } from './segment-repository.ts'
 export interface RetentionParts {
   batches: BatchRepository
   segments: SegmentRepository
+  parts: PartRepository
   deletions: BlobDeletionRepository
   payloads: Payloads
   committer: Committer
@@ -48,18 +51,19 @@ export async function cleanUp(parts: RetentionParts): Promise<void> {
 }
 
 /** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
-async function purge(
-  id: BatchId,
-  { batches: _batches, segments, payloads, committer }: RetentionParts,
-): Promise<void> {
+async function purge(id: BatchId, { segments, parts, payloads, committer }: RetentionParts): Promise<void> {
   for (let page = 0; page < retentionPagesMax; page++) {
-    const rows = await segments.listPurgeable(id, retentionPageMax)
-    if (rows.parts.length + rows.segments.length === 0) {
-      await committer.commit('batch.purge', [purgeBatch(id)])
-      return
-    }
-    for (const blob of rows.blobs) await payloads.delete(blob)
-    await committer.commit('batch.purge', purgeSegments(id, rows))
+    const ofParts = await parts.listPurgeable(id, retentionPageMax)
+    const ofSegments = await segments.listPurgeable(id, retentionPageMax)
+    for (const blob of [...ofParts.blobs, ...ofSegments.blobs]) await payloads.delete(blob)
+    const { ids } = ofParts
+    const { ordinals } = ofSegments
+    await committer.commit('batch.purge', [
+      ...(ids.length > 0 ? [purgeParts(id, ids)] : []),
+      ...(ordinals.length > 0 ? [purgeSegments(id, ordinals)] : []),
+      ...(ids.length + ordinals.length === 0 ? [purgeBatch(id)] : []),
+    ])
+    if (ids.length + ordinals.length === 0) return
   }
 }
 
@@ -76,13 +80,13 @@ async function sweepOrphans(kind: (typeof payloadKinds)[number], parts: Retentio
 
 async function judge(
   blob: string,
-  { segments, deletions, payloads, committer, clock }: RetentionParts,
+  { segments, parts, deletions, payloads, committer, clock }: RetentionParts,
 ): Promise<void> {
   const ageMs = clock.nowMs() - writtenAtMs(blob)
   if (!(ageMs >= orphanAgeMs)) return
   const state = await deletions.stateOf(blob)
   if (state === 'waiting') return
-  if (await segments.isReferenced(blob)) {
+  if ((await segments.isReferenced(blob)) || (await parts.isReferenced(blob))) {
     if (state === 'due') await committer.commit('blob.orphan', [forgetOrphan(blob)])
     return
   }

@@ -33,6 +33,7 @@ export async function readOpenItems(payloads: Payloads, lease: SegmentLease): Pr
   return open
 }
 
+/** Reads an item's line as ingest wrote it. */
 export function readInput(line: Buffer): ItemInput {
   const customId = memberBytes(line, 'custom_id')
   return {

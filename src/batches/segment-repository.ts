@@ -1,5 +1,8 @@
 import type { BatchId } from '../core/ids.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
+import type { Part } from './part-repository.ts'
+import { insertPart } from './part-repository.ts'
+import { batchOfBlob } from './payload-repository.ts'
 
 /** A segment as ingest leaves it: its items, compressed, in one blob. */
 export interface SegmentDraft {
@@ -18,20 +21,6 @@ export interface SegmentLease extends SegmentDraft {
   /** Bit n is set when item n of the segment has its result. */
   done: Uint8Array
   doneCount: number
-}
-
-/** A part's row. */
-export interface Part {
-  id: string
-  batchId: BatchId
-  segmentOrdinal: number
-  sequence: number
-  itemCount: number
-  /** Either a blob or an inline body; compressed both. */
-  blob: string | null
-  inlineBody: Uint8Array | null
-  /** Uncompressed. */
-  bytes: number
 }
 
 /** One independently compressed block of a merged segment: consecutive items, in input order. */
@@ -61,24 +50,19 @@ export interface PartCommit {
 /** The guard of everything a segment's owner does: the lease was taken over, or the items were finished before. */
 export const leaseGuard = 'segment_lease'
 
-/** Reads of the tables `segments` and `parts`. */
+/** Reads of the table `segments`. */
 export interface SegmentRepository {
   /** Whether a segment of the batch is free to be leased. */
   hasFree(batchId: BatchId): Promise<boolean>
+  /** Whether a segment of the batch is not done. */
   hasOpen(batchId: BatchId): Promise<boolean>
   /** Owners of leases that have not run out, except this process. */
   listOwners(except: string): Promise<string[]>
-  listParts(batchId: BatchId, segmentOrdinal: number): Promise<Part[]>
-  /** Parts in commit order, behind `afterSequence`. */
-  listPartsAfter(batchId: BatchId, afterSequence: number, limit: number): Promise<Part[]>
-  hasPart(partId: string): Promise<boolean>
   /** Finished segments in input order, from `fromOrdinal`. */
   listMerged(batchId: BatchId, fromOrdinal: number, limit: number): Promise<MergedSegment[]>
-  /** Blobs of some segments and parts of a batch that is to be purged; empty when none are left. */
-  listPurgeable(
-    batchId: BatchId,
-    limit: number,
-  ): Promise<{ segments: number[]; parts: string[]; blobs: string[] }>
+  /** Some segments of a batch that is to be purged, with their blobs; empty when none are left. */
+  listPurgeable(batchId: BatchId, limit: number): Promise<{ ordinals: number[]; blobs: string[] }>
+  /** Whether a segment names this blob. */
   isReferenced(blob: string): Promise<boolean>
 }
 
@@ -101,21 +85,6 @@ export function createSegmentRepository(database: Database): SegmentRepository {
       )
       return rows.map((row) => row.owner_id)
     },
-    async listParts(batchId, segmentOrdinal) {
-      const rows = await database.query(
-        `select * from parts where batch_id = $1 and segment_ordinal = $2 order by sequence`,
-        [batchId, segmentOrdinal],
-      )
-      return rows.map(toPart)
-    },
-    async listPartsAfter(batchId, afterSequence, limit) {
-      const rows = await database.query(
-        `select * from parts where batch_id = $1 and sequence > $2 order by sequence limit $3`,
-        [batchId, afterSequence, limit],
-      )
-      return rows.map(toPart)
-    },
-    hasPart: (partId) => exists(`select 1 as found from parts where part_id = $1`, [partId]),
     async listMerged(batchId, fromOrdinal, limit) {
       const rows = await database.query(
         `select ordinal, merged_blob, merged_index_json from segments
@@ -129,32 +98,18 @@ export function createSegmentRepository(database: Database): SegmentRepository {
       }))
     },
     async listPurgeable(batchId, limit) {
-      const parts = await database.query<{ part_id: string; blob: string | null }>(
-        `select part_id, blob from parts where batch_id = $1 order by sequence limit $2`,
-        [batchId, limit],
-      )
-      const segments = await database.query<{ ordinal: number; blob: string; merged_blob: string | null }>(
+      const rows = await database.query<{ ordinal: number; blob: string; merged_blob: string | null }>(
         `select ordinal, blob, merged_blob from segments where batch_id = $1 order by ordinal limit $2`,
         [batchId, limit],
       )
-      const blobs = [
-        ...parts.map((row) => row.blob),
-        ...segments.flatMap((row) => [row.blob, row.merged_blob]),
-      ]
-      return {
-        segments: segments.map((row) => row.ordinal),
-        parts: parts.map((row) => row.part_id),
-        blobs: blobs.filter((blob) => blob !== null),
-      }
+      const blobs = rows.flatMap((row) => [row.blob, row.merged_blob]).filter((blob) => blob !== null)
+      return { ordinals: rows.map((row) => row.ordinal), blobs }
     },
-    async isReferenced(blob) {
-      const [, batchId] = blob.split('/')
-      const inSegments = `select 1 as found from segments where batch_id = $1 and (blob = $2 or merged_blob = $2)`
-      const inParts = `select 1 as found from parts where batch_id = $1 and blob = $2`
-      return (
-        (await exists(inSegments, [batchId ?? '', blob])) || (await exists(inParts, [batchId ?? '', blob]))
-      )
-    },
+    isReferenced: (blob) =>
+      exists(`select 1 as found from segments where batch_id = $1 and (blob = $2 or merged_blob = $2)`, [
+        batchOfBlob(blob),
+        blob,
+      ]),
   }
 }
 
@@ -238,23 +193,7 @@ export function commitPart(commit: PartCommit): { claim: Statement; insert: Stat
       expect: 1,
       guard: leaseGuard,
     },
-    insert: {
-      sql: `insert into parts (part_id, batch_id, segment_ordinal, epoch, sequence, item_count, blob, inline_body, bytes,
-          created_at_ms)
-        select cast($1 as text), cast($2 as text), cast($3 as bigint), cast($4 as bigint), coalesce(max(sequence), 0) + 1,
-          cast($5 as bigint), cast($6 as text), cast($7 as {{bytes}}), cast($8 as bigint), now_ms()
-        from parts where batch_id = $2`,
-      params: [
-        part.id,
-        part.batchId,
-        part.segmentOrdinal,
-        commit.epoch,
-        part.itemCount,
-        part.blob,
-        part.inlineBody,
-        part.bytes,
-      ],
-    },
+    insert: insertPart(part, commit.epoch),
   }
 }
 
@@ -275,22 +214,12 @@ export function finishSegment(
 }
 
 /** Removes rows of a deleted batch, after their blobs. */
-export function purgeSegments(batchId: BatchId, rows: { segments: number[]; parts: string[] }): Statement[] {
-  const statements: Statement[] = []
-  if (rows.parts.length > 0) {
-    const sql = `delete from parts where batch_id = $1 and part_id in (${places(rows.parts.length)})`
-    statements.push({ sql, params: [batchId, ...rows.parts] })
+export function purgeSegments(batchId: BatchId, ordinals: readonly number[]): Statement {
+  const places = ordinals.map((_, index) => `$${index + 2}`).join(', ')
+  return {
+    sql: `delete from segments where batch_id = $1 and ordinal in (${places})`,
+    params: [batchId, ...ordinals],
   }
-  if (rows.segments.length > 0) {
-    const sql = `delete from segments where batch_id = $1 and ordinal in (${places(rows.segments.length)})`
-    statements.push({ sql, params: [batchId, ...rows.segments] })
-  }
-  return statements
-}
-
-/** Parameters for a list of values behind the first parameter. */
-function places(count: number): string {
-  return Array.from({ length: count }, (_, index) => `$${index + 2}`).join(', ')
 }
 
 /** A leased row as a value. */
@@ -305,18 +234,5 @@ export function toLease(row: Row): SegmentLease {
     epoch: Number(row['epoch']),
     done: row['done_bitmap'] as Uint8Array,
     doneCount: Number(row['done_count']),
-  }
-}
-
-function toPart(row: Row): Part {
-  return {
-    id: String(row['part_id']),
-    batchId: String(row['batch_id']),
-    segmentOrdinal: Number(row['segment_ordinal']),
-    sequence: Number(row['sequence']),
-    itemCount: Number(row['item_count']),
-    blob: row['blob'] as string | null,
-    inlineBody: row['inline_body'] as Uint8Array | null,
-    bytes: Number(row['bytes']),
   }
 }

@@ -10,6 +10,8 @@ import { createCommitter } from './commit-repository.ts'
 import type { CrashHook } from './commit-points.ts'
 import type { IdempotencyRepository } from './idempotency-repository.ts'
 import { createIdempotencyRepository } from './idempotency-repository.ts'
+import type { PartRepository } from './part-repository.ts'
+import { createPartRepository } from './part-repository.ts'
 import type { Payloads } from './payload-repository.ts'
 import { createPayloads } from './payload-repository.ts'
 import type { Pause } from './pause.ts'
@@ -31,6 +33,7 @@ export interface StoreParts {
 export interface Stores {
   batches: BatchRepository
   segments: SegmentRepository
+  parts: PartRepository
   deletions: BlobDeletionRepository
   claims: IdempotencyRepository
   payloads: Payloads
@@ -42,6 +45,7 @@ export function createStores({ database, blobs, clock, pause, crash }: StorePart
   return {
     batches: createBatchRepository(database),
     segments: createSegmentRepository(database),
+    parts: createPartRepository(database),
     deletions: createBlobDeletionRepository(database),
     claims: createIdempotencyRepository(database),
     payloads: createPayloads({ blobs, nowMs: () => clock.nowMs(), crash }),

@@ -18,6 +18,7 @@ import type { ItemLimiter } from './limiter.ts'
 import { mergeSegment } from './merge.ts'
 import type { BatchMoney } from './money.ts'
 import { PartWriter } from './part-writer.ts'
+import type { PartRepository } from './part-repository.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
@@ -39,6 +40,7 @@ import type { Signals } from './signal-repository.ts'
 export interface WorkerParts extends PhaseParts {
   batches: BatchRepository
   segments: SegmentRepository
+  parts: PartRepository
   committer: Committer
   payloads: Payloads
   signals: Signals
@@ -263,12 +265,12 @@ export class Worker {
   }
 
   #begin(batch: Batch, lease: SegmentLease): void {
-    const { signals, committer, segments, payloads, money, pause, clock } = this.#parts
+    const { signals, committer, parts, payloads, money, pause, clock } = this.#parts
     const writer = new PartWriter({
       lease,
       owner: signals.ownerId,
       committer,
-      segments,
+      parts,
       payloads,
       money,
       pause,
@@ -324,8 +326,8 @@ export class Worker {
   }
 
   async #finish(lease: SegmentLease): Promise<void> {
-    const { segments, payloads, committer, signals } = this.#parts
-    const parts = await segments.listParts(lease.batchId, lease.ordinal)
+    const { payloads, committer, signals } = this.#parts
+    const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
     const merged = await mergeSegment(payloads, lease, parts)
     const { guard } = await committer.commit('segment.merge', [finishSegment(lease, signals.ownerId, merged)])
     // Taken over while merging: the new owner merges again.

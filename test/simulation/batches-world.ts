@@ -72,6 +72,8 @@ export interface Process {
   /** Custom ids in the order in which their items were started. */
   started: string[]
   reports: { event: string; cause: unknown }[]
+  /** Holds given back without a charge. */
+  released: string[]
 }
 
 /** A database, emptied, a disk and a clock that several processes share, and that outlive them. */
@@ -124,11 +126,20 @@ export class World {
     const accounts = createAccounts(ledger, createAccountsRepository(database))
     const started: string[] = []
     const reports: Process['reports'] = []
+    const released: string[] = []
     const batches = createBatches({
       database,
       blobs: options.blobs ?? new FolderBlobStore('/blobs', { files: this.files, clock: this.clock }),
       clock: this.clock,
-      billing,
+      billing: {
+        prepareCaptures: (captures) => billing.prepareCaptures(captures),
+        settleBudget: (budgetId) => billing.settleBudget(budgetId),
+        databaseNowMs: () => billing.databaseNowMs(),
+        release: (hold) => {
+          released.push(hold.id)
+          billing.release(hold)
+        },
+      },
       ledger,
       readBalance: async (organizationId) => (await accounts.readCredits(organizationId)).balance,
       runItem: async (item) => {
@@ -145,7 +156,7 @@ export class World {
       crash: options.crash ?? null,
       report: (event, { cause }) => reports.push({ event, cause }),
     })
-    const process: Process = { database, batches, billing, started, reports }
+    const process: Process = { database, batches, billing, started, reports, released }
     return process
   }
 

@@ -36,6 +36,7 @@ export function backslashesBefore(bytes: Uint8Array, offset: number, start: numb
   return offset - first
 }
 
+/** Whether this byte may stand between the tokens of JSON. */
 export function isWhitespace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }

@@ -15,6 +15,7 @@ export interface RequestHead {
   dropped: string[]
 }
 
+/** A head of which nothing is known yet. */
 export function emptyHead(): RequestHead {
   return { endpoint: null, model: null, providerOnly: null, maxCostNanocredits: null, dropped: [] }
 }
