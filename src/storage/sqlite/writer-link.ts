@@ -10,6 +10,7 @@ import {
 import type { Row, Unit } from '../database.ts'
 import type { PendingUnit } from '../unit-queue.ts'
 import type { FromWriter, ToWriter, WireFailure, WireOutcome, WireUnit, WriterOptions } from './protocol.ts'
+import { toWireText } from './wire-text.ts'
 
 /** What the link needs besides the thread's own options. */
 export interface WriterLinkOptions {
@@ -127,7 +128,8 @@ export class WriterLink {
   async #ask<Kind extends FromWriter['kind']>(message: ToWriter): Promise<Reply<Kind>> {
     assert(this.#worker && this.#reply === null, 'the writer thread answers one question at a time')
     this.#reply = Promise.withResolvers<FromWriter>()
-    this.#worker.postMessage(message)
+    const text = message.kind === 'group' ? toWireText(message) : null
+    this.#worker.postMessage(text ?? message)
     try {
       return (await this.#reply.promise) as Reply<Kind>
     } finally {

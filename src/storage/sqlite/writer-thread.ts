@@ -1,6 +1,7 @@
 import { SchemaMismatch } from '../database.ts'
 import type { FromWriter, ToWriter } from './protocol.ts'
 import { toWireFailure } from './sqlite-failures.ts'
+import { parseWireText } from './wire-text.ts'
 import { Writer } from './writer.ts'
 
 declare const self: Worker
@@ -8,8 +9,8 @@ declare const self: Worker
 let writer: Writer | null = null
 
 // The entry of the thread: it only passes messages; what they mean is in `Writer`.
-self.onmessage = (event: MessageEvent<ToWriter>): void => {
-  const message = event.data
+self.onmessage = (event: MessageEvent<ToWriter | string>): void => {
+  const message = typeof event.data === 'string' ? parseWireText(event.data) : event.data
   if (message.kind === 'open') return send(open(message))
   if (message.kind === 'group' && writer) {
     writer.learn(message.statements, message.reset)
