@@ -1,29 +1,22 @@
 import { GatewayError } from '../core/errors.ts'
-import { runBatch } from './batch.ts'
 import type { CommandContext } from './context.ts'
-import { runCredits } from './credits.ts'
-import { runDoctor } from './doctor.ts'
 import { CommandFailure, configProblemsOf, usageFailure } from './failure.ts'
 import { helpOf } from './help.ts'
-import { runKeys } from './keys.ts'
-import { runModels } from './models.ts'
-import { runOrganization } from './organization.ts'
 import { createPaint } from './paint.ts'
-import { runSimulator } from './simulator.ts'
-import { runTry } from './try.ts'
 
 type Command = (args: readonly string[], context: CommandContext) => Promise<number>
 
-const commands: Readonly<Record<string, Command>> = {
-  serve: runServe,
-  try: runTry,
-  models: runModels,
-  batch: runBatch,
-  keys: runKeys,
-  credits: runCredits,
-  org: runOrganization,
-  doctor: runDoctor,
-  simulator: runSimulator,
+// Each is loaded when it is run: a start of the gateway has no use for the others.
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: () => Promise.resolve(runServe),
+  try: async () => (await import('./try.ts')).runTry,
+  models: async () => (await import('./models.ts')).runModels,
+  batch: async () => (await import('./batch.ts')).runBatch,
+  keys: async () => (await import('./keys.ts')).runKeys,
+  credits: async () => (await import('./credits.ts')).runCredits,
+  org: async () => (await import('./organization.ts')).runOrganization,
+  doctor: async () => (await import('./doctor.ts')).runDoctor,
+  simulator: async () => (await import('./simulator.ts')).runSimulator,
 }
 
 const usageExitCode = 2
@@ -80,7 +73,7 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
     context.write(help)
     return 0
   }
-  return command(args, context)
+  return (await command())(args, context)
 }
 
 async function runServe(args: readonly string[], context: CommandContext): Promise<number> {
