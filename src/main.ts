@@ -18,18 +18,17 @@ import { checkInvariants } from './billing/invariants.ts'
 import { createInvariantsRepository } from './billing/invariants-repository.ts'
 import { createLedger } from './billing/ledger-repository.ts'
 import type { AudioIntake } from './canonical/audio.ts'
-import type { Deployment } from './canonical/endpoint.ts'
 import { createCatalog } from './catalog/catalog.ts'
-import { createDiscovery, type DiscoveryState } from './catalog/discovery.ts'
-import { parseListing } from './catalog/listing.ts'
-import type { CliConfig, CliStorage, CommandContext, ProviderCheck } from './cli/context.ts'
-import { askPerson, flushOutput, untilSignal } from './cli/process.ts'
+import { createDiscovery } from './catalog/discovery.ts'
+import { createCommandContext } from './cli/command-context.ts'
+import type { CliStorage, CommandContext, ProviderCheck } from './cli/context.ts'
+import { flushOutput } from './cli/process.ts'
+import { describeProvider } from './cli/provider-checks.ts'
 import { runCommand } from './cli/run.ts'
-import { serveUntilSignal } from './cli/serve-loop.ts'
-import { printConfig, processEnvironment, readConfig, type Config, type ProviderConfig } from './config.ts'
+import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax, discoveryWaitMs, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
+import { audioBodyBytesMax, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
@@ -40,8 +39,15 @@ import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
-import { potentialProviders, presetOf, sandboxSource, toDeploymentSource } from './providers/deployments.ts'
-import { findPreset, presets } from './providers/presets.ts'
+import {
+  listingPathOf,
+  potentialProviders,
+  presetOf,
+  sandboxSettings,
+  toDeploymentSource,
+  type ProviderSettings,
+} from './providers/deployments.ts'
+import { presets } from './providers/presets.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
@@ -49,6 +55,7 @@ import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { Database, StorageFaults } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { openBlobs, openStorage } from './storage/open-storage.ts'
+import { registerGauges } from './telemetry/gauges.ts'
 import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
@@ -94,7 +101,7 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
   const edge = createEdge(config, { core, providers, executor, batches })
   const { money, log, database } = core
-  registerGauges(core, { batches, execution, activity: edge.activity })
+  offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
   await money.billing.start()
   if (config.role !== 'api') batches.start()
@@ -123,7 +130,10 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
     unpricedModels: () => [...new Set(providers.catalog.unpriced().map((endpoint) => endpoint.model))],
     async checkProviders() {
       await providers.discovery.refreshStale()
-      return providers.discovery.states().map((state) => describeProvider(state, config.providers))
+      const origin = { env: processEnvironment(), file: config.file }
+      return providers.discovery
+        .states()
+        .map((state) => describeProvider(state, providers.settings.get(state.deploymentId), origin))
     },
   }
 }
@@ -176,7 +186,10 @@ type Core = Awaited<ReturnType<typeof createCore>>
 /** Who can answer: configured providers, or the simulator when there is none. */
 async function createProviders(config: Config, { clock, log }: Core) {
   const simulator = config.providers.length === 0 ? await startSandbox() : null
-  const sources = simulator ? [sandboxSource(simulator.url)] : config.providers.map(toDeploymentSource)
+  const configured: readonly ProviderSettings[] = simulator
+    ? [sandboxSettings(simulator.url)]
+    : config.providers
+  const sources = configured.map(toDeploymentSource)
   const transport = createTransport({ clock })
   const catalog = createCatalog({
     deployments: sources,
@@ -184,36 +197,29 @@ async function createProviders(config: Config, { clock, log }: Core) {
     potential: potentialProviders(),
     nowMs: () => clock.nowMs(),
   })
-  const deployments = new Map(sources.map(({ deployment }) => [deployment.id, deployment]))
+  const settings = new Map(configured.map((provider) => [provider.id ?? provider.preset, provider]))
+  const listings = new Map(
+    sources.flatMap(({ deployment }, index) => {
+      const path = configured[index] ? listingPathOf(configured[index]) : null
+      return path === null ? [] : [[deployment.id, { deployment, path }] as const]
+    }),
+  )
   const discovery = createDiscovery({
     catalog,
-    deploymentIds: sources
-      .filter(({ deployment }) => isListed(deployment, config))
-      .map(({ deployment }) => deployment.id),
+    deploymentIds: [...listings.keys()],
     fetchListing: (deploymentId, signal) => {
-      const deployment = deployments.get(deploymentId)
-      assert(deployment, `there is no deployment ${deploymentId}`)
-      return fetchListing({ deployment, path: listingPathOf(deployment), transport, signal })
+      const listing = listings.get(deploymentId)
+      assert(listing, `there is no deployment ${deploymentId}`)
+      return fetchListing({ ...listing, transport, signal })
     },
     clock,
     onFailure: (deploymentId, failure) =>
       log.warn('listing not read', { deployment: deploymentId, cause: failure }),
   })
-  return { simulator, transport, catalog, discovery }
+  return { simulator, transport, catalog, discovery, settings }
 }
 
 type Providers = Awaited<ReturnType<typeof createProviders>>
-
-function isListed(deployment: Deployment, config: Config): boolean {
-  const configured = config.providers.find((provider) => (provider.id ?? provider.preset) === deployment.id)
-  return presetOf(deployment.provider).listing !== null && configured?.discover !== false
-}
-
-function listingPathOf(deployment: Deployment): string {
-  const { listing } = presetOf(deployment.provider)
-  assert(listing !== null, 'only deployments with a listing are asked for it')
-  return listing.path
-}
 
 function createExecution(
   { clock, log, money }: Core,
@@ -357,63 +363,20 @@ function saveRegularly({ money, log }: Core): () => void {
   return () => clearInterval(timer)
 }
 
-function registerGauges(
-  core: Core,
+function offerGauges(
+  { metrics, money, database }: Core,
   parts: { batches: Batches; execution: ExecutionParts; activity: Activity },
 ): void {
-  const { metrics, money, database } = core
-  const billing = () => money.billing.stats()
-  metrics.gauge('headrace_requests_running', 'Requests being answered.', () => parts.activity.running)
-  metrics.gauge('headrace_holds_live', 'Holds of running calls.', () => billing().holdsLive)
-  metrics.gauge(
-    'headrace_holds_refused',
-    'Calls refused with 402 since the start.',
-    () => billing().holdsRefused,
-  )
-  metrics.gauge(
-    'headrace_captures_queued',
-    'Captures that are not durable yet.',
-    () => billing().capturesQueued,
-  )
-  metrics.gauge('headrace_captures', 'Captures made durable since the start.', () => billing().captured)
-  metrics.gauge(
-    'headrace_dead_letters',
-    'Captures that could not be written, since the start.',
-    () => billing().deadLetters,
-  )
-  metrics.gauge(
-    'headrace_abandoned_credits',
-    'Held by processes that died: the bound of what nobody was billed.',
-    () => toCredits(billing().abandonedNanocredits),
-  )
-  metrics.gauge(
-    'headrace_storage_queue',
-    'Units that wait to be committed.',
-    () => database.health().queueLength,
-  )
-  metrics.gauge(
-    'headrace_batch_segments_running',
-    'Batch segments leased by this process.',
-    () => parts.batches.stats().segmentsRunning,
-  )
-  metrics.gauge(
-    'headrace_batch_items_running',
-    'Batch items running in this process.',
-    () => parts.batches.stats().itemsRunning,
-  )
-  metrics.gauge(
-    'headrace_batch_late_results',
-    'Results that came after their segment was taken over.',
-    () => parts.batches.stats().lateResults,
-  )
-  metrics.gauge(
-    'headrace_deployment_concurrency',
-    'Calls at once that a deployment is believed to take.',
-    () =>
-      parts.execution.limiter
-        .states()
-        .map(({ deploymentId, limit }) => ({ labels: { deployment: deploymentId }, value: limit })),
-  )
+  registerGauges(metrics, {
+    requestsRunning: () => parts.activity.running,
+    billing() {
+      const stats = money.billing.stats()
+      return { ...stats, abandonedCredits: toCredits(stats.abandonedNanocredits) }
+    },
+    storageQueue: () => database.health().queueLength,
+    batches: () => parts.batches.stats(),
+    deployments: () => parts.execution.limiter.states(),
+  })
 }
 
 function createAccess(database: Database, clock: Clock) {
@@ -453,16 +416,6 @@ async function startSandbox() {
   return startSimulator({ port: 0, quiet: true })
 }
 
-function describeProvider(state: DiscoveryState, configured: readonly ProviderConfig[]): ProviderCheck {
-  const { deploymentId: provider, failure, modelCount } = state
-  if (failure === null) return { provider, ok: true, message: `${modelCount ?? 0} models` }
-  const preset = configured.find((candidate) => (candidate.id ?? candidate.preset) === provider)?.preset
-  const variable = (preset && findPreset(preset)?.keyVariable) ?? 'its key'
-  if (/status 40[13]/.test(failure))
-    return { provider, ok: false, message: `the key was refused; check ${variable}` }
-  return { provider, ok: false, message: `cannot be reached (${failure}); known models stay offered` }
-}
-
 /** Storage for commands that run beside a gateway or without one. */
 async function openForCommands(config: Config): Promise<CliStorage> {
   const clock = systemClock
@@ -484,71 +437,20 @@ async function openForCommands(config: Config): Promise<CliStorage> {
 }
 
 function commandContext(): CommandContext {
+  const env = processEnvironment()
   const presetVariables = presets.map(({ slug, keyVariable, baseUrlVariable }) => ({
     slug,
     keyVariable,
     baseUrlVariable,
   }))
-  const loaded = new WeakMap<object, Config>()
-  const load = () => {
-    const config = readConfig({ env: processEnvironment(), cwd: process.cwd(), presets: presetVariables })
-    loaded.set(config, config)
-    return config
-  }
-  const full = (config: CliConfig): Config => {
-    const found = loaded.get(config)
-    assert(found, 'commands pass on the configuration they were given')
-    return found
-  }
-  return {
-    env: processEnvironment(),
-    cwd: process.cwd(),
-    write: (text) => void process.stdout.write(text),
-    writeError: (text) => void process.stderr.write(text),
-    isTty: process.stdout.isTTY,
-    columns: process.stdout.columns ?? 80,
-    ask: askPerson,
-    readConfig: load,
-    printConfig: (config) => printConfig(full(config)),
-    serve: (config) =>
-      serveUntilSignal({
-        config,
-        create: () => createGateway(full(config)),
-        context: commandContext(),
-        untilSignal,
-        uptimeMs: () => performance.now(),
-      }),
-    openStorage: (config) => openForCommands(full(config)),
-    startSimulator: async (options) => {
-      const { startSimulator } = await import('../simulator/server.ts')
-      return startSimulator(options)
-    },
-    checkProviders: async (config) => checkProviders(full(config)),
-  }
-}
-
-async function checkProviders(config: Config): Promise<readonly ProviderCheck[]> {
-  const transport = createTransport({ clock: systemClock })
-  return Promise.all(
-    config.providers.map(toDeploymentSource).map(async ({ deployment }): Promise<ProviderCheck> => {
-      const { id } = deployment
-      if (!isListed(deployment, config))
-        return { provider: id, ok: true, message: 'is not asked for its models' }
-      try {
-        const signal = AbortSignal.timeout(discoveryWaitMs)
-        const models = parseListing(
-          await fetchListing({ deployment, path: listingPathOf(deployment), transport, signal }),
-        )
-        return describeProvider(
-          { deploymentId: id, modelCount: models.length, failure: null },
-          config.providers,
-        )
-      } catch (error) {
-        const failure = error instanceof Error ? error.message : 'failed'
-        return describeProvider({ deploymentId: id, modelCount: null, failure }, config.providers)
-      }
-    }),
-  )
+  return createCommandContext<Config>({
+    env,
+    readConfig: () => readConfig({ env, cwd: process.cwd(), presets: presetVariables }),
+    printConfig,
+    createGateway,
+    openStorage: openForCommands,
+    startSimulator: async (options) => (await import('../simulator/server.ts')).startSimulator(options),
+  })
 }
 
 if (import.meta.main) {

@@ -56,15 +56,17 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
   }
 }
 
+/** Where a configured provider lists its models, below its base URL; null when it is not to be asked. */
+export function listingPathOf({
+  preset,
+  discover,
+}: Pick<ProviderSettings, 'preset' | 'discover'>): string | null {
+  return discover === false ? null : (presetOf(preset).listing?.path ?? null)
+}
+
 /** The simulator as a provider; it takes any key. */
-export function sandboxSource(url: string): DeploymentSource {
-  return toDeploymentSource({
-    preset: 'sandbox',
-    base_url: `${url}/v1`,
-    api_key: 'sandbox',
-    weight: 1,
-    models: [],
-  })
+export function sandboxSettings(url: string): ProviderSettings {
+  return { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'sandbox', weight: 1, models: [] }
 }
 
 /** Providers that could be configured, for telling people what would serve the model they asked for. */

@@ -1,0 +1,56 @@
+import { assert } from '../core/assert.ts'
+import type { ProviderSettings } from '../providers/deployments.ts'
+import type { CliConfig, CliStorage, CommandContext } from './context.ts'
+import { askPerson, untilSignal } from './process.ts'
+import { checkProviders } from './provider-checks.ts'
+import { serveUntilSignal, type ServedGateway } from './serve-loop.ts'
+
+/** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
+export interface ProcessParts<Config extends CliConfig> {
+  env: CommandContext['env']
+  readConfig(): Config
+  printConfig(config: Config): string
+  createGateway(config: Config): Promise<ServedGateway>
+  openStorage(config: Config): Promise<CliStorage>
+  startSimulator: CommandContext['startSimulator']
+}
+
+/** The real outside of commands: this process, its terminal and its signals. */
+export function createCommandContext<
+  Config extends CliConfig & { readonly providers: readonly ProviderSettings[] },
+>(parts: ProcessParts<Config>): CommandContext {
+  const { env } = parts
+  const loaded = new WeakMap<CliConfig, Config>()
+  const full = (config: CliConfig): Config => {
+    const found = loaded.get(config)
+    assert(found, 'commands pass on the configuration they were given')
+    return found
+  }
+  const context: CommandContext = {
+    env,
+    cwd: process.cwd(),
+    write: (text) => void process.stdout.write(text),
+    writeError: (text) => void process.stderr.write(text),
+    isTty: process.stdout.isTTY,
+    columns: process.stdout.columns ?? 80,
+    ask: askPerson,
+    readConfig() {
+      const config = parts.readConfig()
+      loaded.set(config, config)
+      return config
+    },
+    printConfig: (config) => parts.printConfig(full(config)),
+    serve: (config) =>
+      serveUntilSignal({
+        config,
+        create: () => parts.createGateway(full(config)),
+        context,
+        untilSignal,
+        uptimeMs: () => performance.now(),
+      }),
+    openStorage: (config) => parts.openStorage(full(config)),
+    startSimulator: (options) => parts.startSimulator(options),
+    checkProviders: (config) => checkProviders(full(config).providers, { env, file: config.file }),
+  }
+  return context
+}

@@ -1,0 +1,54 @@
+import type { Metrics } from './metrics.ts'
+import type { Sample } from './series.ts'
+
+/** The figures of a running gateway that are read when somebody looks. Counts since the start say so. */
+export interface GaugeReaders {
+  requestsRunning: () => number
+  /** Of billing: holds and captures of this process. Credits for the abandoned amount. */
+  billing: () => {
+    holdsLive: number
+    holdsRefused: number
+    capturesQueued: number
+    captured: number
+    deadLetters: number
+    abandonedCredits: number
+  }
+  storageQueue: () => number
+  batches: () => { segmentsRunning: number; itemsRunning: number; lateResults: number }
+  deployments: () => readonly { deploymentId: string; limit: number }[]
+}
+
+/** Offers all of them under their public names. */
+export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeReaders): void {
+  const { billing, batches } = readers
+  const rows: readonly (readonly [name: string, help: string, read: () => number | Sample[]])[] = [
+    ['requests_running', 'Requests being answered.', readers.requestsRunning],
+    ['holds_live', 'Holds of running calls.', () => billing().holdsLive],
+    ['holds_refused', 'Calls refused with 402 since the start.', () => billing().holdsRefused],
+    ['captures_queued', 'Captures that are not durable yet.', () => billing().capturesQueued],
+    ['captures', 'Captures made durable since the start.', () => billing().captured],
+    ['dead_letters', 'Captures that could not be written, since the start.', () => billing().deadLetters],
+    [
+      'abandoned_credits',
+      'Held by processes that died: the bound of what nobody was billed.',
+      () => billing().abandonedCredits,
+    ],
+    ['storage_queue', 'Units that wait to be committed.', readers.storageQueue],
+    ['batch_segments_running', 'Batch segments leased by this process.', () => batches().segmentsRunning],
+    ['batch_items_running', 'Batch items running in this process.', () => batches().itemsRunning],
+    [
+      'batch_late_results',
+      'Results that came after their segment was taken over.',
+      () => batches().lateResults,
+    ],
+    [
+      'deployment_concurrency',
+      'Calls at once that a deployment is believed to take.',
+      () =>
+        readers
+          .deployments()
+          .map(({ deploymentId, limit }) => ({ labels: { deployment: deploymentId }, value: limit })),
+    ],
+  ]
+  for (const [name, help, read] of rows) metrics.gauge(`headrace_${name}`, help, read)
+}
