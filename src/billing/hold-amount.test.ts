@@ -27,6 +27,14 @@ test('the output limit is the caller’s, at most the endpoint’s, else the end
   expect(outputOf(null, {})).toBe(16_384n)
 })
 
+test('a limit that no model can reach is held as what the model can, however many choices', () => {
+  const endpoint = (contextLength: number | null) =>
+    endpointOf('language', { outputToken: million }, { contextLength })
+  const demand = demandOf({ outputTokensMax: Number.MAX_SAFE_INTEGER, choices: 128 })
+  expect(holdAmountOf(demand, endpoint(4_000), 1)).toBe(512_000n)
+  expect(holdAmountOf(demand, endpoint(null), 1)).toBe(20_000_000n * 128n)
+})
+
 test('input that may be billed as a cache write is held at the dearest price', () => {
   const endpoint = endpointOf('language', {
     inputToken: million,

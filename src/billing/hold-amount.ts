@@ -6,6 +6,7 @@ import {
   outputTokensUnknown,
   speechTokensPerCharacterMax,
   transcriptTokensPerSecondMax,
+  usageTokensMax,
 } from '../core/limits.ts'
 import { costOf } from '../core/money.ts'
 import type { PricedQuantity } from '../core/money.ts'
@@ -78,11 +79,14 @@ function outputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQ
   }
 }
 
-/** The caller's limit, at most the endpoint's own, else what the context leaves, else a bound of ours. */
+/**
+ * The caller's limit, at most what the endpoint can give, else what the context leaves, else a bound of ours. A limit of
+ * quadrillions is no reason to hold more than a report of usage could ever be believed to say.
+ */
 function outputBound(demand: Demand, endpoint: Endpoint, ratio: number): number {
   const asked = demand.outputTokensMax
   const own = endpoint.outputTokensMax
-  if (asked !== null) return own === null ? asked : Math.min(asked, own)
+  if (asked !== null) return Math.min(asked, own ?? endpoint.contextLength ?? usageTokensMax)
   if (own !== null) return own
   if (endpoint.contextLength !== null) {
     return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - promptTokens(demand, ratio)))

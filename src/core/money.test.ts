@@ -4,7 +4,12 @@ import { costOf, divideHalfEven, formatCredits, parseCredits, toCredits } from '
 test('a cost is added exactly and rounded once, half to even', () => {
   expect(costOf([{ quantity: 1000, price: 2_500_000_000n }])).toBe(2_500_000n)
   // Two halves of a nanocredit make one; rounded apart they would make none.
-  expect(costOf([{ quantity: 1, price: 500_000n }, { quantity: 1, price: 500_000n }])).toBe(1n)
+  expect(
+    costOf([
+      { quantity: 1, price: 500_000n },
+      { quantity: 1, price: 500_000n },
+    ]),
+  ).toBe(1n)
   expect(costOf([{ quantity: 1, price: 500_000n }])).toBe(0n)
   expect(costOf([{ quantity: 3, price: 500_000n }])).toBe(2n)
 })
@@ -22,6 +27,9 @@ test('decimal amounts are read and written without a float', () => {
   expect(toCredits(15n)).toBe(1.5e-8)
   expect(() => parseCredits('1,5')).toThrow(RangeError)
   expect(() => parseCredits('NaN')).toThrow(RangeError)
+  expect(() => parseCredits(1e10)).toThrow(RangeError)
+  expect(() => parseCredits('-9223372036.854775808')).toThrow(RangeError)
+  expect(parseCredits('9223372036.854775807')).toBe(2n ** 63n - 1n)
 })
 
 test('a negative or fractional quantity is a bug, not a discount', () => {

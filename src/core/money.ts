@@ -24,7 +24,10 @@ export interface PricedQuantity {
 export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
   let total = 0n
   for (const { quantity, price } of terms) {
-    assert(Number.isSafeInteger(quantity) && quantity >= 0, `quantity must be a whole number from 0, got ${quantity}`)
+    assert(
+      Number.isSafeInteger(quantity) && quantity >= 0,
+      `quantity must be a whole number from 0, got ${quantity}`,
+    )
     total += BigInt(quantity) * price
   }
   return divideHalfEven(total, unitsPerPrice)
@@ -48,7 +51,7 @@ const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/
 
 /**
  * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, rounded half to even. Throws a
- * RangeError on anything else, so that a price list with a typo is refused and not read as zero.
+ * RangeError on anything else and on amounts that no database column holds, so that a price list with a typo is refused and not read as zero.
  */
 export function parseCredits(value: string | number): Nanocredits {
   const match = decimalPattern.exec(String(value).trim())
@@ -57,8 +60,12 @@ export function parseCredits(value: string | number): Nanocredits {
   const digits = BigInt(whole + fraction)
   const scale = 9 - fraction.length + Number(exponent)
   const amount = scale >= 0 ? digits * 10n ** BigInt(scale) : divideHalfEven(digits, 10n ** BigInt(-scale))
+  if (amount > amountMax) throw new RangeError(`"${value}" is more credits than there can be`)
   return sign === '-' ? -amount : amount
 }
+
+/** The largest whole number that a database column holds: nine billion credits. */
+const amountMax = 2n ** 63n - 1n
 
 /** Nanocredits as a JSON number of credits; exact up to 2^53 nanocredits (9 million credits), nearest double beyond. */
 export function toCredits(amount: Nanocredits): number {

@@ -1,0 +1,108 @@
+import { sandboxProvider, startTestGateway, type TestGateway, toneWav } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { asSchema, type Schema } from './schema-fields.ts'
+
+/** One operation of the API description that takes a body, with a valid request for it. */
+export interface Operation {
+  id: string
+  method: string
+  path: string
+  contentType: string
+  schema: Schema
+  valid: Record<string, unknown>
+  key: string
+}
+
+/** A gateway whose providers answer at once, so that what is waited for is the gateway. */
+export interface BadInputGateway {
+  gateway: TestGateway
+  components: Schema
+  operations: Operation[]
+  /** Query and header parameters: `METHOD path`, then their names. */
+  parameters: { method: string; path: string; in: string; name: string; key: string }[]
+  stop(): Promise<void>
+}
+
+/** What nothing valid can be made of without knowing what the operation is about. */
+const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
+  createChatCompletion: { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
+  createEmbeddings: { model: 'openai/text-embedding-3-small', input: 'x', dimensions: 4 },
+  createTranscription: {
+    model: 'acme/ear',
+    input_audio: { data: Buffer.from(toneWav(0.05)).toString('base64'), format: 'wav' },
+  },
+  createSpeech: { model: 'acme/mouth', input: 'Hello.', voice: 'any' },
+  createBatch: {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: 'hi' }] } }],
+  },
+  updateOrganizationSettings: { is_filtered_model_catalog_enabled: false },
+}
+
+/** Starts it and reads its description of itself. */
+export async function startBadInputGateway(): Promise<BadInputGateway> {
+  const upstream = startScriptedUpstream()
+  upstream.answer(({ path }) =>
+    path.endsWith('/transcriptions')
+      ? Response.json({ text: 'heard', usage: { type: 'duration', seconds: 1 } })
+      : new Response(new Uint8Array(4_800), { headers: { 'content-type': 'audio/pcm' } }),
+  )
+  const gateway = await startTestGateway({
+    // Accepting is what is tested; running what was accepted would only slow it down.
+    role: 'api',
+    providers: (url) => [
+      sandboxProvider(url),
+      sandboxProvider(upstream.url, {
+        preset: 'custom',
+        id: 'acme',
+        base_url: upstream.url,
+        discover: false,
+        models: [
+          {
+            id: 'acme/ear',
+            upstream: 'ear',
+            modality: 'transcription',
+            prices: { audio_per_minute: '0.01' },
+          },
+          {
+            id: 'acme/mouth',
+            upstream: 'mouth',
+            modality: 'speech',
+            prices: { characters_per_million: '1' },
+          },
+        ],
+      }),
+    ],
+  })
+  const unhurried = await gateway.addOrganization({ batchesPerMinute: null })
+  const { json } = await gateway.get('//openapi.json', { key: null })
+  const keyOf = (path: string) => (path.startsWith('/organization') ? unhurried.managementKey : unhurried.key)
+  const operations: Operation[] = []
+  const parameters: BadInputGateway['parameters'] = []
+  for (const [path, methods] of Object.entries(asSchema(json['paths']))) {
+    for (const [method, operation] of Object.entries(asSchema(methods))) {
+      const described = asSchema(operation)
+      const id = String(described['operationId'])
+      const key = keyOf(path)
+      const sent = { method: method.toUpperCase(), path, key }
+      for (const parameter of (described['parameters'] ?? []) as Schema[])
+        parameters.push({ ...sent, in: String(parameter['in']), name: String(parameter['name']) })
+      const content = asSchema(asSchema(described['requestBody'])['content'])
+      for (const [contentType, media] of Object.entries(content)) {
+        const schema = asSchema(asSchema(media)['schema'])
+        operations.push({ ...sent, id, contentType, schema, valid: validBodies[id] ?? {} })
+      }
+    }
+  }
+  return {
+    gateway,
+    components: asSchema(asSchema(json['components'])['schemas']),
+    operations,
+    parameters,
+    async stop() {
+      await gateway.stop()
+      await upstream.stop()
+    },
+  }
+}
