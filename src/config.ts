@@ -82,7 +82,9 @@ export const configFileSchema = z.strictObject({
     .describe('Prices by public model id, for every provider'),
 })
 
+/** Prices of one model as the operator writes them, in USD. */
 export type ModelPrices = z.output<typeof pricesSchema>
+/** One deployment as the operator writes it. */
 export type ProviderConfig = z.output<typeof providerSchema>
 
 /** What the gateway runs with. */
@@ -119,6 +121,7 @@ export interface PresetEnvironment {
   baseUrlVariable: string | null
 }
 
+/** What configuration is read from: the environment, the folder of the file, and the providers there are. */
 export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>
   cwd: string

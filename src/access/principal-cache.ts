@@ -33,12 +33,18 @@ interface Entry extends CachedPrincipal {
   readAtMs: number
 }
 
+/** What was read, by key hash; both bounded. */
+interface Readings {
+  entries: Map<string, Entry>
+  /** Hashes that were no usable key, with the monotonic time until which they need not be asked again. */
+  unknown: Map<string, number>
+}
+
 /** Bounded; the principals read longest ago give way. */
 export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalCache {
   const { clock } = options
-  const entries = new Map<string, Entry>()
-  /** Hashes that were no usable key, with the monotonic time until which they need not be asked again. */
-  const unknown = new Map<string, number>()
+  const readings: Readings = { entries: new Map(), unknown: new Map() }
+  const { entries, unknown } = readings
   const loading = new Map<string, Promise<CachedPrincipal | null>>()
   /** Rises with every change, so that a reading begun before it is not kept. */
   let generation = 0
@@ -47,26 +53,13 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
     const begun = { generation, readAtMs: clock.monotonicMs() }
     try {
       const found = await options.load(keyHash)
-      if (begun.generation === generation) keep(keyHash, found, begun.readAtMs)
+      if (begun.generation === generation) keep(readings, { keyHash, found, readAtMs: begun.readAtMs })
       return found
     } catch (error) {
       const stale = entries.get(keyHash)
       if (stale && isUnavailable(error) && stale.readAtMs + principalStaleMs > clock.monotonicMs())
         return stale
       throw error
-    }
-  }
-
-  function keep(keyHash: string, found: CachedPrincipal | null, readAtMs: number): void {
-    // Deleting first puts a known key behind all others, so that the one read longest ago gives way.
-    entries.delete(keyHash)
-    unknown.delete(keyHash)
-    if (found) {
-      makeRoom(entries, principalCacheMax)
-      entries.set(keyHash, { ...found, readAtMs })
-    } else {
-      makeRoom(unknown, unknownKeyCacheMax)
-      unknown.set(keyHash, readAtMs + principalFreshMs)
     }
   }
 
@@ -107,6 +100,22 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
         if (principal.organizationId === organizationId) entries.delete(keyHash)
       }
     },
+  }
+}
+
+function keep(
+  { entries, unknown }: Readings,
+  { keyHash, found, readAtMs }: { keyHash: string; found: CachedPrincipal | null; readAtMs: number },
+): void {
+  // Deleting first puts a known key behind all others, so that the one read longest ago gives way.
+  entries.delete(keyHash)
+  unknown.delete(keyHash)
+  if (found) {
+    makeRoom(entries, principalCacheMax)
+    entries.set(keyHash, { ...found, readAtMs })
+  } else {
+    makeRoom(unknown, unknownKeyCacheMax)
+    unknown.set(keyHash, readAtMs + principalFreshMs)
   }
 }
 

@@ -85,6 +85,7 @@ export interface AudioSource {
   open(): ReadableStream<Uint8Array>
 }
 
+/** A transcription that is asked for. Times in milliseconds, the temperature as sent. */
 export interface TranscriptionCall extends CallBase {
   kind: 'transcription'
   audio: AudioSource
@@ -98,6 +99,7 @@ export interface TranscriptionCall extends CallBase {
   keyterms: readonly string[]
 }
 
+/** A voice or a picture to speak like; either its data or its address is set. */
 export interface SpeechReference {
   type: 'audio' | 'image'
   /** Base64 without a data-URL prefix, or null when `url` is set. */
@@ -107,6 +109,7 @@ export interface SpeechReference {
   transcript: string | null
 }
 
+/** Speech that is asked for. `speed` 1 is the voice's own. */
 export interface SpeechCall extends CallBase {
   kind: 'speech'
   input: string

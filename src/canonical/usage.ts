@@ -32,6 +32,7 @@ export const priceUnits = [
   'character',
   'request',
 ] as const
+/** Something that is priced by the million. */
 export type PriceUnit = (typeof priceUnits)[number]
 
 /** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */

@@ -14,6 +14,7 @@ export interface Attempt {
   errorType: string | null
 }
 
+/** What a call knows of itself when it is told to its caller. */
 export interface MetadataSource {
   call: Call
   generationId: string

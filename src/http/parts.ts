@@ -21,6 +21,7 @@ export interface RequestLog {
   facts: CallFacts
 }
 
+/** Where the edge reports every request it answered, and what was our own fault about one. */
 export interface HttpLog {
   request(entry: RequestLog): void
   failure(error: GatewayError, facts: { requestId: string; route: string }): void

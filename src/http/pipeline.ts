@@ -29,6 +29,7 @@ export interface Authenticated extends Exchange {
   principal: Principal
 }
 
+/** One method on one path, and who may use it. */
 export interface Route {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the version segment, with `:name` for parameters. */

@@ -140,13 +140,16 @@ export function createLimiter(options: LimiterOptions): Limiter {
       const gate = gateOf(deployment)
       return Math.max(0, freePlaces(gate, 'batch', clock.monotonicMs()) - gate.waiting.batch.size)
     },
-    states: () =>
-      [...gates.values()].map(({ deployment, limit, running, waiting }) => ({
-        deploymentId: deployment.id,
-        limit: Math.floor(limit),
-        running,
-        waiting: waiting.live.size + waiting.batch.size,
-      })),
+    states: () => [...gates.values()].map(stateOf),
+  }
+}
+
+function stateOf({ deployment, limit, running, waiting }: Gate) {
+  return {
+    deploymentId: deployment.id,
+    limit: Math.floor(limit),
+    running,
+    waiting: waiting.live.size + waiting.batch.size,
   }
 }
 

@@ -37,6 +37,9 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
 
 /** With no provider configured main.ts starts the simulator; the one way from src to it. */
 const sandboxEdge = { from: 'src/main.ts', to: 'simulator/server.ts' }
+/** The version is written down once, where npm reads it. */
+const versionEdge = { from: 'src/main.ts', to: 'package.json' }
+const outwardEdges = [sandboxEdge, versionEdge]
 
 /** What `config.ts` may import besides the schema library. */
 const configFolders = new Set(['core', 'canonical'])
@@ -80,11 +83,12 @@ function brokenProgramBorder(file: string, target: string): Broken | null {
     }
   }
   if (file.startsWith('src/') && !target.startsWith('src/') && !isTest(file)) {
-    if (file === sandboxEdge.from && target === sandboxEdge.to) return null
+    if (outwardEdges.some(({ from, to }) => file === from && target === to)) return null
     return {
       rule: 'src-border',
       problem: `imports ${target}, which is outside src/`,
-      remedy: 'What runs in production lives in src/; only main.ts reaches out, to start the sandbox.',
+      remedy:
+        'What runs in production lives in src/; only main.ts reaches out, for the sandbox and the version.',
     }
   }
   return null

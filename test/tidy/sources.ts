@@ -152,7 +152,7 @@ function childrenOf(node: SyntaxNode): SyntaxNode[] {
 
 /** Unit tests and shared cases: they may reach across layers and be long. */
 export function isTest(file: string): boolean {
-  return /\.(test|case)\.ts$/.test(file) || file.startsWith('test/')
+  return /(\.(test|case)|\/testing)\.ts$/.test(file) || file.startsWith('test/')
 }
 
 const skippedFolders = new Set(['node_modules', 'dist', 'fixtures', '.git', 'data'])
