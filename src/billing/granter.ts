@@ -301,7 +301,7 @@ const limitNames: Record<BudgetRef['kind'], string> = {
 function paymentRequired(request: HoldRequest, budget: BudgetRef, available: bigint): GatewayError {
   const needed = smallestOf(request)
   const detail = request.describe?.(available) ?? `${formatCredits(available)} credits are available.`
-  const message = `This call may cost up to ${formatCredits(needed)} credits, more than ${limitNames[budget.kind]} cover. ${detail}`
+  const message = `This call may cost up to ${formatCredits(needed)} credits, more than is left of ${limitNames[budget.kind]}. ${detail}`
   return new GatewayError('payment_required', message, {
     metadata: {
       limit_source: limitSources[budget.kind],

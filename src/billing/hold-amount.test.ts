@@ -44,10 +44,10 @@ test('input that may be billed as a cache write is held at the dearest price', (
   expect(holdAmountOf(demandOf({ inputTokens: 100 }), endpoint, 1)).toBe(200n)
 })
 
-test('audio is held by its own length, never by bytes, and by an hour when nobody knows it', () => {
+test('audio is held by its own length in whole seconds and one more, never by bytes, and by an hour when nobody knows it', () => {
   const endpoint = endpointOf('transcription', { audioMillisecond: million })
-  expect(holdAmountOf(demandOf({ audioMilliseconds: 61_500 }), endpoint, 1)).toBe(61_500n)
-  expect(holdAmountOf(demandOf({ audioMilliseconds: null }), endpoint, 1)).toBe(3_600_000n)
+  expect(holdAmountOf(demandOf({ audioMilliseconds: 61_500 }), endpoint, 1)).toBe(63_000n)
+  expect(holdAmountOf(demandOf({ audioMilliseconds: null }), endpoint, 1)).toBe(3_601_000n)
   expect(holdAmountOf(demandOf({ characters: 40 }), endpointOf('speech', { character: million }), 1)).toBe(
     40n,
   )

@@ -41,7 +41,8 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
   const inputPrice = dearest(price.inputToken, price.cachedInputToken, price.cacheWriteToken)
   terms.push({ quantity: promptTokens(demand, ratio), price: inputPrice })
   if (endpoint.modality === 'transcription') {
-    const milliseconds = demand.audioMilliseconds ?? audioMillisecondsUnknownHold
+    // Providers that bill time round it up to whole seconds, some from a length a little longer than the container's.
+    const milliseconds = wholeSeconds(demand.audioMilliseconds ?? audioMillisecondsUnknownHold)
     terms.push({ quantity: Math.ceil(milliseconds), price: price.audioMillisecond ?? 0n })
     if (price.audioMillisecond === undefined) {
       const tokens = Math.ceil((milliseconds / 1_000) * audioTokensPerSecondMax)
@@ -102,4 +103,8 @@ function dearest(...prices: readonly (bigint | undefined)[]): bigint {
   let most = 0n
   for (const price of prices) if (price !== undefined && price > most) most = price
   return most
+}
+
+function wholeSeconds(milliseconds: number): number {
+  return milliseconds <= 0 ? 0 : (Math.ceil(milliseconds / 1_000) + 1) * 1_000
 }
