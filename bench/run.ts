@@ -5,7 +5,7 @@ import { largeBatch } from './cases/batch.ts'
 import { hangUps } from './cases/hang-ups.ts'
 import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
-import { bodies, saturatedJson, saturatedStream } from './cases/saturated.ts'
+import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
 import { fullScale, quickScale, type Scale } from './harness/scale.ts'
@@ -15,6 +15,7 @@ import { startWorld, type World } from './harness/world.ts'
 const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale) => Promise<void>>> = {
   json: saturatedJson,
   stream: saturatedStream,
+  paced: pacedStream,
   bodies,
   'open-json': openLoopJson,
   'open-stream': openLoopStream,

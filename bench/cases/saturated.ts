@@ -122,6 +122,30 @@ export async function saturatedStream(world: World, report: Report, scale: Scale
   if (!peer) report.rows.push(notRun('SSE 50 chunks: Portkey', 'answers 500 to every streamed reply here'))
 }
 
+/**
+ * Streams whose 50 chunks come one by one, as a model writes them: then copying is fifty reads and writes, and not one.
+ * The pace is the upstream's, so this is CPU per stream and not throughput.
+ */
+export async function pacedStream(world: World, report: Report, scale: Scale): Promise<void> {
+  const model = '5-50-5'
+  const own = headraceTarget(world.headrace, model, 1000)
+  const floor = {
+    ...own,
+    name: 'nginx',
+    port: world.floor.port,
+    path: `/${model}/v1/chat/completions`,
+    process: world.floor.process,
+    headrace: null,
+  }
+  const results = await runChecked('SSE 50 chunks one by one', [floor, own], { world, report, scale })
+  compare(
+    report,
+    { what: 'SSE 50 chunks one by one', key: 'sse_50_paced', limit: 2.5 },
+    resultOf(results, 'headrace'),
+    resultOf(results, 'nginx'),
+  )
+}
+
 /** Bodies of one size both ways, against nginx copying them. */
 export async function bodies(world: World, report: Report, scale: Scale): Promise<void> {
   const sizes = [

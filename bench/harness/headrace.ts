@@ -30,7 +30,7 @@ export interface Upstreams {
 }
 
 /** Names of the paced upstream's models: milliseconds to the first frame, frames, milliseconds between them. */
-export const pacedModels = ['5-50-10', '20-1000-100', '0-1000000-0', '500-60-500'] as const
+export const pacedModels = ['5-50-10', '5-50-5', '20-1000-100', '0-1000000-0', '500-60-500'] as const
 
 /** Starts `bin/headrace.js serve` with everything on. */
 export async function startHeadrace(options: {

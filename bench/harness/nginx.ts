@@ -26,21 +26,24 @@ export async function startUpstream(folder: string): Promise<Nginx> {
 }
 
 /** Passes bytes to the upstream and back: the least a gateway can cost. */
-export async function startFloor(folder: string, upstreamPort: number): Promise<Nginx> {
+export async function startFloor(
+  folder: string,
+  ports: { staticPort: number; pacedPort: number },
+): Promise<Nginx> {
   return startNginx(
     'nginx',
     folder,
     (port) => `
-    upstream replies { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 100000000; }
+    upstream replies { server 127.0.0.1:${ports.staticPort}; keepalive 256; keepalive_requests 100000000; }
+    upstream paced { server 127.0.0.1:${ports.pacedPort}; keepalive 256; keepalive_requests 100000000; }
     server {
       listen 127.0.0.1:${port} backlog=4096;
-      location / {
-        proxy_pass http://replies;
-        proxy_http_version 1.1;
-        proxy_set_header Connection "";
-        proxy_buffers 32 64k;
-        proxy_max_temp_file_size 0;
-      }
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffers 32 64k;
+      proxy_max_temp_file_size 0;
+      location / { proxy_pass http://replies; }
+      location ~ ^/[0-9] { proxy_pass http://paced; proxy_buffering off; }
     }`,
   )
 }

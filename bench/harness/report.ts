@@ -95,8 +95,10 @@ export function recordBaseline(ratios: Report['ratios'], file: string): void {
   const known = existsSync(file)
     ? (JSON.parse(readFileSync(file, 'utf8')) as { ratios: Report['ratios'] }).ratios
     : {}
-  const rounded = Object.entries({ ...known, ...ratios }).map(([name, ratio]) => [name, round(ratio)])
-  const sorted = Object.fromEntries(rounded.toSorted())
+  const rounded = Object.entries({ ...known, ...ratios }).map(
+    ([name, ratio]) => [name, round(ratio)] as const,
+  )
+  const sorted = Object.fromEntries(rounded.toSorted(([left], [right]) => (left < right ? -1 : 1)))
   writeFileSync(file, `${JSON.stringify({ machine: machineFacts(), ratios: sorted }, null, 2)}\n`)
 }
 

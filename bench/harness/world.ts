@@ -38,7 +38,7 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
     const upstream = kept(await startUpstream(folder))
     const paced = kept(await startPaced(folder))
     const upstreams = { staticPort: upstream.port, pacedPort: paced.port }
-    const floor = kept(await startFloor(folder, upstream.port))
+    const floor = kept(await startFloor(folder, upstreams))
     const headrace = kept(
       await startHeadrace({ name: 'headrace', folder, upstreams, isPrepaid: true, bunFlags }),
     )
