@@ -51,7 +51,7 @@ async function run(files: readonly string[], options: readonly string[]): Promis
   const reason = whyNoPostgres()
   let postgres: TestPostgres | null = null
   const cleanUp = () => {
-    postgres?.stop()
+    void postgres?.stop()
     rmSync(folder, { recursive: true, force: true })
   }
   // The server is a daemon: without this it would outlive a run that somebody breaks off.

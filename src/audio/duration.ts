@@ -33,12 +33,6 @@ export function estimateDurationMs(format: string, sizeBytes: number): number {
   return Math.min(Math.max(1, Math.ceil(sizeBytes / 2)), audioDurationMsMax)
 }
 
-/** A figure that a provider gave, as whole milliseconds, or null when it cannot be true of any audio. */
-export function toPlausibleMilliseconds(seconds: number): number | null {
-  const milliseconds = Math.round(seconds * 1000)
-  return milliseconds >= 0 && milliseconds <= audioDurationMsMax ? milliseconds : null
-}
-
 /** Containers that tell their length in a few reads, or that the parser does not measure. */
 async function measureDirectly(format: string, blob: BoundedBlob): Promise<number | null> {
   if (format === 'wav') return measureWav(blob)

@@ -1,7 +1,7 @@
 import { creditsBudget } from '../billing/budget-ids.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { BatchId, OrganizationId } from '../core/ids.ts'
+import type { BatchId } from '../core/ids.ts'
 import { batchItemsAtOnce, ingestsMax, retentionEveryMs } from '../core/limits.ts'
 import { parseCredits } from '../core/money.ts'
 import { answerable, unavailable } from './availability.ts'
@@ -230,7 +230,7 @@ class StoredBatches implements Batches {
     if (!isTerminal(batch.status) || batch.usageJson === null || !isPrepaid(batch)) return null
     const cost = (JSON.parse(batch.usageJson) as { cost?: number | null }).cost ?? 0
     if (parseCredits(cost) <= batch.estimateNanocredits) return null
-    const balance = await this.#parts.readBalance(batch.organizationId as OrganizationId)
+    const balance = await this.#parts.readBalance(batch.organizationId)
     if (balance === null || balance >= 0n) return null
     const message = 'The batch cost more than the balance. Add credits and ask again for the results.'
     return new GatewayError('payment_required', message)

@@ -82,7 +82,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     refreshStale() {
       const staleMs = clock.monotonicMs() - discoveryRetryMs
       return readAll(
-        entries.filter((entry) => entry.running || entry.readAtMs <= staleMs),
+        entries.filter((entry) => entry.running !== null || entry.readAtMs <= staleMs),
         options,
       )
     },

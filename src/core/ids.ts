@@ -6,8 +6,6 @@ export type OrganizationId = Id<'organization'>
 export type KeyId = Id<'key'>
 export type BatchId = Id<'batch'>
 export type GenerationId = Id<'generation'>
-export type RequestId = Id<'request'>
-export type OwnerId = Id<'owner'>
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const poolBytes = 4096
@@ -38,7 +36,10 @@ export function newId(prefix: string, nowMs: number): string {
  * The first two of the 20 are the millisecond, so that rows of one second land side by side in every index: random
  * places would make each commit write many pages.
  */
-export function newGenerationId(prefix: 'gen' | 'gen-stt' | 'gen-tts' | 'gen-batch', nowMs: number): GenerationId {
+export function newGenerationId(
+  prefix: 'gen' | 'gen-stt' | 'gen-tts' | 'gen-batch',
+  nowMs: number,
+): GenerationId {
   const seconds = Math.floor(nowMs / 1000)
   const milliseconds = Math.floor(nowMs - seconds * 1000)
   return `${prefix}-${seconds}-${milliseconds.toString(36).padStart(2, '0')}${randomText(18)}`

@@ -281,8 +281,7 @@ export const modelSamplesMin = 20
 /** The learned ratio of actual to estimated prompt tokens is trusted within these bounds, in millionths. */
 export const ratioPpmMin = 250_000
 export const ratioPpmMax = 4_000_000
-/** Changed statistics are saved this often, and so many rows at once. */
-export const modelStatsSaveEveryMs = 30_000
+/** Changed statistics saved at once, in rows. */
 export const modelStatsSaveMax = 200
 /** Output assumed for a hold when neither caller nor endpoint nor context states a limit. */
 export const outputTokensUnknown = 16_384

@@ -6,7 +6,6 @@ import { assert } from './assert.ts'
  */
 export type Nanocredits = bigint
 
-export const nanocreditsPerCredit = 1_000_000_000n
 const unitsPerPrice = 1_000_000n
 
 /** One term of a cost: so many units at so many nanocredits per million of them. */

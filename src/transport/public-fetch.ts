@@ -107,7 +107,7 @@ function toFile(response: IncomingMessage, target: URL): FetchedFile {
   return {
     contentType: response.headers['content-type'] ?? null,
     name: decodeName(target.pathname.split('/').at(-1) ?? ''),
-    body: response as unknown as FetchedFile['body'],
+    body: response as FetchedFile['body'],
   }
 }
 

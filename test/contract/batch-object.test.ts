@@ -237,6 +237,6 @@ test('3.s1 a status is one of eight, and a batch goes through them in order', ()
     ['validating', 'in_progress', 'finalizing', 'completed'].indexOf(status),
   )
   expect(ranks).not.toContain(-1)
-  expect(ranks).toEqual(ranks.toSorted())
+  expect(ranks).toEqual(ranks.toSorted((left, right) => left - right))
   expect(ranks.at(-1)).toBe(3)
 })

@@ -21,7 +21,7 @@ const patch = (body: unknown, key: string | null = gateway.managementKey) =>
   gateway.request(path, { method: 'PATCH', body, key })
 const patched = async (body: unknown, key?: string | null) => {
   const response = await patch(body, key)
-  return { status: response.status, json: (await response.json()) as unknown }
+  return { status: response.status, json: await response.json() }
 }
 const modelsOf = async (key: string | null, route = '/models') => {
   const { json } = await gateway.get(`${route}?limit=1000`, { key })

@@ -49,8 +49,8 @@ class MoneyProcess {
   }
 
   begin(): void {
-    this.child.stdin.write('go\n')
-    this.child.stdin.flush()
+    void this.child.stdin.write('go\n')
+    void this.child.stdin.flush()
   }
 
   async kill(): Promise<void> {

@@ -116,8 +116,7 @@ test('transcription', async () => {
         response_format: 'verbose_json',
         timestamp_granularities: ['word', 'segment'],
       }),
-    ({ duration, segments, words }) =>
-      Number(duration) === 1 && Array.isArray(segments) && Array.isArray(words),
+    ({ duration, segments, words }) => duration === 1 && Array.isArray(segments) && Array.isArray(words),
   )
 })
 

@@ -62,8 +62,20 @@ afterAll(async () => {
 
 const model = 'openai/gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'Say hello' }]
-const send = (caller: OpenRouter, more: Record<string, unknown> = {}) =>
-  caller.chat.send({ chatRequest: { model, messages, stream: false, ...more } })
+
+// The client's types do not tell which of the two answers a request has.
+async function send(caller: OpenRouter, more: Record<string, unknown> = {}) {
+  const answer = await caller.chat.send({ chatRequest: { model, messages, stream: false, ...more } })
+  if (!('choices' in answer)) throw new Error('a stream came where none was asked for')
+  return answer
+}
+
+async function sendStreamed(caller: OpenRouter) {
+  const answer = await caller.chat.send({ chatRequest: { model, messages, stream: true } })
+  if ('choices' in answer) throw new Error('no stream came where one was asked for')
+  return answer
+}
+
 const audio = Buffer.from(toneWav(1)).toString('base64')
 
 test('chat, with log probabilities and with tools', async () => {
@@ -84,7 +96,7 @@ test('chat, with log probabilities and with tools', async () => {
 
 test('streaming chat', async () => {
   const text = await calling('chat.send stream', async () => {
-    const stream = await client.chat.send({ chatRequest: { model, messages, stream: true } })
+    const stream = await sendStreamed(client)
     let whole = ''
     let usage = 0
     for await (const chunk of stream) {
@@ -100,7 +112,7 @@ test('streaming chat', async () => {
 test('a stream that breaks tells its error in a chunk that parses', async () => {
   await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'error_chunk=2' }])
   const error = await calling('chat.send stream', async () => {
-    const stream = await client.chat.send({ chatRequest: { model, messages, stream: true } })
+    const stream = await sendStreamed(client)
     let seen: { code: number; message: string } | undefined
     for await (const chunk of stream) seen = chunk.error ?? seen
     return seen

@@ -28,7 +28,7 @@ export async function migratePostgres(
       await connection.unsafe('commit')
     } finally {
       // The driver closes a connection that comes back inside a transaction, and the server rolls it back.
-      connection.release()
+      void connection.release()
     }
   })
 }

@@ -46,7 +46,7 @@ async function attempt(
     return returned
   } finally {
     if (isOpen) await connection.unsafe('rollback').catch(() => undefined)
-    connection.release()
+    void connection.release()
   }
 }
 
