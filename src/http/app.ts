@@ -22,7 +22,31 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
   app.options('*', () => new Response(null, { status: 204, headers: preflightHeaders }))
   app.notFound((context) => unknownPath(context.req.raw, parts))
   app.onError((error) => unexpected(error, parts))
-  return { fetch: (request) => app.fetch(request) }
+  return {
+    fetch(request) {
+      const addressed = withAddress(request)
+      return addressed ? app.fetch(addressed) : unaddressed(parts)
+    },
+  }
+}
+
+/**
+ * The request with an address that can be parsed; null when its Host is none. HTTP/1.0 needs no Host, and the health
+ * checks of some load balancers send none: the server then gives the path alone.
+ */
+function withAddress(request: Request): Request | null {
+  const { url } = request
+  if (URL.canParse(url)) return request
+  return url.startsWith('/') && URL.canParse(url, 'http://localhost')
+    ? new Request(`http://localhost${url}`, request)
+    : null
+}
+
+function unaddressed(parts: HttpParts): Response {
+  const error = new GatewayError('invalid_request', 'The Host header is not the name of a host.', {
+    param: 'host',
+  })
+  return errorResponse(error, 'catalog', new Headers({ 'x-request-id': newId('req', parts.clock.nowMs()) }))
 }
 
 function add(app: Hono, route: Route, parts: HttpParts): void {

@@ -1,5 +1,13 @@
 import { afterAll, expect, test } from 'bun:test'
-import { at, readAnswer, sandboxProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import {
+  type Answer,
+  at,
+  readAnswer,
+  sandboxProvider,
+  startTestGateway,
+  toneWav,
+  until,
+} from '../support/gateway.ts'
 
 // Sections 1, 2.6, 5, 7 and 9: what all operations have in common.
 
@@ -183,6 +191,107 @@ test('7.r1 code equals the HTTP status, whatever the status', async () => {
   expect(seen.size).toBe(5)
 })
 
+// Each status of section 7 by the shortest way to it, with the one error_type that clients may rely on.
+const statuses: readonly [name: string, status: number, errorType: string, ask: () => Promise<Answer>][] = [
+  [
+    '7.e400 invalid parameters are 400',
+    400,
+    'invalid_request',
+    () => gateway.post('/audio/speech', { ...speech, voice: 1 }),
+  ],
+  [
+    '7.e401 missing or invalid authentication is 401',
+    401,
+    'authentication',
+    () => gateway.post('/audio/speech', speech, { key: 'nobody-has-this-key-01' }),
+  ],
+  [
+    '7.e402 insufficient credits are 402',
+    402,
+    'payment_required',
+    async () => {
+      const { key } = await gateway.addOrganization({ credits: '0.000001' })
+      return gateway.post('/chat/completions', chat, { key })
+    },
+  ],
+  [
+    '7.e403 what policy forbids is 403',
+    403,
+    'permission_denied',
+    async () => {
+      const { key } = await gateway.addOrganization({ policy: { allowed_models: ['openai/gpt-4o'] } })
+      return gateway.post('/chat/completions', chat, { key })
+    },
+  ],
+  [
+    '7.e404b a resource that does not exist is 404',
+    404,
+    'not_found',
+    () => gateway.get('/batches/batch_nobody'),
+  ],
+  [
+    '7.e413 a payload that is too large is 413',
+    413,
+    'payload_too_large',
+    () => gateway.post('/batches', '{}', { headers: { 'content-length': '200000001' } }),
+  ],
+  [
+    '7.e422 violated batch constraints are 422',
+    422,
+    'unprocessable',
+    () => gateway.post('/batches', { ...batch, requests: [...batch.requests, ...batch.requests] }),
+  ],
+  [
+    '7.e429 a rate limit is 429',
+    429,
+    'rate_limit_exceeded',
+    async () => {
+      const { key } = await gateway.addOrganization({ requestsPerMinute: 1 })
+      for (let turn = 0; turn < 2; turn += 1) await gateway.post('/chat/completions', chat, { key })
+      return gateway.post('/chat/completions', chat, { key })
+    },
+  ],
+  [
+    '7.e502 a provider that returned an error is 502',
+    502,
+    'provider_unavailable',
+    () => failing('/audio/speech', speech, 'status=500'),
+  ],
+  [
+    '7.e524 a provider that did not answer in time is 524',
+    524,
+    'timeout',
+    () => failing('/audio/speech', speech, 'status=524'),
+  ],
+  [
+    '7.e529 a provider that is overloaded is 529',
+    529,
+    'provider_overloaded',
+    () => failing('/audio/speech', speech, 'status=529'),
+  ],
+]
+
+async function failing(path: string, body: unknown, fault: string): Promise<Answer> {
+  await gateway.admin('faults', [{ match: { path }, fault }])
+  const answer = await gateway.post(path, body)
+  await gateway.admin('faults', [])
+  return answer
+}
+
+for (const [name, status, errorType, ask] of statuses) {
+  test(name, async () => {
+    const { json, status: got } = await ask()
+    expect([got, at(json, 'error.code'), at(json, 'error.error_type')]).toEqual([status, status, errorType])
+  })
+}
+
+test('7.e503 a service that is stopping is 503 on audio operations', async () => {
+  const leaving = await startTestGateway()
+  await leaving.stop()
+  for (const path of ['/audio/speech', '/audio/transcriptions'])
+    expect((await leaving.post(path, speech)).status).toBe(503)
+})
+
 test('7.e404 a path that does not exist, and a wrong method, are 404 with the envelope', async () => {
   await isEnvelope(await gateway.request('/nothing/here'), 404)
   await isEnvelope(await gateway.request('/audio/speech'), 404)
@@ -190,7 +299,7 @@ test('7.e404 a path that does not exist, and a wrong method, are 404 with the en
   await isEnvelope(await gateway.request('//elsewhere'), 404)
 })
 
-test('7.e500 an unexpected failure is 500 with the envelope, and says nothing of its cause', async () => {
+test('7.e500 an unexpected failure is 500 on every operation, with the envelope and without its cause', async () => {
   let isBroken = false
   const clock = {
     nowMs: () => {

@@ -375,13 +375,13 @@ test('4.3.e429 a rate of the key is 429', async () => {
   expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
 })
 
-const failures: readonly [clause: string, upstreamStatus: number, status: number][] = [
-  ['4.3.e502', 500, 502],
-  ['4.3.e524', 504, 524],
-  ['4.3.e529', 529, 529],
+const failures: readonly [name: string, upstreamStatus: number, status: number][] = [
+  ['4.3.e502 a provider that fails is 502', 500, 502],
+  ['4.3.e524 a provider that does not answer in time is 524', 504, 524],
+  ['4.3.e529 a provider that is overloaded is 529', 529, 529],
 ]
-for (const [clause, upstreamStatus, status] of failures) {
-  test(`${clause} a provider’s ${upstreamStatus} is ${status}`, async () => {
+for (const [name, upstreamStatus, status] of failures) {
+  test(name, async () => {
     const other = await startTestGateway({ providers: () => [acme(upstream.url)] })
     upstream.answer(() => Response.json({ error: { message: 'no' } }, { status: upstreamStatus }))
     const answer = await other.post('/audio/transcriptions', plain)
