@@ -308,19 +308,19 @@ test('7.e500 an unexpected failure is 500 on every operation, with the envelope 
     },
     monotonicMs: () => performance.now(),
   }
-  const failing = await startTestGateway({ hooks: { clock, writeLog: () => undefined } })
+  const broken = await startTestGateway({ hooks: { clock, writeLog: () => undefined } })
   try {
     for (const { method, path, body } of operations) {
       isBroken = true
-      const key = path.startsWith('/organization') ? failing.managementKey : failing.key
-      const response = await failing.request(path, { method, body, key })
+      const key = path.startsWith('/organization') ? broken.managementKey : broken.key
+      const response = await broken.request(path, { method, body, key })
       isBroken = false
       expect(await response.clone().text()).not.toContain('secret')
       await isEnvelope(response, 500)
     }
   } finally {
     isBroken = false
-    await failing.stop()
+    await broken.stop()
   }
 })
 
