@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { apiDescription } from './api-description.ts'
+import { openApiDocument } from './openapi.ts'
+import type { HttpParts } from './parts.ts'
+import { routes } from './routes.ts'
+
+// Routes only keep their parts for when they are called.
+const known = routes({} as HttpParts)
+const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+test('every route is described, and every description has its route', () => {
+  expect(Object.keys(apiDescription).toSorted()).toEqual(known.map(keyOf).toSorted())
+})
+
+test('a description says who may call as the route does', () => {
+  for (const route of known) {
+    expect([keyOf(route), apiDescription[keyOf(route)]?.access]).toEqual([keyOf(route), route.access])
+  }
+})
+
+test('operation ids are unique, for they become the names of functions in generated clients', () => {
+  const ids = Object.values(apiDescription).map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('every reference of the document leads somewhere', () => {
+  const text = JSON.stringify(openApiDocument(''))
+  const document = JSON.parse(text) as { components: Record<string, Record<string, unknown>> }
+  const references = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)]
+  expect(references.length).toBeGreaterThan(50)
+  for (const [whole, kind = '', name = ''] of references)
+    expect([whole, document.components[kind]?.[name] !== undefined]).toEqual([whole, true])
+  expect(text).not.toContain('#/$defs/')
+})
+
+test('examples of requests are accepted by the schemas that validate', () => {
+  let examples = 0
+  for (const [key, { body }] of Object.entries(apiDescription)) {
+    for (const { schema, example } of Object.values(body ?? {})) {
+      if (example === undefined) continue
+      examples += 1
+      expect([key, schema.safeParse(example).success]).toEqual([key, true])
+    }
+  }
+  expect(examples).toBeGreaterThanOrEqual(6)
+})
+
+test('every operation tells its errors, and the paths begin below the base path', () => {
+  const document = openApiDocument('/ai') as {
+    servers: { url: string }[]
+    paths: Record<string, Record<string, { responses: Record<string, unknown> }>>
+  }
+  expect(document.servers).toEqual([{ url: '/ai/v1' }])
+  for (const operations of Object.values(document.paths)) {
+    for (const { responses } of Object.values(operations)) {
+      const statuses = Object.keys(responses).map(Number)
+      expect(statuses.some((status) => status < 300)).toBe(true)
+      expect(statuses).toContain(401)
+      expect(statuses).toContain(500)
+    }
+  }
+})
