@@ -110,8 +110,8 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
   const stop = async () => {
     stopSaving()
     providers.discovery.stop()
-    await edge.close()
-    await batches.stop()
+    // Together: a batch must not begin new items for as long as some live stream takes to end.
+    await Promise.all([edge.close(), batches.stop()])
     await money.accounts.saveLearning(money.learning).catch(() => undefined)
     await money.billing.stop()
     core.access.rates.stop()
