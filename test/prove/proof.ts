@@ -26,9 +26,3 @@ export function combine(results: readonly ProofResult[]): ProofResult {
 export function notRun(reason: string): ProofResult {
   return { status: 'NOT RUN', figures: [reason] }
 }
-
-/** A proof of figures and of what is wrong with them. */
-export function judge(figures: readonly string[], problems: readonly string[]): ProofResult {
-  if (problems.length === 0) return { status: 'PASS', figures }
-  return { status: 'FAIL', figures: [...figures, ...problems.map((problem) => `WRONG: ${problem}`)] }
-}
