@@ -29,6 +29,8 @@ export const captureWaitMs = 10_000
 export const recallWaitMs = 250
 /** Least time between two write groups, in which writes gather: one wake-up of the writer costs as much as ten inserts. */
 export const writerSpacingMs = 2
+/** Rows of a group from which on the next one waits that long: below it there is little to gather, and a caller waits for it. */
+export const writerBusyRows = 20
 /** How long a commit may take before its caller is told that storage is unavailable; longer than any healthy disk. */
 export const commitWaitMs = 30_000
 /** How long a read may take on a database across the network before its connection is given up. */

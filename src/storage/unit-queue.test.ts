@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { writerQueueMax } from '../core/limits.ts'
+import { writerBusyRows, writerQueueMax } from '../core/limits.ts'
 import type { Unit } from './database.ts'
 import { UnitQueue } from './unit-queue.ts'
 import type { PendingUnit } from './unit-queue.ts'
@@ -66,6 +66,26 @@ test('a group is full at its rows, and a larger unit is a group of its own', asy
   const sizes = runner.groups.map((group) => group.length)
   expect(sizes).toEqual([10, 5, 1, 2])
   expect(all.length).toBe(18)
+})
+
+test('only after a large group do later units gather for a while', async () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  const groups: number[] = []
+  const run = (group: readonly PendingUnit[]) => {
+    groups.push(group.length)
+    for (const pending of group) pending.resolve([])
+    return Promise.resolve()
+  }
+  const queue = new UnitQueue({ run, groupsMax: 1, rowsMax: 100, spacingMs: 3_600_000 })
+  await queue.add({ ...unit, rowsEstimate: writerBusyRows - 1 })
+  await turn()
+  await queue.add({ ...unit, rowsEstimate: writerBusyRows })
+  await turn()
+  void queue.add(unit)
+  await turn()
+  await turn()
+  expect(groups).toEqual([1, 1])
+  expect(queue.length).toBe(1)
 })
 
 test('a full queue refuses at once instead of filling memory', async () => {

@@ -1,4 +1,4 @@
-import { commitWaitMs, writerQueueMax } from '../core/limits.ts'
+import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits.ts'
 import { StorageFailure, storageUnavailable } from './database.ts'
 import type { Row, Unit } from './database.ts'
 
@@ -19,13 +19,16 @@ export interface UnitQueueOptions {
   groupsMax: number
   /** Rows after which a group is full; a larger unit is a group of its own. */
   rowsMax: number
-  /** Time between the starts of two groups, in which units gather. A unit that arrives after a pause does not wait. */
+  /**
+   * Time between the starts of two groups, in which units gather, once groups have become large. A unit that arrives
+   * after a pause or after a small group does not wait.
+   */
   spacingMs: number
 }
 
 /**
  * Gathers units into groups: one wake-up of a thread or one transaction costs as much as a dozen inserts. While a group
- * runs, and for `spacingMs` after the last one started, what arrives waits for the next.
+ * runs, and for `spacingMs` after a large one started, what arrives waits for the next.
  */
 export class UnitQueue {
   readonly #options: UnitQueueOptions
@@ -33,7 +36,8 @@ export class UnitQueue {
   readonly #running = new Set<readonly PendingUnit[]>()
   #length = 0
   #scheduled = false
-  #lastStartMs = Number.NEGATIVE_INFINITY
+  /** No group starts before; by the process's own clock. */
+  #notBeforeMs = Number.NEGATIVE_INFINITY
   #watch: Timer | null = null
   #drained: (() => void)[] = []
 
@@ -72,7 +76,7 @@ export class UnitQueue {
     if (this.#scheduled || this.#waiting.length === 0 || this.#running.size >= this.#options.groupsMax) return
     this.#scheduled = true
     this.#watch ??= setTimeout(() => this.#expire(), commitWaitMs)
-    const waitMs = this.#lastStartMs + this.#options.spacingMs - performance.now()
+    const waitMs = this.#notBeforeMs - performance.now()
     // Not before the end of this turn of the loop: what else it brings travels along.
     if (waitMs <= 0) setImmediate(() => this.#start())
     else setTimeout(() => this.#start(), waitMs)
@@ -83,7 +87,8 @@ export class UnitQueue {
     while (this.#waiting.length > 0 && this.#running.size < this.#options.groupsMax) {
       const group = this.#take()
       this.#running.add(group)
-      this.#lastStartMs = performance.now()
+      const isBusy = group.reduce((rows, pending) => rows + pending.rows, 0) >= writerBusyRows
+      this.#notBeforeMs = isBusy ? performance.now() + this.#options.spacingMs : Number.NEGATIVE_INFINITY
       void this.#options.run(group).finally(() => this.#finish(group))
     }
   }
