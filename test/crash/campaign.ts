@@ -1,0 +1,277 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { audit } from './audit.ts'
+import { type ArmedSite, type CrashSite, keyOfPoint } from './crash-plan.ts'
+import type { GatewayProcess } from './gateway-process.ts'
+import { addKey, liftRates } from './people.ts'
+import { accountSites } from './sites.ts'
+import { Workload, workloadFaults } from './workload.ts'
+import { createWorld, type DatabaseName, model, type World } from './world.ts'
+
+/** What is to be survived. */
+export interface CampaignOptions {
+  database: DatabaseName
+  processes: number
+  /** Sites to be hit, and how often each. */
+  sites: readonly CrashSite[]
+  hits: number
+  /** After this long the campaign ends with what it has. */
+  msMax: number
+}
+
+/** How it went. */
+export interface CampaignResult {
+  /** Kills by site. */
+  hits: ReadonlyMap<string, number>
+  /** Everything that was not as promised. */
+  problems: readonly string[]
+  figures: { kills: number; batches: number; calls: number; seconds: number }
+}
+
+/** Often passed: these are hit at the first, second or third time, so that kills fall into different moments. */
+const frequent = new Set([
+  'ledger.capture',
+  'lease.take',
+  'lease.renew',
+  'part.commit',
+  'segment.lease',
+  'batch.accept',
+])
+/** Passed only by a process that lives for longer than the others are let. */
+const slowPoints = new Set([
+  'segment.renew',
+  'segment.free',
+  'batch.wait',
+  'segment.return',
+  'lease.reap',
+  'lease.return',
+])
+const lifeMs = { short: 3_000, long: 12_000 }
+const stopMsMax = 25_000
+const actEveryMs = 60
+const progressEveryMs = 15_000
+/** More than are used up by the hits that take one each. */
+const orphanedBatches = 30
+
+/** Kills gateways at every site under load, starts them again, and audits what is left in the end. */
+export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
+  const startMs = performance.now()
+  const world = await createWorld({ database: options.database, credits: '1000' })
+  try {
+    const campaign = new Campaign(world, options)
+    const problems = await campaign.run()
+    return {
+      hits: campaign.hits,
+      problems,
+      figures: {
+        kills: [...campaign.hits.values()].reduce((sum, count) => sum + count, 0),
+        batches: campaign.workload.batches.size,
+        calls: campaign.workload.callsStarted,
+        seconds: Math.round((performance.now() - startMs) / 1000),
+      },
+    }
+  } finally {
+    await world.remove()
+  }
+}
+
+class Campaign {
+  readonly hits = new Map<string, number>()
+  readonly workload: Workload
+  readonly #world: World
+  readonly #options: CampaignOptions
+  readonly #alive: (GatewayProcess | null)[]
+  readonly #problems: string[] = []
+  #endMs = 0
+  #picked = 0
+
+  constructor(world: World, options: CampaignOptions) {
+    this.#world = world
+    this.#options = options
+    this.#alive = Array.from({ length: options.processes }, () => null)
+    this.workload = new Workload(world, () => this.#pickUrl())
+  }
+
+  async run(): Promise<string[]> {
+    await this.#setUp()
+    this.#endMs = performance.now() + this.#options.msMax
+    const progress = setInterval(() => this.#report(), progressEveryMs)
+    await Promise.all([...this.#alive.keys()].map((slot) => this.#live(slot)).concat(this.#act()))
+    clearInterval(progress)
+    await this.#killAccounts()
+    const survivors = await Promise.all(this.#alive.map(() => this.#world.start()))
+    const [oldest] = survivors
+    this.#problems.push(...(await audit(this.#world, this.workload, oldest?.baseUrl ?? '')))
+    for (const survivor of survivors) survivor.signal('SIGTERM')
+    await Promise.all(survivors.map((survivor) => survivor.ended))
+    this.#problems.push(...(await this.#world.findings()))
+    return this.#problems
+  }
+
+  /** Batches accepted by a process that does no work, of a key that is gone when somebody else begins them. */
+  async #setUp(): Promise<void> {
+    await this.#world.setFaults(workloadFaults)
+    const gateway = await this.#world.start({}, { HEADRACE_ROLE: 'api' })
+    await liftRates(this.#world.database)
+    if (this.#options.sites.some(({ point }) => point === 'batch.fail')) {
+      const { key, keyId } = await addKey(this.#world.database)
+      for (let count = 0; count < orphanedBatches; count++) await submitOne(gateway.baseUrl, key)
+      await this.#world.database.commit({
+        name: 'test.disable',
+        statements: [{ sql: 'update api_keys set disabled = 1 where key_id = $1', params: [keyId] }],
+      })
+    }
+    gateway.signal('SIGKILL')
+    await gateway.ended
+  }
+
+  #remaining(): CrashSite[] {
+    const { sites, hits } = this.#options
+    return sites.filter((site) => !isAccountSite(site) && (this.hits.get(keyOfPoint(site)) ?? 0) < hits)
+  }
+
+  #isOver(): boolean {
+    return performance.now() > this.#endMs || this.#remaining().length === 0
+  }
+
+  /** One process after the other in this place, each armed with everything that is still to be hit. */
+  async #live(slot: number): Promise<void> {
+    const report = join(this.#world.folder, `report-${slot}`)
+    for (let life = 0; !this.#isOver(); life++) {
+      const remaining = this.#remaining()
+      const armed = first(remaining).map((site): ArmedSite => ({ ...site, skip: skipOf(site, life) }))
+      const gateway = await this.#world.start({ armed, report })
+      this.#alive[slot] = gateway.isAlive ? gateway : null
+      const isLong = life % 2 === 1 && remaining.some(({ point }) => slowPoints.has(point))
+      await Promise.race([gateway.ended, Bun.sleep(isLong ? lifeMs.long : lifeMs.short)])
+      if (gateway.isAlive) await this.#stop(gateway)
+      this.#alive[slot] = null
+      this.#count(report, slot)
+    }
+  }
+
+  /** An orderly stop passes points of its own. */
+  async #stop(gateway: GatewayProcess): Promise<void> {
+    gateway.signal('SIGTERM')
+    await Promise.race([gateway.ended, Bun.sleep(stopMsMax)])
+    if (!gateway.isAlive) return
+    this.#problems.push(
+      `a gateway took more than ${stopMsMax / 1000} s to stop: ${gateway.errors().slice(-500)}`,
+    )
+    gateway.signal('SIGKILL')
+    await gateway.ended
+  }
+
+  /** For whoever watches; the verdict is in the table. */
+  #report(): void {
+    const { database, processes } = this.#options
+    const left = this.#remaining().map(keyOfPoint)
+    const shown = left.slice(0, 8).join(', ')
+    process.stderr.write(`${database}×${processes}: ${left.length} sites to go: ${shown}\n`)
+  }
+
+  readonly #counted = new Map<number, number>()
+
+  #count(report: string, slot: number): void {
+    const lines = existsSync(report) ? readFileSync(report, 'utf8').split('\n').slice(0, -1) : []
+    for (const line of lines.slice(this.#counted.get(slot) ?? 0)) this.#hit(line)
+    this.#counted.set(slot, lines.length)
+  }
+
+  #hit(key: string): void {
+    this.hits.set(key, (this.hits.get(key) ?? 0) + 1)
+  }
+
+  #pickUrl(): string | null {
+    const alive = this.#alive.filter((gateway) => gateway?.isAlive === true && gateway.baseUrl !== '')
+    this.#picked += 1
+    return alive[this.#picked % alive.length]?.baseUrl ?? null
+  }
+
+  /** Callers: live calls all the time, and whatever leads to a site that is still to be hit. */
+  async #act(): Promise<void> {
+    const running = new Set<Promise<void>>()
+    for (let turn = 0; !this.#isOver(); turn++) {
+      const remaining = this.#remaining()
+      const site = remaining[(turn * 7) % remaining.length]
+      const actions = [this.workload.live(), ...(site ? [this.workload.provoke(site.point)] : [])]
+      for (const action of actions) {
+        const tracked: Promise<void> = action.finally(() => running.delete(tracked))
+        running.add(tracked)
+      }
+      await Bun.sleep(actEveryMs)
+      if (running.size > 40) await Promise.race(running)
+    }
+    await Promise.all(running)
+  }
+
+  /** The same for what operators do to accounts: killed at a site, done again, and then there once. */
+  async #killAccounts(): Promise<void> {
+    const report = join(this.#world.folder, 'report-accounts')
+    for (const site of accountSites.filter((each) => this.#isWanted(each))) {
+      for (let hit = 0; hit < this.#options.hits; hit++) {
+        const name = `account-${site.point.replace('.', '-')}-${site.when}-${hit}`
+        await this.#runAccounts(name, { armed: [{ ...site, skip: 0 }], report })
+        await this.#runAccounts(name, {})
+        this.#problems.push(...(await this.#auditAccount(name)))
+      }
+    }
+    this.#count(report, -1)
+  }
+
+  #isWanted(site: CrashSite): boolean {
+    return this.#options.sites.some((each) => keyOfPoint(each) === keyOfPoint(site))
+  }
+
+  async #runAccounts(name: string, plan: Record<string, unknown>): Promise<void> {
+    const { PATH = '', HOME = '' } = process.env
+    const child = Bun.spawn(
+      [process.execPath, '--no-env-file', join(import.meta.dir, 'crashing-accounts.ts'), name],
+      {
+        env: { PATH, HOME, ...this.#world.env, HEADRACE_TEST_CRASH: JSON.stringify(plan) },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      },
+    )
+    const code = await child.exited
+    if (code !== 0 && child.signalCode !== 'SIGKILL') this.#problems.push(`${name} ended with ${code}`)
+  }
+
+  async #auditAccount(name: string): Promise<string[]> {
+    const [found] = await this.#world.database.query<Record<string, number>>(
+      `select (select count(*) from postings where transaction_id = $1) as grants,
+         (select count(*) from usages where generation_id = $2) as usages,
+         (select count(*) from postings where transaction_id = $2) as captures,
+         (select count(*) from postings where transaction_id = $3) as refunds,
+         (select count(*) from usage_dead_letters where generation_id = $4) as letters`,
+      [`grant-${name}`, `gen-${name}`, `refund:gen-${name}:1`, `gen-broken-${name}`],
+    )
+    const expected = { grants: 2, usages: 1, captures: 2, refunds: 2, letters: 1 }
+    return Object.entries(expected)
+      .filter(([what, count]) => Number(found?.[what]) !== count)
+      .map(([what, count]) => `${name}: ${found?.[what]} ${what}, not ${count}`)
+  }
+}
+
+/** What only the batches of the set-up lead to comes first and alone: other kills would use them up. */
+function first(remaining: readonly CrashSite[]): readonly CrashSite[] {
+  const scarce = remaining.filter(({ point }) => point === 'batch.fail')
+  return scarce.length > 0 ? scarce : remaining
+}
+
+function isAccountSite(site: CrashSite): boolean {
+  return accountSites.some(({ point }) => point === site.point)
+}
+
+function skipOf({ point }: CrashSite, life: number): number {
+  return frequent.has(point) ? life % 3 : 0
+}
+
+async function submitOne(baseUrl: string, key: string): Promise<void> {
+  const body = { messages: [{ role: 'user', content: 'never' }], max_tokens: 6 }
+  const response = await fetch(`${baseUrl}/batches`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ endpoint: '/v1/chat/completions', model, requests: [{ custom_id: 'a', body }] }),
+  })
+  if (response.status !== 202) throw new Error(`not accepted: ${await response.text()}`)
+}

@@ -1,0 +1,71 @@
+/**
+ * Proof 3: kills real gateways before and after every commit point, on both databases, with 1 and 4 processes, and prints
+ * the table. `run.ts [sqlite|postgres] [processes] [hits]` runs a part of it. Exits with 1 when a site was hit too seldom or
+ * anything was not as promised.
+ */
+import { whyNoPostgres } from '../support/postgres.ts'
+import { type CampaignResult, runCampaign } from './campaign.ts'
+import { keyOfPoint } from './crash-plan.ts'
+import { allSites } from './sites.ts'
+import type { DatabaseName } from './world.ts'
+
+interface Column {
+  database: DatabaseName
+  processes: number
+  result: CampaignResult
+}
+
+const msMax = 900_000
+const [onlyDatabase, onlyProcesses, hitsText = '5'] = process.argv.slice(2)
+const hits = Number(hitsText)
+const databases: DatabaseName[] = ['sqlite', 'postgres']
+const counts = [1, 4]
+
+function wanted(): { database: DatabaseName; processes: number }[] {
+  return counts
+    .flatMap((processes) => databases.map((database) => ({ database, processes })))
+    .filter(({ database }) => !onlyDatabase || database === onlyDatabase)
+    .filter(({ processes }) => !onlyProcesses || processes === Number(onlyProcesses))
+    .filter(({ database }) => database === 'sqlite' || whyNoPostgres() === null)
+}
+
+function printTable(columns: readonly Column[]): boolean {
+  const heads = columns.map(({ database, processes }) => `${database}×${processes}`)
+  console.log(`${'commit point'.padEnd(32)}${heads.map((head) => head.padStart(12)).join('')}  ok`)
+  let isGood = true
+  for (const site of allSites) {
+    const cells = columns.map(({ result }) => result.hits.get(keyOfPoint(site)) ?? 0)
+    const isOk = cells.every((cell) => cell >= hits)
+    isGood &&= isOk
+    const shown = cells.map((cell) => String(cell).padStart(12)).join('')
+    console.log(`${keyOfPoint(site).padEnd(32)}${shown}  ${isOk ? 'ok' : 'TOO FEW'}`)
+  }
+  return isGood
+}
+
+function printProblems(columns: readonly Column[]): boolean {
+  for (const { database, processes, result } of columns) {
+    const { kills, batches, calls, seconds } = result.figures
+    console.log(
+      `${database}×${processes}: ${kills} kills, ${batches} batches and ${calls} live calls in ${seconds} s; ${result.problems.length} problems`,
+    )
+    for (const problem of result.problems.slice(0, 20))
+      console.log(`WRONG: ${database}×${processes}: ${problem}`)
+  }
+  return columns.every(({ result }) => result.problems.length === 0)
+}
+
+const columns: Column[] = []
+for (const processes of counts) {
+  const together = wanted().filter((each) => each.processes === processes)
+  const run = async (each: (typeof together)[number]): Promise<Column> => ({
+    ...each,
+    result: await runCampaign({ ...each, sites: allSites, hits, msMax }),
+  })
+  columns.push(...(await Promise.all(together.map(run))))
+}
+const reason = whyNoPostgres()
+if (reason !== null) console.log(`WRONG: ${reason}`)
+const isComplete = printTable(columns)
+const isSound = printProblems(columns)
+process.exit(isComplete && isSound && reason === null ? 0 : 1)

@@ -1,0 +1,24 @@
+import { commitPoints as batchPoints } from '../../src/batches/commit-points.ts'
+import { commitPoints as billingPoints } from '../../src/billing/commit-points.ts'
+import type { CrashSite } from './crash-plan.ts'
+
+/** Operators' work on accounts: not part of a gateway's own life, so a program of its own does it. */
+const accountPoints: ReadonlySet<string> = new Set([
+  billingPoints.grant,
+  billingPoints.refund,
+  billingPoints.deadLetter,
+])
+
+const allPoints: readonly string[] = [...Object.values(billingPoints), ...batchPoints]
+
+/** Every commit point in the code, before and after. */
+export const allSites: readonly CrashSite[] = allPoints.flatMap((point) => [
+  { point, when: 'before' as const },
+  { point, when: 'after' as const },
+])
+
+/** Those that a running gateway passes. */
+export const gatewaySites = allSites.filter(({ point }) => !accountPoints.has(point))
+
+/** Those that work on accounts passes. */
+export const accountSites = allSites.filter(({ point }) => accountPoints.has(point))
