@@ -45,35 +45,48 @@ export interface MeterReading {
   reportedCostNanocredits: bigint | null
 }
 
-/** A whole JSON answer, in the caller's format. */
-export interface DecodedAnswer {
-  body: Uint8Array
-  reading: MeterReading
+/** What a call was charged, as the caller's `usage` object shows it. */
+export interface ShownCharge {
+  /** Null when no price was known. */
+  costNanocredits: bigint | null
+  promptNanocredits: bigint
+  completionNanocredits: bigint
+  isByok: boolean
+  /** Usage to show where the upstream gave none. */
+  usage: Usage
+  /** The `headrace_metadata` object, or null when none is due. */
+  metadata: Readonly<Record<string, unknown>> | null
+  /** True when the caller also asked for the same object as `openrouter_metadata`. */
+  metadataAlias: boolean
 }
 
-/** What one read of an upstream stream gives: what the caller may have at once, and what waits until the money is durable. */
-export interface StreamPiece {
-  /** May be shown at once; null when there is nothing. */
-  bytes: Uint8Array | null
-  /** From the first frame with a finish reason on; shown after the capture is durable. */
-  ending: Uint8Array | null
+/** A whole JSON answer, read; encoded for the caller once the charge is known. */
+export interface DecodedAnswer {
+  reading: MeterReading
+  /** The caller's body, with everything the contract requires and the charge in `usage`. */
+  encode(charge: ShownCharge): Uint8Array
 }
 
 /**
  * Rewrites an upstream event stream into the caller's, synchronously and read by read. Feed it every chunk, then call
- * `end` once. It never throws for what an upstream may send: a broken stream is reported by `end` or `failure`.
+ * `end` once. It never throws for what an upstream may send: a broken stream is reported by `failure`. What follows
+ * from the first frame with a finish reason on is kept back and given by `encodeEnding`, so that nobody holds a whole
+ * answer before its capture is durable.
  */
 export interface StreamRewriter {
-  push(chunk: Uint8Array): StreamPiece
-  /** The upstream's body ended; returns what is left, terminator included. */
-  end(): StreamPiece
+  /** What the caller may have at once; null when there is nothing yet. */
+  push(chunk: Uint8Array): Uint8Array | null
+  /** The upstream's body ended. */
+  end(): void
+  /** The kept-back frames, usage with its charge, and the terminator. */
+  encodeEnding(charge: ShownCharge): Uint8Array
+  /** What an error looks like inside this stream once it has begun; ends the stream. */
+  encodeError(error: GatewayError): Uint8Array
   /** Set once the upstream reported an error inside the stream, or broke the format. */
   readonly failure: GatewayError | null
-  /** What an error looks like inside this stream once it has begun; ends the stream. */
-  encodeError(error: GatewayError, requestId: string): Uint8Array
   /** The readings so far; final after `end`. */
   reading(): MeterReading
-  /** True once the frame that ends the answer was seen. */
+  /** True once a frame with a finish reason was seen. */
   readonly isComplete: boolean
 }
 
