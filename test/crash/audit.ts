@@ -93,6 +93,6 @@ async function auditCaptures(world: World): Promise<string[]> {
      from batches limit 10000`,
   )
   return rows
-    .filter((row) => Number(row.usages) !== Number(row.completed_items))
+    .filter((row) => row.usages !== row.completed_items)
     .map((row) => `${row.batch_id}: ${row.usages} usages of ${row.completed_items} completed items`)
 }

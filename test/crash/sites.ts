@@ -17,8 +17,5 @@ export const allSites: readonly CrashSite[] = allPoints.flatMap((point) => [
   { point, when: 'after' as const },
 ])
 
-/** Those that a running gateway passes. */
-export const gatewaySites = allSites.filter(({ point }) => !accountPoints.has(point))
-
 /** Those that work on accounts passes. */
 export const accountSites = allSites.filter(({ point }) => accountPoints.has(point))
