@@ -91,13 +91,15 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
       notRun('JSON 1 kB: CPU of Portkey', 'reason' in world.peer ? world.peer.reason : 'unknown'),
     )
   }
-  const resident = world.headrace.process.residentBytes()
+  const { process: gateway } = world.headrace
+  const resident = gateway.largestBytes()
   report.rows.push(
     atMost('resident after saturation', megabytes(resident), {
       value: resident / 1e6,
       limit: 100,
       unit: ' MB',
     }),
+    fact('resident with its launcher', megabytes(gateway.residentBytes())),
   )
   if (!('reason' in world.peer))
     report.rows.push(fact('resident of Portkey', megabytes(world.peer.process.residentBytes())))

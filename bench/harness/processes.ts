@@ -12,6 +12,8 @@ export interface Running {
   cpuMs(): number
   /** Memory of the program and its children that is in RAM, in bytes. */
   residentBytes(): number
+  /** The same of its largest process alone: on an old Node the launcher stays beside the gateway. */
+  largestBytes(): number
   hasEnded(): boolean
   /** Asks it to end, then kills it. */
   stop(): Promise<void>
@@ -42,6 +44,7 @@ export function start(program: Program): Running {
     pid: child.pid,
     cpuMs: () => sum(treeOf(child.pid).map(cpuTicks)) * (1000 / ticksPerSecond),
     residentBytes: () => sum(treeOf(child.pid).map(residentOf)),
+    largestBytes: () => Math.max(...treeOf(child.pid).map(residentOf)),
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       child.kill('SIGTERM')
