@@ -59,7 +59,8 @@ async function run(): Promise<number> {
   mkdirSync(output, { recursive: true })
   const report: Report = { rows: [], ratios: {} }
   const world = await startWorld(output, options.bun.split(' ').filter(Boolean))
-  process.once('SIGINT', () => void world.stop().finally(() => process.exit(130)))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void world.stop().finally(() => process.exit(130)))
   try {
     for (const name of names) await runCase(name, world, report)
   } finally {
@@ -71,12 +72,15 @@ async function run(): Promise<number> {
 /** A case that throws is a row that failed; the others still run. */
 async function runCase(name: string, world: World, report: Report): Promise<void> {
   console.error(`… ${name}`)
+  const before = report.rows.length
   try {
     await cases[name]?.(world, report, scaleOf())
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     report.rows.push({ case: name, figure: message, budget: 'to run', verdict: 'FAIL' })
   }
+  // Shown at once as well, because the table comes minutes later.
+  console.error(tableOf(report.rows.slice(before)))
 }
 
 function scaleOf(): Scale {
