@@ -48,6 +48,8 @@ export interface Ledger {
   hasLeases(budgetId: string): Promise<boolean>
   /** Leases that expired, or whose held part is over. */
   listExpiredLeases(limit: number): Promise<LeaseRow[]>
+  /** Leases on one budget whose time is over, whatever they hold. */
+  listExpiredLeasesOn(budgetId: string, limit: number): Promise<LeaseRow[]>
   /** Open leases of one owner. */
   listLeasesOf(ownerId: string, limit: number): Promise<LeaseRow[]>
   /** Other processes that have leases. */
@@ -143,6 +145,13 @@ class DatabaseLedger implements Ledger {
       `state <> 'closed' and expires_at_ms <= now_ms() and (state = 'open' or held_until_ms <= now_ms())
        order by expires_at_ms limit $1`,
       [limit],
+    )
+  }
+
+  listExpiredLeasesOn(budgetId: string, limit: number): Promise<LeaseRow[]> {
+    return this.#leases(
+      `state <> 'closed' and budget_id = $1 and expires_at_ms <= now_ms() order by lease_id limit $2`,
+      [budgetId, limit],
     )
   }
 

@@ -6,7 +6,9 @@ import {
   recallBudgetsMax,
   recallWatchMs,
 } from '../core/limits.ts'
+import { commitPoints } from './commit-points.ts'
 import type { BudgetState, Ledger } from './ledger-repository.ts'
+import { closeLease } from './ledger-statements.ts'
 import type { Leases } from './leases.ts'
 import type { Slice } from './slices.ts'
 import type { Timing } from './timing.ts'
@@ -61,7 +63,8 @@ export class Renewals {
 
   /**
    * Has every lease on a budget closed, here and elsewhere, so that the budget can be ended. False when that did not
-   * succeed in time because calls still hold from it; then try again later.
+   * succeed in time because calls still hold from it; then try again later. A lease that expired is closed with what it
+   * holds: its owner is frozen or cut off, and what ends a batch has seen to it that nothing more is captured there.
    */
   async settle(budgetId: string): Promise<boolean> {
     const untilMs = this.#timing.clock.monotonicMs() + budgetSettleMs
@@ -71,6 +74,10 @@ export class Renewals {
         (slice) => slice.budget.budgetId === budgetId,
       )
       await this.#forEach(own, (slice) => this.#leases.close(slice))
+      for (const lease of await this.#ledger.listExpiredLeasesOn(budgetId, leasesPerRoundMax)) {
+        // Somebody else's doing, if it fails; the look below tells.
+        await this.#ledger.commit(commitPoints.reap, closeLease(lease, 'expired'))
+      }
       if (!(await this.#ledger.hasLeases(budgetId))) return true
       if (this.#timing.clock.monotonicMs() >= untilMs) return false
       if (!isRecalled) await this.#ledger.recall([budgetId])

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { acceptBatchStatements, closeBatchStatements } from '../../src/billing/batch-budgets.ts'
 import { batchBudget, budgetsOf, creditsBudget } from '../../src/billing/budget-ids.ts'
 import type { BudgetRef } from '../../src/billing/budget-ids.ts'
-import { leaseHeldMs, leaseMs } from '../../src/core/limits.ts'
+import { budgetSettleMs, leaseHeldMs, leaseMs } from '../../src/core/limits.ts'
 import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'
 import { BillingWorld } from './billing-world.ts'
@@ -81,6 +81,30 @@ test('a process that froze past its lease grants nothing from it when it wakes',
   const refused = Promise.resolve(given).catch((error: unknown) => error)
   await world.advance(2_000)
   expect(await refused).toMatchObject({ type: 'payment_required' })
+  world.store.close()
+})
+
+test('a batch’s budget ends although a frozen process holds from it, once its lease is over', async () => {
+  const world = new BillingWorld(6, startMs)
+  await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
+  const sleeper = await world.startProcess()
+  const other = await world.startProcess()
+  await grant(world, 10_000n)
+  const batch = batchBudget('batch_1', 'org_a', [credits.budgetId])
+  await new SimulatedDatabase(world.store, 'operator').commit({
+    name: 'test.accept',
+    statements: acceptBatchStatements({ batch, parents: [credits], estimateNanocredits: 1_000n }),
+  })
+  world.hold(sleeper, [batch], 400n)
+  await world.flush()
+  world.freeze(sleeper)
+  const early = other.billing.settleBudget(batch.budgetId)
+  await world.advance(budgetSettleMs + 100)
+  expect(await early).toBe(false)
+  await world.advance(leaseMs)
+  const settled = other.billing.settleBudget(batch.budgetId)
+  await world.advance(budgetSettleMs + 100)
+  expect(await settled).toBe(true)
   world.store.close()
 })
 
