@@ -28,7 +28,7 @@ import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
+import { audioBodyBytesMax, connectionRestSeconds, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
@@ -306,6 +306,8 @@ function createEdge(
       const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''
       return clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
     },
+    // The server has no timeouts of its own for calls that run; from here on the connection only rests.
+    onAnswered: (request) => server?.timeout(request, connectionRestSeconds),
     notReady: () => notReady(core),
     renderMetrics: () => metrics.render(),
     basePath: config.basePath,

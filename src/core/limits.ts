@@ -433,3 +433,8 @@ export const rememberedSegmentsMax = 1_000
 export const retryWaitMsMax = 2_500
 /** Silence after which the upload of a batch is given up; it occupies one of `ingestsMax` places. */
 export const uploadIdleMs = 60_000
+/** How long a caller may pause in the middle of a body, and take for one that is read whole: slow lines, not abandoned ones. */
+export const bodyIdleMs = 60_000
+export const bodyReadMs = 600_000
+/** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
+export const connectionRestSeconds = 120

@@ -25,7 +25,7 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
   return {
     fetch(request) {
       const addressed = withAddress(request)
-      return addressed ? app.fetch(addressed) : unaddressed(parts)
+      return addressed ? app.fetch(addressed) : unaddressed(request, parts)
     },
   }
 }
@@ -42,7 +42,8 @@ function withAddress(request: Request): Request | null {
     : null
 }
 
-function unaddressed(parts: HttpParts): Response {
+function unaddressed(request: Request, parts: HttpParts): Response {
+  parts.onAnswered(request)
   const error = new GatewayError('invalid_request', 'The Host header is not the name of a host.', {
     param: 'host',
   })
@@ -70,6 +71,7 @@ const preflightHeaders = {
 }
 
 function unknownPath(request: Request, parts: HttpParts): Response {
+  parts.onAnswered(request)
   const requestId = newId('req', parts.clock.nowMs())
   const path = new URL(request.url).pathname
   const error = new GatewayError(

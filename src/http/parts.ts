@@ -45,6 +45,8 @@ export interface HttpParts {
   log: HttpLog
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
+  /** Told of every request whose answer has ended, so that its connection may not rest forever. */
+  onAnswered: (request: Request) => void
   /** Everything that must work before traffic may come: null, or what does not. */
   notReady: () => string | null
   renderMetrics: () => Promise<string>

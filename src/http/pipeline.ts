@@ -76,6 +76,7 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   }
   const finish = () => {
     parts.activity.end()
+    parts.onAnswered(exchange.request)
     parts.log.request({
       requestId: exchange.requestId,
       route: route.name,

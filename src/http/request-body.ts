@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
+import { bodyIdleMs, bodyReadMs } from '../core/limits.ts'
 
 /**
  * A request's body in memory, at most `bytesMax` bytes. With a stated length the runtime collects it in one native
@@ -9,13 +10,47 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
   if (stated !== null && Number(stated) > bytesMax) throw tooLarge(bytesMax)
   if (request.body === null) return new Uint8Array(0)
   try {
-    if (stated !== null) return await request.bytes()
-    return await collect(request.body, bytesMax)
+    if (stated !== null) return await within(bodyReadMs, request.bytes())
+    return await collect(bodyOf(request), bytesMax)
   } catch (error) {
     if (error instanceof GatewayError) throw error
     throw new GatewayError('invalid_request', 'The request body could not be read to its end.', {
       cause: error,
     })
+  }
+}
+
+/**
+ * A request's body as it comes, for what is too large to be held. A caller who stops sending, or sends a byte now and
+ * then, must not hold a place forever: after `idleMs` without any of it the stream fails with `invalid_request`.
+ */
+export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableStream<Uint8Array> {
+  if (request.body === null) return new Blob([]).stream()
+  const reader = request.body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await within(idleMs, reader.read())
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** What is waited for, or `invalid_request` when it takes longer. */
+async function within<T>(waitMs: number, waited: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const seconds = Math.ceil(waitMs / 1000)
+    late.reject(new GatewayError('invalid_request', `No more of the request body came within ${seconds} s.`))
+  }, waitMs)
+  try {
+    return await Promise.race([waited, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

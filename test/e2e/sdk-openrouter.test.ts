@@ -267,7 +267,7 @@ test('failures of a provider parse as the client’s own errors', async () => {
 
 test('no endpoint left to ask, and an unexpected failure, parse as the client’s own errors', async () => {
   const refused = await startTestGateway({
-    providers: (url) => [sandboxProvider(url, { api_key: 'bad-key' })],
+    providers: (url) => [sandboxProvider(url, { api_key: 'bad-key', discover: false })],
   })
   const caller = clientOf(refused.key, refused.listen())
   expect(await refusal(() => send(caller))).toBeInstanceOf(errors.BadGatewayResponseError)

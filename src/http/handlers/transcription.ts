@@ -9,7 +9,7 @@ import { renderTranscription } from '../../formats/transcription/render-transcri
 import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
 import type { HttpParts } from '../parts.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
-import { requireJson } from '../request-body.ts'
+import { bodyOf, requireJson } from '../request-body.ts'
 import { scopeOf } from './text.ts'
 
 /** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
@@ -54,7 +54,7 @@ async function decode({ request }: Authenticated, parts: HttpParts): Promise<Dec
     )
   }
   const headers = { sessionId: request.headers.get('x-session-id'), accept: request.headers.get('accept') }
-  const body = request.body ?? new Blob([]).stream()
+  const body = bodyOf(request)
   const contentType = request.headers.get('content-type') ?? ''
   if (/^multipart\/form-data/i.test(contentType)) {
     return decodeTranscriptionMultipart(body, { contentType, intake: parts.audioIntake, headers })
