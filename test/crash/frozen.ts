@@ -110,8 +110,8 @@ class Freeze {
   ): Promise<void> {
     let refusals = 0
     while (performance.now() - stoppedMs < frozenMs / 2) {
-      // Worth most of the balance, so it cannot be had while the frozen process has the rest in its slice.
-      const response = await post(baseUrl, '/chat/completions', chatBody('rest', 2_700), key)
+      // Worth all but one such hold of the balance, so it cannot be had while the frozen process has the rest in its slice.
+      const response = await post(baseUrl, '/chat/completions', chatBody('rest', 3_200), key)
       await response.text()
       if (response.status === 200) {
         const seconds = ((performance.now() - stoppedMs) / 1000).toFixed(1)

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'bun:test'
+import { whyNoPostgres } from '../support/postgres.ts'
+import { runCampaign } from './campaign.ts'
+import { type CrashSite, keyOfPoint } from './crash-plan.ts'
+import type { DatabaseName } from './world.ts'
+
+/** A slice of the proof: the points where money and results become real. `npm run prove 2.3` does all of them. */
+const sites: readonly CrashSite[] = [
+  'batch.accept',
+  'part.commit',
+  'ledger.capture',
+  'lease.take',
+  'batch.finalize',
+].flatMap((point) => [
+  { point, when: 'before' as const },
+  { point, when: 'after' as const },
+])
+const databases: readonly DatabaseName[] = whyNoPostgres() === null ? ['sqlite', 'postgres'] : ['sqlite']
+const msMax = 60_000
+
+for (const database of databases) {
+  describe(database, () => {
+    test(
+      'a gateway killed before and after what makes money and results real keeps every promise',
+      async () => {
+        const { hits, problems } = await runCampaign({ database, processes: 1, sites, hits: 1, msMax })
+        expect(problems).toEqual([])
+        expect(sites.map(keyOfPoint).filter((key) => !hits.has(key))).toEqual([])
+      },
+      3 * msMax,
+    )
+  })
+}

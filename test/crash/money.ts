@@ -1,0 +1,83 @@
+/**
+ * Proof 5: what money promises under pressure, on real gateways: exactly 100 of 500 calls from one process and from four, a
+ * process frozen for 90 s, a clock set back, a disk with an fsync of 20 ms. `money.ts [admission|frozen|clock|disk]` runs a
+ * part. Prints figures; exits with 1 when a promise was broken.
+ */
+import { whyNoPostgres } from '../support/postgres.ts'
+import { proveAdmission } from './admission.ts'
+import { proveFrozen } from './frozen.ts'
+import { type LoadFigures, measureSlowDisk } from './slow-disk.ts'
+import { proveTurnedClock } from './turned-clock.ts'
+import type { DatabaseName } from './world.ts'
+
+interface Part {
+  figures: readonly string[]
+  problems: readonly string[]
+}
+
+const slowFsyncMs = 20
+const offeredPerSecond = 200
+/** What the design allows, and what a busy machine may add: a control without the delay tells the two apart. */
+const blockMsMax = 10
+/** Answered of what was offered. */
+const throughputShareMin = 0.97
+
+async function admission(databases: readonly DatabaseName[]): Promise<Part[]> {
+  const parts: Part[] = []
+  for (const database of databases) {
+    for (const processes of [1, 4]) {
+      const { figures, problems } = await proveAdmission(database, processes)
+      parts.push({ figures: [figures], problems })
+    }
+  }
+  return parts
+}
+
+function describe({ processes, fsyncDelayMs, ...load }: LoadFigures): string {
+  const by = processes === 1 ? 'one process' : `${processes} processes`
+  return `sqlite, ${by}, fsync + ${fsyncDelayMs} ms: ${load.answeredPerSecond} of ${load.offeredPerSecond} calls/s, ${load.failed} failed, p50 ${load.medianMs} ms, p99 ${load.p99Ms} ms; loop blocked ${load.longestBlockMs} ms at the most, ${load.usualBlockMs} ms at the 99th percentile`
+}
+
+/** The same load with and without the delay: whatever the delay adds to the loop's blocks is the gateway's fault. */
+async function disk(): Promise<Part[]> {
+  const parts: Part[] = []
+  for (const processes of [1, 4]) {
+    const measure = (fsyncDelayMs: number) =>
+      measureSlowDisk({ database: 'sqlite', processes, fsyncDelayMs, perSecond: offeredPerSecond })
+    const control = await measure(0)
+    const slow = await measure(slowFsyncMs)
+    const problems: string[] = []
+    const allowedMs = Math.max(blockMsMax, control.longestBlockMs)
+    if (slow.longestBlockMs > allowedMs)
+      problems.push(
+        `the slow disk blocked the loop for ${slow.longestBlockMs} ms; allowed are ${allowedMs} ms`,
+      )
+    if (slow.failed > 0) problems.push(`${slow.failed} calls failed`)
+    if (slow.answeredPerSecond < Math.min(offeredPerSecond, control.answeredPerSecond) * throughputShareMin)
+      problems.push(`throughput fell to ${slow.answeredPerSecond} calls/s`)
+    parts.push({ figures: [describe(control), describe(slow)], problems })
+  }
+  return parts
+}
+
+const reason = whyNoPostgres()
+const databases: DatabaseName[] = reason === null ? ['sqlite', 'postgres'] : ['sqlite']
+const suites: Record<string, () => Promise<Part[]>> = {
+  admission: () => admission(databases),
+  frozen: () => Promise.all(databases.map(proveFrozen)),
+  clock: () => Promise.all(databases.map(proveTurnedClock)),
+  disk,
+}
+
+const wanted = process.argv.slice(2)
+let isGood = reason === null
+if (reason !== null) console.log(`WRONG: ${reason}`)
+for (const [name, suite] of Object.entries(suites)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  for (const { figures, problems } of await suite()) {
+    for (const figure of figures) console.log(figure)
+    for (const problem of problems) console.log(`WRONG: ${problem}`)
+    isGood &&= problems.length === 0
+  }
+}
+process.exit(isGood ? 0 : 1)
