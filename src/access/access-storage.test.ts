@@ -171,14 +171,14 @@ eachDatabase((_, open, { openFresh }) => {
       const manual = { ...systemClock, monotonicMs: () => nowMs }
       const gateway = createAuthenticator({ repository: parts.keys, clock: manual })
       const headers = new Headers({ authorization: `Bearer ${key}` })
-      expect(await gateway.authenticate(headers, '')).toMatchObject({ accountMode: 'tracked' })
+      expect(await gateway.authenticate(headers, () => '')).toMatchObject({ accountMode: 'tracked' })
       await parts.organizations.update(organizationId, {
         accountMode: 'prepaid',
         policy: { allowedProviders: ['openai'], requireZdr: true },
         rates: { requestsPerMinute: 5 },
       })
       nowMs = principalFreshMs
-      expect(await gateway.authenticate(headers, '')).toMatchObject({
+      expect(await gateway.authenticate(headers, () => '')).toMatchObject({
         accountMode: 'prepaid',
         constraints: { allowedProviders: ['openai'], allowedModels: null, requireZdr: true },
         rates: { organization: { requestsPerMinute: 5, batchesPerMinute: 60 } },

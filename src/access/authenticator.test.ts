@@ -40,7 +40,7 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
   })
   // In an async function what is thrown at once and what is rejected look the same.
   const ask = async (authorization: string | null = `Bearer ${secret}`, address = '10.0.0.1') =>
-    authenticator.authenticate(new Headers(authorization === null ? {} : { authorization }), address)
+    authenticator.authenticate(new Headers(authorization === null ? {} : { authorization }), () => address)
   return { clock, state, key, authenticator, ask }
 }
 
@@ -86,10 +86,10 @@ describe('who may come in', () => {
   test('x-api-key counts where it is accepted and nowhere else', async () => {
     const { authenticator, key } = setUp()
     const headers = new Headers({ 'x-api-key': secret })
-    expect(await authenticator.authenticate(headers, '', { acceptApiKeyHeader: true })).toMatchObject({
+    expect(await authenticator.authenticate(headers, () => '', { acceptApiKeyHeader: true })).toMatchObject({
       keyId: key.keyId,
     })
-    expect(() => authenticator.authenticate(headers, '')).toThrow('Missing Authentication header')
+    expect(() => authenticator.authenticate(headers, () => '')).toThrow('Missing Authentication header')
   })
 
   test('work that goes on without its caller is known by its key, as long as the key may be used', async () => {
@@ -109,7 +109,7 @@ describe('the cache', () => {
     const headers = new Headers({ authorization: `Bearer ${secret}` })
     for (let second = 0; second < 10; second++) {
       clock.ms += principalFreshMs / 2
-      expect(authenticator.authenticate(headers, '')).not.toBeInstanceOf(Promise)
+      expect(authenticator.authenticate(headers, () => '')).not.toBeInstanceOf(Promise)
       await Promise.resolve()
       await new Promise<void>((resolve) => setImmediate(resolve))
     }

@@ -15,11 +15,11 @@ export interface Authenticator {
   /**
    * The owner of the bearer key in the headers, at once when it was seen within two seconds. Throws or rejects with
    * `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many failures from this address)
-   * and `storage_unavailable` (never 401 because storage is out of order).
+   * and `storage_unavailable` (never 401 because storage is out of order). The address is asked for only when it is needed.
    */
   authenticate(
     headers: Headers,
-    clientAddress: string,
+    addressOf: () => string,
     options?: HeaderOptions,
   ): Principal | Promise<Principal>
   /** The principal of a key known by its id, for work that goes on without its caller; null when it may not be used. */
@@ -46,26 +46,26 @@ export function createAuthenticator({ repository, clock }: AuthenticatorOptions)
   const failures = createFailedAuthentications(clock)
   const cache = createPrincipalCache({ clock, load: (keyHash) => loadPrincipal(keyHash, repository) })
 
-  function admit(entry: CachedPrincipal | null, address: string): Principal {
+  function admit(entry: CachedPrincipal | null, addressOf: () => string): Principal {
     if (entry && (entry.expiresAtMs === null || entry.expiresAtMs > clock.nowMs())) return entry.principal
-    failures.record(address)
+    failures.record(addressOf())
     throw refusedKey()
   }
 
   return {
-    authenticate(headers, clientAddress, options) {
+    authenticate(headers, addressOf, options) {
       const secret = secretOf(headers, options)
       if (secret === null) {
-        failures.record(clientAddress)
+        failures.record(addressOf())
         throw refusedKey()
       }
       const keyHash = hashSecret(secret)
       const known = cache.peek(keyHash)
-      if (known) return admit(known, clientAddress)
+      if (known) return admit(known, addressOf)
       // A key that was good before is read again even for an address that is being refused.
-      const refusal = cache.has(keyHash) ? null : failures.refusalFor(clientAddress)
+      const refusal = cache.has(keyHash) ? null : failures.refusalFor(addressOf())
       if (refusal) throw refusal
-      return cache.load(keyHash).then((entry) => admit(entry, clientAddress))
+      return cache.load(keyHash).then((entry) => admit(entry, addressOf))
     },
     async principalOf(keyId) {
       const entry = toCachedPrincipal(await repository.loadById(keyId))

@@ -2,6 +2,7 @@ import type { BudgetRef } from '../billing/billing.ts'
 import type { CaptureRow } from '../billing/capture-row.ts'
 import type { Hold } from '../billing/hold.ts'
 import type { Principal } from '../canonical/principal.ts'
+import type { CallLine } from '../telemetry/call-line.ts'
 
 /** A capture that somebody else makes durable: a batch item's belongs into the transaction of its part. */
 export interface DeferredCapture {
@@ -22,7 +23,7 @@ export interface RequestScope {
   /** Null for live calls: the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */
-  facts: CallFacts
+  facts: CallLine
 }
 
 /** What differs for an item of a batch. */
@@ -35,24 +36,8 @@ export interface BatchScope {
   defer: (capture: DeferredCapture) => void
 }
 
-/** What is known of a call once it has ended; nothing secret, no content. */
-export interface CallFacts {
-  generationId: string | null
-  operation: string | null
-  model: string | null
-  provider: string | null
-  attempts: number
-  inputTokens: number
-  outputTokens: number
-  costNanocredits: bigint | null
-  isEstimated: boolean
-  isCancelled: boolean
-  firstByteMs: number | null
-  errorType: string | null
-}
-
 /** Facts before anything is known. */
-export function noFacts(): CallFacts {
+export function noFacts(): CallLine {
   return {
     generationId: null,
     operation: null,

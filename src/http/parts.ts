@@ -9,21 +9,12 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
-import type { CallFacts } from '../execution/scope.ts'
+import type { RequestLine } from '../telemetry/call-line.ts'
 import type { Activity } from './activity.ts'
 
-/** What a log line of a request says. Never a secret, never a body. */
-export interface RequestLog {
-  requestId: string
-  route: string
-  status: number
-  durationMs: number
-  facts: CallFacts
-}
-
-/** Where the edge reports every request it answered, and what was our own fault about one. */
+/** Where the edge tells of its requests. */
 export interface HttpLog {
-  request(entry: RequestLog): void
+  request(line: RequestLine): void
   failure(error: GatewayError, facts: { requestId: string; route: string }): void
 }
 

@@ -2,7 +2,8 @@ import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { noFacts, type CallFacts } from '../execution/scope.ts'
+import { noFacts } from '../execution/scope.ts'
+import type { CallLine } from '../telemetry/call-line.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
 
@@ -11,12 +12,12 @@ export interface Exchange {
   request: Request
   requestId: string
   /** The client's address, the forwarded one behind a trusted proxy; empty when unknown. */
-  clientAddress: string
+  clientAddress: () => string
   /** Path parameters by name, already decoded. */
   params: Readonly<Record<string, string>>
   /** Query parameters; parsed only when asked for. */
   query: () => URLSearchParams
-  facts: CallFacts
+  facts: CallLine
   /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
   ended: Promise<void> | null
 }
@@ -131,7 +132,7 @@ export function createExchange(
   return {
     request,
     requestId: newId('req', parts.clock.nowMs()),
-    clientAddress: parts.clientAddressOf(request),
+    clientAddress: () => parts.clientAddressOf(request),
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),
