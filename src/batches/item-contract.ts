@@ -1,5 +1,6 @@
 import type { BudgetRef, CaptureRow, Hold } from '../billing/billing.ts'
 import type { Principal } from '../canonical/principal.ts'
+import type { Demand } from '../canonical/usage.ts'
 import type { BatchId, KeyId, OrganizationId } from '../core/ids.ts'
 import type { BatchEndpoint, Lane } from './batch.ts'
 import type { BatchUsage } from './batch-usage.ts'
@@ -60,8 +61,8 @@ export interface ItemEstimate {
 /** A batch's model, resolved: what serves it and what its items may cost. */
 export interface ResolvedBatch {
   endpointIds: readonly string[]
-  /** `body` is the item's body as bytes, `parsed` the same as an object; cheap, because it runs for every item. */
-  estimateItem(body: Uint8Array, parsed: Readonly<Record<string, unknown>>): ItemEstimate
+  /** Of an item with this demand; null for one that cannot be decoded, which costs nothing because it fails by itself. */
+  estimateItem(demand: Demand | null): ItemEstimate
   providerSlug: string | null
   lane: Lane
 }

@@ -9,8 +9,8 @@ import type { CommitPoint, CrashHook } from './commit-points.ts'
  * orphan's age can be told from its key. Nothing is ever overwritten.
  */
 export interface Payloads {
-  /** Compresses and writes a segment's items; durable when resolved. */
-  putSegment(batchId: BatchId, content: Uint8Array): Promise<{ blob: string; bytes: number }>
+  /** Writes a segment's items, block by block; each block is compressed already. Durable when resolved. */
+  putSegment(batchId: BatchId, blocks: AsyncIterable<Uint8Array>): Promise<{ blob: string; bytes: number }>
   compress(content: Uint8Array): Promise<Uint8Array>
   /** Writes a compressed part. */
   putPart(batchId: BatchId, compressed: Uint8Array): Promise<string>
@@ -45,21 +45,21 @@ export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads 
     point: CommitPoint,
     key: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
-  ): Promise<string> => {
+  ): Promise<{ blob: string; bytes: number }> => {
     crash?.(point, 'before')
-    await blobs.put(key, content)
+    const { bytes } = await blobs.put(key, content)
     crash?.(point, 'after')
-    return key
+    return { blob: key, bytes }
   }
   return {
-    async putSegment(batchId, content) {
-      const compressed = await compress(content)
-      const blob = await put('blob.segment', newKey('segments', batchId), compressed)
-      return { blob, bytes: compressed.byteLength }
-    },
+    putSegment: (batchId, blocks) => put('blob.segment', newKey('segments', batchId), blocks),
     compress,
-    putPart: (batchId, compressed) => put('blob.part', newKey('parts', batchId), compressed),
-    putMerged: (batchId, blocks) => put('blob.merged', newKey('merged', batchId), blocks),
+    async putPart(batchId, compressed) {
+      return (await put('blob.part', newKey('parts', batchId), compressed)).blob
+    },
+    async putMerged(batchId, blocks) {
+      return (await put('blob.merged', newKey('merged', batchId), blocks)).blob
+    },
     read: async (blob) => toBuffer(await decompress(await blobs.get(blob))),
     decompress: async (compressed) => toBuffer(await decompress(compressed)),
     async readBlock(blob, offset, bytes) {

@@ -8,7 +8,7 @@ export const batchBodyBytesMax = 200_000_000
 export const customIdLengthMax = 64
 /** Items of one input segment: large enough to amortise a row, small enough to lease and redo. */
 export const segmentItemsMax = 1_000
-/** Uncompressed bytes of one input segment; with the item in hand this bounds what ingest holds in memory. */
+/** Uncompressed bytes of one input segment: what a worker holds of it. */
 export const segmentBytesMax = 4_000_000
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
 export const liveBodyBytesMax = 64_000_000
@@ -212,8 +212,18 @@ export const audioRequestBytesMax = 1_350_000_000
 export const batchItemBytesMax = 32_000_000
 /** Bytes of a batch body that are scanned in one go before others get their turn on the event loop. */
 export const ingestSliceBytes = 262_144
-/** Segments of one upload that may wait for compression and disk at once; hides the time of an fsync and bounds memory. */
+/** Segments of one upload on their way to the disk at once: hides the time of an fsync. */
 export const ingestWritesMax = 4
+/** Uncompressed bytes of a segment that are compressed in one go, and how many such blocks of one upload may be on their way: with the item in hand these bound what ingest holds in memory. */
+export const ingestBlockBytes = 524_288
+export const ingestBlocksMax = 8
+/** Bytes of what a batch's items demand that are priced before others get their turn; an entry has about six. */
+export const demandBlockBytes = 16_384
+/** Prices remembered while the items of a batch are priced: more lengths of input than most batches have. */
+export const demandPricesMax = 10_000
+/** Frames of items' bodies, everything but the messages, whose demand is remembered, and the bytes of one. */
+export const demandFramesMax = 256
+export const demandFrameBytesMax = 8_192
 /** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
 export const ingestsMax = 8
 /** Decompression window of an upload, as a power of two: what RFC 9659 lets a sender of zstd expect. */
@@ -438,3 +448,13 @@ export const bodyIdleMs = 60_000
 export const bodyReadMs = 600_000
 /** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
 export const connectionRestSeconds = 120
+/** How often usage is rolled up; until then it is read from the tail, which the roll-up keeps small. */
+export const rollupEveryMs = 10_000
+/** Rows of the tail in one unit, so that captures never wait long for the writer, and units in one round. */
+export const rollupRowsMax = 200
+export const rollupPagesMax = 500
+/** Days for which PostgreSQL has partitions before they are needed, and how often that is looked after. */
+export const partitionDaysAhead = 7
+export const partitionEveryMs = 3_600_000
+/** How long making a partition waits for a lock, while those who read all partitions wait behind it. */
+export const partitionLockMs = 2_000

@@ -1,10 +1,9 @@
 import { holdAmountOf } from '../billing/hold-amount.ts'
-import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Principal } from '../canonical/principal.ts'
+import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
 import { expectedOutputTokens } from '../core/limits.ts'
-import { decodeItem } from './batch-item.ts'
 import { operationOfBatchEndpoint, operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
 import { routeModel } from './route-model.ts'
@@ -20,8 +19,8 @@ export interface BatchQuestion {
 /** What serves a batch, and what its items may cost. */
 export interface BatchResolution {
   endpointIds: readonly string[]
-  /** Never throws: an item that cannot be decoded costs nothing, because it will fail by itself. */
-  estimateItem(body: Uint8Array): { estimate: bigint; worstCase: bigint }
+  /** Nanocredits. An item that cannot be decoded, null, costs nothing, because it will fail by itself. */
+  estimateItem(demand: Demand | null): { estimate: bigint; worstCase: bigint }
   providerSlug: string | null
   lane: 'emulated'
 }
@@ -54,39 +53,29 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
     endpointIds: endpoints.map((endpoint) => endpoint.id),
     providerSlug: providers.size === 1 ? first.deployment.provider : null,
     lane: 'emulated',
-    estimateItem: (body) => estimateItem(question, endpoints, body, parts),
+    estimateItem: estimatorOf(question, endpoints, parts),
   }
 }
 
-function estimateItem(
-  question: BatchQuestion,
-  endpoints: readonly Endpoint[],
-  body: Uint8Array,
-  parts: ExecutionParts,
-) {
-  const call = tryDecode(question, body)
-  if (!call) return { estimate: 0n, worstCase: 0n }
-  const ratio = parts.learning.promptRatio(question.model)
-  const expected =
-    parts.learning.outputTokens(question.principal.organizationId, question.model) ?? expectedOutputTokens
-  const { demand } = call
-  const likelyDemand = { ...demand, outputTokensMax: Math.min(demand.outputTokensMax ?? expected, expected) }
-  let estimate = 0n
-  let worstCase = 0n
-  for (const endpoint of endpoints) {
-    const likely = (holdAmountOf(likelyDemand, endpoint, ratio) * 12n) / 10n
-    const most = holdAmountOf(demand, endpoint, ratio)
-    if (likely > estimate) estimate = likely
-    if (most > worstCase) worstCase = most
-  }
-  return { estimate: estimate < worstCase ? estimate : worstCase, worstCase }
-}
-
-function tryDecode(question: BatchQuestion, body: Uint8Array): TextCall | null {
-  try {
-    return decodeItem(question.endpoint, question.model, body)
-  } catch (error) {
-    if (error instanceof GatewayError) return null
-    throw error
+/** Prices items with what is known now of the model and the organization's answers. */
+function estimatorOf(question: BatchQuestion, endpoints: readonly Endpoint[], { learning }: ExecutionParts) {
+  const ratio = learning.promptRatio(question.model)
+  const learned = learning.outputTokens(question.principal.organizationId, question.model)
+  const expected = learned ?? expectedOutputTokens
+  return (demand: Demand | null) => {
+    if (demand === null) return { estimate: 0n, worstCase: 0n }
+    const likelyDemand = {
+      ...demand,
+      outputTokensMax: Math.min(demand.outputTokensMax ?? expected, expected),
+    }
+    let estimate = 0n
+    let worstCase = 0n
+    for (const endpoint of endpoints) {
+      const likely = (holdAmountOf(likelyDemand, endpoint, ratio) * 12n) / 10n
+      const most = holdAmountOf(demand, endpoint, ratio)
+      if (likely > estimate) estimate = likely
+      if (most > worstCase) worstCase = most
+    }
+    return { estimate: estimate < worstCase ? estimate : worstCase, worstCase }
   }
 }

@@ -80,7 +80,8 @@ function readKey(buffer: Buffer, start: number, end: number): string {
   return buffer.toString('latin1', start + 1, end - 1)
 }
 
-function skipSpace(buffer: Buffer, start: number): number {
+/** Position of the next byte that is not white space. */
+export function skipSpace(buffer: Buffer, start: number): number {
   let position = start
   for (;;) {
     const byte = buffer[position]
@@ -89,8 +90,8 @@ function skipSpace(buffer: Buffer, start: number): number {
   }
 }
 
-/** Position after the string that begins at `start`. */
-function skipString(buffer: Buffer, start: number): number {
+/** Position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */
+export function skipString(buffer: Buffer, start: number): number {
   let position = start + 1
   for (;;) {
     const inlineEnd = Math.min(position + inlineScanBytes, buffer.length)
@@ -113,7 +114,8 @@ function isEscaped(buffer: Buffer, at: number, from: number): boolean {
   return count % 2 === 1
 }
 
-function skipValue(buffer: Buffer, start: number): number {
+/** Position after the value that begins at `start`. Throws `invalid_request` when there is none. */
+export function skipValue(buffer: Buffer, start: number): number {
   const first = buffer[start]
   if (first === quote) return skipString(buffer, start)
   if (first === openBrace || first === openBracket) return skipContainer(buffer, start)

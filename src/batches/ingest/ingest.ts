@@ -3,14 +3,16 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits.ts'
+import { ItemDemands } from '../../execution/item-demand.ts'
 import type { BatchEndpoint } from '../batch.ts'
+import { batchEndpoints } from '../batch.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../payload-repository.ts'
 import type { SegmentDraft } from '../segment-repository.ts'
 import { ByteScanner } from './byte-scanner.ts'
+import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
 import { ItemChecks } from './item-checks.ts'
-import { memberBytes } from './json-walk.ts'
 import type { RequestHead } from './request-head.ts'
 import { emptyHead, readMember } from './request-head.ts'
 import { SegmentWriter } from './segment-writer.ts'
@@ -79,6 +81,13 @@ export async function ingestBatch(request: IngestRequest, parts: IngestParts): P
   }
 }
 
+/** What the items demand, if this is their endpoint. */
+interface Measure {
+  endpoint: BatchEndpoint
+  demands: ItemDemands
+  log: DemandLog
+}
+
 /** A batch's model, as it was resolved. */
 interface Resolution {
   endpoint: BatchEndpoint
@@ -99,10 +108,8 @@ class Ingest {
   /** Set when the head was complete before the requests, the usual order. */
   #resolution: Resolution | null = null
   #sawRequests = false
-  /** Segments are written, also in a dry run when they must be read again. */
-  #isWriting = true
-  #estimate = 0n
-  #worstCase = 0n
+  /** One, or one for every endpoint that the batch may turn out to have. */
+  #measures: readonly Measure[] = []
   #bytes = 0
 
   readonly #scanner = new ByteScanner({
@@ -112,7 +119,7 @@ class Ingest {
       // Resolving takes a moment, and the items behind need its answer.
       this.#scanner.pause()
     },
-    item: (index, value, body) => this.#collect(() => this.#takeItem(index, value, body)),
+    item: (index, value) => this.#collect(() => this.#takeItem(index, value)),
     oversizedItem: (index, head) =>
       this.#collect(() => {
         const customId = this.#checks.checkOversized(index, head)
@@ -151,21 +158,23 @@ class Ingest {
     this.#findings.throwIfAny()
     assert(resolution && endpoint !== null && model !== null, 'a head without findings is complete')
     const segments = await this.#writer.finish()
-    if (resolution !== this.#resolution) await this.#estimateAgain(resolution.resolved, segments)
-    if (this.#request.isDryRun) await this.discard()
+    const measure = this.#measures.find((candidate) => candidate.endpoint === endpoint)
+    assert(measure, 'items were measured for the endpoint that they turned out to have')
+    const { resolved } = resolution
+    const { estimate, worstCase } = await measure.log.price((demand) => resolved.estimateItem(demand))
     return {
       endpoint,
       model,
       providerOnly,
       maxCostNanocredits,
       dropped,
-      resolved: resolution.resolved,
-      estimate: this.#estimate,
-      worstCase: this.#worstCase,
+      resolved,
+      estimate,
+      worstCase,
       totalItems: this.#scanner.itemCount,
       requestBytes: this.#bytes,
       sha256: this.#hasher?.digest('hex') ?? null,
-      segments: this.#request.isDryRun ? [] : segments,
+      segments,
       discard: () => this.discard(),
     }
   }
@@ -192,7 +201,12 @@ class Ingest {
   async #beginItems(): Promise<void> {
     const { endpoint, model } = this.#head
     if (endpoint !== null && model !== null) this.#resolution = await this.#resolve(endpoint, model)
-    if (this.#request.isDryRun && this.#resolution) this.#isWriting = false
+    const possible = endpoint === null ? batchEndpoints : [endpoint]
+    this.#measures = possible.map((each) => ({
+      endpoint: each,
+      demands: new ItemDemands(each),
+      log: new DemandLog(),
+    }))
   }
 
   async #resolve(endpoint: BatchEndpoint, model: string): Promise<Resolution | null> {
@@ -216,43 +230,16 @@ class Ingest {
     return this.#resolve(endpoint, model)
   }
 
-  #takeItem(index: number, bytes: Buffer, bodyBytes: Buffer | null): void {
-    const { body } = this.#checks.check(index, bytes)
+  #takeItem(index: number, bytes: Buffer): void {
+    const { body, members } = this.#checks.check(index, bytes)
+    if (this.#findings.worst !== null) return
     this.#keep(bytes)
-    if (this.#resolution)
-      this.#addEstimate(this.#resolution.resolved, bodyBytes ?? memberBytes(bytes, 'body'), body)
+    for (const { demands, log } of this.#measures) log.add(demands.of(body, members))
   }
 
   #keep(bytes: Uint8Array): void {
     // After the first finding nothing will be accepted, so nothing needs to be kept.
-    if (this.#isWriting && this.#findings.worst === null) this.#writer.add(bytes)
-  }
-
-  #addEstimate(
-    resolved: ResolvedBatch,
-    bodyBytes: Buffer | null,
-    body: Readonly<Record<string, unknown>>,
-  ): void {
-    assert(bodyBytes, 'a checked item has a body')
-    const { estimate, worstCase } = resolved.estimateItem(bodyBytes, body)
-    this.#estimate += estimate
-    this.#worstCase += worstCase
-  }
-
-  /** The order that costs a second reading: what the items cost was not known when they passed. */
-  async #estimateAgain(resolved: ResolvedBatch, segments: readonly SegmentDraft[]): Promise<void> {
-    this.#estimate = 0n
-    this.#worstCase = 0n
-    for (const { blob } of segments) {
-      const content = await this.#parts.payloads.read(blob)
-      for (let start = 0; start < content.length;) {
-        const end = content.indexOf(0x0a, start)
-        const line = content.subarray(start, end)
-        const item = JSON.parse(line.toString('utf8')) as { body?: Record<string, unknown> }
-        if (item.body) this.#addEstimate(resolved, memberBytes(line, 'body'), item.body)
-        start = end + 1
-      }
-    }
+    if (!this.#request.isDryRun && this.#findings.worst === null) this.#writer.add(bytes)
   }
 
   #checkCompleteness(): void {

@@ -1,11 +1,24 @@
+import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits.ts'
 import { CustomIds } from './custom-ids.ts'
+import type { ItemMembers } from './item-walk.ts'
+import { ItemWalk } from './item-walk.ts'
+import { memberBytes } from './json-walk.ts'
 
-/** An item whose shape is right. */
-export interface CheckedItem {
-  customId: string
-  body: Readonly<Record<string, unknown>>
+/** The body of an item whose shape is right, and what was found in it; shares memory with the item. */
+export interface CheckedBody {
+  body: Buffer
+  /** Members of the body; null when they were not looked for. */
+  members: Pick<ItemMembers, 'messages' | 'input'> | null
+}
+
+/** What is looked at of an item. */
+interface LookedAt {
+  customId: unknown
+  body: unknown
+  model: unknown
+  stream: unknown
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -15,20 +28,25 @@ const controlPattern = /[\u0000-\u001f\u007f-\u009f]/
 /** Checks items as they come, and remembers of all of them just what later checks need: ids and two models. */
 export class ItemChecks {
   readonly #ids = new CustomIds()
+  readonly #walk = new ItemWalk()
   /** The first two distinct models in bodies: whatever the batch's model is, one of them shows the first mismatch. */
   #models: { model: string; index: number }[] = []
 
-  /** Throws `invalid_request` for its shape and `unprocessable` for its custom id. */
-  check(index: number, bytes: Uint8Array): CheckedItem {
+  /**
+   * Checks the next item. Throws `invalid_request` for its shape and `unprocessable` for its custom id.
+   */
+  check(index: number, bytes: Buffer): CheckedBody {
     const where = `requests[${index}]`
-    const item = parseItem(where, bytes)
-    const customId = checkCustomIdShape(where, item)
-    const body = item['body']
-    if (body === undefined) throw invalid(`${where}.body`, 'is required')
-    if (!isObject(body)) throw invalid(`${where}.body`, 'must be an object')
-    this.#checkBody(index, body)
+    const members = this.#walk.walk(bytes)
+    const item = members === null ? parseItem(where, bytes) : readMembers(members)
+    const customId = checkCustomIdShape(where, item.customId)
+    if (item.body === undefined) throw invalid(`${where}.body`, 'is required')
+    if (!isObject(item.body)) throw invalid(`${where}.body`, 'must be an object')
+    this.#checkBody(index, item)
     this.#checkCustomId(where, customId)
-    return { customId, body }
+    const body = members === null ? memberBytes(bytes, 'body') : members.body
+    assert(body, 'an item with a body has its bytes')
+    return { body, members }
   }
 
   /** Of an item too large to be read only the id matters; its beginning must show it. */
@@ -61,8 +79,7 @@ export class ItemChecks {
     throw invalid(`requests[${wrong.index}].body.model`, problem)
   }
 
-  #checkBody(index: number, body: Record<string, unknown>): void {
-    const { model, stream } = body
+  #checkBody(index: number, { model, stream }: LookedAt): void {
     if (stream === true) {
       throw invalid(`requests[${index}].body.stream`, 'must not be true: a batch returns whole results')
     }
@@ -91,7 +108,28 @@ export class ItemChecks {
 /** How much of an oversized item is looked at for its id. */
 const oversizedHeadBytes = 4_096
 
-function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
+/** Anything to stand for a body that is an object, of which nothing more is looked at. */
+const someObject = Object.freeze({})
+
+/** Of values known to be valid JSON; large ones are not built. */
+function readMembers({ custom_id: customId, body, model, stream }: ItemMembers): LookedAt {
+  return {
+    customId: readScalar(customId),
+    body: body?.[0] === 0x7b ? someObject : readScalar(body),
+    model: readScalar(model),
+    stream: readScalar(stream),
+  }
+}
+
+/** A list or an object is none of the values that a scalar may have, and its content does not matter. */
+function readScalar(bytes: Buffer | undefined): unknown {
+  if (bytes === undefined) return undefined
+  const first = bytes[0]
+  if (first === 0x7b || first === 0x5b) return null
+  return JSON.parse(bytes.toString('utf8')) as unknown
+}
+
+function parseItem(where: string, bytes: Uint8Array): LookedAt {
   let item: unknown
   try {
     item = JSON.parse(decoder.decode(bytes))
@@ -99,11 +137,12 @@ function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
     throw new GatewayError('invalid_request', `${where} is not valid JSON in UTF-8.`, { param: where })
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
-  return item
+  const { custom_id: customId, body } = item
+  const { model, stream } = isObject(body) ? body : {}
+  return { customId, body, model, stream }
 }
 
-function checkCustomIdShape(where: string, item: Record<string, unknown>): string {
-  const customId = item['custom_id']
+function checkCustomIdShape(where: string, customId: unknown): string {
   if (customId === undefined) throw invalid(`${where}.custom_id`, 'is required')
   if (typeof customId !== 'string') throw invalid(`${where}.custom_id`, 'must be a string')
   if (customId === '') throw invalid(`${where}.custom_id`, 'must not be empty')

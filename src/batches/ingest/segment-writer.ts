@@ -1,23 +1,39 @@
 import type { BatchId } from '../../core/ids.ts'
-import { ingestWritesMax, segmentBytesMax, segmentItemsMax } from '../../core/limits.ts'
+import {
+  ingestBlockBytes,
+  ingestBlocksMax,
+  ingestWritesMax,
+  segmentBytesMax,
+  segmentItemsMax,
+} from '../../core/limits.ts'
 import type { Payloads } from '../payload-repository.ts'
 import type { SegmentDraft } from '../segment-repository.ts'
+import { BlockQueue } from './block-queue.ts'
 
-const firstBufferBytes = 262_144
 const newline = 0x0a
 
+/** A segment that is being filled. */
+interface OpenSegment {
+  /** Null until the first block is full: most batches are smaller than one. */
+  blocks: BlockQueue | null
+  firstItem: number
+  items: number
+  bytes: number
+}
+
 /**
- * Cuts items into segments, one item per line, and writes them while more arrive. At most `ingestWritesMax` segments are
- * between here and the disk; their buffers are used again.
+ * Cuts items into segments, one item per line, and compresses and writes them block by block while more arrive. At most
+ * `ingestBlocksMax` blocks and `ingestWritesMax` segments are between here and the disk; blocks' memory is used again.
  */
 export class SegmentWriter {
   readonly #payloads: Payloads
   readonly #batchId: BatchId
-  #buffer: Buffer = Buffer.allocUnsafe(firstBufferBytes)
+  #block: Buffer = Buffer.allocUnsafeSlow(ingestBlockBytes)
   #used = 0
-  #items = 0
-  #firstItem = 0
+  #segment: OpenSegment = { blocks: null, firstItem: 0, items: 0, bytes: 0 }
   readonly #spare: Buffer[] = []
+  /** One entry per block that is not yet written. */
+  readonly #pending = new Set<Promise<void>>()
   readonly #writes = new Set<Promise<void>>()
   readonly #drafts: SegmentDraft[] = []
   #ordinal = 0
@@ -30,26 +46,29 @@ export class SegmentWriter {
 
   /** Copies one item. `room` must be awaited now and then, because this never waits. */
   add(item: Uint8Array): void {
-    const isFull = this.#items === segmentItemsMax || this.#used + item.length + 1 > segmentBytesMax
-    if (isFull && this.#items > 0) this.#cut()
-    this.#reserve(this.#used + item.length + 1)
+    const { items, bytes } = this.#segment
+    const isFull = items === segmentItemsMax || bytes + item.length + 1 > segmentBytesMax
+    if (isFull && items > 0) this.#cut()
+    this.#reserve(item.length + 1)
     const start = this.#used
-    this.#buffer.set(item, start)
+    this.#block.set(item, start)
     this.#used += item.length
-    this.#buffer[this.#used++] = newline
-    this.#items++
+    this.#block[this.#used++] = newline
+    this.#segment.items++
+    this.#segment.bytes += item.length + 1
     this.#flatten(start)
   }
 
-  /** Waits until there is room for another segment; throws when one could not be written. */
+  /** Waits until there is room for more; throws when a segment could not be written. */
   async room(): Promise<void> {
-    while (this.#writes.size >= ingestWritesMax) await Promise.race(this.#writes)
+    while (this.#failure === null && this.#isCrowded())
+      await Promise.race([...this.#pending, ...this.#writes])
     if (this.#failure) throw this.#failure.thrown
   }
 
   /** Writes what is left; resolves when everything is durable. */
   async finish(): Promise<SegmentDraft[]> {
-    if (this.#items > 0) this.#cut()
+    if (this.#segment.items > 0) this.#cut()
     await Promise.all(this.#writes)
     if (this.#failure) throw this.#failure.thrown
     return this.#drafts.toSorted((left, right) => left.ordinal - right.ordinal)
@@ -57,55 +76,72 @@ export class SegmentWriter {
 
   /** Removes what was written. What cannot be removed now is found later as an orphan. */
   async discard(): Promise<void> {
+    this.#segment.blocks?.abandon()
     await Promise.all(this.#writes)
     for (const { blob } of this.#drafts) await this.#payloads.delete(blob).catch(() => undefined)
     this.#drafts.length = 0
   }
 
+  #isCrowded(): boolean {
+    return this.#pending.size >= ingestBlocksMax || this.#writes.size >= ingestWritesMax
+  }
+
   #cut(): void {
-    const draft = { ordinal: this.#ordinal++, firstItem: this.#firstItem, itemCount: this.#items }
-    const buffer = this.#buffer
-    const content = buffer.subarray(0, this.#used)
-    this.#firstItem += this.#items
-    this.#items = 0
-    this.#used = 0
-    this.#buffer = this.#spare.pop() ?? Buffer.allocUnsafe(firstBufferBytes)
-    const write = this.#write(draft, content).finally(() => {
-      this.#writes.delete(write)
-      // A buffer that a huge item has stretched is not kept.
-      if (buffer.length <= segmentBytesMax) this.#spare.push(buffer)
+    this.#flush().end()
+    const firstItem = this.#segment.firstItem + this.#segment.items
+    this.#segment = { blocks: null, firstItem, items: 0, bytes: 0 }
+  }
+
+  /** Sends the block on its way. */
+  #flush(): BlockQueue {
+    const segment = this.#segment
+    segment.blocks ??= this.#open(segment)
+    const block = this.#block
+    const compressed = this.#payloads.compress(block.subarray(0, this.#used)).finally(() => {
+      // A block that a huge item has stretched is not kept.
+      if (block.length === ingestBlockBytes) this.#spare.push(block)
     })
+    const passed = segment.blocks.add(compressed).then(() => void this.#pending.delete(passed))
+    this.#pending.add(passed)
+    this.#block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(ingestBlockBytes)
+    this.#used = 0
+    return segment.blocks
+  }
+
+  #open(segment: OpenSegment): BlockQueue {
+    const blocks = new BlockQueue()
+    const write = this.#write(segment, blocks, this.#ordinal++).finally(() => this.#writes.delete(write))
     this.#writes.add(write)
+    return blocks
   }
 
   /** Never rejects. */
-  async #write(draft: Omit<SegmentDraft, 'blob' | 'blobBytes'>, content: Uint8Array): Promise<void> {
-    if (this.#failure) return
+  async #write(segment: OpenSegment, blocks: BlockQueue, ordinal: number): Promise<void> {
     try {
-      const { blob, bytes } = await this.#payloads.putSegment(this.#batchId, content)
-      this.#drafts.push({ ...draft, blob, blobBytes: bytes })
+      if (this.#failure) return
+      const { blob, bytes } = await this.#payloads.putSegment(this.#batchId, blocks)
+      const { firstItem, items } = segment
+      this.#drafts.push({ ordinal, firstItem, itemCount: items, blob, blobBytes: bytes })
     } catch (thrown) {
       this.#failure ??= { thrown }
+    } finally {
+      blocks.abandon()
     }
   }
 
   #reserve(bytes: number): void {
-    if (bytes <= this.#buffer.length) return
-    const doubled = Math.min(this.#buffer.length * 2, segmentBytesMax)
-    const grown = Buffer.allocUnsafe(Math.max(bytes, doubled))
-    this.#buffer.copy(grown, 0, 0, this.#used)
-    this.#buffer = grown
+    if (this.#used + bytes <= this.#block.length) return
+    if (this.#used > 0) this.#flush()
+    if (bytes <= this.#block.length) return
+    this.#spare.push(this.#block)
+    this.#block = Buffer.allocUnsafeSlow(bytes)
   }
 
   /** An item may span lines; between its tokens a space says the same. The newline behind the item ends the search. */
   #flatten(start: number): void {
     const last = this.#used - 1
-    for (
-      let at = this.#buffer.indexOf(newline, start);
-      at < last;
-      at = this.#buffer.indexOf(newline, at + 1)
-    ) {
-      this.#buffer[at] = 0x20
+    for (let at = this.#block.indexOf(newline, start); at < last; at = this.#block.indexOf(newline, at + 1)) {
+      this.#block[at] = 0x20
     }
   }
 }

@@ -150,7 +150,8 @@ function decodeMessages(document: JsonDocument): { tokens: number } {
   return { tokens: estimateTokens(bytes, bytes.length - media.bytes) + media.tokens }
 }
 
-const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+/** Who may speak in a conversation. */
+export const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
 
 // By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
 function checkMessages(messages: readonly unknown[]): void {

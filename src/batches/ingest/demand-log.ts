@@ -1,0 +1,144 @@
+import type { Demand } from '../../canonical/usage.ts'
+import { demandBlockBytes, demandPricesMax } from '../../core/limits.ts'
+import type { ItemEstimate } from '../item-contract.ts'
+
+/** Four numbers of at most eight bytes of seven bits each. */
+const entryBytesMax = 32
+
+/**
+ * What a batch's items demand, kept until the price is known: a few bytes per item, and none for one that demands the
+ * same as the item before.
+ */
+export class DemandLog {
+  readonly #blocks: Uint8Array[] = []
+  #block = new Uint8Array(0)
+  #used = 0
+  #last: Demand | null = null
+  /** How often `#last` came in a row; it is not yet in a block. */
+  #count = 0
+
+  /** Only of text: tokens in, tokens out and choices are what counts. */
+  add(demand: Demand | null): void {
+    if (this.#count > 0 && isSame(demand, this.#last)) {
+      this.#count++
+      return
+    }
+    this.#flush()
+    this.#last = demand
+    this.#count = 1
+  }
+
+  /** What all of them together may cost. Lets others have their turn between blocks. */
+  async price(estimateItem: (demand: Demand | null) => ItemEstimate): Promise<ItemEstimate> {
+    this.#flush()
+    this.#endBlock()
+    const memory = new PriceMemory(estimateItem)
+    let estimate = 0n
+    let worstCase = 0n
+    for (const block of this.#blocks) {
+      for (const { count, demand } of entriesOf(block)) {
+        const price = memory.priceOf(demand)
+        estimate += price.estimate * BigInt(count)
+        worstCase += price.worstCase * BigInt(count)
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return { estimate, worstCase }
+  }
+
+  #flush(): void {
+    if (this.#count === 0) return
+    if (this.#used + entryBytesMax > this.#block.length) {
+      this.#endBlock()
+      this.#block = new Uint8Array(demandBlockBytes)
+    }
+    this.#write(this.#count)
+    // Zero stands for what is not there, so that everything else is one more than it is.
+    this.#write(this.#last === null ? 0 : this.#last.inputTokens + 1)
+    if (this.#last !== null) {
+      this.#write(this.#last.outputTokensMax === null ? 0 : this.#last.outputTokensMax + 1)
+      this.#write(this.#last.choices)
+    }
+    this.#count = 0
+  }
+
+  #endBlock(): void {
+    if (this.#used > 0) this.#blocks.push(this.#block.subarray(0, this.#used))
+    this.#block = new Uint8Array(0)
+    this.#used = 0
+  }
+
+  /** Seven bits a byte, the lowest first. */
+  #write(value: number): void {
+    let rest = value
+    while (rest >= 0x80) {
+      this.#block[this.#used++] = (rest % 0x80) | 0x80
+      rest = Math.floor(rest / 0x80)
+    }
+    this.#block[this.#used++] = rest
+  }
+}
+
+interface Entry {
+  count: number
+  demand: Demand | null
+}
+
+function* entriesOf(block: Uint8Array): Generator<Entry> {
+  let at = 0
+  const read = (): number => {
+    let value = 0
+    for (let unit = 1; ; unit *= 0x80) {
+      const byte = block[at++] ?? 0
+      value += (byte & 0x7f) * unit
+      if (byte < 0x80) return value
+    }
+  }
+  while (at < block.length) {
+    const count = read()
+    const input = read()
+    if (input === 0) yield { count, demand: null }
+    else yield { count, demand: textDemand(input - 1, read(), read()) }
+  }
+}
+
+function textDemand(inputTokens: number, output: number, choices: number): Demand {
+  const outputTokensMax = output === 0 ? null : output - 1
+  return { inputTokens, outputTokensMax, choices, audioMilliseconds: 0, characters: 0 }
+}
+
+function isSame(left: Demand | null, right: Demand | null): boolean {
+  if (left === null || right === null) return left === right
+  return (
+    left.inputTokens === right.inputTokens &&
+    left.outputTokensMax === right.outputTokensMax &&
+    left.choices === right.choices
+  )
+}
+
+/** Remembers prices: items of a batch differ in the length of their input, and seldom in anything else. */
+class PriceMemory {
+  readonly #estimateItem: (demand: Demand | null) => ItemEstimate
+  /** By input tokens, for the output and choices of `#like`. */
+  readonly #prices = new Map<number, ItemEstimate>()
+  #like: Demand | null = null
+
+  constructor(estimateItem: (demand: Demand | null) => ItemEstimate) {
+    this.#estimateItem = estimateItem
+  }
+
+  priceOf(demand: Demand | null): ItemEstimate {
+    if (demand === null) return this.#estimateItem(null)
+    if (!this.#isAlike(demand) || this.#prices.size === demandPricesMax) this.#prices.clear()
+    this.#like = demand
+    const known = this.#prices.get(demand.inputTokens)
+    if (known) return known
+    const price = this.#estimateItem(demand)
+    this.#prices.set(demand.inputTokens, price)
+    return price
+  }
+
+  #isAlike({ outputTokensMax, choices }: Demand): boolean {
+    return this.#like?.outputTokensMax === outputTokensMax && this.#like.choices === choices
+  }
+}

@@ -1,0 +1,158 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { ItemWalk } from './item-walk.ts'
+
+const walk = new ItemWalk()
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes)) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** At any place in a larger memory, between other bytes that must not be believed. */
+function placed(bytes: Uint8Array, offset: number): Buffer {
+  const memory = Buffer.alloc(offset + bytes.length + 16, '"}]1')
+  memory.set(bytes, offset)
+  return memory.subarray(offset, offset + bytes.length)
+}
+
+const keys = fc.constantFrom('custom_id', 'body', 'model', 'stream', 'messages', 'x', 'ключ', 'a"b')
+const { value: anyValue } = fc.letrec<{ value: unknown; object: Record<string, unknown> }>((tie) => ({
+  object: fc.dictionary(keys, tie('value'), { noNullPrototype: true, maxKeys: 5 }),
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    fc.constantFrom(null, true, false, 0, -0.5, 1e300, 12, ''),
+    fc.array(tie('value'), { maxLength: 4 }),
+    tie('object'),
+  ),
+}))
+const item = fc.record(
+  { custom_id: fc.string(), body: fc.dictionary(keys, anyValue, { noNullPrototype: true }) },
+  { requiredKeys: [], noNullPrototype: true },
+)
+const indent = fc.constantFrom(undefined, 1, '\t', '\r\n')
+
+test('what is proven is what JSON.parse reads, wherever it lies in memory', () => {
+  fc.assert(
+    fc.property(item, indent, fc.nat(9), (value, space, offset) => {
+      const bytes = Buffer.from(
+        JSON.stringify(value, null, space === '\r\n' ? 1 : space).replaceAll(
+          '\n',
+          space === '\r\n' ? '\r\n' : '\n',
+        ),
+      )
+      const found = walk.walk(placed(bytes, offset))
+      // Names with escapes are left to JSON.parse.
+      if (found === null) return expect(bytes.includes('a\\"b')).toBe(true)
+      const body = isObject(value.body) ? value.body : {}
+      const expected = {
+        custom_id: value.custom_id,
+        body: value.body,
+        model: body['model'],
+        stream: body['stream'],
+      }
+      for (const name of ['custom_id', 'body', 'model', 'stream'] as const) {
+        const member = found[name]
+        expect(member === undefined ? undefined : parsed(member)).toEqual(expected[name])
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('no damaged text is proven that JSON.parse refuses', () => {
+  const damage = fc.array(
+    fc.record({
+      at: fc.nat(),
+      to: fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('"\\{}[],:0-.eE\u0001 tfnu'))),
+      how: fc.constantFrom('set', 'insert', 'remove', 'cut'),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  let proven = 0
+  fc.assert(
+    fc.property(item, damage, fc.nat(3), (value, changes, offset) => {
+      let bytes = [...Buffer.from(JSON.stringify(value))]
+      for (const { at, to, how } of changes) {
+        const place = at % (bytes.length + 1)
+        if (how === 'set') bytes[Math.min(place, bytes.length - 1)] = to
+        else if (how === 'insert') bytes.splice(place, 0, to)
+        else if (how === 'remove') bytes.splice(place, 1)
+        else bytes = bytes.slice(0, place)
+      }
+      const text = Uint8Array.from(bytes)
+      if (walk.walk(placed(text, offset)) === null) return
+      proven++
+      expect(isObject(parsed(text))).toBe(true)
+    }),
+    { numRuns: 4_000 },
+  )
+  expect(proven).toBeGreaterThan(200)
+})
+
+test('the grammar’s corners are left to JSON.parse or judged as it does', () => {
+  const values = [
+    '01',
+    '-',
+    '-0',
+    '1.',
+    '.5',
+    '1e',
+    '1e+',
+    '1E-7',
+    '+1',
+    'tru',
+    'truex',
+    'nul',
+    'NaN',
+    '"\\u12g4"',
+    '"\\ud800"',
+    '"\\x"',
+    '"\t"',
+    '"\u007f"',
+    '[1,]',
+    '[,1]',
+    '{"a":1,}',
+    '{"a"}',
+    '{a:1}',
+    '""x',
+    '1 2',
+    '[1 2]',
+    '\u00a01',
+    '"unclosed',
+    '\\u0031',
+  ]
+  for (const value of values) {
+    const text = Buffer.from(`{"custom_id":${value}}`)
+    const isValid = parsed(text) !== undefined
+    expect([value, walk.walk(placed(text, 1)) !== null]).toEqual([value, isValid])
+  }
+  for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]) {
+    const text = Buffer.concat([Buffer.from('{"custom_id":"'), Uint8Array.from(bytes), Buffer.from('"}')])
+    expect(walk.walk(placed(text, 2))).toBeNull()
+  }
+})
+
+test('a name written with escapes and a second body are left to JSON.parse', () => {
+  for (const text of [
+    '{"b\\u006fdy":{}}',
+    '{"body":{"str\\u0065am":true}}',
+    '{"body":{"stream":true},"body":{}}',
+  ])
+    expect(walk.walk(Buffer.from(text))).toBeNull()
+})
+
+test('nesting beyond the bound is not walked', () => {
+  const nested = (levels: number): Buffer =>
+    Buffer.from(`{"body":${'['.repeat(levels)}${']'.repeat(levels)}}`)
+  expect(walk.walk(nested(100))).not.toBeNull()
+  expect(walk.walk(nested(100_000))).toBeNull()
+})

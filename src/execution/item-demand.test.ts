@@ -1,0 +1,137 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Demand } from '../canonical/usage.ts'
+import { demandFrameBytesMax, demandFramesMax, memberParseBytesMax } from '../core/limits.ts'
+import { decodeItem } from './batch-item.ts'
+import { ItemDemands } from './item-demand.ts'
+
+/** The member as ingest finds it: a view of the body's own bytes. */
+function found(body: Buffer, object: Record<string, unknown>, name: 'messages' | 'input'): object | null {
+  const value = object[name]
+  if (value === undefined) return {}
+  const text = JSON.stringify(value)
+  const start = body.indexOf(`"${name}":${text}`) + name.length + 3
+  return start < name.length + 3 ? null : { [name]: body.subarray(start, start + Buffer.byteLength(text)) }
+}
+
+function expected(endpoint: string, body: Buffer): Demand | null {
+  try {
+    return decodeItem(endpoint, 'model', body).demand
+  } catch {
+    return null
+  }
+}
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('x'.repeat(5_000), 'я'.repeat(300), '"file'),
+)
+const part = fc.constantFrom<unknown>(
+  { type: 'text', text: 'hello' },
+  { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(4_000)}` } },
+  { type: 'input_audio', input_audio: { data: 'A'.repeat(3_000), format: 'wav' } },
+  'no part',
+)
+const message = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ role: fc.constantFrom('user', 'system', 'tool'), content: text }) },
+  fc.record({ role: fc.constantFrom('user', 'assistant'), content: fc.array(part, { maxLength: 3 }) }),
+  fc.constantFrom<unknown>(
+    { role: 'nobody' },
+    { content: 'x' },
+    { role: 'user', content: 5 },
+    { role: 'user', content: null },
+    7,
+    null,
+    [],
+  ),
+)
+const messages = fc.oneof(
+  { weight: 8, arbitrary: fc.array(message, { maxLength: 4 }) },
+  fc.constantFrom<unknown>(null, 'x', {}),
+)
+const rest = fc.record(
+  {
+    max_tokens: fc.constantFrom<unknown>(1, 64, 0, -1, null, '5', 2 ** 52),
+    max_completion_tokens: fc.constantFrom<unknown>(7, null),
+    n: fc.constantFrom<unknown>(1, 3, 0, 200),
+    temperature: fc.constantFrom<unknown>(0.5, 9),
+    tools: fc.constantFrom<unknown>([{ type: 'function', function: { name: 'f' } }], []),
+    provider: fc.constantFrom<unknown>({ only: ['a'] }, { onyl: [] }),
+    model: fc.constantFrom<unknown>('model', 5),
+  },
+  { requiredKeys: [] },
+)
+
+test('a chat item demands what decoding it says, whatever came before it', () => {
+  const endpoint = '/v1/chat/completions'
+  const demands = new ItemDemands(endpoint)
+  fc.assert(
+    fc.property(rest, fc.option(messages, { nil: undefined }), fc.boolean(), (others, value, isFirst) => {
+      const own = value === undefined ? {} : { messages: value }
+      const object = isFirst ? { ...own, ...others } : { ...others, ...own }
+      const body = Buffer.from(JSON.stringify(object))
+      expect(demands.of(body, found(body, object, 'messages'))).toEqual(expected(endpoint, body))
+      expect(demands.of(body, null)).toEqual(expected(endpoint, body))
+    }),
+    { numRuns: 1_500 },
+  )
+})
+
+test('an embeddings item demands what decoding it says', () => {
+  const endpoint = '/v1/embeddings'
+  const demands = new ItemDemands(endpoint)
+  for (const input of [
+    'one text',
+    '',
+    'я',
+    ['a', 'b'],
+    [],
+    [1, 2],
+    5,
+    null,
+    'x'.repeat(100_000),
+    undefined,
+  ]) {
+    for (const others of [{}, { dimensions: 3 }, { encoding_format: 'wrong' }]) {
+      const object = input === undefined ? others : { input, ...others }
+      const body = Buffer.from(JSON.stringify(object))
+      expect(demands.of(body, found(body, object, 'input'))).toEqual(expected(endpoint, body))
+    }
+  }
+})
+
+test('more frames than are remembered, and frames too large to be, are measured all the same', () => {
+  const endpoint = '/v1/chat/completions'
+  const demands = new ItemDemands(endpoint)
+  const others = [
+    ...Array.from({ length: demandFramesMax + 2 }, (_, index) => ({ max_tokens: index + 1 })),
+    { metadata: { note: 'x'.repeat(demandFrameBytesMax) }, max_tokens: 9 },
+  ]
+  for (const other of others) {
+    for (const content of ['hello', 'x'.repeat(memberParseBytesMax)]) {
+      const object = { messages: [{ role: 'user', content }], ...other }
+      const body = Buffer.from(JSON.stringify(object))
+      expect(demands.of(body, found(body, object, 'messages'))?.outputTokensMax).toBe(other.max_tokens)
+    }
+  }
+})
+
+test('a name that stands twice is what decoding says: refused', () => {
+  const demands = new ItemDemands('/v1/chat/completions')
+  for (const twice of [
+    '{"role":"user","role":"x"}',
+    '{"role":"user","content":"a","content":1}',
+    '{"r\\u006fle":"x","role":"user"}',
+  ]) {
+    const body = Buffer.from(`{"messages":[${twice}]}`)
+    const value = body.subarray('{"messages":'.length, -1)
+    expect(demands.of(body, { messages: value })).toEqual(expected('/v1/chat/completions', body))
+  }
+  const body = Buffer.from('{"messages":[],"messages":[{"role":"user"}]}')
+  expect(demands.of(body, { messages: body.subarray(-18, -1) })).toBeNull()
+})
+
+test('an endpoint that batches do not run demands nothing that could be priced', () => {
+  expect(new ItemDemands('/v1/responses').of(Buffer.from('{}'), null)).toBeNull()
+})
