@@ -25,7 +25,7 @@ eachDatabase((_, open, { openFresh }) => {
   const authenticate = async (parts: Awaited<ReturnType<typeof fresh>>, secret: string) =>
     createAuthenticator({ repository: parts.keys, clock }).authenticate(
       new Headers({ authorization: `Bearer ${secret}` }),
-      '',
+      () => '',
     )
 
   describe('the first start', () => {
