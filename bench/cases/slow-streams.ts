@@ -10,9 +10,11 @@ interface Outcome {
   open: number
 }
 
-/** How long everybody stays, and how much of that passes before the watching begins: connecting takes its time. */
-const staySeconds = 10
-const settleMs = 4000
+/**
+ * How long everybody stays, and how much of that passes before the watching begins: connecting takes its time, and the
+ * buffers of two hundred flooded connections take long to fill.
+ */
+const stays = { slow: { seconds: 10, settleMs: 4000 }, stalled: { seconds: 40, settleMs: 28_000 } } as const
 
 /** A thousand streams with a chunk now and then. */
 export async function slowStreams(world: World, report: Report, scale: Scale): Promise<void> {
@@ -37,18 +39,19 @@ async function watch(
   report: Report,
 ): Promise<void> {
   const { port, path, headers, body, process: gateway } = headraceTarget(world.headrace, model, 400)
+  const { seconds, settleMs } = isStalled ? stays.stalled : stays.slow
   const load = runProgram<Outcome>('slow-streams.ts', {
     port,
     path,
     headers,
     body,
     count,
-    seconds: staySeconds,
+    seconds,
     isStalled,
   })
   await Bun.sleep(settleMs)
   const seen: number[] = []
-  const endMs = performance.now() + staySeconds * 1000 - settleMs
+  const endMs = performance.now() + seconds * 1000 - settleMs
   while (performance.now() < endMs) {
     seen.push(gateway.residentBytes())
     await Bun.sleep(200)
