@@ -12,11 +12,8 @@ export interface ScannerHandler {
   member(name: string, value: Buffer | null): void
   /** `requests` has begun. */
   requestsBegin(): void
-  /**
-   * One item of `requests`, from its first byte to its last; not yet proven to be valid JSON inside. `body` is the value
-   * of its member of that name, the last one; null when there is none or its name is written with escapes.
-   */
-  item(index: number, value: Buffer, body: Buffer | null): void
+  /** One item of `requests`, from its first byte to its last; not yet proven to be valid JSON inside. */
+  item(index: number, value: Buffer): void
   /** An item larger than `batchItemBytesMax`; its beginning is all there is. */
   oversizedItem(index: number, head: Buffer): void
 }
@@ -65,12 +62,6 @@ export class ByteScanner {
   #walk: Walk = 'none'
   #depth = 0
   #isEscaped = false
-  // Places in the current item, counted from its first byte: the last string among its own members, and its body.
-  #nameStart = -1
-  #nameEnd = -1
-  #bodyStart = -1
-  #bodyEnd = -1
-  #hasEscapedName = false
   #key = ''
   #names = new Set<string>()
   #items = 0
@@ -235,9 +226,6 @@ export class ByteScanner {
   #walkStart(): boolean {
     const byte = this.#window[this.#position] ?? 0
     this.#depth = 0
-    this.#bodyStart = -1
-    this.#bodyEnd = -1
-    this.#hasEscapedName = false
     if (byte === quote) {
       this.#position++
       this.#walk = 'string'
@@ -266,7 +254,6 @@ export class ByteScanner {
     const after = this.#stringEnd(this.#position)
     if (after < 0) return false
     this.#position = after
-    if (this.#depth === 1) this.#nameEnd = after - this.#pin
     if (this.#depth > 0) this.#walk = 'container'
     else this.#finishValue()
     return true
@@ -282,10 +269,6 @@ export class ByteScanner {
       const byte = window[position] ?? 0
       if (byte === quote) {
         const after = this.#stringEnd(position + 1)
-        if (depth === 1) {
-          this.#nameStart = position - this.#pin
-          this.#nameEnd = after - this.#pin
-        }
         if (after < 0) {
           this.#depth = depth
           this.#walk = 'string'
@@ -299,41 +282,15 @@ export class ByteScanner {
         if (++depth > jsonDepthMax) throw this.#tooDeep()
       } else if ((byte | 0x20) === closeObject) {
         if (--depth > 0) continue
-        this.#endBody(position - 1)
         this.#position = position
         this.#depth = 0
         this.#finishValue()
         return true
-      } else if (depth === 1) {
-        if (byte === colon) this.#beginBody(position)
-        else if (byte === comma) this.#endBody(position - 1)
       }
     }
     this.#position = position
     this.#depth = depth
     return false
-  }
-
-  /** A member of an item begins at `position`; notes where when it is the body. */
-  #beginBody(position: number): void {
-    if (this.#pin < 0) return
-    const name = this.#window.toString('latin1', this.#pin + this.#nameStart, this.#pin + this.#nameEnd)
-    if (name === '"body"') {
-      this.#bodyStart = position - this.#pin
-      this.#bodyEnd = -1
-    } else if (name.length > 6 && name.includes('\\')) {
-      this.#hasEscapedName = true
-    }
-  }
-
-  /** A member of an item ends before `position`. */
-  #endBody(position: number): void {
-    if (this.#bodyStart >= 0 && this.#bodyEnd < 0) this.#bodyEnd = position - this.#pin
-  }
-
-  #bodyOf(item: Buffer): Buffer | null {
-    if (this.#bodyStart < 0 || this.#bodyEnd < 0 || this.#hasEscapedName) return null
-    return item.subarray(this.#bodyStart, this.#bodyEnd)
   }
 
   /** As `stringEnd`, but remembers across chunks whether the next byte is escaped; -1 leaves the window used up. */
@@ -365,7 +322,7 @@ export class ByteScanner {
     const index = this.#items++
     if (value === null) return
     if (value.length > batchItemBytesMax) this.#handler.oversizedItem(index, value)
-    else this.#handler.item(index, value, this.#bodyOf(value))
+    else this.#handler.item(index, value)
   }
 
   #finishKey(value: Buffer | null): void {

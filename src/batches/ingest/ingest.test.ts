@@ -265,7 +265,7 @@ describe('the size limit', () => {
   const after = `","requests":[${item('a')}]}`
 
   function padded(total: number): ReadableStream<Uint8Array> {
-    const padding = Buffer.alloc(1_000_000, 0x78)
+    const paddingBytes = 1_000_000
     let left = total - before.length - after.length
     let state = 0
     return new ReadableStream({
@@ -275,8 +275,8 @@ describe('the size limit', () => {
           return controller.enqueue(Buffer.from(before))
         }
         if (left > 0) {
-          controller.enqueue(padding.subarray(0, Math.min(left, padding.length)))
-          left -= padding.length
+          controller.enqueue(Buffer.alloc(Math.min(left, paddingBytes), 0x78))
+          left -= paddingBytes
         } else if (state === 1) {
           state = 2
           controller.enqueue(Buffer.from(after))
@@ -387,10 +387,9 @@ describe('an item', () => {
 
   test('too large to be kept is accepted by name, to fail by itself', async () => {
     const disk = newDisk()
-    const chunk = Buffer.alloc(1_000_000, 0x78)
     function* chunks(start: string): Generator<Uint8Array> {
       yield Buffer.from(`{${head},"requests":[${start}`)
-      for (let sent = 0; sent < 33; sent++) yield chunk
+      for (let sent = 0; sent < 33; sent++) yield Buffer.alloc(1_000_000, 0x78)
       yield Buffer.from(`"}},${item('next')}]}`)
     }
     const stream = (start: string): ReadableStream<Uint8Array> => {

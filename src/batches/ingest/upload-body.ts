@@ -11,6 +11,7 @@ import { batchBodyBytesMax, ingestSliceBytes, uploadIdleMs, uploadWindowLog } fr
 
 /** A body as it arrives. */
 export interface Upload {
+  /** Its chunks are used up: their memory is given back as soon as they are read. */
   body: ReadableStream<Uint8Array>
   /** The header's value; null when there was none. */
   contentEncoding: string | null
@@ -42,11 +43,13 @@ export function checkContentEncoding(contentEncoding: string | null): void {
 }
 
 /**
- * The body, decompressed, in slices small enough to scan without stalling others. Throws `payload_too_large` with the
+ * The body, decompressed, in slices small enough to scan without stalling others. A slice is lent until the next one is
+ * asked for. Throws `payload_too_large` with the
  * first byte too many and `invalid_request` when the compression is broken. Leaving the loop early cancels the body; the
  * server goes on reading and discarding what the client still sends, so that it can read the answer.
  */
 export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
+  const isRaw = encodingOf(upload.contentEncoding) === null
   let total = 0
   for await (const chunk of decoded(upload)) {
     total += chunk.byteLength
@@ -54,7 +57,13 @@ export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
     for (let offset = 0; offset < chunk.byteLength; offset += ingestSliceBytes) {
       yield chunk.subarray(offset, offset + ingestSliceBytes)
     }
+    if (isRaw) release(chunk)
   }
+}
+
+/** Collecting garbage would let tens of megabytes of chunks gather first; a chunk in a larger memory stays with it. */
+function release({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** Hashes a body that was sent before, to compare it; refuses it as `readUpload` does. */
