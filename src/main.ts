@@ -17,6 +17,8 @@ import { createLearning } from './billing/learning.ts'
 import { checkInvariants } from './billing/invariants.ts'
 import { createInvariantsRepository } from './billing/invariants-repository.ts'
 import { createLedger } from './billing/ledger-repository.ts'
+import { createRollupRepository } from './billing/rollup-repository.ts'
+import { createRollup } from './billing/rollup.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery } from './catalog/discovery.ts'
@@ -28,7 +30,13 @@ import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax, connectionRestSeconds, learningSaveEveryMs, stopWaitMs } from './core/limits.ts'
+import {
+  audioBodyBytesMax,
+  keepAliveMs,
+  connectionRestSeconds,
+  learningSaveEveryMs,
+  stopWaitMs,
+} from './core/limits.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
@@ -71,6 +79,8 @@ export interface GatewayHooks {
   nowExpression?: string
   files?: FileLayer
   random?: () => number
+  /** Silence after which a stream shows a comment. */
+  keepAliveMs?: number
   /** Where log lines go; stdout by default. */
   writeLog?: (line: string) => void
 }
@@ -104,6 +114,7 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
   offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
   await money.billing.start()
+  money.rollup.start()
   if (config.role !== 'api') batches.start()
   providers.discovery.start()
   const stopSaving = saveRegularly(core)
@@ -114,6 +125,7 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
     await Promise.all([edge.close(), batches.stop()])
     await money.accounts.saveLearning(money.learning).catch(() => undefined)
     await money.billing.stop()
+    await money.rollup.stop()
     core.access.rates.stop()
     core.metrics.stop()
     log.flush()
@@ -235,7 +247,7 @@ function createExecution(
     sticky: createStickyRoutes({ clock }),
     transport,
     presetOf,
-    streamWatch: new StreamWatch(),
+    streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     clock,
     random: hooks.random ?? Math.random,
     warn: (message, facts) => log.warn(message, facts),
@@ -410,6 +422,10 @@ function createMoney(database: Database, report: (event: BillingEvent) => void) 
     billing: createBilling({ ledger, report }),
     learning: createLearning(),
     accounts: createAccounts(ledger, createAccountsRepository(database)),
+    rollup: createRollup({
+      repository: createRollupRepository(database),
+      report: (cause) => report({ type: 'maintenance_failed', cause }),
+    }),
   }
 }
 

@@ -1,8 +1,6 @@
-import { keepAliveMs } from '../core/limits.ts'
-
 /** A stream that wants to hear of its own silence and of its deadline. */
 export interface WatchedStream {
-  /** Called when nothing was shown for `keepAliveMs` or a little longer. */
+  /** Called when nothing was shown for the watch's interval, or up to twice as long. */
   onSilence: () => void
   onDeadline: () => void
   /** Milliseconds from now. */
@@ -27,12 +25,18 @@ interface Entry extends WatchedStream {
  */
 export class StreamWatch {
   readonly #entries = new Set<Entry>()
+  /** How long a stream may be silent before it shows a comment, in milliseconds. */
+  readonly keepAliveMs: number
   #timer: ReturnType<typeof setInterval> | null = null
+
+  constructor(keepAliveMs: number) {
+    this.keepAliveMs = keepAliveMs
+  }
 
   add(stream: WatchedStream): StreamHandle {
     const entry: Entry = { ...stream, deadlineAtMs: performance.now() + stream.deadlineMs, isActive: true }
     this.#entries.add(entry)
-    this.#timer ??= setInterval(() => this.#tick(), keepAliveMs)
+    this.#timer ??= setInterval(() => this.#tick(), this.keepAliveMs)
     return {
       touch: () => {
         entry.isActive = true

@@ -97,7 +97,7 @@ async function readFirst(response: UpstreamResponse, rewriter: StreamRewriter): 
     }
     if (done && !rewriter.isComplete)
       throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
-    if (done || first !== null) return { rewriter, response, first, isEnded: done }
+    if (done || first !== null) return { rewriter, response, first, reading: null, isEnded: done }
   }
 }
 

@@ -35,7 +35,8 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
   const deployment: Deployment = {
     id: provider.id ?? preset.slug,
     provider: preset.slug,
-    providerName: provider.name ?? preset.name,
+    // Several custom servers are told apart by the names the operator gave them.
+    providerName: provider.name ?? (preset.slug === 'custom' ? (provider.id ?? preset.name) : preset.name),
     baseUrl: (provider.base_url ?? preset.baseUrl ?? '').replace(/\/+$/, ''),
     auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
     region: provider.region ?? null,
