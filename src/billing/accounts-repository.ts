@@ -1,5 +1,7 @@
+import { dayOfTransaction } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
 import type { ModelStats } from './learning.ts'
+import { keySubject, organizationSubject, spendingByDay } from './spending.ts'
 
 /** One usage row, as it is shown. Amounts in nanocredits. */
 export interface UsageRecord {
@@ -69,8 +71,10 @@ export interface AccountsRepository {
   loadSpent(budgetId: string): Promise<bigint | null>
   sumGrants(account: string): Promise<bigint>
   sumUsage(organizationId: string): Promise<bigint>
+  /** `since`: Unix milliseconds of a midnight each (UTC). */
   sumKeyUsage(keyId: string, since: { day: number; week: number; month: number }): Promise<UsageTotals>
-  hasTransaction(transactionId: string): Promise<boolean>
+  /** `day` is the one under which the transaction is filed. */
+  hasTransaction(transactionId: string, day: number): Promise<boolean>
   findUsage(generationId: string): Promise<UsageRecord | null>
   listUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
   loadModelStats(limit: number): Promise<ModelStats[]>
@@ -88,14 +92,18 @@ export function createAccountsRepository(database: Database): AccountsRepository
     sumGrants: (account) => sumGrants(database, account),
     sumUsage: (organizationId) => sumUsage(database, organizationId),
     sumKeyUsage: (keyId, since) => sumKeyUsage(database, keyId, since),
-    hasTransaction: async (transactionId) => {
-      const rows = await database.query('select 1 as found from postings where transaction_id = $1 limit 1', [
-        transactionId,
-      ])
+    hasTransaction: async (transactionId, day) => {
+      const rows = await database.query(
+        'select 1 as found from postings where day = $1 and transaction_id = $2 limit 1',
+        [day, transactionId],
+      )
       return rows.length > 0
     },
     findUsage: async (generationId) => {
-      const [row] = await selectUsages(database, 'generation_id = $1', [generationId])
+      const [row] = await selectUsages(database, 'day = $1 and generation_id = $2', [
+        dayOfTransaction(generationId),
+        generationId,
+      ])
       return row ?? null
     },
     listUsages: (organizationId, limit) =>
@@ -190,14 +198,14 @@ async function sumGrants(database: Database, account: string): Promise<bigint> {
 async function sumUsage(database: Database, organizationId: string): Promise<bigint> {
   const rows = await database.query<{ sum_nanocredits: bigint }>(
     `select cast(coalesce(sum(cost_nanocredits), 0) as bigint) as sum_nanocredits
-     from usages where organization_id = $1`,
-    [organizationId],
+     from (${spendingByDay('organization_id', '$1', '$2')}) as spent`,
+    [organizationSubject(organizationId), organizationId],
   )
   return rows[0]?.sum_nanocredits ?? 0n
 }
 
 function sumSince(parameter: string): string {
-  return `cast(coalesce(sum(case when created_at_ms >= ${parameter} then cost_nanocredits else 0 end), 0) as bigint)`
+  return `cast(coalesce(sum(case when day >= ${parameter} then cost_nanocredits else 0 end), 0) as bigint)`
 }
 
 async function sumKeyUsage(
@@ -207,10 +215,10 @@ async function sumKeyUsage(
 ): Promise<UsageTotals> {
   const rows = await database.query<TotalsRow>(
     `select cast(coalesce(sum(cost_nanocredits), 0) as bigint) as total_nanocredits,
-       ${sumSince('$2')} as daily_nanocredits, ${sumSince('$3')} as weekly_nanocredits,
-       ${sumSince('$4')} as monthly_nanocredits
-     from usages where key_id = $1`,
-    [keyId, since.day, since.week, since.month],
+       ${sumSince('$3')} as daily_nanocredits, ${sumSince('$4')} as weekly_nanocredits,
+       ${sumSince('$5')} as monthly_nanocredits
+     from (${spendingByDay('key_id', '$1', '$2')}) as spent`,
+    [keySubject(keyId), keyId, toDay(since.day), toDay(since.week), toDay(since.month)],
   )
   const [row] = rows
   return {
@@ -219,6 +227,11 @@ async function sumKeyUsage(
     weekly: row?.weekly_nanocredits ?? 0n,
     monthly: row?.monthly_nanocredits ?? 0n,
   }
+}
+
+/** Windows begin at midnight, so whole days add up to them. */
+function toDay(windowStartMs: number): number {
+  return windowStartMs / 86_400_000
 }
 
 interface TotalsRow {

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
+import { dayOfTransaction } from '../core/ids.ts'
 import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../core/limits.ts'
 import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
 import { creditsBudget, keyBudgetId, windowStartOf } from './budget-ids.ts'
@@ -111,7 +112,8 @@ class LedgerAccounts implements Accounts {
     if (outcome.type === 'committed') return { isRepeated: false }
     if (outcome.type === 'duplicate') return { isRepeated: true }
     if (outcome.type === 'guard' && outcome.guard === refundGuard) {
-      if (await this.#repository.hasTransaction(refundTransactionId(refund))) return { isRepeated: true }
+      const day = dayOfTransaction(refund.generationId)
+      if (await this.#repository.hasTransaction(refundTransactionId(refund), day)) return { isRepeated: true }
       throw new GatewayError('conflict', 'The refund would exceed what is left of the original charge.')
     }
     throw outcome.type === 'guard' ? new Error(`refund failed at ${outcome.guard}`) : outcome.error

@@ -9,6 +9,7 @@ import {
   leaseGuard,
 } from './ledger-statements.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
+import { insertUsageTail } from './rollup-statements.ts'
 import type { Slice } from './slices.ts'
 
 /** A hold with what it is to be charged. */
@@ -89,7 +90,7 @@ interface Sum {
 
 /**
  * One unit's statements for several captures: sums per budget (only for what leases cannot carry) and per lease, in id
- * order, then usages and postings in bulk.
+ * order, then usages, postings and what they add to the roll-ups in bulk.
  */
 export function captureStatements(charges: readonly Charge[]): LedgerStatement[] {
   const budgets = new Map<string, Sum>()
@@ -101,6 +102,7 @@ export function captureStatements(charges: readonly Charge[]): LedgerStatement[]
     ...sorted(leases).map(([leaseId, { cost, excess }]) => captureOnLease(leaseId, cost, excess)),
     insertUsages(charges.map(({ hold, row }) => ({ row, held: hold.amount }))),
     ...(postings === null ? [] : [postings]),
+    insertUsageTail(charges.map(({ row }) => row)),
   ]
 }
 

@@ -13,6 +13,7 @@ export const commitPoints = {
   renew: 'lease.renew',
   giveBack: 'lease.return',
   reap: 'lease.reap',
+  rollUp: 'usage.roll_up',
   saveStats: 'model_stats.save',
 } as const
 

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts'
+import { rollupColumns } from './rollup-statements.ts'
 
 /** A row that breaks an invariant. */
 export interface Violation {
@@ -16,6 +17,8 @@ export interface InvariantsRepository {
   listHeldLeases(limit: number): Promise<(Violation & { ownerId: string })[]>
   listMisgrantedBudgets(limit: number): Promise<Violation[]>
   listMisbalancedCredits(limit: number): Promise<Violation[]>
+  /** Hours, keys, models and providers, and days, whose usages are not what was rolled up together with the tail. */
+  listMisrolledUsage(limit: number): Promise<Violation[]>
   isOwnerDead(ownerId: string): Promise<boolean>
 }
 
@@ -32,6 +35,7 @@ export function createInvariantsRepository(database: Database): InvariantsReposi
     },
     listMisgrantedBudgets: (limit) => list(misgrantedSql, limit),
     listMisbalancedCredits: (limit) => list(misbalancedSql, limit),
+    listMisrolledUsage: (limit) => list(misrolledSql, limit),
     isOwnerDead: (ownerId) => database.isOwnerDead(ownerId),
   }
 }
@@ -49,12 +53,12 @@ const overdrawnSql = `select lease_id as subject,
 
 const unmatchedSql = `select generation_id as subject, 'no capture of its cost' as detail
   from usages where cost_nanocredits <> 0 and not exists (
-    select 1 from postings where transaction_id = generation_id and kind = 'capture' and account = 'income:usage'
-      and amount_nanocredits = cost_nanocredits)
+    select 1 from postings where postings.day = usages.day and transaction_id = generation_id and kind = 'capture'
+      and account = 'income:usage' and amount_nanocredits = cost_nanocredits)
   union all
   select transaction_id as subject, 'a capture without its usage' as detail
   from postings where kind = 'capture' and account = 'income:usage'
-    and not exists (select 1 from usages where generation_id = transaction_id)`
+    and not exists (select 1 from usages where usages.day = postings.day and generation_id = transaction_id)`
 
 const heldSql = `select lease_id as subject, owner_id, 'held ' || cast(held_nanocredits as text) as detail
   from leases where state <> 'closed' and held_nanocredits > 0`
@@ -91,3 +95,29 @@ const misbalancedSql = `select subject, detail from (
     from budgets p join organizations o on o.organization_id = p.organization_id
     where p.kind = 'credits' and o.account_mode = 'prepaid'
   ) balances where difference <> 0`
+
+const groups = rollupColumns.slice(0, 5).join(', ')
+const measures = rollupColumns.slice(5)
+
+// One statement, so that it is true also while usage is captured and rolled up.
+const misrolledSql = `select subject, detail from (
+    select organization_id || ' ' || key_id || ' ' || model || ' ' || provider || ' hour ' || cast(hour as text) as subject,
+      'usages exceed roll-ups and tail by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits, '
+        || cast(cast(sum(requests) as bigint) as text) || ' requests' as detail
+    from (
+      select organization_id, created_at_ms / 3600000 as hour, key_id, model, provider, 1 as requests,
+        coalesce(input_tokens, 0) as input_tokens, coalesce(output_tokens, 0) as output_tokens,
+        coalesce(reasoning_tokens, 0) as reasoning_tokens, coalesce(audio_milliseconds, 0) as audio_milliseconds,
+        coalesce(characters, 0) as characters, is_estimated as estimated_count, cost_nanocredits from usages
+      union all select ${groups}, ${measures.map((column) => `-${column}`).join(', ')} from usage_tail
+      union all select ${groups}, ${measures.map((column) => `-${column}`).join(', ')} from usage_rollups
+    ) as parts group by ${groups} having ${measures.map((column) => `sum(${column}) <> 0`).join(' or ')}
+    union all
+    select subject || ' day ' || cast(day as text) as subject,
+      'roll-ups exceed the day by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits' as detail
+    from (
+      select 'organization:' || organization_id as subject, hour / 24 as day, cost_nanocredits from usage_rollups
+      union all select 'key:' || key_id, hour / 24, cost_nanocredits from usage_rollups
+      union all select subject, day, -cost_nanocredits from usage_days
+    ) as days group by subject, day having sum(cost_nanocredits) <> 0
+  ) as differences`

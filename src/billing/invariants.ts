@@ -14,17 +14,19 @@ export type InvariantName =
   | 'every charge has one capture'
   | 'holds have an owner'
   | 'balance is the sum of postings'
+  | 'usage is what was rolled up and the tail'
   | 'granted is what leases, batches and captures account for'
 
 /** Everything that is wrong with the money, at most `limit` findings per invariant; empty when all is well. */
 export async function checkInvariants(repository: InvariantsRepository, limit = 100): Promise<Finding[]> {
-  const [unbalanced, overdrawn, uncaptured, leases, budgets, credits] = await Promise.all([
+  const [unbalanced, overdrawn, uncaptured, leases, budgets, credits, rollups] = await Promise.all([
     repository.listUnbalancedTransactions(limit),
     repository.listOverdrawnLeases(limit),
     repository.listUnmatchedCharges(limit),
     repository.listHeldLeases(limit),
     repository.listMisgrantedBudgets(limit),
     repository.listMisbalancedCredits(limit),
+    repository.listMisrolledUsage(limit),
   ])
   const findings: Finding[] = []
   const add = (invariant: InvariantName, rows: readonly { subject: string; detail: string }[]): void => {
@@ -35,6 +37,7 @@ export async function checkInvariants(repository: InvariantsRepository, limit = 
   add('every charge has one capture', uncaptured)
   add('granted is what leases, batches and captures account for', budgets)
   add('balance is the sum of postings', credits)
+  add('usage is what was rolled up and the tail', rollups)
   for (const lease of leases) {
     if (await repository.isOwnerDead(lease.ownerId)) add('holds have an owner', [lease])
   }

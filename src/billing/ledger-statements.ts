@@ -1,7 +1,9 @@
+import { dayOfTransaction } from '../core/ids.ts'
 import { refundsMax } from '../core/limits.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { priceToJson } from './capture-row.ts'
 import type { CaptureRow } from './capture-row.ts'
+import { keySubject, spendingByDay } from './spending.ts'
 
 /** What a parameter of a ledger statement may be. */
 export type LedgerValue = string | number | bigint | null
@@ -50,11 +52,18 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
         select cast($1 as text), 'key_limit', cast($2 as text), cast($3 as text), cast($4 as bigint),
           cast($5 as bigint), cast(coalesce(sum(cost_nanocredits), 0) as bigint),
           cast(coalesce(sum(cost_nanocredits), 0) as bigint), now_ms()
-        from usages where key_id = cast($3 as text) and created_at_ms >= cast($4 as bigint)
-          and not exists (select 1 from budgets where subject_id = cast($3 as text))
+        from (${spendingByDay('key_id', 'cast($6 as text)', 'cast($3 as text)')}) as spent
+        where day >= cast($4 as bigint) / 86400000 and not exists (select 1 from budgets where subject_id = cast($3 as text))
         on conflict (budget_id) do update set limit_nanocredits = excluded.limit_nanocredits
           where budgets.limit_nanocredits <> excluded.limit_nanocredits`,
-      params: [budgetId, organizationId, subjectId, windowStartMs, limitNanocredits ?? 0n],
+      params: [
+        budgetId,
+        organizationId,
+        subjectId,
+        windowStartMs,
+        limitNanocredits ?? 0n,
+        keySubject(subjectId),
+      ],
     }
   }
   return {
@@ -264,6 +273,7 @@ export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint)
 }
 
 const usageColumns = [
+  'day',
   'generation_id',
   'organization_id',
   'key_id',
@@ -313,6 +323,7 @@ const noDetails = '{}'
 function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
   const { usage } = row
   return [
+    dayOfTransaction(row.generationId),
     row.generationId,
     row.organizationId,
     row.keyId,
@@ -360,8 +371,8 @@ function wholeOrNull(milliseconds: number | null): number | null {
   return milliseconds === null ? null : Math.round(milliseconds)
 }
 
-const insertPostingsSql = `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind,
-  reference) values ($1, $2, $3, $4, $5, $6)`
+const insertPostingsSql = `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind,
+  reference) values ($1, $2, $3, $4, $5, $6, $7)`
 
 /** Both postings of every capture that cost something; a capture of nothing is a usage row only. */
 export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatement | null {
@@ -370,8 +381,9 @@ export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatem
     if (row.costNanocredits === 0n) continue
     const { generationId, costNanocredits, createdAtMs } = row
     const account = organizationAccount(row.organizationId)
-    values.push([generationId, account, -costNanocredits, createdAtMs, 'capture', null])
-    values.push([generationId, usageIncomeAccount, costNanocredits, createdAtMs, 'capture', null])
+    const day = dayOfTransaction(generationId)
+    values.push([day, generationId, account, -costNanocredits, createdAtMs, 'capture', null])
+    values.push([day, generationId, usageIncomeAccount, costNanocredits, createdAtMs, 'capture', null])
   }
   return values.length === 0 ? null : { sql: insertPostingsSql, rows: values }
 }
@@ -386,7 +398,7 @@ export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
   }
 }
 
-/** Both postings of a grant; its transaction id is taken once. */
+/** Both postings of a grant; its transaction id is taken once, whatever day it is repeated on. */
 export function insertGrantPostings(grant: {
   organizationId: string
   amountNanocredits: bigint
@@ -395,11 +407,12 @@ export function insertGrantPostings(grant: {
 }): LedgerStatement {
   const { transactionId, amountNanocredits, createdAtMs } = grant
   const account = organizationAccount(grant.organizationId)
+  const day = dayOfTransaction(transactionId)
   return {
     sql: insertPostingsSql,
     rows: [
-      [transactionId, account, amountNanocredits, createdAtMs, 'grant', null],
-      [transactionId, grantsAccount, -amountNanocredits, createdAtMs, 'grant', null],
+      [day, transactionId, account, amountNanocredits, createdAtMs, 'grant', null],
+      [day, transactionId, grantsAccount, -amountNanocredits, createdAtMs, 'grant', null],
     ],
   }
 }
@@ -421,8 +434,9 @@ export function refundToBudget(budgetId: string, amount: bigint): LedgerStatemen
 /** Makes refunds of one generation wait for each other, so that together they cannot exceed it. Changes nothing. */
 export function lockUsage(generationId: string, organizationId: string): LedgerStatement {
   return {
-    sql: 'update usages set cost_nanocredits = cost_nanocredits where generation_id = $1 and organization_id = $2',
-    params: [generationId, organizationId],
+    sql: `update usages set cost_nanocredits = cost_nanocredits
+      where day = $3 and generation_id = $1 and organization_id = $2`,
+    params: [generationId, organizationId, dayOfTransaction(generationId)],
     expect: 1,
     guard: refundGuard,
   }
@@ -445,7 +459,7 @@ export function refundTransactionId(refund: Pick<Refund, 'generationId' | 'seque
 
 /**
  * Both postings of a refund, if it fits into what is left of the original. Refunds are numbered, so that those before
- * are found by their ids, whatever order the database sorts text in.
+ * are found by their ids, whatever order the database sorts text in. They are filed under the day of their original.
  */
 export function insertRefundPostings(refund: Refund): LedgerStatement[] {
   const { generationId } = refund
@@ -460,11 +474,11 @@ export function insertRefundPostings(refund: Refund): LedgerStatement[] {
     [usageIncomeAccount, -refund.amountNanocredits],
   ]
   return sides.map(([account, amount]) => ({
-    sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind, reference)
-      select cast($1 as text), cast($2 as text), cast($3 as bigint), cast($4 as bigint), cast($5 as text),
+    sql: `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind, reference)
+      select cast($8 as bigint), cast($1 as text), cast($2 as text), cast($3 as bigint), cast($4 as bigint), cast($5 as text),
         cast($6 as text)
-      where (select coalesce(sum(amount_nanocredits), 0) from postings where account = '${usageIncomeAccount}'
-        and transaction_id in (${related.map((_, index) => `$${index + 8}`).join(', ')})) >= cast($7 as bigint)`,
+      where (select coalesce(sum(amount_nanocredits), 0) from postings where day = cast($8 as bigint)
+        and account = '${usageIncomeAccount}' and transaction_id in (${related.map((_, index) => `$${index + 9}`).join(', ')})) >= cast($7 as bigint)`,
     params: [
       refundTransactionId(refund),
       account,
@@ -473,6 +487,7 @@ export function insertRefundPostings(refund: Refund): LedgerStatement[] {
       refund.kind,
       refund.generationId,
       refund.amountNanocredits,
+      dayOfTransaction(generationId),
       ...related,
     ],
     expect: 1,

@@ -196,8 +196,8 @@ eachDatabase((name, _, { openFresh }) => {
         name: 'charge a tracked account',
         statements: [
           {
-            sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind)
-              values ($1, $2, -4000000000, 0, 'capture'), ($1, 'income:usage', 4000000000, 0, 'capture')`,
+            sql: `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
+              values (0, $1, $2, -4000000000, 0, 'capture'), (0, $1, 'income:usage', 4000000000, 0, 'capture')`,
             params: [id, `organization:${organizationId}`],
           },
         ],
@@ -245,8 +245,8 @@ eachDatabase((name, _, { openFresh }) => {
       name: 'break the books',
       statements: [
         {
-          sql: `insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind)
-            values ('lost', 'income:usage', 5, 0, 'capture')`,
+          sql: `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
+            values (0, 'lost', 'income:usage', 5, 0, 'capture')`,
         },
         {
           sql: `insert into usage_dead_letters (generation_id, payload_json, reason, created_at_ms)

@@ -1,3 +1,4 @@
+import { dayOfTransaction } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
 
 /** The database as commands receive it; only the repositories of this folder know what it is. */
@@ -47,20 +48,20 @@ interface ReceiptRow {
 }
 
 /** Sums are made by the database, so that a batch of a million items is one row here. */
-function receiptSql(column: 'generation_id' | 'batch_id'): string {
-  const chosen = `select generation_id from usages where ${column} = $1`
+function receiptSql(condition: string): string {
+  const chosen = `select day, generation_id from usages where ${condition}`
   return `select count(*) as captures, sum(held_nanocredits) as held_nanocredits,
     sum(cost_nanocredits) as captured_nanocredits,
     cast(sum(is_estimated) as bigint) as estimated, cast(sum(is_unpriced) as bigint) as unpriced,
-    (select count(*) from postings where transaction_id in (${chosen})) as postings,
-    (select sum(amount_nanocredits) from postings where transaction_id in (${chosen})) as sum_nanocredits
-    from usages where ${column} = $1`
+    (select count(*) from postings where (day, transaction_id) in (${chosen})) as postings,
+    (select sum(amount_nanocredits) from postings where (day, transaction_id) in (${chosen})) as sum_nanocredits
+    from usages where ${condition}`
 }
 
 /** Receipts from the gateway's own tables. */
 export function createReceipts(database: Database): Receipts {
-  const load = async (column: 'generation_id' | 'batch_id', id: string): Promise<Receipt | null> => {
-    const [row] = await database.query<ReceiptRow>(receiptSql(column), [id])
+  const load = async (condition: string, params: (string | number)[]): Promise<Receipt | null> => {
+    const [row] = await database.query<ReceiptRow>(receiptSql(condition), params)
     if (!row || row.captures === 0) return null
     return {
       captures: row.captures,
@@ -73,8 +74,9 @@ export function createReceipts(database: Database): Receipts {
     }
   }
   return {
-    loadCall: (generationId) => load('generation_id', generationId),
-    loadBatch: (batchId) => load('batch_id', batchId),
+    loadCall: (generationId) =>
+      load('day = $2 and generation_id = $1', [generationId, dayOfTransaction(generationId)]),
+    loadBatch: (batchId) => load('batch_id = $1', [batchId]),
     async listLatest(organizationId, limit) {
       const rows = await database.query<{
         generation_id: string

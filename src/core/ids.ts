@@ -44,3 +44,17 @@ export function newGenerationId(
   const milliseconds = Math.floor(nowMs - seconds * 1000)
   return `${prefix}-${seconds}-${milliseconds.toString(36).padStart(2, '0')}${randomText(18)}`
 }
+
+const generationSeconds = /^gen(?:-(?:stt|tts|batch))?-(\d{1,11})-/
+
+/** The day of everything whose id does not begin with a time, such as a grant's. */
+export const undatedDay = 0
+
+/**
+ * The day (UTC, counted from the epoch) under which a transaction is filed, which is part of its key. It comes from the
+ * id alone: a repetition on a later day, or with another time of creation, must meet the row of the first.
+ */
+export function dayOfTransaction(transactionId: string): number {
+  const seconds = generationSeconds.exec(transactionId)?.[1]
+  return seconds === undefined ? undatedDay : Math.floor(Number(seconds) / 86_400)
+}

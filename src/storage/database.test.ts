@@ -7,7 +7,7 @@ import { openDatabase } from './open-database.ts'
 
 const insertRate = 'insert into rate_windows (rate_id, tat_us, updated_at_ms) values ($1, $2, $3)'
 const insertPosting =
-  'insert into postings (transaction_id, account, amount_nanocredits, created_at_ms, kind, reference) values ($1, $2, $3, $4, $5, $6)'
+  'insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind, reference) values ($1, $2, $3, $4, $5, $6, $7)'
 
 eachDatabase((_name, open, { openFresh }) => {
   let db: Database
@@ -142,7 +142,7 @@ eachDatabase((_name, open, { openFresh }) => {
     await db.commit({
       name: 'post',
       statements: [
-        { sql: insertPosting, params: ['tx-1', 'cash', amount, 1_795_215_264_680, 'grant', null] },
+        { sql: insertPosting, params: [20_000, 'tx-1', 'cash', amount, 1_795_215_264_680, 'grant', null] },
       ],
     })
     const rows = await db.query(
@@ -192,6 +192,7 @@ eachDatabase((_name, open, { openFresh }) => {
 
   test('a bulk insert writes every row, keeps what follows the values, and counts', async () => {
     const rows = Array.from({ length: 2_500 }, (_, index): SqlValue[] => [
+      20_000 + (index % 3),
       `bulk-${index}`,
       'cash',
       index % 2 === 0 ? BigInt(index) : index,
@@ -199,7 +200,7 @@ eachDatabase((_name, open, { openFresh }) => {
       'capture',
       index % 3 === 0 ? null : `ref "${index}" \u{1F30A}`,
     ])
-    const sql = `${insertPosting} on conflict (transaction_id, account) do nothing`
+    const sql = `${insertPosting} on conflict (day, transaction_id, account) do nothing`
     await db.commit({ name: 'bulk', statements: [{ sql, rows, expect: 2_500, guard: 'all' }] })
     await db.commit({ name: 'bulk', statements: [{ sql, rows, expect: 0, guard: 'none' }] })
     const found = await db.query(

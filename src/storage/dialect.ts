@@ -5,6 +5,10 @@ export interface Dialect {
   /** Whole epoch milliseconds by the database's clock. */
   nowExpression: string
   bytesType: string
+  /** Type of a column that numbers its rows and is the primary key. */
+  rowNumber: string
+  /** What makes a table with a `day` column one of a partition per day; empty where that brings nothing. */
+  partitionByDay: string
   forUpdateSkipLocked: string
   /** How the parameter `$n` is written. */
   parameter: (number: string) => string
@@ -32,5 +36,7 @@ function translate(sql: string, dialect: Dialect, nowExpression: string): string
     .replaceAll(/\$(\d+)/g, (_, number: string) => dialect.parameter(number))
     .replaceAll('now_ms()', () => nowExpression)
     .replaceAll('{{bytes}}', dialect.bytesType)
+    .replaceAll('{{row_number}}', dialect.rowNumber)
+    .replaceAll('{{partition_by_day}}', dialect.partitionByDay)
     .replaceAll('{{for_update_skip_locked}}', dialect.forUpdateSkipLocked)
 }

@@ -68,7 +68,8 @@ create index leases_owner on leases (owner_id)
 create index leases_expiry on leases (expires_at_ms) where state <> 'closed'
 --;;
 create table usages (
-  generation_id text primary key,
+  day bigint not null,
+  generation_id text not null,
   organization_id text not null,
   key_id text not null,
   batch_id text,
@@ -101,8 +102,9 @@ create table usages (
   user_id text,
   request_id text,
   details_json text not null default '{}',
-  created_at_ms bigint not null
-)
+  created_at_ms bigint not null,
+  primary key (day, generation_id)
+) {{partition_by_day}}
 --;;
 create index usages_organization on usages (organization_id, created_at_ms)
 --;;
@@ -111,16 +113,66 @@ create index usages_key on usages (key_id, created_at_ms)
 create index usages_batch on usages (batch_id) where batch_id is not null
 --;;
 create table postings (
+  day bigint not null,
   transaction_id text not null,
   account text not null,
   amount_nanocredits bigint not null,
   created_at_ms bigint not null,
   kind text not null check (kind in ('capture', 'grant', 'refund', 'correction')),
   reference text,
-  primary key (transaction_id, account)
-)
+  primary key (day, transaction_id, account)
+) {{partition_by_day}}
 --;;
 create index postings_account on postings (account)
+--;;
+create table usage_tail (
+  tail_id {{row_number}},
+  organization_id text not null,
+  hour bigint not null,
+  key_id text not null,
+  model text not null,
+  provider text not null,
+  requests bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  audio_milliseconds bigint not null,
+  characters bigint not null,
+  cost_nanocredits bigint not null,
+  estimated_count bigint not null
+)
+--;;
+create table usage_rollups (
+  organization_id text not null,
+  hour bigint not null,
+  key_id text not null,
+  model text not null,
+  provider text not null,
+  requests bigint not null,
+  input_tokens bigint not null,
+  output_tokens bigint not null,
+  reasoning_tokens bigint not null,
+  audio_milliseconds bigint not null,
+  characters bigint not null,
+  cost_nanocredits bigint not null,
+  estimated_count bigint not null,
+  primary key (organization_id, hour, key_id, model, provider)
+)
+--;;
+create table usage_days (
+  subject text not null,
+  day bigint not null,
+  cost_nanocredits bigint not null,
+  primary key (subject, day)
+)
+--;;
+create table rollup_cursors (
+  name text primary key,
+  position bigint not null,
+  moved_at_ms bigint not null
+)
+--;;
+insert into rollup_cursors (name, position, moved_at_ms) values ('usages', 0, 0)
 --;;
 create table usage_dead_letters (
   generation_id text primary key,

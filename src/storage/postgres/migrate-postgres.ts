@@ -1,5 +1,6 @@
 import type { ReservedSQL } from 'bun'
 import { createMigrationsTable, pendingMigrations } from '../migrations.ts'
+import { createFixedPartitions } from './partitions.ts'
 import type { Pool } from './pool.ts'
 
 /** Any number that nothing else in the database uses as an advisory lock. */
@@ -25,6 +26,7 @@ export async function migratePostgres(
           [migration.version, migration.name],
         )
       }
+      await createFixedPartitions(connection)
       await connection.unsafe('commit')
     } finally {
       // The driver closes a connection that comes back inside a transaction, and the server rolls it back.

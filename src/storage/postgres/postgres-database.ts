@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import {
   commitWaitMs,
+  partitionEveryMs,
   postgresConnectionsMax,
   postgresOwnerGraceMs,
   readWaitMs,
@@ -16,6 +17,7 @@ import { UnitQueue } from '../unit-queue.ts'
 import { GroupRunner } from './group-runner.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { OwnerLock } from './owner-lock.ts'
+import { createDayPartitions } from './partitions.ts'
 import { Pool } from './pool.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { toCallerError } from './postgres-failures.ts'
@@ -47,6 +49,7 @@ class PostgresDatabase implements Database {
   readonly #runner: GroupRunner
   readonly #grouped: UnitQueue
   readonly #guarded: UnitQueue
+  #partitionTimer: Timer | null = null
   #isClosed = false
 
   constructor(options: DatabaseOptions) {
@@ -84,7 +87,16 @@ class PostgresDatabase implements Database {
 
   async open(mayMigrate: boolean): Promise<void> {
     await migratePostgres(this.#writes, mayMigrate, this.#translate)
+    if (mayMigrate) await this.#keepPartitions()
     await Promise.all([this.#owner.take(), this.#signalConnection.open()])
+  }
+
+  /** Makes partitions ahead, now and from time to time. Without them rows go to the default partition: no reason to fail. */
+  async #keepPartitions(): Promise<void> {
+    const create = () => createDayPartitions(this.#writes, this.#translate).catch(() => undefined)
+    await create()
+    this.#partitionTimer = setInterval(() => void create(), partitionEveryMs)
+    this.#partitionTimer.unref()
   }
 
   async query<T = Row>(sql: string, params: readonly SqlValue[] = []): Promise<T[]> {
@@ -125,6 +137,7 @@ class PostgresDatabase implements Database {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
+    if (this.#partitionTimer !== null) clearInterval(this.#partitionTimer)
     await Promise.all([this.#grouped.drain(), this.#guarded.drain()])
     await Promise.all([
       this.#signalConnection.close(),

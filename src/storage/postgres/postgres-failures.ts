@@ -1,4 +1,5 @@
 import { StorageFailure, storageUnavailable, UniqueViolation } from '../database.ts'
+import { withoutPartition } from './partitions.ts'
 
 /** What a failed statement or connection means. */
 export type FailureKind =
@@ -25,7 +26,10 @@ export function classify(thrown: unknown): FailureKind {
 export function toCallerError(thrown: unknown, unitName: string): Error {
   if (!isDatabaseError(thrown)) return thrown instanceof Error ? thrown : new Error(messageOf(thrown))
   const kind = classify(thrown)
-  if (kind === 'unique') return new UniqueViolation(textOf(thrown, 'table'), textOf(thrown, 'constraint'))
+  if (kind === 'unique') {
+    const names = [textOf(thrown, 'table'), textOf(thrown, 'constraint')] as const
+    return new UniqueViolation(withoutPartition(names[0]), withoutPartition(names[1]))
+  }
   if (kind === 'statement') return new Error(`unit "${unitName}": ${messageOf(thrown)}`, { cause: thrown })
   return unavailable(thrown, false)
 }

@@ -4,6 +4,8 @@ import type { Dialect } from '../dialect.ts'
 export const sqliteDialect: Dialect = {
   nowExpression: `cast(unixepoch('subsec') * 1000 as integer)`,
   bytesType: 'blob',
+  rowNumber: 'integer primary key',
+  partitionByDay: '',
   forUpdateSkipLocked: '',
   // `$1` would be a name, bound in order of appearance; `?1` is a position.
   parameter: (number) => `?${number}`,

@@ -1,0 +1,113 @@
+import type { CaptureRow } from './capture-row.ts'
+import type { LedgerStatement, LedgerValue } from './ledger-statements.ts'
+
+/** What is summed; the columns that the tail and the roll-ups have in common, beside those of `groupColumns`. */
+const sumColumns = [
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'audio_milliseconds',
+  'characters',
+  'estimated_count',
+  'cost_nanocredits',
+] as const
+const groupColumns = ['organization_id', 'hour', 'key_id', 'model', 'provider'] as const
+
+/** Columns of the tail and of the roll-ups, in the order of the values here. */
+export const rollupColumns = [...groupColumns, ...sumColumns]
+
+const hourMs = 3_600_000
+
+const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
+  values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
+
+/**
+ * What a unit's captures add to the roll-ups, one row for each hour, key, model and provider in it. Must be in the unit
+ * that inserts the usages: usage is what was rolled up and what is in the tail, at every moment.
+ */
+export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
+  const groups = new Map<string, Group>()
+  for (const row of rows) {
+    const key = [row.organizationId, hourOf(row), row.keyId, row.model, row.provider]
+    const name = JSON.stringify(key)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, { key, counts: countsOf(row), cost: row.costNanocredits })
+    else {
+      group.cost += row.costNanocredits
+      group.counts = countsOf(row).map((count, index) => count + (group.counts[index] ?? 0))
+    }
+  }
+  return {
+    sql: insertTailSql,
+    rows: [...groups.values()].map(({ key, counts, cost }) => [...key, ...counts, cost]),
+  }
+}
+
+interface Group {
+  key: LedgerValue[]
+  counts: number[]
+  cost: bigint
+}
+
+function hourOf(row: CaptureRow): number {
+  return Math.floor(row.createdAtMs / hourMs)
+}
+
+/** In the order of `sumColumns`, without the cost at their end. */
+function countsOf({ usage, source }: CaptureRow): number[] {
+  return [
+    1,
+    usage.inputTokens ?? 0,
+    usage.outputTokens ?? 0,
+    usage.reasoningTokens ?? 0,
+    usage.audioMilliseconds ?? 0,
+    usage.characters ?? 0,
+    source === 'estimated' ? 1 : 0,
+  ]
+}
+
+/** The guard that fails when another process rolled up meanwhile. */
+export const cursorGuard = 'rollup:cursor'
+
+const sums = sumColumns.map((column) => `cast(sum(${column}) as bigint)`).join(', ')
+const additions = sumColumns.map((column) => `${column} = usage_rollups.${column} + excluded.${column}`)
+
+/**
+ * Moves rows of the tail into the roll-ups, each exactly once: the cursor is where it was read, and every row is still
+ * there, or nothing happens. All of one length have one text, so that the database prepares it once.
+ */
+export function rollUp(position: number, tailIds: readonly number[]): LedgerStatement[] {
+  const chosen = `tail_id in (${tailIds.map((_, index) => `$${index + 1}`).join(', ')})`
+  return [
+    {
+      sql: `update rollup_cursors set position = position + 1, moved_at_ms = now_ms()
+        where name = 'usages' and position = $1`,
+      params: [position],
+      expect: 1,
+      guard: cursorGuard,
+    },
+    {
+      sql: `insert into usage_rollups (${rollupColumns.join(', ')})
+        select ${groupColumns.join(', ')}, ${sums} from usage_tail where ${chosen}
+        group by ${groupColumns.join(', ')}
+        on conflict (${groupColumns.join(', ')}) do update set ${additions.join(', ')}`,
+      params: tailIds,
+    },
+    {
+      sql: `insert into usage_days (subject, day, cost_nanocredits)
+        select subject, hour / 24, cast(sum(cost_nanocredits) as bigint) from (
+          select 'organization:' || organization_id as subject, hour, cost_nanocredits from usage_tail where ${chosen}
+          union all select 'key:' || key_id as subject, hour, cost_nanocredits from usage_tail where ${chosen}
+        ) as costs where true group by subject, hour / 24
+        on conflict (subject, day) do update set cost_nanocredits = usage_days.cost_nanocredits + excluded.cost_nanocredits`,
+      params: tailIds,
+    },
+    {
+      sql: `delete from usage_tail where ${chosen}`,
+      params: tailIds,
+      expect: tailIds.length,
+      guard: cursorGuard,
+    },
+  ]
+}
