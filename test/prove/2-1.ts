@@ -36,7 +36,7 @@ export const proof: Proof = {
     try {
       const path = onlyThese({ folder, tools: { node, npm, npx } })
       const version = Bun.spawnSync([node, '--version']).stdout.toString().trim()
-      const story = await runTests(['test/story/first-five-minutes'], installMsMax)
+      const story = await runTests(['test/story/first-five-minutes'], { msMax: installMsMax })
       const plain = await tryClone({ folder, path, name: 'plain', install: ['ci'] })
       const blocked = await tryClone({ folder, path, name: 'blocked', install: ['ci', '--ignore-scripts'] })
       const { status, figures } = combine([story, plain, blocked])

@@ -8,6 +8,6 @@ export const proof: Proof = {
       (name) => Bun.which(name) === null,
     )
     if (missing.length > 0) return notRun(`not installed: ${missing.join(', ')}`)
-    return runTests(['test/e2e/audio'], 600_000)
+    return runTests(['test/e2e/audio'], { msMax: 600_000 })
   },
 }

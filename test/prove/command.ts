@@ -8,6 +8,8 @@ import { notRun, type ProofResult } from './proof.ts'
 export interface CommandOutcome {
   code: number
   output: string
+  /** Of it what went to stdout: figures, where the other stream tells of progress. */
+  stdout: string
 }
 
 /** How to run a program. */
@@ -33,21 +35,24 @@ export async function runCommand(
     detached: true,
   })
   let output = ''
-  const read = async (stream: ReadableStream<Uint8Array>) => {
+  let stdout = ''
+  const read = async (stream: ReadableStream<Uint8Array>, isStdout: boolean) => {
     const decoder = new TextDecoder()
     for await (const chunk of stream) {
       process.stderr.write(chunk)
-      output = (output + decoder.decode(chunk, { stream: true })).slice(-keptOutputLength)
+      const text = decoder.decode(chunk, { stream: true })
+      output = (output + text).slice(-keptOutputLength)
+      if (isStdout) stdout = (stdout + text).slice(-keptOutputLength)
     }
   }
   const timer = setTimeout(() => {
     output += `\nkilled after ${options.msMax / 1000} s\n`
     killGroup(child.pid)
   }, options.msMax)
-  await Promise.all([read(child.stdout), read(child.stderr)])
+  await Promise.all([read(child.stdout, true), read(child.stderr, false)])
   const code = await child.exited
   clearTimeout(timer)
-  return { code, output: plain(output) }
+  return { code, output: plain(output), stdout: plain(stdout) }
 }
 
 /** Runs a script of this repository with the Bun that runs this. */
@@ -59,35 +64,27 @@ export function runScript(
   return runCommand([process.execPath, '--no-env-file', path, ...args], options)
 }
 
-/** Runs the test files whose path contains one of `filters`, as `npm test` does, and reads the count. */
-export async function runTests(filters: readonly string[], msMax: number): Promise<ProofResult> {
+/** Runs the test files whose path contains one of `filters`, as `npm test` does; the count and lines that match are figures. */
+export async function runTests(
+  filters: readonly string[],
+  { msMax, keep }: { msMax: number; keep?: RegExp },
+): Promise<ProofResult> {
   const found = listFiles('', '.test.ts').filter((file) => filters.some((filter) => file.includes(filter)))
   if (found.length === 0) return notRun(`no test file has ${filters.join(' or ')} in its path`)
   const { code, output } = await runScript('test/run.ts', filters, { msMax })
-  return {
-    ...judgeRun(code, output),
-    figures: [`${filters.join(', ')}: ${countIn(output)}`, ...figuresIn(output)],
-  }
+  const kept = keep ? output.split('\n').filter((line) => keep.test(line)) : []
+  return { ...judgeRun(code, output), figures: [`${filters.join(', ')}: ${countIn(output)}`, ...kept] }
 }
 
-/** Runs a program whose exit code is its verdict; its lines that match are the figures. */
+/** Runs a program whose exit code is its verdict and whose stdout is its figures. */
 export async function runSuite(
   path: string,
-  { args = [], msMax, keep }: { args?: readonly string[]; msMax: number; keep: RegExp },
+  { args = [], msMax }: { args?: readonly string[]; msMax: number },
 ): Promise<ProofResult> {
   if (!existsSync(join(rootFolder, path))) return notRun(`${path} does not exist yet`)
-  const { code, output } = await runScript(path, args, { msMax })
-  const figures = output.split('\n').filter((line) => line !== '' && keep.test(line))
+  const { code, stdout } = await runScript(path, args, { msMax })
+  const figures = stdout.split('\n').filter((line) => line.trim() !== '')
   return { status: code === 0 ? 'PASS' : 'FAIL', figures }
-}
-
-/** What suites print for people to see in the proof: lines that begin with `figures: `. */
-export function figuresIn(output: string): string[] {
-  const marker = 'figures: '
-  return output
-    .split('\n')
-    .filter((line) => line.startsWith(marker))
-    .map((line) => line.slice(marker.length))
 }
 
 /** The runner's count, its last line. */
