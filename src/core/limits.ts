@@ -222,7 +222,7 @@ export const demandBlockBytes = 16_384
 /** Prices remembered while the items of a batch are priced: more lengths of input than most batches have. */
 export const demandPricesMax = 10_000
 /** Frames of items' bodies, everything but the messages, whose demand is remembered, and the bytes of one. */
-export const demandFramesMax = 256
+export const demandFramesMax = 32
 export const demandFrameBytesMax = 8_192
 /** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
 export const ingestsMax = 8
@@ -460,3 +460,7 @@ export const partitionEveryMs = 3_600_000
 export const partitionLockMs = 2_000
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 export const readsAtOnceMax = 8
+/** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
+export const corkedResponseBytesMax = 12_000
+/** First piece of a larger body; leaves room for any headers in the same system call. */
+export const corkedPieceBytes = 4_096

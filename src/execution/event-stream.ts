@@ -1,6 +1,6 @@
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { readsAtOnceMax } from '../core/limits.ts'
+import { corkedPieceBytes, readsAtOnceMax } from '../core/limits.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import type { Answered } from './attempts.ts'
@@ -150,8 +150,10 @@ class EventStream {
     try {
       const opened = await this.#opened()
       if (this.#first) {
-        this.#enqueue(this.#first)
-        this.#first = null
+        // The server writes a small first piece together with the headers, and each header alone with a large one.
+        this.#enqueue(this.#first.subarray(0, corkedPieceBytes))
+        this.#first =
+          this.#first.byteLength > corkedPieceBytes ? this.#first.subarray(corkedPieceBytes) : null
         return
       }
       await this.#pump(opened.value.rewriter, opened.value)

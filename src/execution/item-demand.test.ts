@@ -5,13 +5,21 @@ import { demandFrameBytesMax, demandFramesMax, memberParseBytesMax } from '../co
 import { decodeItem } from './batch-item.ts'
 import { ItemDemands } from './item-demand.ts'
 
-/** The member as ingest finds it: a view of the body's own bytes. */
-function found(body: Buffer, object: Record<string, unknown>, name: 'messages' | 'input'): object | null {
-  const value = object[name]
-  if (value === undefined) return {}
-  const text = JSON.stringify(value)
-  const start = body.indexOf(`"${name}":${text}`) + name.length + 3
-  return start < name.length + 3 ? null : { [name]: body.subarray(start, start + Buffer.byteLength(text)) }
+/** The item as ingest finds it: its bytes among others, and where its body and the member lie. */
+function placed(body: Buffer, member: { name: string; value: unknown }): Parameters<ItemDemands['of']> {
+  const before = '{"custom_id":"x","body":'
+  const item = Buffer.concat([Buffer.from(before), body, Buffer.from('}')])
+  const place = { start: before.length, end: before.length + body.length }
+  if (member.value === undefined) return [item, place, {}]
+  const text = `"${member.name}":`
+  const value = Buffer.from(JSON.stringify(member.value))
+  const start = item.indexOf(Buffer.concat([Buffer.from(text), value])) + text.length
+  return [item, place, { [member.name]: { start, end: start + value.length } }]
+}
+
+/** The item whose members were not looked for. */
+function unknown(body: Buffer): Parameters<ItemDemands['of']> {
+  return [body, { start: 0, end: body.length }, null]
 }
 
 function expected(endpoint: string, body: Buffer): Demand | null {
@@ -71,8 +79,10 @@ test('a chat item demands what decoding it says, whatever came before it', () =>
       const own = value === undefined ? {} : { messages: value }
       const object = isFirst ? { ...own, ...others } : { ...others, ...own }
       const body = Buffer.from(JSON.stringify(object))
-      expect(demands.of(body, found(body, object, 'messages'))).toEqual(expected(endpoint, body))
-      expect(demands.of(body, null)).toEqual(expected(endpoint, body))
+      expect(
+        demands.of(...placed(body, { name: 'messages', value: (object as { messages?: unknown }).messages })),
+      ).toEqual(expected(endpoint, body))
+      expect(demands.of(...unknown(body))).toEqual(expected(endpoint, body))
     }),
     { numRuns: 1_500 },
   )
@@ -96,7 +106,7 @@ test('an embeddings item demands what decoding it says', () => {
     for (const others of [{}, { dimensions: 3 }, { encoding_format: 'wrong' }]) {
       const object = input === undefined ? others : { input, ...others }
       const body = Buffer.from(JSON.stringify(object))
-      expect(demands.of(body, found(body, object, 'input'))).toEqual(expected(endpoint, body))
+      expect(demands.of(...placed(body, { name: 'input', value: input }))).toEqual(expected(endpoint, body))
     }
   }
 })
@@ -112,7 +122,10 @@ test('more frames than are remembered, and frames too large to be, are measured 
     for (const content of ['hello', 'x'.repeat(memberParseBytesMax)]) {
       const object = { messages: [{ role: 'user', content }], ...other }
       const body = Buffer.from(JSON.stringify(object))
-      expect(demands.of(body, found(body, object, 'messages'))?.outputTokensMax).toBe(other.max_tokens)
+      expect(
+        demands.of(...placed(body, { name: 'messages', value: (object as { messages?: unknown }).messages }))
+          ?.outputTokensMax,
+      ).toBe(other.max_tokens)
     }
   }
 })
@@ -125,13 +138,16 @@ test('a name that stands twice is what decoding says: refused', () => {
     '{"r\\u006fle":"x","role":"user"}',
   ]) {
     const body = Buffer.from(`{"messages":[${twice}]}`)
-    const value = body.subarray('{"messages":'.length, -1)
-    expect(demands.of(body, { messages: value })).toEqual(expected('/v1/chat/completions', body))
+    const value = { start: '{"messages":'.length, end: body.length - 1 }
+    expect(demands.of(body, { start: 0, end: body.length }, { messages: value })).toEqual(
+      expected('/v1/chat/completions', body),
+    )
   }
   const body = Buffer.from('{"messages":[],"messages":[{"role":"user"}]}')
-  expect(demands.of(body, { messages: body.subarray(-18, -1) })).toBeNull()
+  const messages = { start: body.length - 18, end: body.length - 1 }
+  expect(demands.of(body, { start: 0, end: body.length }, { messages })).toBeNull()
 })
 
 test('an endpoint that batches do not run demands nothing that could be priced', () => {
-  expect(new ItemDemands('/v1/responses').of(Buffer.from('{}'), null)).toBeNull()
+  expect(new ItemDemands('/v1/responses').of(...unknown(Buffer.from('{}')))).toBeNull()
 })

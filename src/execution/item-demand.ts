@@ -18,8 +18,21 @@ interface Bulk {
 /** Members that make most of an item's bytes. */
 type BulkMember = 'messages' | 'input'
 
-/** Those of an item's body. */
-export type FoundBulks = Readonly<Partial<Record<BulkMember, Buffer>>>
+/** A stretch of bytes: offsets of the first and behind the last. */
+interface Stretch {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where they lie, those of them that a body has. */
+export type FoundBulks = Readonly<Partial<Record<BulkMember, Stretch>>>
+
+/** What all bodies with the same frame demand besides their bulk. */
+interface Frame {
+  before: Buffer
+  after: Buffer
+  demand: Demand | null
+}
 
 const bulks = {
   '/v1/chat/completions': {
@@ -34,6 +47,9 @@ const bulks = {
   },
 } satisfies Record<BatchEndpoint, Bulk>
 
+/** Up to about this many bytes a loop compares faster than the runtime is called. */
+const comparedBytesMax = 64
+
 /** A model of any name: of what an item demands, nothing depends on it. */
 const someModel = 'model'
 
@@ -45,7 +61,8 @@ export class ItemDemands {
   readonly #endpoint: string
   /** Null for an endpoint that batches do not run. */
   readonly #bulk: Bulk | null
-  readonly #frames = new Map<string, Demand | null>()
+  /** The latest first in use; few, because most batches have one. */
+  readonly #frames: Frame[] = []
 
   /** The endpoint as a batch names it; nothing can be decoded for one that batches do not run. */
   constructor(endpoint: string) {
@@ -54,39 +71,47 @@ export class ItemDemands {
   }
 
   /**
-   * What one item demands; null when it cannot be decoded. `body` is a JSON object and `found` its members of these
-   * names, which lie in it; null when they are not known.
+   * What one item demands; null when it cannot be decoded. `body` says where in the item's bytes its body lies, which is
+   * a JSON object, and `found` where its bulk members do; null when that is not known.
    */
-  of(body: Buffer, found: FoundBulks | null): Demand | null {
+  of(item: Buffer, body: Stretch, found: FoundBulks | null): Demand | null {
     const bulk = this.#bulk
     if (bulk === null) return null
-    const value = found?.[bulk.member]
+    const place = found?.[bulk.member]
     // Most of the items of a batch whose endpoint is not known yet are none of this endpoint's.
-    if (found !== null && value === undefined) return null
-    const isPlain = value !== undefined && value.length <= memberParseBytesMax && bulk.isPlain(value)
-    if (!isPlain) return this.#decode(body)
-    const frame = this.#frame(body, value, bulk.sample)
-    return frame && { ...frame, inputTokens: frame.inputTokens + estimateTokens(value) }
+    if (found !== null && place === undefined) return null
+    if (place === undefined || place.end - place.start > memberParseBytesMax)
+      return this.#decode(item.subarray(body.start, body.end))
+    const value = item.subarray(place.start, place.end)
+    if (!bulk.isPlain(value)) return this.#decode(item.subarray(body.start, body.end))
+    const { demand } = this.#frame(item, body, place)
+    return demand && { ...demand, inputTokens: demand.inputTokens + estimateTokens(value) }
   }
 
-  /** What the body demands besides this value. */
-  #frame(body: Buffer, value: Buffer, sample: Buffer): Demand | null {
-    const start = value.byteOffset - body.byteOffset
-    const end = start + value.length
-    const decode = (): Demand | null => {
-      const pieces = [body.subarray(0, start), sample, body.subarray(end)]
-      const demand = this.#decode(Buffer.concat(pieces))
-      return demand && { ...demand, inputTokens: demand.inputTokens - estimateTokens(sample) }
+  #frame(item: Buffer, body: Stretch, place: Stretch): Frame {
+    for (const known of this.#frames) {
+      const isSame =
+        standsBetween(item, body.start, place.start, known.before) &&
+        standsBetween(item, place.end, body.end, known.after)
+      if (isSame) return known
     }
-    if (body.length - value.length > demandFrameBytesMax) return decode()
-    // No byte of JSON is zero, so that the two halves cannot be mistaken for two others.
-    const key = `${body.toString('latin1', 0, start)}\0${body.toString('latin1', end)}`
-    const known = this.#frames.get(key)
-    if (known !== undefined) return known
-    const frame = decode()
-    if (this.#frames.size === demandFramesMax) this.#frames.clear()
-    this.#frames.set(key, frame)
+    const frame = this.#newFrame(item.subarray(body.start, place.start), item.subarray(place.end, body.end))
+    const bytes = frame.before.length + frame.after.length
+    if (bytes > demandFrameBytesMax) return frame
+    if (this.#frames.length === demandFramesMax) this.#frames.shift()
+    this.#frames.push(frame)
     return frame
+  }
+
+  /** Copies its bytes. */
+  #newFrame(before: Uint8Array, after: Uint8Array): Frame {
+    const sample = this.#bulk?.sample ?? Buffer.alloc(0)
+    const demand = this.#decode(Buffer.concat([before, sample, after]))
+    return {
+      before: Buffer.from(before),
+      after: Buffer.from(after),
+      demand: demand && { ...demand, inputTokens: demand.inputTokens - estimateTokens(sample) },
+    }
   }
 
   #decode(body: Buffer): Demand | null {
@@ -97,4 +122,12 @@ export class ItemDemands {
       throw error
     }
   }
+}
+
+/** Whether exactly these bytes stand between two offsets. */
+function standsBetween(item: Buffer, start: number, end: number, bytes: Buffer): boolean {
+  if (end - start !== bytes.length) return false
+  if (bytes.length > comparedBytesMax) return item.compare(bytes, 0, bytes.length, start, end) === 0
+  for (let at = 0; at < bytes.length; at++) if (item[start + at] !== bytes[at]) return false
+  return true
 }

@@ -5,6 +5,7 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { corkedPieceBytes } from '../core/limits.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
@@ -156,8 +157,9 @@ function speechBody(
 async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
   if (opened.first.byteLength > 0) {
     const { first } = opened
-    opened.first = new Uint8Array(0)
-    return first
+    // The server writes a small first piece together with the headers, and each header alone with a large one.
+    opened.first = first.subarray(corkedPieceBytes)
+    return first.subarray(0, corkedPieceBytes)
   }
   while (opened.tail === null) {
     const { done, value } = await opened.response.body.read()

@@ -6,6 +6,7 @@ import { noFacts } from '../execution/scope.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
+import { toResponseBody } from './response-body.ts'
 
 /** One request on its way through the edge. */
 export interface Exchange {
@@ -142,5 +143,6 @@ export function createExchange(
 
 /** A JSON answer. */
 export function jsonResponse(body: unknown, status = 200): Response {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } })
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  return new Response(toResponseBody(bytes), { status, headers: { 'content-type': 'application/json' } })
 }

@@ -7,6 +7,7 @@ import { decodeEmbeddingsRequest } from '../../formats/embeddings/embeddings-req
 import type { HttpParts } from '../parts.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
+import { toResponseBody } from '../response-body.ts'
 
 type DecodeText = (bytes: Uint8Array, context: DecodeContext) => TextCall
 
@@ -60,9 +61,8 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
     'x-generation-id': outcome.generationId,
     'x-provider-name': outcome.provider,
   }
-  if (outcome.body instanceof ReadableStream) {
-    exchange.ended = outcome.ended
-    headers['cache-control'] = 'no-cache'
-  }
+  if (outcome.body instanceof Uint8Array) return new Response(toResponseBody(outcome.body), { headers })
+  exchange.ended = outcome.ended
+  headers['cache-control'] = 'no-cache'
   return new Response(outcome.body, { headers })
 }

@@ -10,6 +10,7 @@ import { transcriptContentType } from '../../formats/transcription/transcript-me
 import type { HttpParts } from '../parts.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { bodyOf, requireJson } from '../request-body.ts'
+import { toResponseBody } from '../response-body.ts'
 import { scopeOf } from './text.ts'
 
 /** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
@@ -30,7 +31,7 @@ export function transcriptionRoute(parts: HttpParts): Route {
           call: decoded.call,
           media: decoded.media,
         })
-        return new Response(body, {
+        return new Response(toResponseBody(body), {
           headers: {
             'content-type': transcriptContentType(decoded.media),
             'x-generation-id': outcome.generationId,
