@@ -144,8 +144,8 @@ test('a name that stands twice is what decoding says: refused', () => {
     )
   }
   const body = Buffer.from('{"messages":[],"messages":[{"role":"user"}]}')
-  const messages = { start: body.length - 18, end: body.length - 1 }
-  expect(demands.of(body, { start: 0, end: body.length }, { messages })).toBeNull()
+  const second = { start: body.length - 18, end: body.length - 1 }
+  expect(demands.of(body, { start: 0, end: body.length }, { messages: second })).toBeNull()
 })
 
 test('an endpoint that batches do not run demands nothing that could be priced', () => {

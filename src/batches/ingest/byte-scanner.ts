@@ -1,6 +1,8 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchItemBytesMax, jsonDepthMax, jsonMembersMax, memberParseBytesMax } from '../../core/limits.ts'
+import type { WalkedItem } from './item-walk.ts'
+import { ItemWalk } from './item-walk.ts'
 import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'
 
 /**
@@ -12,8 +14,8 @@ export interface ScannerHandler {
   member(name: string, value: Buffer | null): void
   /** `requests` has begun. */
   requestsBegin(): void
-  /** One item of `requests`, from its first byte to its last; not yet proven to be valid JSON inside. */
-  item(index: number, value: Buffer): void
+  /** One item of `requests`, from its first byte to its last; `walked` is null when it is not proven to be valid JSON. */
+  item(index: number, value: Buffer, walked: WalkedItem | null): void
   /** An item larger than `batchItemBytesMax`; its beginning is all there is. */
   oversizedItem(index: number, head: Buffer): void
 }
@@ -51,6 +53,7 @@ const initialWindowBytes = 1 << 18
  */
 export class ByteScanner {
   readonly #handler: ScannerHandler
+  readonly #itemWalk = new ItemWalk()
   #window: Buffer = Buffer.allocUnsafe(initialWindowBytes)
   /** Bytes of the body that have left the window, for messages. */
   #dropped = 0
@@ -163,9 +166,9 @@ export class ByteScanner {
         throw this.#unexpected('"," or "}"')
       case 'item_or_end':
         if (byte === closeArray) return this.#step('comma_or_end')
-        return this.#beginValue()
+        return this.#beginItem()
       case 'item':
-        return this.#beginValue()
+        return this.#beginItem()
       case 'item_comma_or_end':
         if (byte === comma) return this.#step('item')
         if (byte === closeArray) return this.#step('comma_or_end')
@@ -202,6 +205,16 @@ export class ByteScanner {
     }
     this.#step('item_or_end')
     this.#handler.requestsBegin()
+  }
+
+  /** Most items lie in the window as a whole, so that the walk which proves one also finds its end. */
+  #beginItem(): void {
+    const start = this.#position
+    const walked = this.#itemWalk.walk(this.#window, start, this.#end)
+    if (walked === null || walked.length > batchItemBytesMax) return this.#beginValue()
+    this.#position += walked.length
+    this.#state = 'item_comma_or_end'
+    this.#handler.item(this.#items++, this.#window.subarray(start, this.#position), walked)
   }
 
   #beginValue(): void {
@@ -322,7 +335,7 @@ export class ByteScanner {
     const index = this.#items++
     if (value === null) return
     if (value.length > batchItemBytesMax) this.#handler.oversizedItem(index, value)
-    else this.#handler.item(index, value)
+    else this.#handler.item(index, value, this.#itemWalk.walk(value, 0, value.length))
   }
 
   #finishKey(value: Buffer | null): void {

@@ -31,9 +31,19 @@ export class CustomIds {
   add(id: string): boolean {
     const { read, written } = this.#encoder.encodeInto(id, this.#scratch)
     assert(read === id.length && written > 0, 'a custom id is checked before it is added')
-    const slot = this.#find(this.#scratch, 0, written)
+    return this.#add(this.#scratch, 0, written)
+  }
+
+  /** As `add`, of an id that lies between these offsets as 1 to `customIdLengthMax` bytes of ASCII. */
+  addAscii(bytes: Uint8Array, start: number, end: number): boolean {
+    assert(end > start && end - start <= customIdLengthMax, 'a custom id is checked before it is added')
+    return this.#add(bytes, start, end - start)
+  }
+
+  #add(bytes: Uint8Array, start: number, length: number): boolean {
+    const slot = this.#find(bytes, start, length)
     if (this.#table[slot] !== 0) return false
-    this.#table[slot] = this.#store(written) + 1
+    this.#table[slot] = this.#store(bytes, start, length) + 1
     this.#size++
     if (this.#size > this.#table.length * fillMax) this.#grow()
     return true
@@ -66,7 +76,7 @@ export class CustomIds {
     return block
   }
 
-  #store(length: number): number {
+  #store(bytes: Uint8Array, start: number, length: number): number {
     if (this.#blockEnd + 1 + length > customIdBlockBytes) {
       this.#blocks.push(new Uint8Array(customIdBlockBytes))
       this.#blockEnd = 0
@@ -74,7 +84,8 @@ export class CustomIds {
     const place = (this.#blocks.length - 1) * customIdBlockBytes + this.#blockEnd
     const block = this.#blockOf(place)
     block[this.#blockEnd] = length - 1
-    block.set(this.#scratch.subarray(0, length), this.#blockEnd + 1)
+    // Shorter than what a call into the runtime costs.
+    for (let index = 0; index < length; index++) block[this.#blockEnd + 1 + index] = bytes[start + index] ?? 0
     this.#blockEnd += 1 + length
     return place
   }

@@ -13,6 +13,7 @@ import { ByteScanner } from './byte-scanner.ts'
 import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
 import { ItemChecks } from './item-checks.ts'
+import type { WalkedItem } from './item-walk.ts'
 import type { RequestHead } from './request-head.ts'
 import { emptyHead, readMember } from './request-head.ts'
 import { SegmentWriter } from './segment-writer.ts'
@@ -119,12 +120,12 @@ class Ingest {
       // Resolving takes a moment, and the items behind need its answer.
       this.#scanner.pause()
     },
-    item: (index, value) => this.#collect(() => this.#takeItem(index, value)),
+    item: (index, value, walked) => this.#collect(() => this.#takeItem(index, value, walked)),
     oversizedItem: (index, head) =>
       this.#collect(() => {
         const customId = this.#checks.checkOversized(index, head)
         // Without a body: its result will be the error that it was too large.
-        this.#keep(Buffer.from(JSON.stringify({ custom_id: customId })))
+        this.#keep(Buffer.from(JSON.stringify({ custom_id: customId })), false)
       }),
   })
 
@@ -230,16 +231,16 @@ class Ingest {
     return this.#resolve(endpoint, model)
   }
 
-  #takeItem(index: number, bytes: Buffer): void {
-    const { body, members } = this.#checks.check(index, bytes)
+  #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {
+    const body = this.#checks.check(index, bytes, walked)
+    // After the first finding nothing will be accepted, so nothing needs to be kept.
     if (this.#findings.worst !== null) return
-    this.#keep(bytes)
-    for (const { demands, log } of this.#measures) log.add(demands.of(body, members))
+    this.#keep(bytes, walked === null || walked.hasLineBreaks)
+    for (const { demands, log } of this.#measures) log.add(demands.of(bytes, body, walked))
   }
 
-  #keep(bytes: Uint8Array): void {
-    // After the first finding nothing will be accepted, so nothing needs to be kept.
-    if (!this.#request.isDryRun && this.#findings.worst === null) this.#writer.add(bytes)
+  #keep(bytes: Uint8Array, hasLineBreaks: boolean): void {
+    if (!this.#request.isDryRun && this.#findings.worst === null) this.#writer.add(bytes, hasLineBreaks)
   }
 
   #checkCompleteness(): void {

@@ -2,24 +2,11 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits.ts'
 import { CustomIds } from './custom-ids.ts'
-import type { ItemMembers } from './item-walk.ts'
-import { ItemWalk } from './item-walk.ts'
+import type { Place, WalkedItem } from './item-walk.ts'
 import { memberBytes } from './json-walk.ts'
 
-/** The body of an item whose shape is right, and what was found in it; shares memory with the item. */
-export interface CheckedBody {
-  body: Buffer
-  /** Members of the body; null when they were not looked for. */
-  members: Pick<ItemMembers, 'messages' | 'input'> | null
-}
-
-/** What is looked at of an item. */
-interface LookedAt {
-  customId: unknown
-  body: unknown
-  model: unknown
-  stream: unknown
-}
+const openObject = 0x7b
+const openArray = 0x5b
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 // oxlint-disable-next-line no-control-regex -- exactly these are refused
@@ -28,25 +15,38 @@ const controlPattern = /[\u0000-\u001f\u007f-\u009f]/
 /** Checks items as they come, and remembers of all of them just what later checks need: ids and two models. */
 export class ItemChecks {
   readonly #ids = new CustomIds()
-  readonly #walk = new ItemWalk()
   /** The first two distinct models in bodies: whatever the batch's model is, one of them shows the first mismatch. */
   #models: { model: string; index: number }[] = []
 
   /**
-   * Checks the next item. Throws `invalid_request` for its shape and `unprocessable` for its custom id.
+   * Checks an item, of which `walked` says what is known, and returns where its body lies. Throws `invalid_request` for its
+   * shape and `unprocessable` for its custom id.
    */
-  check(index: number, bytes: Buffer): CheckedBody {
+  check(index: number, bytes: Buffer, walked: WalkedItem | null): Place {
+    const { custom_id: customId, body, model, stream } = walked ?? {}
+    if (!customId || !body || bytes[body.start] !== openObject || !isPlainId(bytes, customId))
+      return this.#checkParsed(index, bytes)
+    if (model ?? stream)
+      this.#checkBody(index, { model: valueAt(bytes, model), stream: valueAt(bytes, stream) })
+    if (!this.#ids.addAscii(bytes, customId.start + 1, customId.end - 1))
+      throw duplicate(index, bytes.toString('latin1', customId.start + 1, customId.end - 1))
+    return body
+  }
+
+  /** The same for what is not plain, and for everything that is wrong. */
+  #checkParsed(index: number, bytes: Buffer): Place {
     const where = `requests[${index}]`
-    const members = this.#walk.walk(bytes)
-    const item = members === null ? parseItem(where, bytes) : readMembers(members)
-    const customId = checkCustomIdShape(where, item.customId)
-    if (item.body === undefined) throw invalid(`${where}.body`, 'is required')
-    if (!isObject(item.body)) throw invalid(`${where}.body`, 'must be an object')
-    this.#checkBody(index, item)
-    this.#checkCustomId(where, customId)
-    const body = members === null ? memberBytes(bytes, 'body') : members.body
-    assert(body, 'an item with a body has its bytes')
-    return { body, members }
+    const item = parseItem(where, bytes)
+    const customId = checkCustomIdShape(where, item['custom_id'])
+    const body = item['body']
+    if (body === undefined) throw invalid(`${where}.body`, 'is required')
+    if (!isObject(body)) throw invalid(`${where}.body`, 'must be an object')
+    this.#checkBody(index, body)
+    this.#checkCustomId(index, customId)
+    const found = memberBytes(bytes, 'body')
+    assert(found, 'an item with a body has its bytes')
+    const start = found.byteOffset - bytes.byteOffset
+    return { start, end: start + found.length }
   }
 
   /** Of an item too large to be read only the id matters; its beginning must show it. */
@@ -65,7 +65,7 @@ export class ItemChecks {
         },
       )
     }
-    this.#checkCustomId(where, customId)
+    this.#checkCustomId(index, customId)
     return customId
   }
 
@@ -79,7 +79,7 @@ export class ItemChecks {
     throw invalid(`requests[${wrong.index}].body.model`, problem)
   }
 
-  #checkBody(index: number, { model, stream }: LookedAt): void {
+  #checkBody(index: number, { model, stream }: { model?: unknown; stream?: unknown }): void {
     if (stream === true) {
       throw invalid(`requests[${index}].body.stream`, 'must not be true: a batch returns whole results')
     }
@@ -94,42 +94,38 @@ export class ItemChecks {
     this.#models.push({ model, index })
   }
 
-  #checkCustomId(where: string, customId: string): void {
+  #checkCustomId(index: number, customId: string): void {
+    const where = `requests[${index}]`
     if (customId.length > customIdLengthMax && [...customId].length > customIdLengthMax) {
       throw unprocessable(where, `must have at most ${customIdLengthMax} characters`)
     }
     if (controlPattern.test(customId)) throw unprocessable(where, 'must not contain control characters')
-    if (!this.#ids.add(customId)) {
-      throw unprocessable(where, `${JSON.stringify(customId)} is a duplicate; every item needs its own`)
-    }
+    if (!this.#ids.add(customId)) throw duplicate(index, customId)
   }
 }
 
 /** How much of an oversized item is looked at for its id. */
 const oversizedHeadBytes = 4_096
 
-/** Anything to stand for a body that is an object, of which nothing more is looked at. */
-const someObject = Object.freeze({})
-
-/** Of values known to be valid JSON; large ones are not built. */
-function readMembers({ custom_id: customId, body, model, stream }: ItemMembers): LookedAt {
-  return {
-    customId: readScalar(customId),
-    body: body?.[0] === 0x7b ? someObject : readScalar(body),
-    model: readScalar(model),
-    stream: readScalar(stream),
+/** Whether a value is a string of allowed length without anything that needs a second look. */
+function isPlainId(bytes: Buffer, { start, end }: Place): boolean {
+  if (bytes[start] !== 0x22 || end - start < 3 || end - start > customIdLengthMax + 2) return false
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte === 0x5c || byte >= 0x7f) return false
   }
+  return true
 }
 
-/** A list or an object is none of the values that a scalar may have, and its content does not matter. */
-function readScalar(bytes: Buffer | undefined): unknown {
-  if (bytes === undefined) return undefined
-  const first = bytes[0]
-  if (first === 0x7b || first === 0x5b) return null
-  return JSON.parse(bytes.toString('utf8')) as unknown
+/** A value known to be valid JSON; null for a list and an object, whose content does not matter. */
+function valueAt(bytes: Buffer, place: Place | undefined): unknown {
+  if (place === undefined) return undefined
+  const first = bytes[place.start]
+  if (first === openObject || first === openArray) return null
+  return JSON.parse(bytes.toString('utf8', place.start, place.end)) as unknown
 }
 
-function parseItem(where: string, bytes: Uint8Array): LookedAt {
+function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
   let item: unknown
   try {
     item = JSON.parse(decoder.decode(bytes))
@@ -137,9 +133,7 @@ function parseItem(where: string, bytes: Uint8Array): LookedAt {
     throw new GatewayError('invalid_request', `${where} is not valid JSON in UTF-8.`, { param: where })
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
-  const { custom_id: customId, body } = item
-  const { model, stream } = isObject(body) ? body : {}
-  return { customId, body, model, stream }
+  return item
 }
 
 function checkCustomIdShape(where: string, customId: unknown): string {
@@ -159,6 +153,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function invalid(field: string, problem: string): GatewayError {
   return new GatewayError('invalid_request', `${field} ${problem}.`, { param: field })
+}
+
+function duplicate(index: number, customId: string): GatewayError {
+  const problem = `${JSON.stringify(customId)} is a duplicate; every item needs its own`
+  return unprocessable(`requests[${index}]`, problem)
 }
 
 function unprocessable(where: string, problem: string): GatewayError {

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
 
-const walk = new ItemWalk()
+const itemWalk = new ItemWalk()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 function parsed(bytes: Uint8Array): unknown {
@@ -15,6 +16,12 @@ function parsed(bytes: Uint8Array): unknown {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The item that these bytes are, all of them. */
+function walk(bytes: Buffer): WalkedItem | null {
+  const found = itemWalk.walk(bytes, 0, bytes.length)
+  return found?.length === bytes.length ? found : null
+}
 
 /** At any place in a larger memory, between other bytes that must not be believed. */
 function placed(bytes: Uint8Array, offset: number): Buffer {
@@ -49,7 +56,8 @@ test('what is proven is what JSON.parse reads, wherever it lies in memory', () =
           space === '\r\n' ? '\r\n' : '\n',
         ),
       )
-      const found = walk.walk(placed(bytes, offset))
+      const memory = placed(bytes, offset)
+      const found = walk(memory)
       // Names with escapes are left to JSON.parse.
       if (found === null) return expect(bytes.includes('a\\"b')).toBe(true)
       const body = isObject(value.body) ? value.body : {}
@@ -60,8 +68,9 @@ test('what is proven is what JSON.parse reads, wherever it lies in memory', () =
         stream: body['stream'],
       }
       for (const name of ['custom_id', 'body', 'model', 'stream'] as const) {
-        const member = found[name]
-        expect(member === undefined ? undefined : parsed(member)).toEqual(expected[name])
+        const place = found[name]
+        const member = place && parsed(memory.subarray(place.start, place.end))
+        expect(member).toEqual(expected[name])
       }
     }),
     { numRuns: 500 },
@@ -89,7 +98,7 @@ test('no damaged text is proven that JSON.parse refuses', () => {
         else bytes = bytes.slice(0, place)
       }
       const text = Uint8Array.from(bytes)
-      if (walk.walk(placed(text, offset)) === null) return
+      if (walk(placed(text, offset)) === null) return
       proven++
       expect(isObject(parsed(text))).toBe(true)
     }),
@@ -133,12 +142,29 @@ test('the grammar’s corners are left to JSON.parse or judged as it does', () =
   for (const value of values) {
     const text = Buffer.from(`{"custom_id":${value}}`)
     const isValid = parsed(text) !== undefined
-    expect([value, walk.walk(placed(text, 1)) !== null]).toEqual([value, isValid])
+    expect([value, walk(placed(text, 1)) !== null]).toEqual([value, isValid])
   }
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe2, 0x82]]) {
     const text = Buffer.concat([Buffer.from('{"custom_id":"'), Uint8Array.from(bytes), Buffer.from('"}')])
-    expect(walk.walk(placed(text, 2))).toBeNull()
+    expect(walk(placed(text, 2))).toBeNull()
   }
+})
+
+test('an item ends where it ends, whatever follows, and must end before the given offset', () => {
+  const text = Buffer.from(' {"custom_id":"a","body":{}} ,{"custom_id":"b"}')
+  expect(itemWalk.walk(text, 1, text.length)).toEqual({
+    length: 27,
+    hasLineBreaks: false,
+    custom_id: { start: 13, end: 16 },
+    body: { start: 24, end: 26 },
+  })
+  expect(itemWalk.walk(text, 1, 28)?.length).toBe(27)
+  for (let end = 1; end < 28; end++) expect(itemWalk.walk(text, 1, end)).toBeNull()
+})
+
+test('line breaks between tokens are noted, those within a text are none', () => {
+  expect(walk(Buffer.from('{"body":\n{}}'))?.hasLineBreaks).toBe(true)
+  expect(walk(Buffer.from('{"body":{"x":"\\n"}}'))?.hasLineBreaks).toBe(false)
 })
 
 test('a name written with escapes and a second body are left to JSON.parse', () => {
@@ -147,12 +173,12 @@ test('a name written with escapes and a second body are left to JSON.parse', () 
     '{"body":{"str\\u0065am":true}}',
     '{"body":{"stream":true},"body":{}}',
   ])
-    expect(walk.walk(Buffer.from(text))).toBeNull()
+    expect(walk(Buffer.from(text))).toBeNull()
 })
 
 test('nesting beyond the bound is not walked', () => {
   const nested = (levels: number): Buffer =>
     Buffer.from(`{"body":${'['.repeat(levels)}${']'.repeat(levels)}}`)
-  expect(walk.walk(nested(100))).not.toBeNull()
-  expect(walk.walk(nested(100_000))).toBeNull()
+  expect(walk(nested(100))).not.toBeNull()
+  expect(walk(nested(100_000))).toBeNull()
 })

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { jsonDepthMax } from '../../core/limits.ts'
 import { isWhitespace } from './json-walk.ts'
 
+const newline = 0x0a
 const quote = 0x22
 const comma = 0x2c
 const minus = 0x2d
@@ -24,21 +25,33 @@ const spaces = 0x20202020
 const ones = 0x01010101
 const highBits = 0x80808080 | 0
 
-const escapable = new Set(Buffer.from('"\\/bfnrt'))
+/** 1 for what may stand behind a backslash, `u` apart. */
+const escapable = new Uint8Array(256)
+for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1
 const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
 
-/** The bytes of an item's members, of several with one name the last, as for `JSON.parse`; absent where there is none. */
-export interface ItemMembers {
-  custom_id?: Buffer
-  body?: Buffer
-  // Of the body:
-  model?: Buffer
-  stream?: Buffer
-  messages?: Buffer
-  input?: Buffer
+/** Where a value lies: the offset of its first byte and the one behind its last, from the item's first byte on. */
+export interface Place {
+  readonly start: number
+  readonly end: number
 }
 
-type MemberName = keyof ItemMembers
+/** A proven item and its members that ingest looks at, of several with one name the last, as for `JSON.parse`. */
+export interface WalkedItem {
+  /** Bytes of the item. */
+  length: number
+  /** Whether it spans lines. */
+  hasLineBreaks: boolean
+  custom_id?: Place
+  body?: Place
+  // Of the body:
+  model?: Place
+  stream?: Place
+  messages?: Place
+  input?: Place
+}
+
+type MemberName = 'custom_id' | 'body' | 'model' | 'stream' | 'messages' | 'input'
 
 const itemMembers = (['custom_id', 'body'] as const).map(quoted)
 const bodyMembers = (['model', 'stream', 'messages', 'input'] as const).map(quoted)
@@ -53,7 +66,6 @@ function quoted(name: MemberName): { name: MemberName; text: Buffer } {
  * what it leaves unproven is for `JSON.parse` to judge.
  */
 export class ItemWalk {
-  #item: Buffer = Buffer.alloc(0)
   #bytes: Uint8Array = new Uint8Array(0)
   /** The same memory in fours, from its start on; the last three bytes may be missing. */
   #words: Int32Array = new Int32Array(0)
@@ -62,23 +74,31 @@ export class ItemWalk {
   /** Which bits were set in any of a string's bytes. */
   #seen = 0
   #isInBody = false
-  #members: ItemMembers = {}
+  #start = 0
+  #item: WalkedItem = { length: 0, hasLineBreaks: false }
 
-  /** The members, sharing memory with the item; null when the bytes are not proven to be a JSON object. */
-  walk(item: Buffer): ItemMembers | null {
-    if (this.#bytes.buffer !== item.buffer) {
-      this.#bytes = new Uint8Array(item.buffer)
-      this.#words = new Int32Array(item.buffer, 0, item.buffer.byteLength >> 2)
+  /**
+   * The item that begins at `from`; null when what stands there is not proven to be a JSON object that is complete before
+   * `to`. More may follow it.
+   */
+  walk(bytes: Buffer, from: number, to: number): WalkedItem | null {
+    if (this.#bytes.buffer !== bytes.buffer) {
+      this.#bytes = new Uint8Array(bytes.buffer)
+      this.#words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2)
     }
-    const start = item.byteOffset
-    this.#item = item
-    this.#end = start + item.length
+    const start = bytes.byteOffset + from
+    this.#start = start
+    this.#end = bytes.byteOffset + to
     this.#seen = 0
     this.#isInBody = false
-    this.#members = {}
-    // Whoever reads beyond the item ends beyond it, so that one comparison at the end is enough.
-    if (this.#bytes[start] !== openObject || this.#object(start, 0) !== this.#end) return null
-    return (this.#seen & highBits) === 0 || isUtf8(item) ? this.#members : null
+    const item: WalkedItem = { length: 0, hasLineBreaks: false }
+    this.#item = item
+    if (this.#bytes[start] !== openObject) return null
+    const end = this.#object(start, 0)
+    // Whoever reads beyond `to` ends beyond it, so that one comparison is enough.
+    if (end < 0 || end > this.#end) return null
+    item.length = end - start
+    return (this.#seen & highBits) === 0 || isUtf8(bytes.subarray(from, from + item.length)) ? item : null
   }
 
   /** The offset behind the value that begins here, -1 when it is unproven; so for all that follow. */
@@ -105,7 +125,7 @@ export class ItemWalk {
       const valueStart = this.#space(between + 1)
       if (level === 0) this.#isInBody = name === 'body'
       // The members of an earlier body would be taken for this one's.
-      if (name === 'body' && this.#members.body) return -1
+      if (name === 'body' && this.#item.body) return -1
       const valueEnd = this.#value(valueStart, level + 1)
       if (valueEnd < 0) return -1
       if (name !== null) this.#note(name, valueStart, valueEnd)
@@ -163,7 +183,7 @@ export class ItemWalk {
 
   #escape(at: number): number {
     const byte = this.#bytes[at] ?? 0
-    if (byte !== lowerU) return escapable.has(byte) ? at + 1 : -1
+    if (byte !== lowerU) return escapable[byte] === 1 ? at + 1 : -1
     for (let digit = at + 1; digit <= at + 4; digit++) if (!isHexDigit(this.#bytes[digit] ?? 0)) return -1
     return at + 5
   }
@@ -198,7 +218,7 @@ export class ItemWalk {
 
   #space(from: number): number {
     let at = from
-    while (isWhitespace(this.#bytes[at])) at++
+    while (isWhitespace(this.#bytes[at])) if (this.#bytes[at++] === newline) this.#item.hasLineBreaks = true
     return at
   }
 
@@ -214,8 +234,7 @@ export class ItemWalk {
   }
 
   #note(name: MemberName, start: number, end: number): void {
-    const from = this.#item.byteOffset
-    this.#members[name] = this.#item.subarray(start - from, end - from)
+    this.#item[name] = { start: start - this.#start, end: end - this.#start }
   }
 }
 

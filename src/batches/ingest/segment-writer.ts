@@ -44,8 +44,8 @@ export class SegmentWriter {
     this.#batchId = batchId
   }
 
-  /** Copies one item. `room` must be awaited now and then, because this never waits. */
-  add(item: Uint8Array): void {
+  /** Copies one item, which may span lines. `room` must be awaited now and then, because this never waits. */
+  add(item: Uint8Array, hasLineBreaks: boolean): void {
     const { items, bytes } = this.#segment
     const isFull = items === segmentItemsMax || bytes + item.length + 1 > segmentBytesMax
     if (isFull && items > 0) this.#cut()
@@ -56,7 +56,7 @@ export class SegmentWriter {
     this.#block[this.#used++] = newline
     this.#segment.items++
     this.#segment.bytes += item.length + 1
-    this.#flatten(start)
+    if (hasLineBreaks) this.#flatten(start)
   }
 
   /** Waits until there is room for more; throws when a segment could not be written. */
@@ -137,7 +137,7 @@ export class SegmentWriter {
     this.#block = Buffer.allocUnsafeSlow(bytes)
   }
 
-  /** An item may span lines; between its tokens a space says the same. The newline behind the item ends the search. */
+  /** Between the tokens of an item a space says the same as a line break. The newline behind the item ends the search. */
   #flatten(start: number): void {
     const last = this.#used - 1
     for (let at = this.#block.indexOf(newline, start); at < last; at = this.#block.indexOf(newline, at + 1)) {
