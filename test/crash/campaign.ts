@@ -49,9 +49,14 @@ const slowPoints = new Set([
 const lifeMs = { short: 3_000, long: 12_000 }
 const stopMsMax = 25_000
 const actEveryMs = 60
+/** Places of reports that are no gateway's. */
+const accountSlot = -1
+const failSlot = -2
 const progressEveryMs = 15_000
-/** More than are used up by the hits that take one each. */
-const orphanedBatches = 30
+/** Batches that are to fail, made anew whenever they are used up: a life may end several at once. */
+const orphanedBatches = 4
+const scarceLifeMs = 6_000
+const scarceRoundsMax = 60
 
 /** Kills gateways at every site under load, starts them again, and audits what is left in the end. */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
@@ -94,6 +99,7 @@ class Campaign {
 
   async run(): Promise<string[]> {
     await this.#setUp()
+    await this.#hitFailing()
     this.#endMs = performance.now() + this.#options.msMax
     const progress = setInterval(() => this.#report(), progressEveryMs)
     await Promise.all([...this.#alive.keys()].map((slot) => this.#live(slot)).concat(this.#act()))
@@ -108,20 +114,48 @@ class Campaign {
     return this.#problems
   }
 
-  /** Batches accepted by a process that does no work, of a key that is gone when somebody else begins them. */
   async #setUp(): Promise<void> {
     await this.#world.setFaults(workloadFaults)
     const gateway = await this.#world.start({}, { HEADRACE_ROLE: 'api' })
     await liftRates(this.#world.database)
-    if (this.#options.sites.some(({ point }) => point === 'batch.fail')) {
-      const { key, keyId } = await addKey(this.#world.database)
-      for (let count = 0; count < orphanedBatches; count++) await submitOne(gateway.baseUrl, key)
-      await this.#world.database.commit({
-        name: 'test.disable',
-        statements: [{ sql: 'update api_keys set disabled = 1 where key_id = $1', params: [keyId] }],
-      })
+    await this.#end(gateway)
+  }
+
+  /** `batch.fail` first and alone, because only batches whose key is gone before anybody begins them lead there. */
+  async #hitFailing(): Promise<void> {
+    const report = join(this.#world.folder, 'report-fail')
+    for (let round = 0; round < scarceRoundsMax; round++) {
+      const armed = this.#remaining()
+        .filter(({ point }) => point === 'batch.fail')
+        .map((site): ArmedSite => ({ ...site, skip: 0 }))
+      if (armed.length === 0) return
+      await this.#orphanBatches()
+      const gateways = await Promise.all(this.#alive.map(() => this.#world.start({ armed, report })))
+      await Promise.race([Promise.all(gateways.map((gateway) => gateway.ended)), Bun.sleep(scarceLifeMs)])
+      await Promise.all(gateways.map((gateway) => this.#end(gateway)))
+      this.#count(report, failSlot)
     }
-    gateway.signal('SIGKILL')
+  }
+
+  /** Batches accepted by a process that does no work, of a key that is gone when somebody else begins them. */
+  async #orphanBatches(): Promise<void> {
+    const { database } = this.#world
+    const [row] = await database.query<{ waiting: number }>(
+      `select count(*) as waiting from batches where status = 'validating'`,
+    )
+    if (Number(row?.waiting) > 0) return
+    const gateway = await this.#world.start({}, { HEADRACE_ROLE: 'api' })
+    const { key, keyId } = await addKey(database)
+    for (let count = 0; count < orphanedBatches; count++) await submitOne(gateway.baseUrl, key)
+    await database.commit({
+      name: 'test.disable',
+      statements: [{ sql: 'update api_keys set disabled = 1 where key_id = $1', params: [keyId] }],
+    })
+    await this.#end(gateway)
+  }
+
+  async #end(gateway: GatewayProcess): Promise<void> {
+    if (gateway.isAlive) gateway.signal('SIGKILL')
     await gateway.ended
   }
 
@@ -139,7 +173,7 @@ class Campaign {
     const report = join(this.#world.folder, `report-${slot}`)
     for (let life = 0; !this.#isOver(); life++) {
       const remaining = this.#remaining()
-      const armed = first(remaining).map((site): ArmedSite => ({ ...site, skip: skipOf(site, life) }))
+      const armed = remaining.map((site): ArmedSite => ({ ...site, skip: skipOf(site, life) }))
       const gateway = await this.#world.start({ armed, report })
       this.#alive[slot] = gateway.isAlive ? gateway : null
       const isLong = life % 2 === 1 && remaining.some(({ point }) => slowPoints.has(point))
@@ -216,7 +250,7 @@ class Campaign {
         this.#problems.push(...(await this.#auditAccount(name)))
       }
     }
-    this.#count(report, -1)
+    this.#count(report, accountSlot)
   }
 
   #isWanted(site: CrashSite): boolean {
@@ -250,12 +284,6 @@ class Campaign {
       .filter(([what, count]) => Number(found?.[what]) !== count)
       .map(([what, count]) => `${name}: ${found?.[what]} ${what}, not ${count}`)
   }
-}
-
-/** What only the batches of the set-up lead to comes first and alone: other kills would use them up. */
-function first(remaining: readonly CrashSite[]): readonly CrashSite[] {
-  const scarce = remaining.filter(({ point }) => point === 'batch.fail')
-  return scarce.length > 0 ? scarce : remaining
 }
 
 function isAccountSite(site: CrashSite): boolean {

@@ -15,7 +15,7 @@ interface Column {
   result: CampaignResult
 }
 
-const msMax = 900_000
+const msMax = 1_500_000
 const [onlyDatabase, onlyProcesses, hitsText = '5'] = process.argv.slice(2)
 const hits = Number(hitsText)
 const databases: DatabaseName[] = ['sqlite', 'postgres']
