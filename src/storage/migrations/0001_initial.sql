@@ -108,8 +108,6 @@ create table usages (
 --;;
 create index usages_organization on usages (organization_id, created_at_ms)
 --;;
-create index usages_key on usages (key_id, created_at_ms)
---;;
 create index usages_batch on usages (batch_id) where batch_id is not null
 --;;
 create table postings (
