@@ -91,12 +91,12 @@ test('parts of any items in any order merge into input order, with the usage of 
 
 test('results larger than one pass are merged in several, in blocks a reader can hold', async () => {
   const payloads = newPayloads()
-  const bytes = mergePassBytes / 10
+  const bytes = Math.ceil(mergedBlockBytes * 1.1)
   const items = Array.from({ length: 25 }, (_, item) => item)
   const parts = [await partOf(payloads, [24, 0], bytes), await partOf(payloads, items.slice(1, 24), bytes)]
   const { lines, index } = await merged(payloads, leaseOf(0, 25), parts)
   expect(lines.map((line) => (JSON.parse(line) as { item: number }).item)).toEqual(items)
-  expect(bytes).toBeGreaterThan(mergedBlockBytes)
+  expect(bytes * 3).toBeLessThan(mergePassBytes)
   expect(index.blocks.every((block) => block.itemCount === 1)).toBe(true)
 })
 

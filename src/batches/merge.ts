@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts'
 import { mergedBlockBytes, mergePassBytes } from '../core/limits.ts'
+import { giveBack } from '../core/memory.ts'
 import type { UsageSum } from './batch-usage.ts'
 import { addUsage, emptyUsageSum } from './batch-usage.ts'
 import type { ReadPart } from './parts.ts'
@@ -34,14 +35,17 @@ class PartReader {
     this.#keepsAll = parts.reduce((sum, part) => sum + part.bytes, 0) <= mergePassBytes
   }
 
-  async read(index: number): Promise<ReadPart> {
+  /** Runs `use` on a part; what it looks at is not valid afterwards. */
+  async use(index: number, use: (part: ReadPart) => void): Promise<void> {
     const kept = this.#kept.get(index)
-    if (kept) return kept
+    if (kept) return use(kept)
     const part = this.#parts[index]
     assert(part, 'a part that was listed exists')
-    const read = decodePart(await readPartBytes(this.#payloads, part))
+    const bytes = await readPartBytes(this.#payloads, part)
+    const read = decodePart(bytes)
     if (this.#keepsAll) this.#kept.set(index, read)
-    return read
+    use(read)
+    if (!this.#keepsAll) giveBack(bytes)
   }
 }
 
@@ -66,9 +70,10 @@ export async function mergeSegment(
   const located: Located[] = []
   const index: MergedIndex = { blocks: [], usage: emptyUsageSum() }
   for (let part = 0; part < parts.length; part++) {
-    const { items, usage } = await reader.read(part)
-    index.usage = addUsage(index.usage, usage)
-    for (const { item, line } of items) located.push({ item, part, bytes: line.length })
+    await reader.use(part, ({ items, usage }) => {
+      index.usage = addUsage(index.usage, usage)
+      for (const { item, line } of items) located.push({ item, part, bytes: line.length })
+    })
   }
   located.sort((left, right) => left.item - right.item)
   const isComplete = located.every(({ item }, position) => item === lease.firstItem + position)
@@ -88,26 +93,39 @@ async function* writeBlocks(
 ): AsyncGenerator<Uint8Array> {
   let offset = 0
   for (const pass of cut(located, mergePassBytes)) {
-    const lines = await gather(pass, reader)
+    const content = await gather(pass, reader)
+    let start = 0
     for (const block of cut(pass, mergedBlockBytes)) {
-      const content = Buffer.concat(block.map(({ item }) => lines.get(item) ?? missing(item)))
-      const compressed = await payloads.compress(content)
+      const end = start + block.reduce((sum, { bytes }) => sum + bytes, 0)
+      const compressed = await payloads.compress(content.subarray(start, end))
       blocks.push({ itemCount: block.length, offset, bytes: compressed.byteLength })
       offset += compressed.byteLength
+      start = end
       yield compressed
     }
+    giveBack(content)
   }
 }
 
-/** The lines of some consecutive items. Copied: a view would keep its whole part in memory. */
-async function gather(pass: readonly Located[], reader: PartReader): Promise<Map<number, Buffer>> {
-  const wanted = new Set(pass.map(({ item }) => item))
-  const lines = new Map<number, Buffer>()
-  for (const part of new Set(pass.map((location) => location.part))) {
-    const { items } = await reader.read(part)
-    for (const { item, line } of items) if (wanted.has(item)) lines.set(item, Buffer.from(line))
+/** The lines of some consecutive items, one after the other. */
+async function gather(pass: readonly Located[], reader: PartReader): Promise<Buffer> {
+  const first = pass[0]?.item ?? 0
+  const offsets: number[] = []
+  let total = 0
+  for (const { bytes } of pass) {
+    offsets.push(total)
+    total += bytes
   }
-  return lines
+  const content = Buffer.allocUnsafeSlow(total)
+  for (const part of new Set(pass.map((location) => location.part))) {
+    await reader.use(part, ({ items }) => {
+      for (const { item, line } of items) {
+        const offset = offsets[item - first]
+        if (offset !== undefined) line.copy(content, offset)
+      }
+    })
+  }
+  return content
 }
 
 /** Consecutive groups of at most so many bytes; one that is larger stands alone. */
@@ -124,8 +142,4 @@ function* cut(located: readonly Located[], bytesMax: number): Generator<Located[
     bytes += location.bytes
   }
   if (group.length > 0) yield group
-}
-
-function missing(item: number): never {
-  throw new Error(`the result of item ${item} is missing from its part`)
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { mergedPageMax, partsPageMax, resultsReadMsMax } from '../core/limits.ts'
+import { giveBack } from '../core/memory.ts'
 import type { Batch } from './batch.ts'
 import { toBatchObject } from './batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
 import type { PartRepository } from './part-repository.ts'
+import type { ReadPart } from './parts.ts'
 import { decodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
@@ -27,6 +29,8 @@ export interface Cursor {
 
 const newline = 0x0a
 const comma = 0x2c
+/** `,"cursor":"…"` with the longest cursor that `parseCursor` reads. */
+const cursorBytesMax = 34
 
 /** A cursor as callers hold it; null starts at the beginning. Throws `invalid_request`. */
 export function parseCursor(text: string | null): Cursor {
@@ -104,21 +108,28 @@ async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): Asy
   for (;;) {
     const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
     for (const part of page) {
-      const { items } = decodePart(await readPartBytes(parts.payloads, part))
+      const bytes = await readPartBytes(parts.payloads, part)
       const skipped = part.sequence === from.sequence ? from.index + 1 : 0
-      const lines = items
-        .slice(skipped)
-        .map(({ line }, place) => withCursor(line, part.sequence, skipped + place))
-      if (lines.length > 0) yield Buffer.concat(lines)
+      const lines = withCursors(decodePart(bytes), part.sequence, skipped)
+      giveBack(bytes)
+      if (lines.length > 0) yield lines
       after = part.sequence
     }
     if (page.length < partsPageMax) return
   }
 }
 
-/** A line ends in `}` and a newline; the cursor becomes the object's last member. */
-function withCursor(line: Buffer, sequence: number, index: number): Buffer {
-  return Buffer.concat([line.subarray(0, -2), Buffer.from(`,"cursor":"${sequence}-${index}"}\n`)])
+/** The lines behind the first `skipped`. Each ends in `}` and a newline; the cursor becomes its object's last member. */
+function withCursors({ items }: ReadPart, sequence: number, skipped: number): Buffer {
+  const shown = items.slice(skipped)
+  const bytes = shown.reduce((sum, { line }) => sum + line.length + cursorBytesMax, 0)
+  const lines = Buffer.allocUnsafeSlow(bytes)
+  let end = 0
+  for (const [place, { line }] of shown.entries()) {
+    end += line.copy(lines, end, 0, line.length - 2)
+    end += lines.write(`,"cursor":"${sequence}-${skipped + place}"}\n`, end, 'latin1')
+  }
+  return lines.subarray(0, end)
 }
 
 /** Pulls one piece at a time; a reader who stalls costs one piece, one who leaves closes the source. */

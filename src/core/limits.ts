@@ -329,8 +329,8 @@ export const partGatherMs = 2_000
 export const partInlineBytesMax = 65_536
 /** Uncompressed bytes of one block of a merged segment: what a reader of results holds at a time. */
 export const mergedBlockBytes = 1_000_000
-/** Results held at once while a segment is merged; beyond it the parts are read in several passes. */
-export const mergePassBytes = 16_000_000
+/** Results held at once while a segment is merged; beyond it the parts are read in several passes. Eight segments may be merged at once. */
+export const mergePassBytes = 4_000_000
 /** Output tokens expected of a batch item while nothing was learned of the organization's answers of its model. */
 export const expectedOutputTokens = 1_000
 /** Names of ignored members that an answer lists. */

@@ -8,6 +8,7 @@ import {
 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
 import { batchBodyBytesMax, ingestSliceBytes, uploadIdleMs, uploadWindowLog } from '../../core/limits.ts'
+import { giveBack } from '../../core/memory.ts'
 
 /** A body as it arrives. */
 export interface Upload {
@@ -57,13 +58,8 @@ export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
     for (let offset = 0; offset < chunk.byteLength; offset += ingestSliceBytes) {
       yield chunk.subarray(offset, offset + ingestSliceBytes)
     }
-    if (isRaw) release(chunk)
+    if (isRaw) giveBack(chunk)
   }
-}
-
-/** Collecting garbage would let tens of megabytes of chunks gather first; a chunk in a larger memory stays with it. */
-function release({ buffer, byteLength }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** Hashes a body that was sent before, to compare it; refuses it as `readUpload` does. */
