@@ -80,18 +80,38 @@ test('a whole answer is shown only when its capture is durable', async () => {
   await response.text()
 })
 
-test('the end of a stream is shown only when its capture is durable', async () => {
-  await world.setFaults([])
-  const response = await chat({ content: 'stream', max_tokens: 5, stream: true })
+/** Reads a stream up to its finish reason and tells what the ledger says of it in that moment. */
+async function usageAtTheEnd(response: Response): Promise<UsageRow | undefined> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (!/"finish_reason":"(stop|length)"/.test(text)) continue
-    expect((await usageOf(response))?.cost_nanocredits).toBeGreaterThan(0n)
-    break
+    if (/"finish_reason":"(stop|length)"/.test(text)) return usageOf(response)
   }
-  expect(text).toMatch(/"finish_reason":"(stop|length)"/)
+  throw new Error(`a stream without an end: ${text}`)
+}
+
+test('the end of a stream is shown only when its capture is durable', async () => {
+  await fault('slow stream', 'chunk_delay=20')
+  const response = await chat({ content: 'slow stream', max_tokens: 5, stream: true })
+  expect((await usageAtTheEnd(response))?.cost_nanocredits).toBeGreaterThan(0n)
+})
+
+test('a stream that came in one piece is shown only when its capture is durable', async () => {
+  await world.setFaults([])
+  const response = await chat({ content: 'one piece', max_tokens: 5, stream: true })
+  expect((await usageAtTheEnd(response))?.cost_nanocredits).toBeGreaterThan(0n)
+})
+
+test('the last sound of a speech is sent only when its capture is durable', async () => {
+  await world.setFaults([{ match: { path: '/audio/speech' }, fault: 'tone' }])
+  const response = await fetch(`${gateway.baseUrl}/audio/speech`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${inferenceKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'openai/tts-1', input: 'Hello.', voice: 'alloy' }),
+  })
+  expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0)
+  expect((await usageOf(response))?.cost_nanocredits).toBeGreaterThan(0n)
 })
 
 test('an answer without usage is charged by an estimate and never as nothing', async () => {
