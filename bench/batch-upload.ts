@@ -1,6 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'bun'
 
-/** Uploads a batch with `requests` before everything else, and prints the time to the answer and what it was. */
+/** Uploads a batch and prints the time to the answer, what it was, and how much the server's memory grew until then. */
 
 interface Options {
   port: number
@@ -10,6 +11,10 @@ interface Options {
   items: number
   /** Of the whole body; filled up with spaces at the end. */
   bytes: number
+  /** `requests` before everything else unless this is set. */
+  isUsualOrder?: boolean
+  /** Process whose memory is watched; works on Linux only. */
+  watchedPid?: number
 }
 
 const options = JSON.parse(Bun.argv[2] ?? '{}') as Options
@@ -23,6 +28,8 @@ const head = [
 ]
 let offset = 0
 let answer = ''
+let answeredMs = 0
+let grownBytes: number | null = null
 const { promise, resolve } = Promise.withResolvers<void>()
 
 function feed(socket: Socket): void {
@@ -33,6 +40,7 @@ function feed(socket: Socket): void {
   }
 }
 
+const residentBefore = resetPeak(options.watchedPid)
 const startMs = performance.now()
 await Bun.connect({
   hostname: '127.0.0.1',
@@ -44,6 +52,8 @@ await Bun.connect({
     },
     drain: feed,
     data(_socket, data) {
+      // At once: what the server does next with the batch is not the upload's.
+      if (answer === '') noteAnswer()
       answer += data.toString('latin1')
       if (isWhole(answer)) resolve()
     },
@@ -56,12 +66,30 @@ const status = Number(answer.slice(9, 12))
 console.log(
   JSON.stringify({
     status,
-    ms: performance.now() - startMs,
+    ms: answeredMs,
+    grownBytes,
     id: /"id":"(batch_[^"]+)"/.exec(answer)?.[1] ?? null,
     answer: answer.slice(0, 600),
   }),
 )
 process.exit(0)
+
+function noteAnswer(): void {
+  answeredMs = performance.now() - startMs
+  if (residentBefore !== null) grownBytes = memoryOf(options.watchedPid, 'VmHWM') - residentBefore
+}
+
+/** Makes the kernel forget the most memory that the process had; what it has now in bytes, null when nobody is watched. */
+function resetPeak(pid: number | undefined): number | null {
+  if (pid === undefined) return null
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  return memoryOf(pid, 'VmRSS')
+}
+
+function memoryOf(pid: number | undefined, name: 'VmRSS' | 'VmHWM'): number {
+  const facts = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(facts)?.[1] ?? 0) * 1024
+}
 
 /** The body of an answer with a length has come; others end with the connection or their last chunk. */
 function isWhole(text: string): boolean {
@@ -72,18 +100,32 @@ function isWhole(text: string): boolean {
 }
 
 /** Exactly `bytes` bytes; made before the clock starts, so that the writer is never the slow one. */
-function bodyOf({ items, bytes, model }: Options): Uint8Array {
-  const tail = `],"endpoint":"/v1/chat/completions","model":"${model}"}`
-  const room = Math.floor((bytes - tail.length - 20) / items) - itemOf(items, '').length - 1
-  const text = 'The headrace carries water to the turbines. '
-    .repeat(room / 44 + 1)
-    .slice(0, Math.max(1, room))
+function bodyOf({ items, bytes, model, isUsualOrder = false }: Options): Uint8Array {
+  const members = `"endpoint":"/v1/chat/completions","model":"${model}"`
+  const [before, after] = isUsualOrder
+    ? [`{${members},"requests":[`, ']}']
+    : ['{"requests":[', `],${members}}`]
+  const room = Math.floor((bytes - before.length - after.length) / items) - itemOf(items, '').length - 1
+  const texts = Array.from({ length: 64 }, (_, seed) => textOf(seed, Math.max(1, room)))
   const whole = Buffer.alloc(bytes, ' ')
-  let written = whole.write('{"requests":[')
+  let written = whole.write(before)
   for (let index = 0; index < items; index += 1)
-    written += whole.write((index === 0 ? '' : ',') + itemOf(index, text), written)
-  whole.write(tail, written)
+    written += whole.write((index === 0 ? '' : ',') + itemOf(index, texts[index % 64] ?? ''), written)
+  whole.write(after, written)
   return whole
+}
+
+/** Words in no particular order, with line breaks and quotes as texts have them: neither all alike nor free of escapes. */
+function textOf(seed: number, length: number): string {
+  const words = 'the headrace carries water to turbines and every drop is counted before it falls'.split(' ')
+  const ends = ['\\n', ' \\"so\\" ']
+  let text = ''
+  for (let place = seed + 1; text.length < length; place = (place * 48_271) % 0x7fffffff)
+    text += `${words[place % words.length]}${ends[place % 40] ?? ' '}`
+  return text
+    .slice(0, length - 1)
+    .replace(/\\+$/, '')
+    .padEnd(length, '.')
 }
 
 function itemOf(index: number, text: string): string {

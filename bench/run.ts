@@ -7,6 +7,7 @@ import { installed, startTimes } from './cases/installation.ts'
 import { openLoopJson, openLoopPaced, openLoopStream } from './cases/open-loop.ts'
 import { bodies, pacedStream, saturatedJson, saturatedStream } from './cases/saturated.ts'
 import { slowStreams, stalledReaders } from './cases/slow-streams.ts'
+import { uploads } from './cases/uploads.ts'
 import { machineFacts, recordBaseline, regressions, tableOf, type Report } from './harness/report.ts'
 import { fullScale, quickScale, type Scale } from './harness/scale.ts'
 import { startWorld, type World } from './harness/world.ts'
@@ -24,6 +25,7 @@ const cases: Readonly<Record<string, (world: World, report: Report, scale: Scale
   slow: slowStreams,
   stalled: stalledReaders,
   batch: largeBatch,
+  upload: uploads,
   start: startTimes,
   installed,
 }

@@ -71,7 +71,8 @@ function send(target: { port: number }, size: { bytes: number; items: number }):
   })
 }
 
-async function floorOf(world: World, size: { bytes: number; items: number }): Promise<number> {
+/** How long a program takes that only reads the body and writes it with fsync, in milliseconds. */
+export async function floorOf(world: World, size: { bytes: number; items: number }): Promise<number> {
   const port = sparePort()
   const sink = start({
     name: 'byte-sink',

@@ -14,6 +14,8 @@ export interface Running {
   residentBytes(): number
   /** The same of its largest process alone: on an old Node the launcher stays beside the gateway. */
   largestBytes(): number
+  /** The process that does the work: below a launcher that stays, its child. */
+  workingPid(): number
   hasEnded(): boolean
   /** Asks it to end, then kills it. */
   stop(): Promise<void>
@@ -45,6 +47,7 @@ export function start(program: Program): Running {
     cpuMs: () => sum(treeOf(child.pid).map(cpuTicks)) * (1000 / ticksPerSecond),
     residentBytes: () => sum(treeOf(child.pid).map(residentOf)),
     largestBytes: () => Math.max(...treeOf(child.pid).map(residentOf)),
+    workingPid: () => treeOf(child.pid).at(-1) ?? child.pid,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
       child.kill('SIGTERM')
