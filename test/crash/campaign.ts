@@ -41,12 +41,14 @@ const frequent = new Set([
 const slowPoints = new Set([
   'segment.renew',
   'segment.free',
-  'batch.wait',
   'segment.return',
+  'batch.wait',
   'lease.reap',
-  'lease.return',
+  'usage.roll_up',
 ])
-const lifeMs = { short: 3_000, long: 12_000 }
+/** Passed by an orderly stop. */
+const stopPoints = new Set(['lease.return', 'model_stats.save'])
+const lifeMs = { stop: 800, short: 3_000, long: 12_000 }
 const stopMsMax = 25_000
 const actEveryMs = 60
 /** Places of reports that are no gateway's. */
@@ -176,8 +178,7 @@ class Campaign {
       const armed = remaining.map((site): ArmedSite => ({ ...site, skip: skipOf(site, life) }))
       const gateway = await this.#world.start({ armed, report })
       this.#alive[slot] = gateway.isAlive ? gateway : null
-      const isLong = life % 2 === 1 && remaining.some(({ point }) => slowPoints.has(point))
-      await Promise.race([gateway.ended, Bun.sleep(isLong ? lifeMs.long : lifeMs.short)])
+      await Promise.race([gateway.ended, Bun.sleep(lifeMs[kindOfLife(remaining, life)])])
       if (gateway.isAlive) await this.#stop(gateway)
       this.#alive[slot] = null
       this.#count(report, slot)
@@ -284,6 +285,15 @@ class Campaign {
       .filter(([what, count]) => Number(found?.[what]) !== count)
       .map(([what, count]) => `${name}: ${found?.[what]} ${what}, not ${count}`)
   }
+}
+
+/** As long as what is left takes: the quick points go first, and what is slow gets every other life until it is alone. */
+function kindOfLife(remaining: readonly CrashSite[], life: number): keyof typeof lifeMs {
+  const isSlow = remaining.some(({ point }) => slowPoints.has(point))
+  const isStop = remaining.some(({ point }) => stopPoints.has(point))
+  const isQuick = remaining.some(({ point }) => !slowPoints.has(point) && !stopPoints.has(point))
+  if (isSlow && (!(isQuick || isStop) || life % 2 === 1)) return 'long'
+  return isQuick ? 'short' : 'stop'
 }
 
 function isAccountSite(site: CrashSite): boolean {
