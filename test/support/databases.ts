@@ -35,6 +35,9 @@ export function eachDatabase(
   else register('postgres', suite, freshPostgres)
 }
 
+/** A server that is busy with other files takes its time to drop a database. */
+const cleanUpMs = 30_000
+
 interface Fresh {
   url: string
   remove(): Promise<void>
@@ -75,11 +78,12 @@ function register(
       tests++
     })
     afterAll(async () => {
-      await Promise.all(opened.map((database) => database.close()))
-      await Promise.all(created.map((database) => database.remove()))
+      // Counted first: what ran has run, however long a busy server takes to drop its database.
       const counts = process.env.HEADRACE_TEST_COUNTS
       if (counts) appendFileSync(counts, `${JSON.stringify({ database: name, file: Bun.main, tests })}\n`)
-    })
+      await Promise.all(opened.map((database) => database.close()))
+      await Promise.all(created.map((database) => database.remove()))
+    }, cleanUpMs)
     suite(name, open, { open, openFresh })
   })
 }

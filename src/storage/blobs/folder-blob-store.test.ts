@@ -227,20 +227,35 @@ test('a real folder holds nothing but the objects', async () => {
 
 test('writing and compressing many megabytes does not hold up the loop', async () => {
   const store = new FolderBlobStore(join(folder, 'large'))
-  const content = patterned(16_000_000)
+  const content = patterned(8_000_000)
+  // Other load on the machine only ever adds to a pause; what this code itself holds up, it holds up in every round.
+  const pauses: number[] = []
+  for (let round = 0; round < 6; round++) {
+    pauses.push(await longestPause(() => writeAndRead(store, `x${round}`, content)))
+  }
+  expect(Math.min(...pauses)).toBeLessThan(10)
+}, 30_000)
+
+async function writeAndRead(store: FolderBlobStore, key: string, content: Uint8Array): Promise<void> {
+  await store.put(key, content)
+  const packed = await compress(content.subarray(0, 4_000_000))
+  expect((await decompress(packed)).byteLength).toBe(4_000_000)
+  await readAll(store.stream(key))
+}
+
+async function longestPause(work: () => Promise<void>): Promise<number> {
   let longestMs = 0
   let lastMs = performance.now()
-  const probe = setInterval(() => {
+  const look = () => {
     longestMs = Math.max(longestMs, performance.now() - lastMs)
     lastMs = performance.now()
-  }, 1)
-  await store.put('x', content)
-  const packed = await compress(content.subarray(0, 4_000_000))
-  expect(Bun.hash(await decompress(packed))).toBe(Bun.hash(content.subarray(0, 4_000_000)))
-  await readAll(store.stream('x'))
+  }
+  const probe = setInterval(look, 1)
+  await work()
+  look()
   clearInterval(probe)
-  expect(longestMs).toBeLessThan(25)
-})
+  return longestMs
+}
 
 /** Passes every call on until the given one, which fails as everything after it does: the process is gone. */
 function dieAt(files: FileLayer, step: number): FileLayer {
