@@ -48,7 +48,7 @@ const slowPoints = new Set([
 ])
 /** Passed by an orderly stop. */
 const stopPoints = new Set(['lease.return', 'model_stats.save'])
-const lifeMs = { stop: 800, short: 3_000, long: 12_000 }
+const lifeMs = { stop: 1_500, short: 3_000, long: 12_000 }
 const stopMsMax = 25_000
 const actEveryMs = 60
 /** Places of reports that are no gateway's. */

@@ -35,7 +35,13 @@ async function runLanes(each: { database: DatabaseName; processes: number }): Pr
   const lanes = each.processes === 1 ? Math.min(lanesMax, hits) : 1
   const options = { ...each, sites: allSites, hits: Math.ceil(hits / lanes), msMax }
   const results = await Promise.all(Array.from({ length: lanes }, () => runCampaign(options)))
-  return results.reduce(addResults)
+  const sum = results.reduce(addResults)
+  const { kills, seconds } = sum.figures
+  const { database, processes } = each
+  process.stderr.write(
+    `${database}×${processes}: ${kills} kills in ${seconds} s, ${sum.problems.length} problems\n`,
+  )
+  return sum
 }
 
 function addResults(left: CampaignResult, right: CampaignResult): CampaignResult {
