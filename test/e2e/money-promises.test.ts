@@ -97,12 +97,6 @@ test('the end of a stream is shown only when its capture is durable', async () =
   expect((await usageAtTheEnd(response))?.cost_nanocredits).toBeGreaterThan(0n)
 })
 
-test('a stream that came in one piece is shown only when its capture is durable', async () => {
-  await world.setFaults([])
-  const response = await chat({ content: 'one piece', max_tokens: 5, stream: true })
-  expect((await usageAtTheEnd(response))?.cost_nanocredits).toBeGreaterThan(0n)
-})
-
 test('the last sound of a speech is sent only when its capture is durable', async () => {
   await world.setFaults([{ match: { path: '/audio/speech' }, fault: 'tone' }])
   const response = await fetch(`${gateway.baseUrl}/audio/speech`, {
