@@ -88,6 +88,8 @@ export interface StreamRewriter {
   reading(): MeterReading
   /** True once a frame with a finish reason was seen. */
   readonly isComplete: boolean
+  /** True once the format's own terminator was seen: nothing that matters follows, though the body may not have ended. */
+  readonly isTerminated: boolean
 }
 
 /** Why an attempt failed and what may follow. */

@@ -51,6 +51,10 @@ export async function streamBody(
  */
 async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
   for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded; reads += 1) {
+    if (opened.rewriter.isTerminated) {
+      endAtTerminator(opened)
+      break
+    }
     opened.reading ??= opened.response.body.read()
     const read = await Promise.race([opened.reading, nextTurn()])
     if (read === null) return false
@@ -62,6 +66,20 @@ async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
     if (opened.rewriter.failure) return false
   }
   return opened.isEnded && opened.rewriter.isComplete && opened.rewriter.failure === null
+}
+
+/** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
+function endAtTerminator(opened: OpenedStream): void {
+  const { body } = opened.response
+  opened.rewriter.end()
+  opened.isEnded = true
+  const rest = opened.reading ?? body.read()
+  rest.then(
+    ({ done }) => {
+      if (!done) body.cancel()
+    },
+    () => body.cancel(),
+  )
 }
 
 function nextTurn(): Promise<null> {

@@ -4,8 +4,51 @@ import { startTestGateway } from '../support/gateway.ts'
 /** A disk this slow makes an answer that does not wait for its capture arrive long before it. */
 const fsyncDelayMs = 250
 
-const slow = await startTestGateway({ hooks: { writeLog: () => undefined, faults: { fsyncDelayMs } } })
-afterAll(() => slow.stop())
+/** A provider whose whole stream comes with its first byte. */
+const atOnce = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: () => new Response(wholeStream(), { headers: { 'content-type': 'text/event-stream' } }),
+})
+
+function wholeStream(): string {
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'at-once' }
+  const frames = [
+    {
+      ...chunk,
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello.' }, finish_reason: null }],
+    },
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    { ...chunk, choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } },
+  ]
+  return `${frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
+}
+
+const slow = await startTestGateway({
+  hooks: { writeLog: () => undefined, faults: { fsyncDelayMs } },
+  providers: (url) => [
+    { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'a', weight: 1, models: [] },
+    {
+      preset: 'custom',
+      id: 'acme',
+      base_url: atOnce.url.href.replace(/\/$/, ''),
+      api_key: 'a',
+      weight: 1,
+      discover: false,
+      models: [
+        {
+          id: 'acme/at-once',
+          modality: 'language',
+          prices: { input_per_million: '1', output_per_million: '1' },
+        },
+      ],
+    },
+  ],
+})
+afterAll(async () => {
+  await slow.stop()
+  await atOnce.stop(true)
+})
 
 async function chargeOf(response: Response): Promise<unknown> {
   const { status } = await slow.get(`/generation?id=${response.headers.get('x-generation-id') ?? ''}`)
@@ -21,11 +64,9 @@ test('a whole answer is there only when its charge is', async () => {
 })
 
 test('a stream whose answer was whole already is there only when its charge is', async () => {
-  const response = await slow.request('/chat/completions', {
-    method: 'POST',
-    body: { ...chat, stream: true },
-  })
-  await response.text()
+  const body = { ...chat, model: 'acme/at-once', stream: true }
+  const response = await slow.request('/chat/completions', { method: 'POST', body })
+  expect(await response.text()).toEndWith('data: [DONE]\n\n')
   expect([response.status, await chargeOf(response)]).toEqual([200, 200])
 })
 

@@ -28,6 +28,7 @@ type Wire = Readonly<Record<string, unknown>>
 class ChatStream implements StreamRewriter {
   failure: GatewayError | null = null
   isComplete = false
+  isTerminated = false
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
@@ -162,7 +163,11 @@ class ChatStream implements StreamRewriter {
 
   #rewriteFrame(frame: ByteText): ByteText {
     const data = readFrameData(frame)
-    if (data === null || data.trim() === '' || data.trim() === '[DONE]') return ''
+    if (data === null || data.trim() === '') return ''
+    if (data.trim() === '[DONE]') {
+      this.isTerminated = true
+      return ''
+    }
     let wire: unknown
     try {
       wire = JSON.parse(toUtf8(data))
