@@ -70,20 +70,22 @@ async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
 
 /** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
 function endAtTerminator(opened: OpenedStream): void {
-  const { body } = opened.response
   opened.rewriter.end()
   opened.isEnded = true
-  const rest = opened.reading ?? body.read()
-  rest.then(
-    ({ done }) => {
-      if (!done) body.cancel()
-    },
-    () => body.cancel(),
-  )
+  void readToEnd(opened)
+}
+
+async function readToEnd({ reading, response }: OpenedStream): Promise<void> {
+  try {
+    const { done } = await (reading ?? response.body.read())
+    if (!done) response.body.cancel()
+  } catch {
+    response.body.cancel()
+  }
 }
 
 function nextTurn(): Promise<null> {
-  return new Promise((resolve) => setImmediate(resolve, null))
+  return new Promise((resolve) => setImmediate(() => resolve(null)))
 }
 
 function joined(left: Uint8Array | null, right: Uint8Array | null): Uint8Array | null {

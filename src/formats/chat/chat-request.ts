@@ -151,7 +151,14 @@ function decodeMessages(document: JsonDocument): { tokens: number } {
 }
 
 /** Who may speak in a conversation. */
-export const roles: ReadonlySet<unknown> = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function'])
+export const roles: ReadonlySet<unknown> = new Set([
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+  'function',
+])
 
 // By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
 function checkMessages(messages: readonly unknown[]): void {
