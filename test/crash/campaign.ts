@@ -50,6 +50,7 @@ const slowPoints = new Set([
 const stopPoints = new Set(['lease.return', 'model_stats.save'])
 const lifeMs = { stop: 1_500, short: 3_000, long: 12_000 }
 const stopMsMax = 25_000
+const reapMsMax = 30_000
 const actEveryMs = 60
 /** Places of reports that are no gateway's. */
 const accountSlot = -1
@@ -110,6 +111,7 @@ class Campaign {
     const survivors = await Promise.all(this.#alive.map(() => this.#world.start()))
     const [oldest] = survivors
     this.#problems.push(...(await audit(this.#world, this.workload, oldest?.baseUrl ?? '')))
+    await this.#untilReaped()
     for (const survivor of survivors) survivor.signal('SIGTERM')
     await Promise.all(survivors.map((survivor) => survivor.ended))
     this.#problems.push(...(await this.#world.findings()))
@@ -159,6 +161,16 @@ class Campaign {
   async #end(gateway: GatewayProcess): Promise<void> {
     if (gateway.isAlive) gateway.signal('SIGKILL')
     await gateway.ended
+  }
+
+  /** A server notices that a process died a while later, and what it held returns only then. */
+  async #untilReaped(): Promise<void> {
+    const endMs = performance.now() + reapMsMax
+    while (performance.now() < endMs) {
+      const findings = await this.#world.findings()
+      if (!findings.some((finding) => finding.startsWith('holds have an owner'))) return
+      await Bun.sleep(500)
+    }
   }
 
   #remaining(): CrashSite[] {
