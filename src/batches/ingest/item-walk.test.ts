@@ -49,7 +49,9 @@ const indent = fc.constantFrom(undefined, 1, '\t', '\r\n')
 
 test('what is proven is what JSON.parse reads, wherever it lies in memory', () => {
   fc.assert(
-    fc.property(item, indent, fc.nat(9), (value, space, offset) => {
+    fc.property(item, indent, fc.nat(9), (drawn, space, offset) => {
+      // What JSON cannot carry, such as the sign of -0, is not there to be found.
+      const value = JSON.parse(JSON.stringify(drawn)) as typeof drawn
       const bytes = Buffer.from(
         JSON.stringify(value, null, space === '\r\n' ? 1 : space).replaceAll(
           '\n',
