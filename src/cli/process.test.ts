@@ -10,12 +10,23 @@ const program = `
 `
 
 test('a long list goes through a pipe whole before the process ends', () => {
-  const pipeline = Bun.spawnSync(['sh', '-c', '"$0" -e "$1" | wc -c', process.execPath, program])
+  const count =
+    'let bytes = 0; for await (const piece of Bun.stdin.stream()) bytes += piece.length; console.log(bytes)'
+  const pipeline = Bun.spawnSync([
+    'sh',
+    '-c',
+    '"$0" -e "$1" | "$0" -e "$2"',
+    process.execPath,
+    program,
+    count,
+  ])
   expect(pipeline.stderr.toString()).toBe('')
   expect(Number(pipeline.stdout.toString())).toBe(30_000_000)
 })
 
 test('a reader that leaves early does not keep the process', () => {
-  const pipeline = Bun.spawnSync(['sh', '-c', '"$0" -e "$1" | head -c 5', process.execPath, program])
+  const head =
+    'const { value } = await Bun.stdin.stream().getReader().read(); console.write(value.slice(0, 5)); process.exit(0)'
+  const pipeline = Bun.spawnSync(['sh', '-c', '"$0" -e "$1" | "$0" -e "$2"', process.execPath, program, head])
   expect(pipeline.stdout.toString()).toBe('xxxxx')
 })

@@ -240,7 +240,7 @@ test('closing leaves the database file alone, without log, and without an owner'
 })
 
 function mountSmall(): string | null {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return null
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || Bun.which('mount') === null) return null
   const path = mkdtempSync(join(tmpdir(), 'headrace-full-'))
   chmodSync(path, 0o700)
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', path], {
