@@ -15,11 +15,15 @@ export interface LoadFigures {
   longestBlockMs: number
   /** The same without the time in which its thread waited for a processor, which says how busy the machine is. */
   ownBlockMs: number
+  /** Share of quarter seconds without such a block above 10 ms, over all processes. */
+  freeShare: number
 }
 
 const seconds = 10
 const warmUpCalls = 800
 const sampleEveryMs = 250
+/** What the design allows. */
+export const blockMsMax = 10
 
 /** Calls at a fixed rate, whatever comes of them, against gateways whose every durable commit takes longer. */
 export async function measureSlowDisk(options: {
@@ -53,6 +57,7 @@ export async function measureSlowDisk(options: {
       p99Ms: at(good, 0.99),
       longestBlockMs: oneDecimal(Math.max(...watches.map(({ longestMs }) => longestMs))),
       ownBlockMs: oneDecimal(Math.max(...watches.map(({ ownMs }) => ownMs))),
+      freeShare: shareOf(watches.map(({ samples, freeSamples }) => [freeSamples, samples])),
     }
   } finally {
     await world.remove()
@@ -87,6 +92,8 @@ async function timeOf(gateway: GatewayProcess | undefined): Promise<number | nul
 class LoopWatch {
   longestMs = 0
   ownMs = 0
+  samples = 0
+  freeSamples = 0
   readonly #gateway: GatewayProcess
   #waitedMs = 0
   #isSampling = false
@@ -106,7 +113,10 @@ class LoopWatch {
     const blockMs = await this.#takeBlock()
     const waitedMs = this.#readWaited()
     this.longestMs = Math.max(this.longestMs, blockMs)
-    this.ownMs = Math.max(this.ownMs, blockMs - (waitedMs - this.#waitedMs))
+    const ownMs = blockMs - (waitedMs - this.#waitedMs)
+    this.ownMs = Math.max(this.ownMs, ownMs)
+    this.samples += 1
+    if (ownMs <= blockMsMax) this.freeSamples += 1
     this.#waitedMs = waitedMs
     this.#isSampling = false
   }
@@ -125,6 +135,11 @@ class LoopWatch {
     if (!existsSync(path)) return 0
     return Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6
   }
+}
+
+function shareOf(counts: readonly (readonly [number, number])[]): number {
+  const [part, whole] = counts.reduce(([left, right], [add, more]) => [left + add, right + more], [0, 0])
+  return whole === 0 ? 0 : part / whole
 }
 
 const oneDecimal = (value: number): number => Math.round(value * 10) / 10
