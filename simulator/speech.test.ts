@@ -41,15 +41,12 @@ describe('a tone', () => {
   test('arrives in several chunks', async () => {
     const response = await simulator.fetch(path, {
       body: ask({ response_format: 'pcm' }),
-      fault: 'tone,cut_after=2',
+      fault: 'tone,chunk_delay=10',
     })
     const chunks: number[] = []
-    try {
-      for await (const chunk of response.body ?? []) chunks.push(chunk.length)
-    } catch {
-      // The cut is what ends it.
-    }
-    expect(chunks.reduce((sum, length) => sum + length, 0)).toBe(2 * 9_600)
+    for await (const chunk of response.body ?? []) chunks.push(chunk.length)
+    expect(chunks.length).toBeGreaterThan(1)
+    expect(Math.max(...chunks)).toBeLessThanOrEqual(2 * 9_600)
   })
 })
 
