@@ -1,6 +1,7 @@
 import { dayOfTransaction } from '../core/ids.ts'
 import type { Database } from '../storage/database.ts'
 import type { ModelStats } from './learning.ts'
+import { usageIncomeAccount } from './ledger-statements.ts'
 import { keySubject, organizationSubject, spendingByDay } from './spending.ts'
 
 /** One usage row, as it is shown. Amounts in nanocredits. */
@@ -73,8 +74,8 @@ export interface AccountsRepository {
   sumUsage(organizationId: string): Promise<bigint>
   /** `since`: Unix milliseconds of a midnight each (UTC). */
   sumKeyUsage(keyId: string, since: { day: number; week: number; month: number }): Promise<UsageTotals>
-  /** `day` is the one under which the transaction is filed. */
-  hasTransaction(transactionId: string, day: number): Promise<boolean>
+  /** `day` is the one under which the refund is filed. */
+  hasRefund(transactionId: string, day: number): Promise<boolean>
   findUsage(generationId: string): Promise<UsageRecord | null>
   listUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
   loadModelStats(limit: number): Promise<ModelStats[]>
@@ -92,10 +93,10 @@ export function createAccountsRepository(database: Database): AccountsRepository
     sumGrants: (account) => sumGrants(database, account),
     sumUsage: (organizationId) => sumUsage(database, organizationId),
     sumKeyUsage: (keyId, since) => sumKeyUsage(database, keyId, since),
-    hasTransaction: async (transactionId, day) => {
+    hasRefund: async (transactionId, day) => {
       const rows = await database.query(
-        'select 1 as found from postings where day = $1 and transaction_id = $2 limit 1',
-        [day, transactionId],
+        'select 1 as found from postings where account = $1 and day = $2 and transaction_id = $3',
+        [usageIncomeAccount, day, transactionId],
       )
       return rows.length > 0
     },

@@ -113,7 +113,7 @@ class LedgerAccounts implements Accounts {
     if (outcome.type === 'duplicate') return { isRepeated: true }
     if (outcome.type === 'guard' && outcome.guard === refundGuard) {
       const day = dayOfTransaction(refund.generationId)
-      if (await this.#repository.hasTransaction(refundTransactionId(refund), day)) return { isRepeated: true }
+      if (await this.#repository.hasRefund(refundTransactionId(refund), day)) return { isRepeated: true }
       throw new GatewayError('conflict', 'The refund would exceed what is left of the original charge.')
     }
     throw outcome.type === 'guard' ? new Error(`refund failed at ${outcome.guard}`) : outcome.error

@@ -49,12 +49,13 @@ interface ReceiptRow {
 
 /** Sums are made by the database, so that a batch of a million items is one row here. */
 function receiptSql(condition: string): string {
-  const chosen = `select day, generation_id from usages where ${condition}`
+  const chosen = `select 'income:usage', day, generation_id from usages where ${condition}
+    union all select 'organization:' || organization_id, day, generation_id from usages where ${condition}`
   return `select count(*) as captures, sum(held_nanocredits) as held_nanocredits,
     sum(cost_nanocredits) as captured_nanocredits,
     cast(sum(is_estimated) as bigint) as estimated, cast(sum(is_unpriced) as bigint) as unpriced,
-    (select count(*) from postings where (day, transaction_id) in (${chosen})) as postings,
-    (select sum(amount_nanocredits) from postings where (day, transaction_id) in (${chosen})) as sum_nanocredits
+    (select count(*) from postings where (account, day, transaction_id) in (${chosen})) as postings,
+    (select sum(amount_nanocredits) from postings where (account, day, transaction_id) in (${chosen})) as sum_nanocredits
     from usages where ${condition}`
 }
 

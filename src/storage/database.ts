@@ -10,7 +10,7 @@ export type Row = Record<string, unknown>
  * One statement in the SQL that both databases understand, with numbered parameters `$1…` and these tokens:
  * `now_ms()` (the database's own clock, whole epoch milliseconds), `{{for_update_skip_locked}}` (empty on SQLite, where a
  * unit already has the only write transaction) and, in migrations, `{{bytes}}` and `{{row_number}}` (column types) and
- * `{{partition_by_day}}` (empty on SQLite).
+ * `{{filed_by_day}}` (what ends a table with a day in its key).
  */
 export interface Statement {
   sql: string

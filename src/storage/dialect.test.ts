@@ -24,3 +24,9 @@ test('a test’s clock stands wherever the database’s would, and its text is n
     `select (select '$&'), (select '$&')`,
   )
 })
+
+test('a table that is filed by day is partitioned on PostgreSQL and ordered by its key on SQLite', () => {
+  const table = 'create table t (day bigint not null, primary key (day)) {{filed_by_day}}'
+  expect(createTranslator(postgresDialect)(table)).toEndWith(') partition by range (day)')
+  expect(createTranslator(sqliteDialect)(table)).toEndWith(') without rowid')
+})

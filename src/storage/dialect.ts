@@ -7,8 +7,8 @@ export interface Dialect {
   bytesType: string
   /** Type of a column that numbers its rows and is the primary key. */
   rowNumber: string
-  /** What makes a table with a `day` column one of a partition per day; empty where that brings nothing. */
-  partitionByDay: string
+  /** What ends a table with a `day` in its primary key: a partition per day, or rows stored in the order of the key. */
+  filedByDay: string
   forUpdateSkipLocked: string
   /** How the parameter `$n` is written. */
   parameter: (number: string) => string
@@ -37,6 +37,6 @@ function translate(sql: string, dialect: Dialect, nowExpression: string): string
     .replaceAll('now_ms()', () => nowExpression)
     .replaceAll('{{bytes}}', dialect.bytesType)
     .replaceAll('{{row_number}}', dialect.rowNumber)
-    .replaceAll('{{partition_by_day}}', dialect.partitionByDay)
+    .replaceAll('{{filed_by_day}}', dialect.filedByDay)
     .replaceAll('{{for_update_skip_locked}}', dialect.forUpdateSkipLocked)
 }

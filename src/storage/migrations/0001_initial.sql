@@ -104,24 +104,23 @@ create table usages (
   details_json text not null default '{}',
   created_at_ms bigint not null,
   primary key (day, generation_id)
-) {{partition_by_day}}
+) {{filed_by_day}}
 --;;
 create index usages_organization on usages (organization_id, created_at_ms)
 --;;
 create index usages_batch on usages (batch_id) where batch_id is not null
 --;;
+-- Kinds are compared one by one: SQLite builds a table for a list of more than two, with every row inserted.
 create table postings (
   day bigint not null,
   transaction_id text not null,
   account text not null,
   amount_nanocredits bigint not null,
   created_at_ms bigint not null,
-  kind text not null check (kind in ('capture', 'grant', 'refund', 'correction')),
+  kind text not null check (kind = 'capture' or kind = 'grant' or kind = 'refund' or kind = 'correction'),
   reference text,
-  primary key (day, transaction_id, account)
-) {{partition_by_day}}
---;;
-create index postings_account on postings (account)
+  primary key (account, day, transaction_id)
+) {{filed_by_day}}
 --;;
 create table usage_tail (
   tail_id {{row_number}},

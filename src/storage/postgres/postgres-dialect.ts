@@ -5,7 +5,7 @@ export const postgresDialect: Dialect = {
   nowExpression: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
   bytesType: 'bytea',
   rowNumber: 'bigint generated always as identity primary key',
-  partitionByDay: 'partition by range (day)',
+  filedByDay: 'partition by range (day)',
   forUpdateSkipLocked: 'for update skip locked',
   parameter: (number) => `$${number}`,
 }
