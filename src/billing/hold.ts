@@ -21,6 +21,8 @@ export interface Share {
 export interface SliceHold extends Hold {
   readonly shares: readonly Share[]
   state: 'held' | 'capturing' | 'ended'
+  /** Of its capture, resolved when that is durable; null before. */
+  captured: Promise<void> | null
 }
 
 let holdsMade = 0
@@ -29,7 +31,7 @@ let holdsMade = 0
 export function createHold(amount: bigint, slices: readonly Slice[]): SliceHold {
   holdsMade += 1
   const shares = slices.length === 0 ? noShares : slices.map(toShare)
-  return { id: `hold_${holdsMade}`, amount, shares, state: 'held' }
+  return { id: `hold_${holdsMade}`, amount, shares, state: 'held', captured: null }
 }
 
 const noShares: readonly Share[] = []

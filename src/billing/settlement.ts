@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts'
+import { Bag, type Placed } from '../core/bag.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   captureGroupMax,
@@ -14,7 +15,7 @@ import type { CaptureRow } from './capture-row.ts'
 import { captureStatements, discharge, redirect, reserve, restore } from './charges.ts'
 import type { Charge } from './charges.ts'
 import { commitPoints } from './commit-points.ts'
-import type { Hold, SliceHold } from './hold.ts'
+import type { SliceHold } from './hold.ts'
 import type { CommitOutcome, Ledger } from './ledger-repository.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
 import type { Slice } from './slices.ts'
@@ -37,7 +38,7 @@ export interface PreparedCaptures {
   failed(error?: unknown): void
 }
 
-interface Entry extends Charge {
+interface Entry extends Charge, Placed {
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   readonly queuedMs: number
@@ -57,8 +58,7 @@ export class Settlement {
   readonly #onLost: (slice: Slice) => void
   readonly #report: (event: BillingEvent) => void
   readonly #queue: Entry[] = []
-  readonly #running = new Set<Entry>()
-  readonly #promises = new WeakMap<Hold, Promise<void>>()
+  readonly #running = new Bag<Entry>()
   #groups = 0
   #isScheduled = false
   #failingSinceMs: number | null = null
@@ -103,16 +103,24 @@ export class Settlement {
 
   /** Resolves when durable. A hold is captured once: a second time gives the first one's promise. */
   capture(hold: SliceHold, row: CaptureRow): Promise<void> {
-    if (hold.state !== 'held') return this.#promises.get(hold) ?? Promise.resolve()
+    if (hold.state !== 'held') return hold.captured ?? Promise.resolve()
     if (this.#queue.length >= captureQueueMax) {
       this.#report({ type: 'capture_refused', generationId: row.generationId })
       return Promise.reject(notDurable())
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#promises.set(hold, promise)
+    hold.captured = promise
     const charge = reserve(hold, row)
     const queuedMs = this.#timing.clock.monotonicMs()
-    this.#queue.push({ ...charge, resolve, reject, queuedMs, isOverdue: false, mayBeDurable: false })
+    this.#queue.push({
+      ...charge,
+      resolve,
+      reject,
+      queuedMs,
+      isOverdue: false,
+      mayBeDurable: false,
+      place: -1,
+    })
     this.#schedule()
     return promise
   }

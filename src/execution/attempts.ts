@@ -43,7 +43,8 @@ export async function firstToAnswer<T>(
 ): Promise<Answered<T>> {
   const rounds = new Rounds(endpoints, state)
   for (let endpoint = rounds.first(); endpoint; endpoint = await rounds.next()) {
-    await state.takePermit(endpoint)
+    const admission = state.takePermit(endpoint)
+    if (admission) await admission
     const attempt = state.beginAttempt(endpoint)
     try {
       const value = await tryOne(endpoint, attempt)
@@ -68,7 +69,7 @@ class Rounds {
   #index = 0
   #last: UpstreamFailure | null = null
   /** Endpoints worth a second try, with the time from which on. */
-  readonly #again = new Map<Endpoint, number>()
+  #again: Map<Endpoint, number> | null = null
 
   constructor(endpoints: readonly Endpoint[], state: CallState) {
     this.#endpoints = endpoints
@@ -81,8 +82,9 @@ class Rounds {
 
   failed(endpoint: Endpoint, failure: UpstreamFailure): void {
     this.#last = failure
-    const isSecond = this.#again.delete(endpoint) || this.#index >= this.#endpoints.length
+    const isSecond = this.#again?.delete(endpoint) || this.#index >= this.#endpoints.length
     if (!failure.retrySame || isSecond) return
+    this.#again ??= new Map()
     this.#again.set(endpoint, this.#state.elapsedMs() + (failure.retryAfterMs ?? retryDelayMs))
   }
 
@@ -104,7 +106,7 @@ class Rounds {
   async #nextAgain(): Promise<Endpoint | undefined> {
     let soonest: Endpoint | undefined
     let atMs = Number.POSITIVE_INFINITY
-    for (const [endpoint, dueAtMs] of this.#again) {
+    for (const [endpoint, dueAtMs] of this.#again ?? []) {
       if (dueAtMs >= atMs) continue
       soonest = endpoint
       atMs = dueAtMs

@@ -79,11 +79,17 @@ export class CallState {
     return attempt
   }
 
-  /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit. */
-  async takePermit(endpoint: Endpoint): Promise<void> {
+  /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit, else null: it is taken. */
+  takePermit(endpoint: Endpoint): Promise<void> | null {
     const { signal, priority } = this.scope
     const permit = this.#parts.limiter.acquire(endpoint.deployment, priority, signal)
-    this.#permit = permit instanceof Promise ? await permit : permit
+    if (permit instanceof Promise) return permit.then((granted) => this.#keep(granted))
+    this.#keep(permit)
+    return null
+  }
+
+  #keep(permit: Permit): void {
+    this.#permit = permit
   }
 
   /** Gives the place back, with what the call taught about the provider's capacity. More than once does nothing. */

@@ -22,14 +22,14 @@ export interface Plan {
 
 /**
  * Policy, route, then hold: enough for the dearest endpoint the route may try. When that is too much, the route is cut
- * to the endpoints the balance can pay before the call is refused.
+ * to the endpoints the balance can pay before the call is refused. At once when the money is in memory, as it mostly is.
  */
-export async function prepare(
+export function prepare(
   call: Call,
   requirements: readonly AudioRequirement[],
   state: CallState,
   parts: ExecutionParts,
-): Promise<Plan> {
+): Plan | Promise<Plan> {
   if (!parts.billing.canAccept()) {
     throw new GatewayError(
       'storage_unavailable',
@@ -53,7 +53,13 @@ export async function prepare(
       amount,
       describe: (available) => describeShortage(call, endpoints, available, ratio),
     })
-  const { hold, affordable } = await holdFor(endpoints, amounts, request)
+  const granted = holdFor(endpoints, amounts, request)
+  return granted instanceof Promise
+    ? granted.then((held) => planOf(held, state, parts))
+    : planOf(granted, state, parts)
+}
+
+function planOf({ hold, affordable }: Held, state: CallState, parts: ExecutionParts): Plan {
   state.candidates = affordable
   return {
     endpoints: affordable,
@@ -113,20 +119,22 @@ interface Held {
   affordable: readonly Endpoint[]
 }
 
-async function holdFor(
+function holdFor(
   endpoints: readonly Endpoint[],
   amounts: ReadonlyMap<Endpoint, bigint>,
   request: (amount: bigint) => Hold | Promise<Hold>,
-): Promise<Held> {
-  try {
-    const granted = request(dearest(endpoints, amounts))
-    return { hold: granted instanceof Promise ? await granted : granted, affordable: endpoints }
-  } catch (error) {
-    const available = availableOf(error)
-    const affordable = endpoints.filter((endpoint) => (amounts.get(endpoint) ?? 0n) <= available)
-    if (affordable.length === 0 || affordable.length === endpoints.length) throw error
-    return { hold: await request(dearest(affordable, amounts)), affordable }
-  }
+): Held | Promise<Held> {
+  const granted = request(dearest(endpoints, amounts))
+  if (!(granted instanceof Promise)) return { hold: granted, affordable: endpoints }
+  return granted.then(
+    (hold) => ({ hold, affordable: endpoints }),
+    async (error: unknown) => {
+      const available = availableOf(error)
+      const affordable = endpoints.filter((endpoint) => (amounts.get(endpoint) ?? 0n) <= available)
+      if (affordable.length === 0 || affordable.length === endpoints.length) throw error
+      return { hold: await request(dearest(affordable, amounts)), affordable }
+    },
+  )
 }
 
 function dearest(endpoints: readonly Endpoint[], amounts: ReadonlyMap<Endpoint, bigint>): bigint {

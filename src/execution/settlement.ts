@@ -27,13 +27,14 @@ export class Settlement {
   }
 
   /** Resolves when the capture is durable; for a batch item at once, because its part makes it durable. */
-  async capture(row: CaptureRow): Promise<void> {
-    if (this.#settled) return
+  capture(row: CaptureRow): Promise<void> {
+    if (this.#settled) return Promise.resolve()
     this.#settled = true
     this.#onSettled()
     this.#scope.facts.costNanocredits = row.costNanocredits
-    if (this.#scope.batch) this.#scope.batch.defer({ hold: this.hold, row })
-    else await this.#billing.capture(this.hold, row)
+    if (!this.#scope.batch) return this.#billing.capture(this.hold, row)
+    this.#scope.batch.defer({ hold: this.hold, row })
+    return Promise.resolve()
   }
 
   /** Gives the hold back: nothing was answered. */

@@ -1,3 +1,5 @@
+import { Bag, type Placed } from '../core/bag.ts'
+
 /** A stream that wants to hear of its own silence and of its deadline. */
 export interface WatchedStream {
   /** Called when nothing was shown for the watch's interval, or up to twice as long. */
@@ -14,7 +16,7 @@ export interface StreamHandle {
   stop(): void
 }
 
-interface Entry extends WatchedStream {
+interface Entry extends WatchedStream, Placed {
   deadlineAtMs: number
   isActive: boolean
 }
@@ -24,7 +26,7 @@ interface Entry extends WatchedStream {
  * themselves. Stops by itself when the last stream has ended.
  */
 export class StreamWatch {
-  readonly #entries = new Set<Entry>()
+  readonly #entries = new Bag<Entry>()
   /** How long a stream may be silent before it shows a comment, in milliseconds. */
   readonly keepAliveMs: number
   #timer: ReturnType<typeof setInterval> | null = null
@@ -34,7 +36,8 @@ export class StreamWatch {
   }
 
   add(stream: WatchedStream): StreamHandle {
-    const entry: Entry = { ...stream, deadlineAtMs: performance.now() + stream.deadlineMs, isActive: true }
+    const deadlineAtMs = performance.now() + stream.deadlineMs
+    const entry: Entry = { ...stream, deadlineAtMs, isActive: true, place: -1 }
     this.#entries.add(entry)
     this.#timer ??= setInterval(() => this.#tick(), this.keepAliveMs)
     return {

@@ -21,7 +21,8 @@ export async function executeText(
   parts: ExecutionParts,
 ): Promise<Outcome> {
   const state = new CallState(call, scope, parts)
-  const plan = await prepare(call, [], state, parts)
+  const prepared = prepare(call, [], state, parts)
+  const plan = prepared instanceof Promise ? await prepared : prepared
   try {
     return call.stream ? await streamed(call, plan, state, parts) : await whole(call, plan, state, parts)
   } catch (error) {
@@ -36,7 +37,8 @@ async function whole(call: TextCall, plan: Plan, state: CallState, parts: Execut
     state,
     parts,
     async (endpoint, attempt) => {
-      const { adapter, response } = await send(call, attempt, state, parts)
+      const adapter = adapterOf(call, endpoint, parts)
+      const response = await send(call, adapter, { attempt, state, parts })
       attempt.firstTokenMs = attempt.headersMs
       const bytes = await response.readAll(answerBytesMax)
       attempt.endedMs = state.elapsedMs()
@@ -66,7 +68,8 @@ async function streamed(
   parts: ExecutionParts,
 ): Promise<Outcome> {
   const opening = firstToAnswer<OpenedStream>(plan.endpoints, state, parts, async (endpoint, attempt) => {
-    const { adapter, response } = await send(call, attempt, state, parts)
+    const adapter = adapterOf(call, endpoint, parts)
+    const response = await send(call, adapter, { attempt, state, parts })
     const rewriter = selectCodec(call.format, adapter.format).createStream(
       state.contextOf(endpoint),
       adapter.quirks,
@@ -101,9 +104,12 @@ async function readFirst(response: UpstreamResponse, rewriter: StreamRewriter): 
   }
 }
 
-async function send(call: TextCall, attempt: Attempt, state: CallState, parts: ExecutionParts) {
+function send(
+  call: TextCall,
+  adapter: TextAdapter,
+  { attempt, state, parts }: { attempt: Attempt; state: CallState; parts: ExecutionParts },
+): Promise<UpstreamResponse> {
   const { endpoint } = attempt
-  const adapter = adapterOf(call, endpoint, parts)
   const encoded = selectCodec(call.format, adapter.format).encodeRequest(call, endpoint, adapter.quirks)
   if (encoded.dropped.length > 0 && call.preferences.requireParameters) {
     throw new GatewayError(
@@ -113,22 +119,17 @@ async function send(call: TextCall, attempt: Attempt, state: CallState, parts: E
     )
   }
   state.dropped.push(...encoded.dropped)
-  const response = await sendAttempt(
-    {
-      method: 'POST',
-      path: adapter.path,
-      headers: {
-        'content-type': 'application/json',
-        accept: call.stream ? 'text/event-stream' : 'application/json',
-      },
-      body: encoded.body,
-    },
+  const headers = call.stream ? streamHeaders : jsonHeaders
+  return sendAttempt(
+    { method: 'POST', path: adapter.path, headers, body: encoded.body },
     attempt,
     state,
     parts,
   )
-  return { adapter, response }
 }
+
+const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }
+const streamHeaders = { 'content-type': 'application/json', accept: 'text/event-stream' }
 
 function adapterOf(call: TextCall, endpoint: Endpoint, parts: ExecutionParts): TextAdapter {
   const { adapters } = parts.presetOf(endpoint.deployment.provider)

@@ -1,3 +1,4 @@
+import { Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bodyIdleMs, bodyReadMs } from '../core/limits.ts'
 
@@ -5,19 +6,12 @@ import { bodyIdleMs, bodyReadMs } from '../core/limits.ts'
  * A request's body in memory, at most `bytesMax` bytes. With a stated length the runtime collects it in one native
  * step; without one it is counted as it comes, so that a body without end is refused and not collected.
  */
-export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+export function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
   const stated = request.headers.get('content-length')
-  if (stated !== null && Number(stated) > bytesMax) throw tooLarge(bytesMax)
-  if (request.body === null) return new Uint8Array(0)
-  try {
-    if (stated !== null) return await within(bodyReadMs, request.bytes())
-    return await collect(bodyOf(request), bytesMax)
-  } catch (error) {
-    if (error instanceof GatewayError) throw error
-    throw new GatewayError('invalid_request', 'The request body could not be read to its end.', {
-      cause: error,
-    })
-  }
+  if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
+  // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
+  if (stated !== null) return within(bodyReadMs, request.bytes())
+  return request.body === null ? Promise.resolve(new Uint8Array(0)) : collect(bodyOf(request), bytesMax)
 }
 
 /**
@@ -40,35 +34,47 @@ export function bodyOf(request: Request, idleMs: number = bodyIdleMs): ReadableS
   )
 }
 
-/** What is waited for, or `invalid_request` when it takes longer. */
-async function within<T>(waitMs: number, waited: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    const seconds = Math.ceil(waitMs / 1000)
-    late.reject(new GatewayError('invalid_request', `No more of the request body came within ${seconds} s.`))
-  }, waitMs)
+/** Of all bodies that are being read. */
+const alarms = new Alarms()
+
+/** What is read, or `invalid_request` when it breaks off or takes longer. */
+async function within<T>(waitMs: number, read: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const alarm = alarms.set(waitMs, () => reject(tooSlow(waitMs)))
   try {
-    return await Promise.race([waited, late.promise])
+    return await Promise.race([read, late])
+  } catch (error) {
+    throw brokenOff(error)
   } finally {
-    clearTimeout(timer)
+    alarms.callOff(alarm)
   }
+}
+
+function tooSlow(waitMs: number): GatewayError {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new GatewayError('invalid_request', `No more of the request body came within ${seconds} s.`)
+}
+
+function brokenOff(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error
+  return new GatewayError('invalid_request', 'The request body could not be read to its end.', {
+    cause: error,
+  })
 }
 
 async function collect(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    if (size > bytesMax) throw tooLarge(bytesMax)
-    chunks.push(chunk)
+  try {
+    for await (const chunk of body) {
+      size += chunk.byteLength
+      if (size > bytesMax) throw tooLarge(bytesMax)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    throw brokenOff(error)
   }
-  const whole = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return whole
+  return Buffer.concat(chunks, size)
 }
 
 function tooLarge(bytesMax: number): GatewayError {

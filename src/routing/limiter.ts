@@ -108,6 +108,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   function startWaiting(gate: Gate): void {
+    if (gate.waiting.live.size + gate.waiting.batch.size === 0) return
     for (const priority of ['live', 'batch'] as const) {
       for (const waiter of gate.waiting[priority]) {
         if (freePlaces(gate, priority, clock.monotonicMs()) < 1) break

@@ -1,3 +1,4 @@
+import { Bag, type Placed } from '../core/bag.ts'
 import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits.ts'
 import { StorageFailure, storageUnavailable } from './database.ts'
 import type { Row, Unit } from './database.ts'
@@ -26,6 +27,10 @@ export interface UnitQueueOptions {
   spacingMs: number
 }
 
+interface Group extends Placed {
+  readonly units: readonly PendingUnit[]
+}
+
 /**
  * Gathers units into groups: one wake-up of a thread or one transaction costs as much as a dozen inserts. While a group
  * runs, and for `spacingMs` after a large one started, what arrives waits for the next.
@@ -33,7 +38,7 @@ export interface UnitQueueOptions {
 export class UnitQueue {
   readonly #options: UnitQueueOptions
   readonly #waiting: PendingUnit[] = []
-  readonly #running = new Set<readonly PendingUnit[]>()
+  readonly #running = new Bag<Group>()
   #length = 0
   #scheduled = false
   /** No group starts before; by the process's own clock. */
@@ -85,11 +90,11 @@ export class UnitQueue {
   #start(): void {
     this.#scheduled = false
     while (this.#waiting.length > 0 && this.#running.size < this.#options.groupsMax) {
-      const group = this.#take()
+      const group: Group = { units: this.#take(), place: -1 }
       this.#running.add(group)
-      const isBusy = group.reduce((rows, pending) => rows + pending.rows, 0) >= writerBusyRows
+      const isBusy = group.units.reduce((rows, pending) => rows + pending.rows, 0) >= writerBusyRows
       this.#notBeforeMs = isBusy ? performance.now() + this.#options.spacingMs : Number.NEGATIVE_INFINITY
-      void this.#options.run(group).finally(() => this.#finish(group))
+      void this.#options.run(group.units).finally(() => this.#finish(group))
     }
   }
 
@@ -104,9 +109,9 @@ export class UnitQueue {
     return this.#waiting.splice(0, count)
   }
 
-  #finish(group: readonly PendingUnit[]): void {
+  #finish(group: Group): void {
     this.#running.delete(group)
-    this.#release(group.length)
+    this.#release(group.units.length)
     this.#schedule()
   }
 
@@ -123,7 +128,7 @@ export class UnitQueue {
     this.#watch = setTimeout(() => this.#expire(), commitWaitMs / 4)
     const beforeMs = performance.now() - commitWaitMs
     for (const group of this.#running) {
-      for (const pending of group) if (pending.sinceMs < beforeMs) pending.reject(expired(true))
+      for (const pending of group.units) if (pending.sinceMs < beforeMs) pending.reject(expired(true))
     }
     const young = this.#waiting.findIndex((pending) => pending.sinceMs >= beforeMs)
     const gone = this.#waiting.splice(0, young === -1 ? this.#waiting.length : young)

@@ -6,6 +6,7 @@ import {
   createCounters,
   createGauge,
   createHistograms,
+  rememberByPair,
   type Counter,
   type Metric,
   type Sample,
@@ -40,6 +41,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   const register = (metric: Metric) => void pending.push(metric)
   register(unreadable)
   const calls = createCallMetrics()
+  const recordCall = createCallRecorder(calls)
   for (const metric of Object.values(calls)) register(metric)
   register(
     createGauge('headrace_build_info', 'The running version.', () => [{ labels: { version }, value: 1 }]),
@@ -53,7 +55,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     ),
   )
   return {
-    recordRequest: (line) => recordCall(line, calls),
+    recordRequest: recordCall,
     gauge: (name, help, read) => register(createGauge(name, help, read)),
     counter(name, help) {
       const family = createCounters({ name, help, labels: [] })
@@ -136,25 +138,42 @@ function createCallMetrics() {
   }
 }
 
-function recordCall(
-  { route, status, durationMs, facts }: RequestLine,
-  metrics: ReturnType<typeof createCallMetrics>,
-): void {
-  metrics.requests.of(route, String(status)).value += 1
-  metrics.durations.of(route).observe(durationMs / 1000)
-  if (facts.errorType !== null) metrics.errors.of(route, facts.errorType).value += 1
-  const { provider, operation } = facts
-  if (provider === null || operation === null) return
-  const model = facts.model ?? 'unknown'
-  metrics.calls.of(operation, provider, model).value += 1
-  metrics.attempts.of(provider).value += facts.attempts
-  if (facts.firstByteMs !== null) metrics.firstBytes.of(provider).observe(facts.firstByteMs / 1000)
-  if (facts.inputTokens > 0) metrics.tokens.of(provider, model, 'input').value += facts.inputTokens
-  if (facts.outputTokens > 0) metrics.tokens.of(provider, model, 'output').value += facts.outputTokens
-  if (facts.costNanocredits !== null)
-    metrics.cost.of(provider, model).value += toCredits(facts.costNanocredits)
-  if (facts.isEstimated) metrics.estimated.of().value += 1
-  if (facts.isCancelled) metrics.cancelled.of().value += 1
+/** Counts requests; what can be absent from one gets its series only when it occurs. */
+function createCallRecorder(metrics: ReturnType<typeof createCallMetrics>): (line: RequestLine) => void {
+  const ofRoute = rememberByPair((route, status) => ({
+    requests: metrics.requests.of(route, status),
+    durations: metrics.durations.of(route),
+  }))
+  const ofModel = rememberByPair((provider, model) => ({
+    attempts: metrics.attempts.of(provider),
+    firstBytes: onceNeeded(() => metrics.firstBytes.of(provider)),
+    inputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'input')),
+    outputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'output')),
+    cost: onceNeeded(() => metrics.cost.of(provider, model)),
+  }))
+  return ({ route, status, durationMs, facts }) => {
+    const { requests, durations } = ofRoute(route, String(status))
+    requests.value += 1
+    durations.observe(durationMs / 1000)
+    if (facts.errorType !== null) metrics.errors.of(route, facts.errorType).value += 1
+    const { provider, operation } = facts
+    if (provider === null || operation === null) return
+    const model = facts.model ?? 'unknown'
+    const series = ofModel(provider, model)
+    metrics.calls.of(operation, provider, model).value += 1
+    series.attempts.value += facts.attempts
+    if (facts.firstByteMs !== null) series.firstBytes().observe(facts.firstByteMs / 1000)
+    if (facts.inputTokens > 0) series.inputTokens().value += facts.inputTokens
+    if (facts.outputTokens > 0) series.outputTokens().value += facts.outputTokens
+    if (facts.costNanocredits !== null) series.cost().value += toCredits(facts.costNanocredits)
+    if (facts.isEstimated) metrics.estimated.of().value += 1
+    if (facts.isCancelled) metrics.cancelled.of().value += 1
+  }
+}
+
+function onceNeeded<Made>(make: () => Made): () => Made {
+  let made: Made | undefined
+  return () => (made ??= make())
 }
 
 /** Our own series in the shape that the library's registry collects; reading never fails the whole page. */

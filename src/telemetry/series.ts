@@ -38,6 +38,28 @@ export interface Family<Series> extends Metric {
   of(...values: string[]): Series
 }
 
+/**
+ * Remembers what `create` makes of two texts: the series of a busy route or model are found once and not with every
+ * request. Beyond `metricSeriesMax` pairs nothing more is remembered.
+ */
+export function rememberByPair<Made>(
+  create: (first: string, second: string) => Made,
+): (first: string, second: string) => Made {
+  const known = new Map<string, Map<string, Made>>()
+  let size = 0
+  return (first, second) => {
+    const found = known.get(first)?.get(second)
+    if (found !== undefined) return found
+    const made = create(first, second)
+    if (size >= metricSeriesMax) return made
+    size += 1
+    const inner = known.get(first)
+    if (inner) inner.set(second, made)
+    else known.set(first, new Map([[second, made]]))
+    return made
+  }
+}
+
 /** Counters by label values, in the order of the labels. */
 export function createCounters<Label extends string>(options: MetricOptions<Label>): Family<Counter> {
   const all = createSeries<Counter>(options, () => ({ value: 0 }))

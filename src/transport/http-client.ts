@@ -1,5 +1,7 @@
 import type { Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
+import { Alarms, type Alarm } from '../core/alarms.ts'
+import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { upstreamIdleMs } from '../core/limits.ts'
@@ -50,18 +52,21 @@ interface BodyReader {
   cancel(): Promise<void>
 }
 
-/** One request and its response: owns the abort signal and the one timer that guards it. */
-class Exchange {
+/** Of all exchanges, so that an ordinary one sets no timer. */
+const alarms = new Alarms()
+
+/** One request and its response, which it reads: owns the abort signal and the one alarm that guards both. */
+class Exchange implements UpstreamBody {
   readonly #options: SendOptions
   readonly #clock: Clock
   readonly #startedAtMs: number
   readonly #deadlineAtMs: number
   readonly #controller = new AbortController()
   readonly #onAbort = () => this.#controller.abort(abandoned())
-  #timer: ReturnType<typeof setTimeout> | null = null
+  #alarm: Alarm | null = null
+  #response: Response | null = null
   #reader: BodyReader | null = null
   #readSinceMs: number | null = null
-  #hasHeaders = false
   #isOver = false
 
   constructor(options: SendOptions, clock: Clock) {
@@ -79,7 +84,7 @@ class Exchange {
     try {
       const url = deployment.baseUrl + request.path
       const response = await fetch(url, toFetchOptions(request, deployment, this.#controller.signal))
-      this.#hasHeaders = true
+      this.#response = response
       if (response.status >= 300 && response.status < 400) throw redirected(response.status)
       return this.#toResponse(response)
     } catch (thrown) {
@@ -89,32 +94,34 @@ class Exchange {
     }
   }
 
-  #toResponse(response: Response): UpstreamResponse {
+  #toResponse({ status, headers }: Response): UpstreamResponse {
+    return { status, headers, body: this, readAll: (limitBytes) => this.#readAll(limitBytes) }
+  }
+
+  #readAll(limitBytes: number): Promise<Uint8Array> {
+    const response = this.#response
+    assert(response, 'a body is read after its headers')
     const { status, headers } = response
-    const body: UpstreamBody = {
-      read: () => this.#read(response),
-      cancel: () => this.#cancel(),
-    }
-    const cutOff = status < 200 || status >= 300
-    const readAll = (limitBytes: number) =>
-      isKnownToFit(headers, limitBytes) && this.#reader === null && !this.#isOver
-        ? this.#readAtOnce(response)
-        : readWhole(body, { limitBytes, cutOff, headers })
-    return { status, headers, body, readAll }
+    if (isKnownToFit(headers, limitBytes) && this.#reader === null && !this.#isOver)
+      return this.#readAtOnce(response)
+    return readWhole(this, { limitBytes, cutOff: status < 200 || status >= 300, headers })
   }
 
   /** A body of known length in one native read, which is cheaper than going through a reader. */
-  #readAtOnce(response: Response): Promise<Uint8Array> {
+  async #readAtOnce(response: Response): Promise<Uint8Array> {
     this.#readSinceMs = this.#clock.monotonicMs()
-    return response.bytes().then((bytes) => {
+    try {
+      return await response.bytes()
+    } catch (thrown) {
+      throw toFailure(thrown)
+    } finally {
       this.#end()
-      return bytes
-    }, this.#onReadError)
+    }
   }
 
-  #read(response: Response): Promise<BodyRead> {
+  read(): Promise<BodyRead> {
     if (this.#isOver) return Promise.resolve({ done: true, value: undefined })
-    this.#reader ??= response.body?.getReader() ?? null
+    this.#reader ??= this.#response?.body?.getReader() ?? null
     if (this.#reader === null) {
       this.#end()
       return Promise.resolve({ done: true, value: undefined })
@@ -136,7 +143,7 @@ class Exchange {
   }
 
   /**
-   * One timer for all waits: it wakes at the earliest time one of them could be over and looks what has happened
+   * One alarm for all waits: it rings at the earliest time one of them could be over and looks what has happened
    * since, so that an ordinary exchange sets it once and never moves it.
    */
   #watch(): void {
@@ -144,7 +151,7 @@ class Exchange {
     const nowMs = this.#clock.monotonicMs()
     let leftMs = this.#deadlineAtMs - nowMs
     if (leftMs <= 0) return this.#controller.abort(deadlinePassed())
-    if (this.#hasHeaders) {
+    if (this.#response !== null) {
       // Only an open read can stall: a caller who reads slowly is not the upstream's fault.
       const silentMs = this.#readSinceMs === null ? 0 : nowMs - this.#readSinceMs
       if (silentMs >= idleTimeoutMs) return this.#controller.abort(stalled())
@@ -154,10 +161,10 @@ class Exchange {
       if (waitedMs >= firstByteTimeoutMs) return this.#controller.abort(timedOut())
       leftMs = Math.min(leftMs, firstByteTimeoutMs - waitedMs, idleTimeoutMs)
     }
-    this.#timer = setTimeout(() => this.#watch(), Math.max(1, Math.ceil(leftMs)))
+    this.#alarm = alarms.set(leftMs, () => this.#watch())
   }
 
-  #cancel(): void {
+  cancel(): void {
     if (this.#isOver) return
     this.#end()
     // Both, because an abort alone was seen to leave the body's buffers behind.
@@ -167,7 +174,7 @@ class Exchange {
 
   #end(): void {
     this.#isOver = true
-    if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#alarm !== null) alarms.callOff(this.#alarm)
     this.#options.signal.removeEventListener('abort', this.#onAbort)
   }
 }

@@ -1,0 +1,52 @@
+import { Bag, type Placed } from './bag.ts'
+
+/** A wait that was set and can be called off. */
+export interface Alarm extends Placed {
+  readonly dueAtMs: number
+  readonly onDue: () => void
+}
+
+/**
+ * Many waits on one timer. Nearly every wait of a busy gateway is called off long before it is due, and a timer for each
+ * costs more than the wait is worth: setting and calling off are here a place in a list and out of it.
+ */
+export class Alarms {
+  readonly #alarms = new Bag<Alarm>()
+  #timer: ReturnType<typeof setTimeout> | null = null
+  #wakesAtMs = Number.POSITIVE_INFINITY
+
+  /** Calls `onDue` once, `waitMs` milliseconds from now, unless it is called off before. Never keeps the process alive. */
+  set(waitMs: number, onDue: () => void): Alarm {
+    const alarm = { dueAtMs: performance.now() + waitMs, onDue, place: -1 }
+    this.#alarms.add(alarm)
+    if (alarm.dueAtMs < this.#wakesAtMs) this.#wakeAt(alarm.dueAtMs)
+    return alarm
+  }
+
+  /** Does nothing for an alarm that was due, or was called off before. */
+  callOff(alarm: Alarm): void {
+    // The timer stays: should it find nothing due, it sets itself to the next one.
+    this.#alarms.delete(alarm)
+  }
+
+  #wakeAt(atMs: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#wakesAtMs = atMs
+    this.#timer = setTimeout(() => this.#wake(), Math.max(1, Math.ceil(atMs - performance.now())))
+    this.#timer.unref()
+  }
+
+  #wake(): void {
+    this.#timer = null
+    this.#wakesAtMs = Number.POSITIVE_INFINITY
+    const nowMs = performance.now()
+    const due: Alarm[] = []
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const alarm of this.#alarms) {
+      if (alarm.dueAtMs <= nowMs) due.push(alarm)
+      else nextMs = Math.min(nextMs, alarm.dueAtMs)
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs)
+    for (const alarm of due) if (this.#alarms.delete(alarm)) alarm.onDue()
+  }
+}

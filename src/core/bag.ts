@@ -1,0 +1,41 @@
+/** A member of a bag, which keeps its place for it. */
+export interface Placed {
+  /** Set by the bag; -1 outside of one. */
+  place: number
+}
+
+/**
+ * Members in no order, coming and going all the time. A `Set` would do, but each time one outgrows what was deleted from
+ * it, JavaScriptCore leaves an old table behind that points to the next: once one of them is in the old generation, all
+ * members of later ones stay until a full collection. On a busy gateway that kept every call for a second.
+ */
+export class Bag<Member extends Placed> implements Iterable<Member> {
+  readonly #members: Member[] = []
+
+  get size(): number {
+    return this.#members.length
+  }
+
+  add(member: Member): void {
+    member.place = this.#members.length
+    this.#members.push(member)
+  }
+
+  /** False when it was not in here. */
+  delete(member: Member): boolean {
+    const { place } = member
+    if (this.#members[place] !== member) return false
+    const last = this.#members.pop()
+    if (last !== undefined && last !== member) {
+      this.#members[place] = last
+      last.place = place
+    }
+    member.place = -1
+    return true
+  }
+
+  /** Those of the moment it is asked: members may come and go meanwhile. */
+  [Symbol.iterator](): Iterator<Member> {
+    return this.#members.slice()[Symbol.iterator]()
+  }
+}
