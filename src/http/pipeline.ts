@@ -68,14 +68,16 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   try {
     const principal = await authorize(route, exchange, parts)
     response = await route.handle(Object.assign(exchange, { principal }))
-    response.headers.set('x-request-id', exchange.requestId)
   } catch (thrown) {
     const error = toGatewayError(thrown)
     exchange.facts.errorType = error.type
     if (error.status >= 500) parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
-    response = errorResponse(error, route.group, new Headers({ 'x-request-id': exchange.requestId }))
+    response = errorResponse(error, route.group, new Headers())
     if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
   }
+  response.headers.set('x-request-id', exchange.requestId)
+  response.headers.set('access-control-allow-origin', '*')
+  response.headers.set('access-control-expose-headers', exposedHeaders)
   const finish = () => {
     parts.activity.end()
     parts.onAnswered(exchange.request)
@@ -91,6 +93,8 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   else finish()
   return response
 }
+
+const exposedHeaders = 'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After'
 
 async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Promise<Principal | null> {
   if (parts.activity.isStopping) {
