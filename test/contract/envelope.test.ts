@@ -349,3 +349,29 @@ test('9.2 the endpoint values of a batch carry their own /v1', async () => {
   expect(status).toBe(400)
   expect((await gateway.post('/batches', batch)).status).toBe(202)
 })
+
+test('a path is the same with a slash at its end, with HEAD, and with escapes in a parameter', async () => {
+  const [plain, slash, head] = await Promise.all([
+    gateway.request('/models'),
+    gateway.request('/models/'),
+    gateway.request('/models', { method: 'HEAD' }),
+  ])
+  expect([plain.status, slash.status, head.status]).toEqual([200, 200, 200])
+  expect(await head.text()).toBe('')
+  expect(head.headers.get('content-type')).toBe('application/json')
+  expect(await slash.text()).toBe(await plain.text())
+  const id = String((await gateway.post('/batches', batch)).json['id'])
+  const escaped = await gateway.get(`/batches/${id.replace('_', '%5F')}`)
+  expect([escaped.status, escaped.json['id']]).toEqual([200, id])
+})
+
+test('a browser may ask first, and read what callers read', async () => {
+  const asked = await gateway.request('/batches', { method: 'OPTIONS' })
+  expect(asked.status).toBe(204)
+  expect(asked.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+  const refused = await gateway.request('/batches', { key: null })
+  await refused.text()
+  expect(refused.status).toBe(401)
+  expect(refused.headers.get('access-control-allow-origin')).toBe('*')
+  expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+})
