@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Price, Usage, UsageSource } from '../canonical/usage.ts'
 
 /** What is written down about one answered call. Exactly one exists per generation. */
@@ -36,15 +37,26 @@ export interface CaptureRow {
   readonly details: Readonly<Record<string, unknown>>
 }
 
-const shownPrices = new WeakMap<Price, string>()
+/** Characters of six bits each, enough that two prices never share an id. */
+const priceIdLength = 22
 
-/** A price as JSON; bigints become decimal strings. Remembered, since every call of an endpoint has the same object. */
-export function priceToJson(price: Price): string {
-  const found = shownPrices.get(price)
+/** A price as it is stored: as JSON, bigints as decimal strings, under an id that is made of it. */
+export interface StoredPrice {
+  readonly priceId: string
+  readonly json: string
+}
+
+const storedPrices = new WeakMap<Price, StoredPrice>()
+
+/** The stored form of a price. Remembered, since every call of an endpoint has the same object. */
+export function toStoredPrice(price: Price): StoredPrice {
+  const found = storedPrices.get(price)
   if (found !== undefined) return found
   const json = JSON.stringify(price, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
-  shownPrices.set(price, json)
-  return json
+  const priceId = createHash('sha256').update(json).digest('base64url').slice(0, priceIdLength)
+  const stored = { priceId, json }
+  storedPrices.set(price, stored)
+  return stored
 }

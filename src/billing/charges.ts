@@ -1,13 +1,7 @@
 import type { CaptureRow } from './capture-row.ts'
+import { insertCapturePostings, insertPrices, insertUsages } from './capture-statements.ts'
 import type { Share, SliceHold } from './hold.ts'
-import {
-  budgetGuard,
-  captureOnBudget,
-  captureOnLease,
-  insertCapturePostings,
-  insertUsages,
-  leaseGuard,
-} from './ledger-statements.ts'
+import { budgetGuard, captureOnBudget, captureOnLease, leaseGuard } from './ledger-statements.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
 import { insertUsageTail } from './rollup-statements.ts'
 import type { Slice } from './slices.ts'
@@ -90,19 +84,21 @@ interface Sum {
 
 /**
  * One unit's statements for several captures: sums per budget (only for what leases cannot carry) and per lease, in id
- * order, then usages, postings and what they add to the roll-ups in bulk.
+ * order, then prices, usages, postings and what they add to the roll-ups in bulk.
  */
 export function captureStatements(charges: readonly Charge[]): LedgerStatement[] {
   const budgets = new Map<string, Sum>()
   const leases = new Map<string, Sum>()
   for (const charge of charges) addSums(charge, budgets, leases)
-  const postings = insertCapturePostings(charges.map(({ row }) => row))
+  const rows = charges.map(({ row }) => row)
+  const postings = insertCapturePostings(rows)
   return [
     ...sorted(budgets).map(([budgetId, { cost, excess }]) => captureOnBudget(budgetId, cost, excess)),
     ...sorted(leases).map(([leaseId, { cost, excess }]) => captureOnLease(leaseId, cost, excess)),
+    insertPrices(rows),
     insertUsages(charges.map(({ hold, row }) => ({ row, held: hold.amount }))),
     ...(postings === null ? [] : [postings]),
-    insertUsageTail(charges.map(({ row }) => row)),
+    insertUsageTail(rows),
   ]
 }
 

@@ -12,7 +12,7 @@ import { createBilling } from './billing.ts'
 import { createInvariantsRepository } from './invariants-repository.ts'
 import { checkInvariants } from './invariants.ts'
 import { createLedger } from './ledger-repository.ts'
-import { insertCapturePostings, insertUsages } from './ledger-statements.ts'
+import { insertCapturePostings, insertUsages } from './capture-statements.ts'
 
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 5, 17, 12)

@@ -1,8 +1,6 @@
 import { dayOfTransaction } from '../core/ids.ts'
 import { refundsMax } from '../core/limits.ts'
 import type { BudgetRef } from './budget-ids.ts'
-import { priceToJson } from './capture-row.ts'
-import type { CaptureRow } from './capture-row.ts'
 import { keySubject, spendingByDay } from './spending.ts'
 
 /** What a parameter of a ledger statement may be. */
@@ -272,122 +270,6 @@ export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint)
   }
 }
 
-const usageColumns = [
-  'day',
-  'generation_id',
-  'organization_id',
-  'key_id',
-  'batch_id',
-  'custom_id',
-  'operation',
-  'model',
-  'provider',
-  'endpoint_id',
-  'status',
-  'is_estimated',
-  'is_unpriced',
-  'input_tokens',
-  'cached_input_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'audio_milliseconds',
-  'characters',
-  'cost_nanocredits',
-  'held_nanocredits',
-  'price_json',
-  'upstream_id',
-  'finish_reason',
-  'native_finish_reason',
-  'streamed',
-  'cancelled',
-  'latency_ms',
-  'generation_ms',
-  'session_id',
-  'user_id',
-  'request_id',
-  'details_json',
-  'created_at_ms',
-]
-const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
-  .map((_, index) => `$${index + 1}`)
-  .join(', ')})`
-
-/** One usage row per capture; a generation that is there already fails the unit. */
-export function insertUsages(captures: readonly { row: CaptureRow; held: bigint }[]): LedgerStatement {
-  return { sql: insertUsagesSql, rows: captures.map(({ row, held }) => usageValues(row, held)) }
-}
-
-const noDetails = '{}'
-
-function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
-  const { usage } = row
-  return [
-    dayOfTransaction(row.generationId),
-    row.generationId,
-    row.organizationId,
-    row.keyId,
-    row.batchId,
-    row.customId,
-    row.operation,
-    row.model,
-    row.provider,
-    row.endpointId,
-    row.status,
-    row.source === 'estimated' ? 1 : 0,
-    row.isUnpriced ? 1 : 0,
-    usage.inputTokens,
-    usage.cachedInputTokens,
-    usage.cacheWriteTokens,
-    usage.outputTokens,
-    usage.reasoningTokens,
-    usage.audioMilliseconds,
-    usage.characters,
-    row.costNanocredits,
-    held,
-    priceToJson(row.price),
-    row.upstreamId,
-    row.finishReason,
-    row.nativeFinishReason,
-    row.streamed ? 1 : 0,
-    row.cancelled ? 1 : 0,
-    wholeOrNull(row.latencyMs),
-    wholeOrNull(row.generationMs),
-    row.sessionId,
-    row.userId,
-    row.requestId,
-    detailsToJson(row.details),
-    row.createdAtMs,
-  ]
-}
-
-function detailsToJson(details: Readonly<Record<string, unknown>>): string {
-  for (const _ in details) return JSON.stringify(details)
-  return noDetails
-}
-
-/** Durations are measured with fractions and stored whole. */
-function wholeOrNull(milliseconds: number | null): number | null {
-  return milliseconds === null ? null : Math.round(milliseconds)
-}
-
-const insertPostingsSql = `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind,
-  reference) values ($1, $2, $3, $4, $5, $6, $7)`
-
-/** Both postings of every capture that cost something; a capture of nothing is a usage row only. */
-export function insertCapturePostings(rows: readonly CaptureRow[]): LedgerStatement | null {
-  const values: LedgerValue[][] = []
-  for (const row of rows) {
-    if (row.costNanocredits === 0n) continue
-    const { generationId, costNanocredits, createdAtMs } = row
-    const account = organizationAccount(row.organizationId)
-    const day = dayOfTransaction(generationId)
-    values.push([day, generationId, account, -costNanocredits, createdAtMs, 'capture', null])
-    values.push([day, generationId, usageIncomeAccount, costNanocredits, createdAtMs, 'capture', null])
-  }
-  return values.length === 0 ? null : { sql: insertPostingsSql, rows: values }
-}
-
 /** Adds credits to a budget. */
 export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
   return {
@@ -397,6 +279,9 @@ export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
     guard: budgetGuard(budgetId),
   }
 }
+
+const insertGrantSql = `insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind)
+  values ($1, $2, $3, $4, $5, 'grant')`
 
 /** Both postings of a grant; its transaction id is taken once, whatever day it is repeated on. */
 export function insertGrantPostings(grant: {
@@ -409,10 +294,10 @@ export function insertGrantPostings(grant: {
   const account = organizationAccount(grant.organizationId)
   const day = dayOfTransaction(transactionId)
   return {
-    sql: insertPostingsSql,
+    sql: insertGrantSql,
     rows: [
-      [day, transactionId, account, amountNanocredits, createdAtMs, 'grant', null],
-      [day, transactionId, grantsAccount, -amountNanocredits, createdAtMs, 'grant', null],
+      [day, transactionId, account, amountNanocredits, createdAtMs],
+      [day, transactionId, grantsAccount, -amountNanocredits, createdAtMs],
     ],
   }
 }

@@ -28,43 +28,82 @@ const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
  */
 export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
   const groups = new Map<string, Group>()
+  let last: Group | undefined
   for (const row of rows) {
-    const key = [row.organizationId, hourOf(row), row.keyId, row.model, row.provider]
-    const name = JSON.stringify(key)
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, { key, counts: countsOf(row), cost: row.costNanocredits })
-    else {
-      group.cost += row.costNanocredits
-      group.counts = countsOf(row).map((count, index) => count + (group.counts[index] ?? 0))
-    }
+    // Rows that follow each other nearly always are alike; a name is made only where that changes.
+    if (last === undefined || !isAlike(last, row)) last = findGroup(groups, row)
+    addTo(last, row)
   }
-  return {
-    sql: insertTailSql,
-    rows: [...groups.values()].map(({ key, counts, cost }) => [...key, ...counts, cost]),
-  }
+  return { sql: insertTailSql, rows: [...groups.values()].map(valuesOf) }
 }
 
 interface Group {
-  key: LedgerValue[]
-  counts: number[]
+  readonly first: CaptureRow
+  readonly hour: number
+  requests: number
+  inputTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  audioMilliseconds: number
+  characters: number
+  estimated: number
   cost: bigint
+}
+
+function isAlike({ first, hour }: Group, row: CaptureRow): boolean {
+  return (
+    row.organizationId === first.organizationId &&
+    row.keyId === first.keyId &&
+    row.model === first.model &&
+    row.provider === first.provider &&
+    hourOf(row) === hour
+  )
+}
+
+function findGroup(groups: Map<string, Group>, row: CaptureRow): Group {
+  const hour = hourOf(row)
+  const name = JSON.stringify([row.organizationId, hour, row.keyId, row.model, row.provider])
+  const found = groups.get(name)
+  if (found !== undefined) return found
+  const sums = { requests: 0, inputTokens: 0, outputTokens: 0, reasoningTokens: 0 }
+  const group = { first: row, hour, ...sums, audioMilliseconds: 0, characters: 0, estimated: 0, cost: 0n }
+  groups.set(name, group)
+  return group
+}
+
+function addTo(group: Group, { usage, source, costNanocredits }: CaptureRow): void {
+  group.requests += 1
+  group.inputTokens += usage.inputTokens ?? 0
+  group.outputTokens += usage.outputTokens ?? 0
+  group.reasoningTokens += usage.reasoningTokens ?? 0
+  group.audioMilliseconds += usage.audioMilliseconds ?? 0
+  group.characters += usage.characters ?? 0
+  group.estimated += source === 'estimated' ? 1 : 0
+  group.cost += costNanocredits
+}
+
+/** In the order of `rollupColumns`. */
+function valuesOf(group: Group): LedgerValue[] {
+  const { first, hour } = group
+  return [
+    first.organizationId,
+    hour,
+    first.keyId,
+    first.model,
+    first.provider,
+    group.requests,
+    group.inputTokens,
+    group.outputTokens,
+    group.reasoningTokens,
+    group.audioMilliseconds,
+    group.characters,
+    group.estimated,
+    group.cost,
+  ]
 }
 
 function hourOf(row: CaptureRow): number {
   return Math.floor(row.createdAtMs / hourMs)
-}
-
-/** In the order of `sumColumns`, without the cost at their end. */
-function countsOf({ usage, source }: CaptureRow): number[] {
-  return [
-    1,
-    usage.inputTokens ?? 0,
-    usage.outputTokens ?? 0,
-    usage.reasoningTokens ?? 0,
-    usage.audioMilliseconds ?? 0,
-    usage.characters ?? 0,
-    source === 'estimated' ? 1 : 0,
-  ]
 }
 
 /** The guard that fails when another process rolled up meanwhile. */

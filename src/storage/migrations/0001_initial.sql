@@ -67,6 +67,11 @@ create index leases_owner on leases (owner_id)
 --;;
 create index leases_expiry on leases (expires_at_ms) where state <> 'closed'
 --;;
+create table prices (
+  price_id text primary key,
+  price_json text not null
+)
+--;;
 create table usages (
   day bigint not null,
   generation_id text not null,
@@ -90,7 +95,7 @@ create table usages (
   characters bigint,
   cost_nanocredits bigint not null,
   held_nanocredits bigint not null,
-  price_json text not null,
+  price_id text not null,
   upstream_id text,
   finish_reason text,
   native_finish_reason text,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { SqlValue } from '../database.ts'
-import { parseWireText, toWireText } from './wire-text.ts'
+import { parseWireText, toWire } from './wire-text.ts'
 
 function groupOf(values: SqlValue[]) {
   return {
@@ -29,15 +29,28 @@ test('a group crosses as text and is the same again', () => {
     '\u0000"\\\ud83d\ude00',
     0,
     -1.5,
-    true,
-    false,
     null,
   ])
-  const text = toWireText(group)
-  expect(text).toBeString()
-  expect(parseWireText(text ?? '')).toEqual(group)
+  expect(parseWireText(textOf(toWire(group)))).toEqual(group)
+})
+
+test('a group that needs no marks is the same again', () => {
+  const group = groupOf([9_007_199_254_740_991, 'a#', null, -1.5])
+  expect(parseWireText(textOf(toWire(group)))).toEqual(group)
 })
 
 test('a group with bytes does not cross as text', () => {
-  expect(toWireText(groupOf([1, new Uint8Array([1, 2])]))).toBeNull()
+  const group = groupOf([1, new Uint8Array([1, 2]), 5n, '#'])
+  expect(toWire(group)).toEqual(group)
 })
+
+test('booleans have become whole numbers, as text and with bytes', () => {
+  expect(parseWireText(textOf(toWire(groupOf([true, false, 'x']))))).toEqual(groupOf([1, 0, 'x']))
+  const bytes = new Uint8Array([1])
+  expect(toWire(groupOf([true, bytes]))).toEqual(groupOf([1, bytes]))
+})
+
+function textOf(wire: ReturnType<typeof toWire>): string {
+  expect(wire).toBeString()
+  return typeof wire === 'string' ? wire : ''
+}

@@ -2,27 +2,34 @@ import type { SqlValue } from '../database.ts'
 import type { ToWriter, WireStatement, WireUnit } from './protocol.ts'
 
 type Group = Extract<ToWriter, { kind: 'group' }>
+type Values = readonly SqlValue[]
 
 /** Begins a whole number that JSON cannot carry, and doubled a text that begins with it. */
 const mark = '#'
 const markCode = mark.charCodeAt(0)
 
 /**
- * A group as one text, which crosses to a thread for half of what cloning its hundreds of values costs. Null when it
- * contains bytes: those are cloned.
+ * A group as one text, which crosses to a thread for half of what cloning its hundreds of values costs. When it contains
+ * bytes it is cloned after all, and comes back as a group. Booleans have become 0 and 1 in both.
  */
-export function toWireText(group: Group): string | null {
-  for (const unit of group.units) if (unit.some(hasBytes)) return null
-  return JSON.stringify({
-    ...group,
-    units: group.units.map((unit) => unit.map((part) => mapValues(part, written))),
-  })
+export function toWire(group: Group): string | Group {
+  if (group.units.some((unit) => unit.some(hasBytes))) return mapGroup(group, mapFlags)
+  return JSON.stringify(mapGroup(group, mapWritten))
 }
 
 /** The group again, value for value. */
 export function parseWireText(text: string): Group {
-  const group = JSON.parse(text) as Group
-  return { ...group, units: group.units.map((unit): WireUnit => unit.map((part) => mapValues(part, read))) }
+  return mapGroup(JSON.parse(text) as Group, mapRead)
+}
+
+function mapGroup(group: Group, map: (values: Values) => Values): Group {
+  const mapStatement = ([number, params, rows, expect]: WireStatement): WireStatement => [
+    number,
+    params === null ? null : map(params),
+    rows === null ? null : rows.map(map),
+    expect,
+  ]
+  return { ...group, units: group.units.map((unit): WireUnit => unit.map(mapStatement)) }
 }
 
 function hasBytes([, params, rows]: WireStatement): boolean {
@@ -34,24 +41,39 @@ function isBytes(value: SqlValue): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function mapValues(
-  [number, params, rows, expect]: WireStatement,
-  map: (value: SqlValue) => SqlValue,
-): WireStatement {
-  return [
-    number,
-    params === null ? null : params.map(map),
-    rows === null ? null : rows.map((row) => row.map(map)),
-    expect,
-  ]
+// Nearly all rows are as they have to be: looking is much cheaper than copying.
+
+function mapFlags(values: Values): Values {
+  return values.some((value) => typeof value === 'boolean') ? values.map(withoutFlag) : values
+}
+
+function mapWritten(values: Values): Values {
+  for (const value of values) {
+    const type = typeof value
+    if (type === 'bigint' || type === 'boolean' || isMarked(value)) return values.map(written)
+  }
+  return values
+}
+
+function mapRead(values: Values): Values {
+  for (const value of values) if (isMarked(value)) return values.map(read)
+  return values
+}
+
+function withoutFlag(value: SqlValue): SqlValue {
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+function isMarked(value: SqlValue): value is string {
+  return typeof value === 'string' && value.charCodeAt(0) === markCode
 }
 
 function written(value: SqlValue): SqlValue {
   if (typeof value === 'bigint') return mark + value.toString()
-  return typeof value === 'string' && value.charCodeAt(0) === markCode ? mark + value : value
+  return isMarked(value) ? mark + value : withoutFlag(value)
 }
 
 function read(value: SqlValue): SqlValue {
-  if (typeof value !== 'string' || value.charCodeAt(0) !== markCode) return value
+  if (!isMarked(value)) return value
   return value.charCodeAt(1) === markCode ? value.slice(1) : BigInt(value.slice(1))
 }

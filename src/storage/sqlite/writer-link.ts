@@ -10,7 +10,7 @@ import {
 import type { Row, Unit } from '../database.ts'
 import type { PendingUnit } from '../unit-queue.ts'
 import type { FromWriter, ToWriter, WireFailure, WireOutcome, WireUnit, WriterOptions } from './protocol.ts'
-import { toWireText } from './wire-text.ts'
+import { toWire } from './wire-text.ts'
 
 /** What the link needs besides the thread's own options. */
 export interface WriterLinkOptions {
@@ -128,8 +128,7 @@ export class WriterLink {
   async #ask<Kind extends FromWriter['kind']>(message: ToWriter): Promise<Reply<Kind>> {
     assert(this.#worker && this.#reply === null, 'the writer thread answers one question at a time')
     this.#reply = Promise.withResolvers<FromWriter>()
-    const text = message.kind === 'group' ? toWireText(message) : null
-    this.#worker.postMessage(text ?? message)
+    this.#worker.postMessage(message.kind === 'group' ? toWire(message) : message)
     try {
       return (await this.#reply.promise) as Reply<Kind>
     } finally {

@@ -1,4 +1,4 @@
-import type { Database as Sqlite, SQLQueryBindings, Statement as Prepared } from 'bun:sqlite'
+import type { Database as Sqlite } from 'bun:sqlite'
 import { assert } from '../../core/assert.ts'
 import { writerGatherMs } from '../../core/limits.ts'
 import type { Row, SqlValue } from '../database.ts'
@@ -10,6 +10,19 @@ import { openWriting } from './open-connection.ts'
 import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
+
+/** A statement of the driver. One array of values is taken as it is, which its types do not say; spread, it would be copied twice. */
+interface Prepared {
+  readonly columnNames: readonly string[]
+  run(values: readonly SqlValue[]): { changes: number }
+  all(values: readonly SqlValue[]): Row[]
+  finalize(): void
+}
+
+interface PreparedStatement {
+  readonly prepared: Prepared
+  readonly returnsRows: boolean
+}
 
 /** A guarded statement touched another number of rows than it had to. */
 class GuardBroken extends Error {
@@ -30,7 +43,7 @@ export class Writer {
   readonly #options: WriterOptions
   readonly #lock: FileLock
   readonly #sql = new Map<number, string>()
-  readonly #prepared = new Map<number, Prepared<Row, SQLQueryBindings[]>>()
+  readonly #prepared = new Map<number, PreparedStatement>()
   #connection: Sqlite | null = null
 
   /** Opens the database and brings its schema up to date. Throws what SQLite throws. */
@@ -145,25 +158,26 @@ export class Writer {
   }
 
   #runStatement([number, params, bulk]: WireStatement): { rows: Row[] | null; count: number } {
-    const prepared = this.#prepare(number)
-    const returnsRows = prepared.columnNames.length > 0
-    const rows: Row[] = []
-    let count = 0
-    for (const values of bulk ?? [params ?? []]) {
-      if (returnsRows) for (const row of prepared.all(...bind(values))) rows.push(row)
-      else count += prepared.run(...bind(values)).changes
+    const { prepared, returnsRows } = this.#prepare(number)
+    const runs = bulk ?? [params ?? []]
+    if (returnsRows) {
+      const rows = runs.flatMap((values) => prepared.all(values))
+      return { rows: normaliseRows(rows), count: rows.length }
     }
-    return returnsRows ? { rows: normaliseRows(rows), count: rows.length } : { rows: null, count }
+    let count = 0
+    for (const values of runs) count += prepared.run(values).changes
+    return { rows: null, count }
   }
 
-  #prepare(number: number): Prepared<Row, SQLQueryBindings[]> {
+  #prepare(number: number): PreparedStatement {
     const known = this.#prepared.get(number)
     if (known) return known
     const sql = this.#sql.get(number)
     assert(sql !== undefined, 'a statement is learned before it is used')
-    const prepared = this.#open().prepare<Row, SQLQueryBindings[]>(sql)
-    this.#prepared.set(number, prepared)
-    return prepared
+    const prepared = this.#open().prepare(sql) as unknown as Prepared
+    const statement = { prepared, returnsRows: prepared.columnNames.length > 0 }
+    this.#prepared.set(number, statement)
+    return statement
   }
 
   #open(): Sqlite {
@@ -172,7 +186,7 @@ export class Writer {
   }
 
   #finalize(): void {
-    for (const prepared of this.#prepared.values()) prepared.finalize()
+    for (const { prepared } of this.#prepared.values()) prepared.finalize()
     this.#prepared.clear()
   }
 
@@ -196,8 +210,4 @@ class CommitFailed extends Error {
 function toFailure(error: unknown): WireFailure {
   if (error instanceof GuardBroken) return { kind: 'guard', statement: error.statement }
   return toWireFailure(error, false)
-}
-
-function bind(values: readonly SqlValue[]): SQLQueryBindings[] {
-  return values.map((value) => (typeof value === 'boolean' ? Number(value) : value))
 }
