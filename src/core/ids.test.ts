@@ -12,7 +12,18 @@ test('every kind of generation is filed under the day of its id, at both ends of
 })
 
 test('an id without a time of its own is filed under one day for ever, whatever day it is repeated on', () => {
-  const ids = ['grant_bootstrap', newId('grant', Date.now()), 'gen-a', 'gen-123', 'gen--5-a', 'gen-x-1-a', '']
+  const ids = [
+    'grant_bootstrap',
+    newId('grant', Date.now()),
+    'gen-a',
+    'gen-123',
+    'gen--5-a',
+    'gen-x-1-a',
+    'gen-12x-a',
+    'gen-stt-',
+    'agen-1-a',
+    '',
+  ]
   for (const id of ids) expect(dayOfTransaction(id)).toBe(undatedDay)
 })
 

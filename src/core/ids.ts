@@ -45,7 +45,9 @@ export function newGenerationId(
   return `${prefix}-${seconds}-${milliseconds.toString(36).padStart(2, '0')}${randomText(18)}`
 }
 
-const generationSeconds = /^gen(?:-(?:stt|tts|batch))?-(\d{1,11})-/
+const generationPrefixes = ['gen-', 'gen-stt-', 'gen-tts-', 'gen-batch-']
+const secondsDigitsMax = 11
+const zeroCode = '0'.charCodeAt(0)
 
 /** The day of everything whose id does not begin with a time, such as a grant's. */
 export const undatedDay = 0
@@ -55,6 +57,21 @@ export const undatedDay = 0
  * id alone: a repetition on a later day, or with another time of creation, must meet the row of the first.
  */
 export function dayOfTransaction(transactionId: string): number {
-  const seconds = generationSeconds.exec(transactionId)?.[1]
-  return seconds === undefined ? undatedDay : Math.floor(Number(seconds) / 86_400)
+  for (const prefix of generationPrefixes) {
+    if (!transactionId.startsWith(prefix)) continue
+    const seconds = readSeconds(transactionId, prefix.length)
+    if (seconds !== null) return Math.floor(seconds / 86_400)
+  }
+  return undatedDay
+}
+
+/** The digits from `start` up to a dash, null when there is something else. By hand, since every capture asks twice. */
+function readSeconds(text: string, start: number): number | null {
+  let seconds = 0
+  for (let index = start; index <= start + secondsDigitsMax; index++) {
+    const digit = text.charCodeAt(index) - zeroCode
+    if (digit >= 0 && digit <= 9) seconds = seconds * 10 + digit
+    else return index > start && text[index] === '-' ? seconds : null
+  }
+  return null
 }
