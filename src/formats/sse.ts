@@ -1,5 +1,3 @@
-import { toBuffer } from './json-document.ts'
-
 /**
  * Text of an event stream as this module sees it: one character per byte (latin1). Nothing is decoded before a frame
  * is whole, so a read may end anywhere, also inside a UTF-8 character.
@@ -54,7 +52,7 @@ export function createFrameSplitter(frameBytesMax: number): FrameSplitter {
 
   return {
     push(chunk) {
-      const text = normalize(toBuffer(chunk).toString('latin1'))
+      const text = normalize(readBytes(chunk))
       const last = pending.at(-1)
       const end = text.lastIndexOf('\n\n')
       if (end === -1) {
@@ -87,6 +85,11 @@ export function readFrameData(frame: ByteText): ByteText | null {
     data = data === null ? value : `${data}\n${value}`
   }
   return data
+}
+
+/** Bytes as a byte text. Without a Buffer in between, which costs as much again for every piece of every stream. */
+function readBytes(bytes: Uint8Array): ByteText {
+  return Buffer.prototype.toString.call(bytes, 'latin1')
 }
 
 /** Bytes of a byte text. */
