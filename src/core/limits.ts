@@ -460,6 +460,10 @@ export const partitionEveryMs = 3_600_000
 export const partitionLockMs = 2_000
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 export const readsAtOnceMax = 8
+/** The same in bytes; one read more may go beyond. */
+export const bytesAtOnceMax = 262_144
+/** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
+export const rewrittenBytesMax = 65_536
 /** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
 export const corkedResponseBytesMax = 12_000
 /** First piece of a larger body; leaves room for any headers in the same system call. */

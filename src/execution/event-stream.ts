@@ -1,6 +1,6 @@
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { corkedPieceBytes, readsAtOnceMax } from '../core/limits.ts'
+import { bytesAtOnceMax, readsAtOnceMax, rewrittenBytesMax } from '../core/limits.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import type { Answered } from './attempts.ts'
@@ -50,7 +50,7 @@ export async function streamBody(
  * which costs a third of what a stream of pieces costs and is over no later.
  */
 async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
-  for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded; reads += 1) {
+  for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); reads += 1) {
     if (opened.rewriter.isTerminated) {
       endAtTerminator(opened)
       break
@@ -66,6 +66,11 @@ async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
     if (opened.rewriter.failure) return false
   }
   return opened.isEnded && opened.rewriter.isComplete && opened.rewriter.failure === null
+}
+
+/** What is large is not held until its end is there: its caller may not be reading at all. */
+function isSmall(first: Uint8Array | null): boolean {
+  return first === null || first.byteLength <= bytesAtOnceMax
 }
 
 /** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
@@ -127,8 +132,9 @@ class EventStream {
   readonly ended: Promise<void>
   readonly #input: EventStreamInput
   #answered: Answered<OpenedStream> | null
-  #first: Uint8Array | null
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null
+  #writer: ReadableStreamDirectController | null = null
+  /** The caller does not read, and what was written last still lies here. */
+  #isStalled = false
   #isOver = false
   readonly #finish: () => void
   readonly #watch: StreamHandle
@@ -136,7 +142,6 @@ class EventStream {
   constructor(input: EventStreamInput, answered: Answered<OpenedStream> | null) {
     this.#input = input
     this.#answered = answered
-    this.#first = answered?.value.first ?? null
     if (answered) this.#noteFirst(answered)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
@@ -146,17 +151,12 @@ class EventStream {
       onDeadline: () => void this.#leave('deadline'),
       deadlineMs: input.state.remainingMs(),
     })
-    this.body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller
-          if (!answered) controller.enqueue(comment)
-        },
-        pull: () => this.#pull(),
-        cancel: () => this.#leave('caller'),
-      },
-      { highWaterMark: 0 },
-    )
+    // Written straight to the socket: a stream with a queue in between costs several promises more for every chunk.
+    this.body = new ReadableStream<Uint8Array>({
+      type: 'direct',
+      pull: (writer) => this.#run(writer),
+      cancel: () => this.#leave('caller'),
+    })
     // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
     const { signal } = input.state.scope
     if (signal.aborted) void this.#leave('caller')
@@ -165,52 +165,55 @@ class EventStream {
 
   readonly #onAbort = () => void this.#leave('caller')
 
-  async #pull(): Promise<void> {
-    if (this.#isOver) return
+  async #run(writer: ReadableStreamDirectController): Promise<void> {
+    if (this.#isOver || this.#writer) return
+    this.#writer = writer
     try {
-      const opened = await this.#opened()
-      if (this.#first) {
-        // The server writes a small first piece together with the headers, and each header alone with a large one.
-        this.#enqueue(this.#first.subarray(0, corkedPieceBytes))
-        this.#first =
-          this.#first.byteLength > corkedPieceBytes ? this.#first.subarray(corkedPieceBytes) : null
-        return
-      }
-      await this.#pump(opened.value.rewriter, opened.value)
+      if (!this.#answered) void this.#show(comment)
+      const answered = this.#answered ?? (await this.#whenAnswered())
+      await this.#pump(answered.value.rewriter, answered.value)
     } catch (error) {
       // A caller who left makes the upstream's read fail too; that is a hang-up, which is paid for, not a failure.
       if (this.#input.state.scope.signal.aborted) await this.#leave('caller')
-      else await this.#fail(streamFailure(error))
+      else this.#fail(streamFailure(error))
     }
   }
 
-  async #opened(): Promise<Answered<OpenedStream>> {
-    if (this.#answered) return this.#answered
+  async #whenAnswered(): Promise<Answered<OpenedStream>> {
     const answered = await this.#input.opening
     this.#answered = answered
-    this.#first = answered.value.first
     this.#noteFirst(answered)
     return answered
   }
 
   async #pump(rewriter: StreamRewriter, opened: OpenedStream): Promise<void> {
-    while (!opened.isEnded && !this.#isOver) {
+    const { first } = opened
+    opened.first = null
+    await this.#show(first)
+    while (!opened.isEnded && !this.#isOver && !rewriter.failure) {
       const { done, value } = await (opened.reading ?? opened.response.body.read())
       opened.reading = null
       if (this.#isOver) return
       if (done) {
         rewriter.end()
         opened.isEnded = true
-        break
-      }
-      const bytes = rewriter.push(value)
-      if (bytes) this.#enqueue(bytes)
-      if (rewriter.failure) return this.#fail(rewriter.failure)
-      if (bytes) return
+      } else if (value.byteLength <= rewrittenBytesMax) {
+        const room = this.#show(rewriter.push(value))
+        if (room) await room
+      } else await this.#showInParts(rewriter, value)
     }
     if (this.#isOver) return
-    if (rewriter.failure) return this.#fail(rewriter.failure)
-    await this.#complete(rewriter)
+    if (rewriter.failure) this.#fail(rewriter.failure)
+    else await this.#complete(rewriter)
+  }
+
+  /** A large piece is rewritten as the caller takes it, so that one who does not read holds it once and not thrice. */
+  async #showInParts(rewriter: StreamRewriter, value: Uint8Array): Promise<void> {
+    for (let start = 0; start < value.byteLength && !this.#isOver && !rewriter.failure;) {
+      const end = start + rewrittenBytesMax
+      await this.#show(rewriter.push(value.subarray(start, end)))
+      start = end
+    }
   }
 
   /** The money first, then the frames that make the answer whole. */
@@ -230,7 +233,7 @@ class EventStream {
   }
 
   /** The provider broke off: the caller is told inside the stream and pays nothing for a broken answer. */
-  async #fail(error: GatewayError): Promise<void> {
+  #fail(error: GatewayError): void {
     if (this.#isOver) return
     const { state, plan, parts } = this.#input
     state.scope.facts.errorType = error.type
@@ -274,7 +277,7 @@ class EventStream {
         error: String(error),
       })
     }
-    if (why === 'deadline') this.#controller?.error(new Error('deadline'))
+    if (why === 'deadline') this.#writer?.close(new Error('deadline'))
     this.#close()
   }
 
@@ -282,20 +285,29 @@ class EventStream {
     this.#input.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
   }
 
-  #enqueue(bytes: Uint8Array): void {
+  /** A promise when the caller does not keep up: it settles when there is room again, or nobody reads any more. */
+  #show(bytes: Uint8Array | null): Promise<void> | null {
+    if (bytes === null) return null
     this.#watch.touch()
-    this.#controller?.enqueue(bytes)
+    const written = this.#writer?.write(bytes)
+    return written instanceof Promise ? this.#whenRead(written) : null
+  }
+
+  async #whenRead(written: Promise<unknown>): Promise<void> {
+    this.#isStalled = true
+    await written
+    this.#isStalled = false
   }
 
   #showComment(): void {
-    if (!this.#isOver && (this.#controller?.desiredSize ?? -1) >= 0) this.#enqueue(comment)
+    if (!this.#isOver && !this.#isStalled) void this.#show(comment)
   }
 
   #end(bytes: Uint8Array): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#enqueue(bytes)
-    this.#controller?.close()
+    void this.#show(bytes)
+    this.#writer?.close()
     this.#close()
   }
 

@@ -112,6 +112,16 @@ test('an answer that is whole already goes out in one piece, with the same frame
   expect(at(await generationOf(new Response(null, { headers: whole.headers })), 'data.cancelled')).toBe(false)
 })
 
+test('a caller who stops reading for a while gets everything all the same, once', async () => {
+  await withFault('tokens=16000')
+  const { reader } = await open(chat())
+  const beginning = await readUntil(reader, '"content":')
+  await Bun.sleep(300)
+  const frames = framesOf(beginning + (await readUntil(reader, '[DONE]')))
+  expect(at(frames.at(-1), 'usage.completion_tokens')).toBe(16_000)
+  expect(frames.filter((frame) => at(frame, 'choices.0.delta.content')).length).toBe(16_000)
+})
+
 test('a caller who hangs up pays for what was streamed, and the provider is closed within a second', async () => {
   await withFault('tokens=400,chunk_delay=20')
   const { response, reader } = await open(chat())
