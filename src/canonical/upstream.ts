@@ -1,4 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
+import type { BodyPieces } from './body.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
 /** A body that is written as it is read; opened anew for every attempt. */
@@ -13,7 +14,7 @@ export interface UpstreamRequest {
   /** Appended to the deployment's base URL; begins with a slash. */
   path: string
   headers: Readonly<Record<string, string>>
-  body: Uint8Array | StreamedBody | null
+  body: BodyPieces | StreamedBody | null
 }
 
 /** What an answer must say about itself to the caller. */
@@ -64,7 +65,7 @@ export interface ShownCharge {
 export interface DecodedAnswer {
   reading: MeterReading
   /** The caller's body, with everything the contract requires and the charge in `usage`. */
-  encode(charge: ShownCharge): Uint8Array
+  encode(charge: ShownCharge): BodyPieces
 }
 
 /**

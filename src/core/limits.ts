@@ -179,6 +179,10 @@ export const jsonDepthMax = 200
 export const jsonMembersMax = 500
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
+/** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
+export const heldTextBytesMin = 4_096
+/** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
+export const heldTextsSearchedMax = 1_000
 /** Messages of one chat request; longer conversations do not fit any model's context. */
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
@@ -464,6 +468,8 @@ export const readsAtOnceMax = 8
 export const bytesAtOnceMax = 262_144
 /** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
 export const rewrittenBytesMax = 65_536
+/** Memory that bodies for upstreams share as long as they are handed over; larger ones get their own. */
+export const sharedBodyBytesMax = 2_000_000
 /** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
 export const corkedResponseBytesMax = 12_000
 /** First piece of a larger body; leaves room for any headers in the same system call. */

@@ -1,5 +1,6 @@
 import type { BudgetRef } from '../billing/budget-ids.ts'
 import type { CaptureRow } from '../billing/capture-row.ts'
+import { joinPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
@@ -104,9 +105,9 @@ export async function executeBatchItem(
 }
 
 function answered(outcome: Outcome, requestId: string, capture: DeferredCapture | null): BatchItemOutcome {
-  assert(outcome.body instanceof Uint8Array, 'a batch item is never streamed')
+  assert(!(outcome.body instanceof ReadableStream), 'a batch item is never streamed')
   return {
-    response: { status_code: 200, request_id: requestId, body: outcome.body },
+    response: { status_code: 200, request_id: requestId, body: joinPieces(outcome.body) },
     error: null,
     usage: capture ? usageOf(capture.row) : null,
     capture,

@@ -1,6 +1,7 @@
 import type { BudgetRef } from '../billing/billing.ts'
 import type { CaptureRow } from '../billing/capture-row.ts'
 import type { Hold } from '../billing/hold.ts'
+import type { BodyPieces } from '../canonical/body.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 
@@ -58,8 +59,8 @@ export function noFacts(): CallLine {
 export interface Outcome {
   generationId: string
   contentType: string
-  /** Bytes, or a pull stream whose `cancel` tells that the caller has left. */
-  body: Uint8Array | ReadableStream<Uint8Array>
+  /** The whole, or a pull stream whose `cancel` tells that the caller has left. */
+  body: BodyPieces | ReadableStream<Uint8Array>
   /** Display name of the provider that answered. */
   provider: string
   /** Resolves when the body has ended, whatever way; at once for bytes. */

@@ -1,3 +1,4 @@
+import { joinPieces, type BodyPiece, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, JsonMember } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
@@ -210,64 +211,60 @@ function parseSlice(buffer: Buffer, start: number, end: number, at: number): unk
 
 /** What to change in a document: JSON texts or bytes by member name, and names to leave out. */
 export interface DocumentEdits {
-  set?: Readonly<Record<string, string | Uint8Array>>
+  set?: Readonly<Record<string, BodyPiece>>
   remove?: readonly string[]
 }
 
 /**
- * The document's bytes with members replaced in place, added at the end, or left out; everything else stays byte for
- * byte. One allocation. A name that is both set and removed is set.
+ * The document with members replaced in place, added at the end, or left out; everything else stays byte for byte. Its
+ * pieces are views of the document where nothing changed. A name that is both set and removed is set.
  */
-export function editDocument(document: JsonDocument, { set = {}, remove = [] }: DocumentEdits): Uint8Array {
+export function editPieces(document: JsonDocument, { set = {}, remove = [] }: DocumentEdits): BodyPieces {
   const source = toBuffer(document.bytes)
-  const pieces: Piece[] = ['{']
-  const removed = new Set(remove)
+  const { members } = document
+  const pieces: BodyPiece[] = []
+  // A comma or the opening brace; what is set and follows it is one text with it.
+  let text = '{'
   let runStart = -1
   let runEnd = -1
-  const endRun = () => {
-    if (runStart !== -1) pushEntry(pieces, source.subarray(runStart, runEnd))
-    runStart = -1
-  }
-  for (const [name, member] of document.members) {
+  for (const [name, member] of members) {
     const value = Object.hasOwn(set, name) ? set[name] : undefined
-    if (value !== undefined) {
-      endRun()
-      pushEntry(pieces, source.subarray(member.keyStart, member.valueStart), value)
-    } else if (removed.has(name)) {
-      endRun()
-    } else {
+    const isKept = value === undefined && !remove.includes(name)
+    if (isKept) {
       if (runStart === -1) runStart = member.keyStart
       runEnd = member.valueEnd
+      continue
     }
+    if (runStart !== -1) {
+      pieces.push(text, source.subarray(runStart, runEnd))
+      text = ','
+      runStart = -1
+    }
+    if (value === undefined) continue
+    text += source.toString('utf8', member.keyStart, member.valueStart)
+    text = pushValue(pieces, text, value)
   }
-  endRun()
-  for (const [name, value] of Object.entries(set)) {
-    if (!document.members.has(name)) pushEntry(pieces, `${JSON.stringify(name)}:`, value)
+  if (runStart !== -1) {
+    pieces.push(text, source.subarray(runStart, runEnd))
+    text = ','
   }
-  pieces.push('}')
-  return assemble(pieces)
+  for (const name in set) {
+    const value = set[name]
+    if (value === undefined || members.has(name) || !Object.hasOwn(set, name)) continue
+    text = pushValue(pieces, `${text}${JSON.stringify(name)}:`, value)
+  }
+  pieces.push(text === '{' ? '{}' : `${text.slice(0, -1)}}`)
+  return pieces
 }
 
-type Piece = string | Uint8Array
-
-/** One or more members, after a comma unless they come first. */
-function pushEntry(pieces: Piece[], ...entry: Piece[]): void {
-  if (pieces.length > 1) pieces.push(',')
-  pieces.push(...entry)
+/** A value after its text, and the text that comes next. */
+function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece): string {
+  if (typeof value === 'string') return `${text}${value},`
+  pieces.push(text, value)
+  return ','
 }
 
-function assemble(pieces: readonly Piece[]): Uint8Array {
-  let length = 0
-  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
-  const target = Buffer.allocUnsafeSlow(length)
-  let offset = 0
-  for (const piece of pieces) {
-    if (typeof piece === 'string') {
-      offset += target.write(piece, offset)
-    } else {
-      target.set(piece, offset)
-      offset += piece.length
-    }
-  }
-  return target
+/** The edited document in memory of its own; see `editPieces`. */
+export function editDocument(document: JsonDocument, edits: DocumentEdits): Uint8Array {
+  return joinPieces(editPieces(document, edits))
 }

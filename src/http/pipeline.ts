@@ -147,6 +147,6 @@ export function createExchange(
 
 /** A JSON answer. */
 export function jsonResponse(body: unknown, status = 200): Response {
-  const bytes = new TextEncoder().encode(JSON.stringify(body))
-  return new Response(toResponseBody(bytes), { status, headers: { 'content-type': 'application/json' } })
+  const text = JSON.stringify(body)
+  return new Response(toResponseBody([text]), { status, headers: { 'content-type': 'application/json' } })
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { BodyPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
@@ -10,6 +11,7 @@ import {
   testCharge,
   testContext,
   testEndpoint,
+  textOf,
 } from '../formats/chat/chat-testing.ts'
 import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
@@ -18,7 +20,7 @@ import type { Preset, TextAdapter } from './define-provider.ts'
 
 const context = { sessionIdHeader: null }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
-const jsonOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes))
+const jsonOf = (pieces: BodyPieces) => JSON.parse(textOf(pieces))
 
 /** Everything a caller may send, so that each preset has to decide about all of it. */
 const wholeRequest = {
@@ -105,12 +107,12 @@ function testChat(preset: Preset, adapter: TextAdapter): void {
     const wire = jsonOf(body)
     expect(wire).toMatchObject({ model: 'up/name', stream: true })
     for (const name of gatewayOnly) expect(wire).not.toHaveProperty(name)
-    expect(new TextDecoder().decode(body)).not.toContain('sk-never-shown')
+    expect(textOf(body)).not.toContain('sk-never-shown')
   })
 
   test('has every member of a request either carried, renamed or listed as dropped', () => {
     const { body, dropped } = codec.encodeRequest(call, endpoint, adapter.quirks)
-    const text = new TextDecoder().decode(body)
+    const text = textOf(body)
     const renamed: Record<string, string> = {
       max_tokens: 'max_completion_tokens',
       seed: 'random_seed',

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
 import { decodeChatAnswer } from '../formats/chat/chat-answer.ts'
 import { createChatStream } from '../formats/chat/chat-stream.ts'
-import { framesOf, runStream, testCharge, testContext } from '../formats/chat/chat-testing.ts'
+import { framesOf, runStream, testCharge, testContext, textOf } from '../formats/chat/chat-testing.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { custom, deepseek, groq, mistral, openai } from './presets.ts'
 import type { Preset } from './define-provider.ts'
@@ -109,7 +109,7 @@ describe.if(isThere)('recorded answers', () => {
       if (!Array.isArray(wire['choices'])) continue
       test(`${preset.slug} ${basename(file)} has what the contract requires`, () => {
         const answer = decodeChatAnswer(Buffer.from(text), testContext, quirksOf(preset))
-        const shown = JSON.parse(new TextDecoder().decode(answer.encode(testCharge)))
+        const shown = JSON.parse(textOf(answer.encode(testCharge)))
         expect(chatAnswerSchema.safeParse(shown).error).toBeUndefined()
         expect(answer.reading.usage?.inputTokens).toBeGreaterThan(0)
       })

@@ -57,7 +57,7 @@ const request: UpstreamRequest = {
   method: 'POST',
   path: '/chat/completions',
   headers: { 'content-type': 'application/json' },
-  body: encoder.encode('{}'),
+  body: ['{}'],
 }
 
 function send(
@@ -97,7 +97,7 @@ describe('a request', () => {
       body = await received.text()
       return new Response('{"ok":true}')
     })
-    const response = await send(url, {}, { ...request, body: encoder.encode('{"a":1}') })
+    const response = await send(url, {}, { ...request, body: ['{"a":', encoder.encode('1'), '}'] })
     expect(response.status).toBe(200)
     expect(new TextDecoder().decode(await response.readAll(100))).toBe('{"ok":true}')
     const received = seen as unknown as Request
@@ -106,6 +106,22 @@ describe('a request', () => {
     expect(received.headers.get('accept-encoding')).toBe('identity')
     expect(received.headers.get('content-type')).toBe('application/json')
     expect(body).toBe('{"a":1}')
+  })
+
+  test('has its own body, whatever is sent after it from the same memory', async () => {
+    const url = httpUpstream(async (received) => new Response(await received.bytes()))
+    const sizes = [900_000, 10, 2_500_000, 300_000, 900_000, 0, 900_000, 70_000]
+    const sent = sizes.map((size, index) => Buffer.alloc(size, index + 1))
+    const answers = await Promise.all(
+      sent.map(async (bytes) => {
+        const response = await send(url, {}, { ...request, body: ['<é', bytes, '>'] })
+        return Buffer.from(await response.readAll(10_000_000))
+      }),
+    )
+    for (const [index, bytes] of sent.entries()) {
+      const expected = Buffer.concat([Buffer.from('<é'), bytes, Buffer.from('>')])
+      expect(answers[index]?.equals(expected)).toBe(true)
+    }
   })
 
   test('streams a body with the length it was promised', async () => {

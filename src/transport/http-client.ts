@@ -1,3 +1,4 @@
+import type { BodyPieces } from '../canonical/body.ts'
 import type { Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
 import { Alarms, type Alarm } from '../core/alarms.ts'
@@ -5,6 +6,7 @@ import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { upstreamIdleMs } from '../core/limits.ts'
+import { FetchBodies } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
 /** How long one exchange may take, and who may end it. */
@@ -44,7 +46,10 @@ export interface Transport {
 
 /** A transport over Bun's `fetch`; outbound proxies and private authorities are the runtime's own settings. */
 export function createTransport({ clock }: { clock: Clock }): Transport {
-  return { send: (request, deployment, options) => new Exchange(options, clock).send(request, deployment) }
+  const bodies = new FetchBodies()
+  return {
+    send: (request, deployment, options) => new Exchange(options, clock, bodies).send(request, deployment),
+  }
 }
 
 interface BodyReader {
@@ -59,6 +64,7 @@ const alarms = new Alarms()
 class Exchange implements UpstreamBody {
   readonly #options: SendOptions
   readonly #clock: Clock
+  readonly #bodies: FetchBodies
   readonly #startedAtMs: number
   readonly #deadlineAtMs: number
   readonly #controller = new AbortController()
@@ -69,9 +75,10 @@ class Exchange implements UpstreamBody {
   #readSinceMs: number | null = null
   #isOver = false
 
-  constructor(options: SendOptions, clock: Clock) {
+  constructor(options: SendOptions, clock: Clock, bodies: FetchBodies) {
     this.#options = options
     this.#clock = clock
+    this.#bodies = bodies
     this.#startedAtMs = clock.monotonicMs()
     this.#deadlineAtMs = this.#startedAtMs + options.deadlineMs
   }
@@ -83,7 +90,9 @@ class Exchange implements UpstreamBody {
     this.#watch()
     try {
       const url = deployment.baseUrl + request.path
-      const response = await fetch(url, toFetchOptions(request, deployment, this.#controller.signal))
+      const options = toFetchOptions(request, deployment, this.#controller.signal)
+      if (isWhole(request.body)) options.body = this.#bodies.take(request.body)
+      const response = await fetch(url, options)
       this.#response = response
       if (response.status >= 300 && response.status < 400) throw redirected(response.status)
       return this.#toResponse(response)
@@ -200,9 +209,11 @@ function toFetchOptions(
   const { method, body } = request
   // A redirect would carry the credential to wherever an upstream points.
   const options: BunFetchRequestInit = { method, headers, signal, redirect: 'manual', timeout: false }
-  if (body === null) return options
-  if (body instanceof Uint8Array) return { ...options, body: body as Uint8Array<ArrayBuffer> }
-  return streamed(body, options, headers)
+  return body === null || isWhole(body) ? options : streamed(body, options, headers)
+}
+
+function isWhole(body: UpstreamRequest['body']): body is BodyPieces {
+  return Array.isArray(body)
 }
 
 function streamed(

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../core/errors.ts'
 import { chatAnswerSchema } from './chat-answer-schema.ts'
 import { decodeChatAnswer } from './chat-answer.ts'
+import { outputBytesOf } from './chat-choice.ts'
 import { chatQuirks, type ChatQuirkOptions } from './chat-quirks.ts'
-import { testCharge, testContext } from './chat-testing.ts'
+import { testCharge, testContext, textOf } from './chat-testing.ts'
 
 const usage = { prompt_tokens: 16, completion_tokens: 5, total_tokens: 21 }
 
@@ -22,7 +23,7 @@ function answer(message: object, extra: object = {}, choice: object = {}) {
 function decode(wire: unknown, options: ChatQuirkOptions = {}) {
   const bytes = new TextEncoder().encode(typeof wire === 'string' ? wire : JSON.stringify(wire))
   const decoded = decodeChatAnswer(bytes, testContext, chatQuirks(options))
-  return { reading: decoded.reading, body: JSON.parse(new TextDecoder().decode(decoded.encode(testCharge))) }
+  return { reading: decoded.reading, body: JSON.parse(textOf(decoded.encode(testCharge))) }
 }
 
 function failureOf(wire: unknown): GatewayError {
@@ -77,9 +78,7 @@ describe('a whole chat answer', () => {
     const decoded = decodeChatAnswer(bytes, testContext, chatQuirks())
     const show = (alias: boolean) =>
       JSON.parse(
-        new TextDecoder().decode(
-          decoded.encode({ ...testCharge, metadata: { dropped: ['x'] }, metadataAlias: alias }),
-        ),
+        textOf(decoded.encode({ ...testCharge, metadata: { dropped: ['x'] }, metadataAlias: alias })),
       )
     expect(show(false)).toMatchObject({ headrace_metadata: { dropped: ['x'] } })
     expect(show(false)).not.toHaveProperty('openrouter_metadata')
@@ -202,5 +201,44 @@ describe('a whole chat answer', () => {
   test('that hides an error behind a success is that error', () => {
     expect(failureOf({ error: { code: 429, message: 'slow down' } }).type).toBe('upstream_rate_limited')
     expect(failureOf({ error: { message: 'boom' }, choices: [] }).type).toBe('provider_failed')
+  })
+
+  test('is the same whether its texts are long or short', () => {
+    const long = 'A "word" \\ and an é 😀.\n'.repeat(400)
+    const messages = [
+      { content: 'TEXT' },
+      { content: 'TEXT', reasoning_content: 'TEXT' },
+      { content: 'TEXT', reasoning: 'TEXT', reasoning_content: 'TEXT', refusal: 'TEXT' },
+      { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'TEXT' }] }, 'a', { text: 'TEXT' }] },
+      { content: null, tool_calls: [{ id: 'a', function: { name: 'f', arguments: 'TEXT' } }] },
+      { content: null, tool_calls: [{ function: { name: 'f', arguments: { content: 'TEXT', a: 1 } } }] },
+      { content: 'TEXT', audio: { data: 'TEXT' } },
+    ]
+    for (const message of messages) {
+      for (const extra of [{}, { usage: null }, { x_groq: { text: 'TEXT' } }]) {
+        const short = decode(answer(message, extra))
+        const same = decode(
+          JSON.stringify(answer(message, extra)).replaceAll('TEXT', JSON.stringify(long).slice(1, -1)),
+        )
+        const grown = JSON.parse(
+          JSON.stringify(short.body).replaceAll('TEXT', JSON.stringify(long).slice(1, -1)),
+        )
+        // Within other JSON a text is escaped twice.
+        const called = grown.choices[0].message.tool_calls?.[0]?.function
+        if (called?.arguments.startsWith('{')) called.arguments = JSON.stringify({ content: long, a: 1 })
+        expect(same.body).toEqual(grown)
+        const outputBytes = outputBytesOf(grown.choices[0].message)
+        expect(same.reading).toEqual({ ...short.reading, outputBytes })
+      }
+    }
+  })
+
+  test('of a long text is refused where it is broken', () => {
+    const text = JSON.stringify(answer({ content: 'x'.repeat(10_000) }))
+    expect(failureOf(text.replace('xxxx', 'xx\nx')).type).toBe('provider_failed')
+    expect(failureOf(text.slice(0, -1)).type).toBe('provider_failed')
+    expect(failureOf(text.replace('xxxx', '\\u12x')).type).toBe('provider_failed')
+    const error = { error: { code: 429, message: 'slow down' }, content: 'x'.repeat(10_000) }
+    expect(failureOf(error).type).toBe('upstream_rate_limited')
   })
 })

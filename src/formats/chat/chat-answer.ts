@@ -1,5 +1,7 @@
+import type { BodyPieces } from '../../canonical/body.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from '../held-texts.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import {
@@ -22,12 +24,52 @@ export function decodeChatAnswer(
   context: AnswerContext,
   quirks: ChatQuirks,
 ): DecodedAnswer {
-  const wire = parseAnswer(bytes)
-  if (wire['error'] !== undefined && wire['error'] !== null) throw readReportedError(wire['error'])
+  const held = holdTexts(bytes)
+  const decoded = held === null ? null : decodeHeld(held, context, quirks)
+  return decoded ?? decodeWire(parseAnswer(toBuffer(bytes).toString('utf8')), context, quirks, wholeTexts)
+}
+
+/** How the texts of a parsed answer are measured, and the answer written. */
+interface Texts {
+  bytesOf(text: string): number
+  write(json: string): BodyPieces
+}
+
+const wholeTexts: Texts = {
+  bytesOf: (text) => Buffer.byteLength(text),
+  write: (json) => [json],
+}
+
+/** The answer without its long texts ever being built; null when what was asked of them needs them. */
+function decodeHeld(held: HeldTexts, context: AnswerContext, quirks: ChatQuirks): DecodedAnswer | null {
+  const wire = parseAnswer(held.skeleton)
+  if (hasError(wire)) return null
+  let isWithin = false
+  const decoded = decodeWire(wire, context, quirks, {
+    bytesOf: (text) => {
+      isWithin ||= isHeldWithin(text)
+      return heldBytesOf(text, held)
+    },
+    write: (json) => releaseTexts(json, held),
+  })
+  return isWithin ? null : decoded
+}
+
+function hasError(wire: Readonly<Record<string, unknown>>): boolean {
+  return wire['error'] !== undefined && wire['error'] !== null
+}
+
+function decodeWire(
+  wire: Readonly<Record<string, unknown>>,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+  texts: Texts,
+): DecodedAnswer {
+  if (hasError(wire)) throw readReportedError(wire['error'])
   const choices = wire['choices']
   if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
   const reading = startReading(wire)
-  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading))
+  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading, texts))
   const read = readChatUsage(wire['usage'], quirks)
   reading.usage = read?.usage ?? null
   reading.source = read ? 'provider' : 'estimated'
@@ -35,7 +77,9 @@ export function decodeChatAnswer(
   return {
     reading,
     encode: (charge) =>
-      encodeAnswer({ wire, choices: shown, usage: showChatUsage(read, charge) }, context, charge),
+      texts.write(
+        encodeAnswer({ wire, choices: shown, usage: showChatUsage(read, charge) }, context, charge),
+      ),
   }
 }
 
@@ -49,7 +93,7 @@ function encodeAnswer(
   { wire, choices, usage }: AnswerParts,
   context: AnswerContext,
   charge: ShownCharge,
-): Uint8Array {
+): string {
   const body: Record<string, unknown> = {
     ...wire,
     id: context.generationId,
@@ -63,13 +107,13 @@ function encodeAnswer(
     ...showMetadata(charge),
   }
   for (const name of upstreamOnlyMembers) delete body[name]
-  return Buffer.from(JSON.stringify(body))
+  return JSON.stringify(body)
 }
 
-function parseAnswer(bytes: Uint8Array): Record<string, unknown> {
+function parseAnswer(json: string): Record<string, unknown> {
   let wire: unknown
   try {
-    wire = JSON.parse(toBuffer(bytes).toString('utf8'))
+    wire = JSON.parse(json)
   } catch (cause) {
     throw unreadable('it is not JSON', cause)
   }
@@ -103,14 +147,19 @@ export function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-function toChoice(wire: unknown, index: number, reading: MeterReading): Record<string, unknown> {
+function toChoice(
+  wire: unknown,
+  index: number,
+  reading: MeterReading,
+  texts: Texts,
+): Record<string, unknown> {
   if (!isRecord(wire) || !isRecord(wire['message'])) throw unreadable('a choice has no message')
   const message = toMessage(wire['message'])
   const native = readNativeReason(wire)
   const finishReason = native === null ? null : toFinishReason(native, Array.isArray(message['tool_calls']))
   reading.finishReason ??= finishReason
   reading.nativeFinishReason ??= native
-  reading.outputBytes += outputBytesOf(message)
+  reading.outputBytes += outputBytesOf(message, texts.bytesOf)
   reading.outputPieces += 1
   return {
     ...wire,

@@ -73,11 +73,14 @@ function textOf(thinking: unknown): string {
 }
 
 /** Bytes of everything a model wrote in a message or delta, for estimates. */
-export function outputBytesOf(message: Readonly<Record<string, unknown>>): number {
+export function outputBytesOf(
+  message: Readonly<Record<string, unknown>>,
+  bytesOf: (text: string) => number = byteLength,
+): number {
   let bytes = 0
   for (const name of ['content', 'reasoning', 'refusal'] as const) {
     const text = message[name]
-    if (typeof text === 'string') bytes += Buffer.byteLength(text)
+    if (typeof text === 'string') bytes += bytesOf(text)
   }
   const calls = message['tool_calls']
   if (!Array.isArray(calls)) return bytes
@@ -85,10 +88,14 @@ export function outputBytesOf(message: Readonly<Record<string, unknown>>): numbe
     const called = isRecord(call) ? call['function'] : null
     if (!isRecord(called)) continue
     for (const text of [called['name'], called['arguments']]) {
-      if (typeof text === 'string') bytes += Buffer.byteLength(text)
+      if (typeof text === 'string') bytes += bytesOf(text)
     }
   }
   return bytes
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text)
 }
 
 /** Members that tell of the operator's account or of nothing a caller knows; never shown. */

@@ -1,20 +1,21 @@
+import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { fieldError } from '../field-error.ts'
-import { editDocument, hasMember, memberBytes, memberValue } from '../json-document.ts'
+import { editPieces, hasMember, memberBytes, memberValue } from '../json-document.ts'
 import { adaptMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
 /** A body for an upstream, and the names of what it could not carry. */
 export interface EncodedRequest {
-  body: Uint8Array
+  body: BodyPieces
   dropped: readonly string[]
 }
 
 /** The edits under way: what to set, what to take out, and what of it the caller should hear of. */
 interface Edits {
-  set: Record<string, string | Uint8Array>
+  set: Record<string, BodyPiece>
   remove: string[]
   dropped: string[]
 }
@@ -33,7 +34,7 @@ export function encodeChatRequest(call: TextCall, endpoint: Endpoint, quirks: Ch
   encodeValues(call, quirks, edits)
   const messages = adaptMessages(call.document, quirks)
   if (messages !== null) edits.set['messages'] = messages
-  return { body: editDocument(call.document, edits), dropped: edits.dropped }
+  return { body: editPieces(call.document, edits), dropped: edits.dropped }
 }
 
 function applyRules({ document }: TextCall, { rules, unknownRule }: ChatQuirks, edits: Edits): void {

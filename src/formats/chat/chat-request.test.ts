@@ -7,7 +7,7 @@ import { encodeChatRequest } from './chat-encode.ts'
 import { chatQuirks, openAiMembers, type ChatQuirkOptions } from './chat-quirks.ts'
 import { decodeChatRequest } from './chat-request.ts'
 import { chatRequestSchema } from './chat-schema.ts'
-import { testEndpoint } from './chat-testing.ts'
+import { testEndpoint, textOf } from './chat-testing.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
@@ -32,7 +32,7 @@ function encode(body: object, options: ChatQuirkOptions = {}) {
     testEndpoint('up/stream'),
     chatQuirks(options),
   )
-  return { wire: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, dropped }
+  return { wire: JSON.parse(textOf(bytes)) as Record<string, unknown>, dropped }
 }
 
 describe('decoding a chat request', () => {
@@ -202,7 +202,7 @@ describe('encoding for an upstream', () => {
       '{ "model":"openai/x", "messages":[{"role":"user","content":"\\u00e9  é"}], "provider":{"sort":"price"}, "temperature" : 1.0, "session_id":"s","trace":{},"models":[],"usage":{"include":true},"headrace":{} }'
     const call = decodeChatRequest(new TextEncoder().encode(text), { sessionIdHeader: null })
     const { body, dropped } = encodeChatRequest(call, testEndpoint('real-x'), chatQuirks())
-    expect(new TextDecoder().decode(body)).toBe(
+    expect(textOf(body)).toBe(
       '{"model":"real-x","messages":[{"role":"user","content":"\\u00e9  é"}],"temperature" : 1.0}',
     )
     expect(dropped).toEqual([])
@@ -232,7 +232,7 @@ describe('encoding for an upstream', () => {
             testEndpoint('up/stream'),
             chatQuirks({ renames: { seed: 'random_seed' } }),
           )
-          expect(JSON.parse(new TextDecoder().decode(encoded.body))).toEqual(expected.wire)
+          expect(JSON.parse(textOf(encoded.body))).toEqual(expected.wire)
           expect(new Set(encoded.dropped)).toEqual(new Set(expected.dropped))
         },
       ),

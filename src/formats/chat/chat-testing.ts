@@ -1,6 +1,12 @@
+import { joinPieces, type BodyPieces } from '../../canonical/body.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
+
+/** A body as text. */
+export function textOf(pieces: BodyPieces): string {
+  return new TextDecoder().decode(joinPieces(pieces))
+}
 
 /** An answer's identity in tests. */
 export const testContext: AnswerContext = {

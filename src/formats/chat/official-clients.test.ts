@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { decodeChatAnswer } from './chat-answer.ts'
 import { chatQuirks } from './chat-quirks.ts'
 import { createChatStream } from './chat-stream.ts'
-import { streamOf, testCharge, testContext } from './chat-testing.ts'
+import { streamOf, testCharge, testContext, textOf } from './chat-testing.ts'
 
 const base = {
   id: 'up-1',
@@ -60,7 +60,7 @@ function whole(): Response {
     usage,
   }
   const answer = decodeChatAnswer(new TextEncoder().encode(JSON.stringify(wire)), testContext, chatQuirks())
-  return new Response(answer.encode(testCharge) as Uint8Array<ArrayBuffer>, {
+  return new Response(textOf(answer.encode(testCharge)), {
     headers: { 'content-type': 'application/json' },
   })
 }

@@ -8,7 +8,7 @@ import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount, showCharge, showMetadata } from '../chat/chat-usage.ts'
 import { fieldError } from '../field-error.ts'
-import { editDocument, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../json-document.ts'
+import { editPieces, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { inputKindOf } from './embeddings-request.ts'
 
@@ -90,7 +90,7 @@ export function encodeEmbeddingsRequest(
     remove.push('dimensions')
     if (hasMember(document, 'dimensions')) set[quirks.dimensionsField] = dimensions
   }
-  return { body: editDocument(document, { set, remove }), dropped }
+  return { body: editPieces(document, { set, remove }), dropped }
 }
 
 function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
@@ -144,7 +144,7 @@ export function decodeEmbeddingsAnswer(
         usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, ...details, ...showCharge(charge) },
         ...showMetadata(charge),
       })
-      return Buffer.concat([Buffer.from('{"object":"list","data":'), data, Buffer.from(`,${rest.slice(1)}`)])
+      return ['{"object":"list","data":', data, `,${rest.slice(1)}`]
     },
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import type { BodyPieces } from '../../canonical/body.ts'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
-import { testCharge, testContext, testEndpoint } from '../chat/chat-testing.ts'
+import { testCharge, testContext, testEndpoint, textOf } from '../chat/chat-testing.ts'
 import {
   decodeEmbeddingsAnswer,
   decodeFloats,
@@ -14,7 +15,7 @@ import { decodeEmbeddingsRequest } from './embeddings-request.ts'
 import { embeddingsAnswerSchema } from './embeddings-schema.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
-const jsonOf = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes))
+const jsonOf = (pieces: BodyPieces) => JSON.parse(textOf(pieces))
 
 const decode = (body: object) =>
   decodeEmbeddingsRequest(bytesOf({ model: 'openai/e', input: 'a', ...body }), { sessionIdHeader: null })

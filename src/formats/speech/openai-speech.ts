@@ -35,10 +35,8 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   const path = options.path ?? '/audio/speech'
   return {
     encode(call, endpoint) {
-      const body = new TextEncoder().encode(
-        JSON.stringify(toBody(call, endpoint, choices[call.responseFormat])),
-      )
-      return { method: 'POST', path, headers: { 'content-type': 'application/json' }, body }
+      const body = JSON.stringify(toBody(call, endpoint, choices[call.responseFormat]))
+      return { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: [body] }
     },
     output: (call) => choices[call.responseFormat].output,
     dropped(call, endpoint) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { joinPieces } from '../../canonical/body.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
@@ -267,7 +268,8 @@ describe('the call to an OpenAI-style provider', () => {
     audio: Partial<AudioCapabilities> = {},
   ) => {
     const { body } = adapter.encode(decode(fields), endpointWith(audio))
-    return JSON.parse(new TextDecoder().decode(body instanceof Uint8Array ? body : new Uint8Array(0)))
+    if (body === null || 'open' in body) throw new Error('expected a body in memory')
+    return JSON.parse(new TextDecoder().decode(joinPieces(body)))
   }
 
   test('has the upstream’s names and nothing of the session', () => {

@@ -61,7 +61,8 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
     'x-generation-id': outcome.generationId,
     'x-provider-name': outcome.provider,
   }
-  if (outcome.body instanceof Uint8Array) return new Response(toResponseBody(outcome.body), { headers })
+  if (!(outcome.body instanceof ReadableStream))
+    return new Response(toResponseBody(outcome.body), { headers })
   exchange.ended = outcome.ended
   headers['cache-control'] = 'no-cache'
   return new Response(outcome.body, { headers })

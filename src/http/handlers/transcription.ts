@@ -31,7 +31,7 @@ export function transcriptionRoute(parts: HttpParts): Route {
           call: decoded.call,
           media: decoded.media,
         })
-        return new Response(toResponseBody(body), {
+        return new Response(toResponseBody([body]), {
           headers: {
             'content-type': transcriptContentType(decoded.media),
             'x-generation-id': outcome.generationId,
