@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { assert } from './assert.ts'
 
 /** Ids carry their kind, are time-ordered, and are distinct types in code. */
 export type Id<Kind extends string> = string & { readonly __kind?: Kind }
@@ -9,21 +10,25 @@ export type GenerationId = Id<'generation'>
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
 const poolBytes = 4096
-const pool = new Uint8Array(poolBytes)
-let poolOffset = poolBytes
+/** Random characters that nobody has had yet; cut off from its front. */
+let pool = ''
+let poolOffset = 0
 
-/** Lower-case letters and digits from the system's random source; rejection keeps them uniform. */
+/** Lower-case letters and digits from the system's random source; rejection keeps them uniform. At most 64. */
 export function randomText(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    if (poolOffset === poolBytes) {
-      randomFillSync(pool)
-      poolOffset = 0
-    }
-    const byte = pool[poolOffset++] ?? 0
-    if (byte < 252) text += alphabet[byte % 36]
-  }
+  assert(length <= 64, 'a random text is short')
+  if (poolOffset + length > pool.length) refillPool()
+  const text = pool.slice(poolOffset, poolOffset + length)
+  poolOffset += length
   return text
+}
+
+/** A few thousand characters at a time: made one by one for each id they cost more than the rest of it. */
+function refillPool(): void {
+  const bytes = randomFillSync(new Uint8Array(poolBytes))
+  const codes = bytes.filter((byte) => byte < 252).map((byte) => alphabet.charCodeAt(byte % 36))
+  pool = Buffer.from(codes.buffer, 0, codes.length).toString('latin1')
+  poolOffset = 0
 }
 
 /** `<prefix>_<9 characters of time><15 random>`, sortable by creation within a millisecond's precision. */

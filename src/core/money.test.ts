@@ -14,6 +14,22 @@ test('a cost is added exactly and rounded once, half to even', () => {
   expect(costOf([{ quantity: 3, price: 500_000n }])).toBe(2n)
 })
 
+test('a cost is the same to the last nanocredit where numbers stop being exact', () => {
+  const prices = [0n, 1n, 499_999n, 500_000n, 500_001n, 150_000_000n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 62n]
+  const quantities = [0, 1, 2, 3, 211, 999_999, 1_000_001, 2 ** 31, Number.MAX_SAFE_INTEGER]
+  for (const price of prices)
+    for (const quantity of quantities)
+      for (const second of [0n, 1n, 500_000n, 2n ** 53n - 1n]) {
+        const exact = divideHalfEven(BigInt(quantity) * price + 3n * second, 1_000_000n)
+        const terms = [
+          { quantity, price },
+          { quantity: 3, price: second },
+        ]
+        expect(costOf(terms)).toBe(exact)
+      }
+  expect(costOf([{ quantity: 3, price: -500_000n }])).toBe(-2n)
+})
+
 test('division rounds half to even on both sides of zero', () => {
   expect([-5n, -3n, -1n, 1n, 3n, 5n].map((n) => divideHalfEven(n, 2n))).toEqual([-2n, -2n, 0n, 0n, 2n, 2n])
 })

@@ -7,6 +7,7 @@ import { assert } from './assert.ts'
 export type Nanocredits = bigint
 
 const unitsPerPrice = 1_000_000n
+const unitsPerPriceNumber = Number(unitsPerPrice)
 
 /** One term of a cost: so many units at so many nanocredits per million of them. */
 export interface PricedQuantity {
@@ -21,14 +22,29 @@ export interface PricedQuantity {
  * it. A sum of rounded parts would drift from the total by one nanocredit per part.
  */
 export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
-  let total = 0n
+  // Numbers while they are exact, as they are for all but absurd amounts: a bigint for every step is memory for every step.
+  let total = 0
   for (const { quantity, price } of terms) {
     assert(
       Number.isSafeInteger(quantity) && quantity >= 0,
       `quantity must be a whole number from 0, got ${quantity}`,
     )
-    total += BigInt(quantity) * price
+    // A product or sum beyond 2^53 may have been rounded; one within it was not.
+    total = price < 0n ? Number.POSITIVE_INFINITY : total + quantity * Number(price)
   }
+  return total <= Number.MAX_SAFE_INTEGER ? BigInt(pricedHalfEven(total)) : costOfAny(terms)
+}
+
+function pricedHalfEven(total: number): number {
+  const rest = total % unitsPerPriceNumber
+  const quotient = (total - rest) / unitsPerPriceNumber
+  const isHalf = rest * 2 === unitsPerPriceNumber
+  return rest * 2 > unitsPerPriceNumber || (isHalf && quotient % 2 === 1) ? quotient + 1 : quotient
+}
+
+function costOfAny(terms: readonly PricedQuantity[]): Nanocredits {
+  let total = 0n
+  for (const { quantity, price } of terms) total += BigInt(quantity) * price
   return divideHalfEven(total, unitsPerPrice)
 }
 
