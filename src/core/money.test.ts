@@ -15,7 +15,18 @@ test('a cost is added exactly and rounded once, half to even', () => {
 })
 
 test('a cost is the same to the last nanocredit where numbers stop being exact', () => {
-  const prices = [0n, 1n, 499_999n, 500_000n, 500_001n, 150_000_000n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 62n]
+  const prices = [
+    0n,
+    1n,
+    499_999n,
+    500_000n,
+    500_001n,
+    150_000_000n,
+    2n ** 53n - 1n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    2n ** 62n,
+  ]
   const quantities = [0, 1, 2, 3, 211, 999_999, 1_000_001, 2 ** 31, Number.MAX_SAFE_INTEGER]
   for (const price of prices)
     for (const quantity of quantities)
