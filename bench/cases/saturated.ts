@@ -1,7 +1,7 @@
 import { saturatedConnections } from '../harness/bounds.ts'
 import { megabytes, median } from '../harness/figures.ts'
 import { atLeast, atMost, fact, notRun, type Report } from '../harness/report.ts'
-import { floorTarget, headraceTarget, peerTarget, type Target } from '../harness/target.ts'
+import { bareTarget, floorTarget, headraceTarget, peerTarget, type Target } from '../harness/target.ts'
 import type { Scale } from '../harness/scale.ts'
 import type { World } from '../harness/world.ts'
 import { runWrk } from '../harness/wrk.ts'
@@ -65,6 +65,7 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
   const peer = peerTarget(world, question)
   const targets = [
     floorTarget(world, question),
+    bareTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
     headraceTarget(world.tracked, question.reply, 1000),
     ...(peer ? [peer] : []),
@@ -111,6 +112,7 @@ export async function saturatedStream(world: World, report: Report, scale: Scale
   const peer = peerTarget(world, question)
   const targets = [
     floorTarget(world, question),
+    bareTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
     ...(peer ? [peer] : []),
   ]
@@ -139,7 +141,8 @@ export async function pacedStream(world: World, report: Report, scale: Scale): P
     process: world.floor.process,
     headrace: null,
   }
-  const results = await runChecked('SSE 50 chunks one by one', [floor, own], { world, report, scale })
+  const bare = { ...floor, name: 'bare Bun', port: world.bare.port, process: world.bare.process }
+  const results = await runChecked('SSE 50 chunks one by one', [floor, bare, own], { world, report, scale })
   compare(
     report,
     { what: 'SSE 50 chunks one by one', key: 'sse_50_paced', limit: 2.5 },
@@ -157,6 +160,7 @@ export async function bodies(world: World, report: Report, scale: Scale): Promis
   for (const { reply, requestBytes, name } of sizes) {
     const targets = [
       floorTarget(world, { reply, requestBytes }),
+      bareTarget(world, { reply, requestBytes }),
       headraceTarget(world.headrace, reply, requestBytes),
     ]
     const results = await runChecked(`JSON ${name}`, targets, { world, report, scale })

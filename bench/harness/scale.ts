@@ -17,7 +17,7 @@ export const fullScale: Scale = {
   isQuick: false,
   rounds: 5,
   seconds: 2,
-  warmSeconds: 4,
+  warmSeconds: 8,
   hangUps: 100_000,
   streams: 1000,
   batchItems: 50_000,

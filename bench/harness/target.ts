@@ -37,6 +37,11 @@ export function floorTarget(world: World, question: Question): Target {
   return { ...passing(world, question), name: 'nginx', port: world.floor.port, process: world.floor.process }
 }
 
+/** Through a proxy on the same runtime that does nothing else. */
+export function bareTarget(world: World, question: Question): Target {
+  return { ...passing(world, question), name: 'bare Bun', port: world.bare.port, process: world.bare.process }
+}
+
 function passing(
   _world: World,
   { reply, requestBytes }: Question,

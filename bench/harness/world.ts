@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { startBare, type Bare } from './bare.ts'
 import { startHeadrace, type Headrace, type Upstreams } from './headrace.ts'
 import { startFloor, startUpstream, type Nginx } from './nginx.ts'
 import { startPaced, type Paced } from './paced.ts'
@@ -12,6 +13,7 @@ export interface World {
   upstream: Nginx
   paced: Paced
   floor: Nginx
+  bare: Bare
   headrace: Headrace
   tracked: Headrace
   peer: Peer | { reason: string }
@@ -39,6 +41,7 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
     const paced = kept(await startPaced(folder))
     const upstreams = { staticPort: upstream.port, pacedPort: paced.port }
     const floor = kept(await startFloor(folder, upstreams))
+    const bare = kept(await startBare(folder, upstreams))
     const headrace = kept(
       await startHeadrace({ name: 'headrace', folder, upstreams, isPrepaid: true, bunFlags }),
     )
@@ -57,6 +60,7 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
       paced,
       upstreams,
       floor,
+      bare,
       headrace,
       tracked,
       peer,
