@@ -13,6 +13,8 @@ export interface Saturated {
   p50Ms: number
   requests: number
   failures: number
+  /** Of the program's largest process, at the end of its load. */
+  residentBytes: number
 }
 
 /** Runs targets one after the other, round after round, so that what disturbs the machine disturbs all of them alike. */
@@ -35,6 +37,7 @@ async function measure(
 ): Promise<Saturated> {
   const before = target.process.cpuMs()
   const result = await runWrk(target, options)
+  const residentBytes = target.process.largestBytes()
   // What a gateway puts off until the load is gone, such as its last group of captures, is part of its cost.
   await Bun.sleep(100)
   const cpuMs = target.process.cpuMs() - before
@@ -44,6 +47,7 @@ async function measure(
     p50Ms: result.p50Ms,
     requests: result.requests,
     failures: result.failures,
+    residentBytes,
   }
 }
 
@@ -56,6 +60,7 @@ function medians(rounds: readonly Saturated[]): Saturated {
     p50Ms: of((round) => round.p50Ms),
     requests: total((round) => round.requests),
     failures: total((round) => round.failures),
+    residentBytes: of((round) => round.residentBytes),
   }
 }
 
@@ -93,13 +98,13 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
     )
   }
   const { process: gateway } = world.headrace
-  const resident = gateway.largestBytes()
   report.rows.push(
-    atMost('resident after saturation', megabytes(resident), {
-      value: resident / 1e6,
+    atMost('resident under load', megabytes(own.residentBytes), {
+      value: own.residentBytes / 1e6,
       limit: 100,
       unit: ' MB',
     }),
+    fact('resident some seconds later', megabytes(gateway.largestBytes())),
     fact('resident with its launcher', megabytes(gateway.residentBytes())),
   )
   if (!('reason' in world.peer))

@@ -1,8 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
-import { openApiDocument } from './openapi.ts'
 import type { HttpParts } from './parts.ts'
 import { jsonResponse, type Route } from './pipeline.ts'
-import { docsPage, homePage } from './site-pages.ts'
 
 /** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
 export function siteRoutes(parts: HttpParts): Route[] {
@@ -20,16 +18,29 @@ export function siteRoutes(parts: HttpParts): Route[] {
       ...common,
       path: '/openapi.json',
       name: 'openapi',
-      handle: () => jsonResponse(openApiDocument(parts.basePath)),
+      handle: async () => jsonResponse(await describe(parts)),
     },
     {
       ...common,
       path: '/docs',
       name: 'docs',
-      handle: () => page(docsPage(openApiDocument(parts.basePath), parts.basePath)),
+      handle: async () => page((await loadPages()).docsPage(await describe(parts), parts.basePath)),
     },
-    { ...common, path: '/', name: 'home', handle: () => page(homePage(parts.basePath)) },
+    {
+      ...common,
+      path: '/',
+      name: 'home',
+      handle: async () => page((await loadPages()).homePage(parts.basePath)),
+    },
   ]
+}
+
+// Loaded when somebody looks: most processes are never asked, and would keep a megabyte for it.
+const loadPages = () => import('./site-pages.ts')
+
+async function describe({ basePath }: HttpParts) {
+  const { openApiDocument } = await import('./openapi.ts')
+  return openApiDocument(basePath)
 }
 
 function readiness(parts: HttpParts): Response {
