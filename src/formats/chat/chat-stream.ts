@@ -155,7 +155,7 @@ class ChatStream implements StreamRewriter {
       }
       this.#unusedTemplates = 0
       this.#reading.outputBytes += fitted.textBytes
-      this.#reading.outputPieces += 1
+      if (fitted.textBytes > 0) this.#reading.outputPieces += 1
       return fitted
     }
     return null

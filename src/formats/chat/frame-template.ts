@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { fromUtf8, toUtf8, type ByteText } from '../sse.ts'
 
 /**
@@ -31,31 +32,50 @@ export function fitFrame(template: FrameTemplate, block: ByteText, start: number
   const { head, tail, end } = template
   if (!block.startsWith(head, start)) return null
   const textStart = start + head.length
-  const textEnd = endOfString(block, textStart)
+  const textEnd = endOfSound(block, textStart)
   if (textEnd === -1 || !block.startsWith(tail, textEnd)) return null
+  const text = block.slice(textStart, textEnd)
   const tailEnd = textEnd + tail.length
   if (end === null) {
     if (!block.startsWith('\n\n', tailEnd)) return null
     return {
-      shown: template.shownHead + block.slice(textStart, textEnd) + template.shownTail,
+      shown: template.shownHead + text + template.shownTail,
       textBytes: textEnd - textStart,
       next: tailEnd + 2,
     }
   }
-  const paddingEnd = endOfString(block, tailEnd)
+  const paddingEnd = endOfSound(block, tailEnd)
   if (paddingEnd === -1 || !block.startsWith(end, paddingEnd)) return null
+  const padding = block.slice(tailEnd, paddingEnd)
   const next = paddingEnd + end.length
   if (!block.startsWith('\n\n', next)) return null
   return {
-    shown:
-      template.shownHead +
-      block.slice(textStart, textEnd) +
-      template.shownTail +
-      block.slice(tailEnd, paddingEnd) +
-      (template.shownEnd ?? ''),
+    shown: template.shownHead + text + template.shownTail + padding + (template.shownEnd ?? ''),
     textBytes: textEnd - textStart,
     next: next + 2,
   }
+}
+
+/**
+ * Position of the quote that closes a JSON string whose inside begins at `start`; -1 when there is none, or what is
+ * inside would not parse or decode: that is left to those who find out. Nearly all of them are ASCII without escapes.
+ */
+function endOfSound(block: ByteText, start: number): number {
+  for (let at = start; at < block.length; at += 1) {
+    const byte = block.charCodeAt(at)
+    if (byte === 0x22) return at
+    if (byte >= 0x20 && byte < 0x80 && byte !== 0x5c) continue
+    const end = endOfString(block, at)
+    return end !== -1 && isSound(block.slice(start, end)) ? end : -1
+  }
+  return -1
+}
+
+/** Whether this is the inside of a JSON string in UTF-8: no raw control characters, every escape whole. */
+function isSound(inside: ByteText): boolean {
+  if (/[\x00-\x1f]/.test(inside)) return false
+  if (/\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/.test(inside.replaceAll('\\\\', '-'))) return false
+  return isUtf8(Buffer.from(inside, 'latin1'))
 }
 
 /** Position of the quote that closes a JSON string whose inside begins at `start`; -1 when there is none. */
