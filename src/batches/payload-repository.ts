@@ -1,5 +1,6 @@
 import type { BatchId } from '../core/ids.ts'
 import { newId } from '../core/ids.ts'
+import { giveBack } from '../core/memory.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { compress, decompress } from '../storage/blobs/compression.ts'
 import type { CommitPoint, CrashHook } from './commit-points.ts'
@@ -60,11 +61,18 @@ export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads 
     async putMerged(batchId, blocks) {
       return (await put('blob.merged', newKey('merged', batchId), blocks)).blob
     },
-    read: async (blob) => toBuffer(await decompress(await blobs.get(blob))),
+    async read(blob) {
+      const compressed = await blobs.get(blob)
+      const content = await decompress(compressed)
+      giveBack(compressed)
+      return toBuffer(content)
+    },
     decompress: async (compressed) => toBuffer(await decompress(compressed)),
     async readBlock(blob, offset, bytes) {
       const compressed = await new Response(blobs.stream(blob, { offset, length: bytes })).bytes()
-      return toBuffer(await decompress(compressed))
+      const content = await decompress(compressed)
+      giveBack(compressed)
+      return toBuffer(content)
     },
     async delete(blob) {
       crash?.('blob.delete', 'before')

@@ -1,14 +1,14 @@
+import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { mergedPageMax, partsPageMax, resultsReadMsMax } from '../core/limits.ts'
+import { mergedPageMax, partsPageMax, resultsPieceBytes, resultsReadMsMax } from '../core/limits.ts'
 import { giveBack } from '../core/memory.ts'
 import type { Batch } from './batch.ts'
 import { toBatchObject } from './batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
 import type { PartRepository } from './part-repository.ts'
-import type { ReadPart } from './parts.ts'
-import { decodePart } from './parts.ts'
+import type { Part } from './part-repository.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
 
@@ -64,7 +64,9 @@ async function* inlineResults(head: string, batch: Batch, parts: ResultParts): A
   for await (const { content, itemCount } of mergedBlocks(batch, parts)) {
     if (count > 0) yield Buffer.from(',')
     count += itemCount
-    yield separated(content)
+    const lines = separated(content)
+    for (let start = 0; start < lines.length; start += resultsPieceBytes)
+      yield lines.subarray(start, start + resultsPieceBytes)
   }
   if (count !== batch.totalItems)
     throw new Error(`batch ${batch.id} has ${count} results of ${batch.totalItems}`)
@@ -109,44 +111,67 @@ async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): Asy
     const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
     for (const part of page) {
       const bytes = await readPartBytes(parts.payloads, part)
+      if (part.inlineBody !== null) giveBack(part.inlineBody)
       const skipped = part.sequence === from.sequence ? from.index + 1 : 0
-      const lines = withCursors(decodePart(bytes), part.sequence, skipped)
+      yield* withCursors(bytes, part, skipped)
       giveBack(bytes)
-      if (lines.length > 0) yield lines
       after = part.sequence
     }
     if (page.length < partsPageMax) return
   }
 }
 
-/** The lines behind the first `skipped`. Each ends in `}` and a newline; the cursor becomes its object's last member. */
-function withCursors({ items }: ReadPart, sequence: number, skipped: number): Buffer {
-  const shown = items.slice(skipped)
-  const bytes = shown.reduce((sum, { line }) => sum + line.length + cursorBytesMax, 0)
-  const lines = Buffer.allocUnsafeSlow(bytes)
-  let end = 0
-  for (const [place, { line }] of shown.entries()) {
-    end += line.copy(lines, end, 0, line.length - 2)
-    end += lines.write(`,"cursor":"${sequence}-${skipped + place}"}\n`, end, 'latin1')
+/**
+ * The lines of a part behind the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor becomes its object's last member. A line costs no object: of
+ * many thousands, read faster than they are collected, tens of megabytes would gather.
+ */
+function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: number): Generator<Uint8Array> {
+  const head = Buffer.from(`,"cursor":"${sequence}-`)
+  const pieceBytes = Math.min(resultsPieceBytes, bytes.length + itemCount * cursorBytesMax)
+  let piece = Buffer.allocUnsafeSlow(pieceBytes)
+  let filled = 0
+  let place = 0
+  for (let at = bytes.indexOf(newline) + 1; at < bytes.length; place += 1) {
+    const next = bytes.indexOf(newline, at) + 1
+    assert(next > at, 'a part ends with a newline')
+    if (place < skipped) {
+      at = next
+      continue
+    }
+    for (const end = next - 2; at < end;) {
+      const copied = bytes.copy(piece, filled, at, Math.min(end, at + piece.length - filled))
+      at += copied
+      filled += copied
+      if (filled + cursorBytesMax <= piece.length) continue
+      yield piece.subarray(0, filled)
+      piece = Buffer.allocUnsafeSlow(pieceBytes)
+      filled = 0
+    }
+    filled += head.copy(piece, filled)
+    filled += piece.write(`${place}"}\n`, filled, 'latin1')
+    at = next
   }
-  return lines.subarray(0, end)
+  assert(place === itemCount, 'a part has as many lines as items')
+  if (filled > 0) yield piece.subarray(0, filled)
 }
 
-/** Pulls one piece at a time; a reader who stalls costs one piece, one who leaves closes the source. */
+/**
+ * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late. One who
+ * stalls costs one block, one who leaves closes the source.
+ */
 function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStream<Uint8Array> {
   const untilMs = clock.monotonicMs() + resultsReadMsMax
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
+  return new ReadableStream<Uint8Array>({
+    type: 'direct',
+    async pull(writer) {
+      for await (const piece of pieces) {
         if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
-        const next = await pieces.next()
-        if (next.done) controller.close()
-        else controller.enqueue(next.value)
-      },
-      async cancel() {
-        await pieces.return(undefined)
-      },
+        await writer.write(piece)
+      }
+      writer.close()
     },
-    { highWaterMark: 0 },
-  )
+    async cancel() {
+      await pieces.return(undefined)
+    },
+  })
 }

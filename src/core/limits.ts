@@ -417,7 +417,9 @@ export const stopWaitMs = 30_000
 export const learningSaveEveryMs = 30_000
 /** Finished segments and parts whose rows are read at a time. */
 export const mergedPageMax = 100
-export const partsPageMax = 20
+export const partsPageMax = 5
+/** Bytes of results written to a reader at a time. */
+export const resultsPieceBytes = 256 * 1024
 /** How long one response may read results; blobs of deleted batches outlive it. */
 export const resultsReadMsMax = 12 * 3_600_000
 /** Batches per page of a list. */
