@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dayOfTransaction, newGenerationId, newId, undatedDay } from './ids.ts'
+import { dayOfTransaction, newGenerationId, newId, randomText, undatedDay } from './ids.ts'
 
 const dayMs = 86_400_000
 
@@ -30,4 +30,16 @@ test('an id without a time of its own is filed under one day for ever, whatever 
 test('a number that no clock shows is no time', () => {
   expect(dayOfTransaction('gen-99999999999-a')).toBe(1_157_407)
   expect(dayOfTransaction('gen-999999999999-a')).toBe(undatedDay)
+})
+
+test('a random text has its length, however long, and nobody gets the same', () => {
+  for (const length of [0, 1, 15, 64, 10_000])
+    expect(randomText(length)).toMatch(new RegExp(`^[a-z0-9]{${length}}$`))
+  const texts = Array.from({ length: 5_000 }, () => randomText(18))
+  expect(new Set(texts).size).toBe(texts.length)
+  const counts = new Map<string, number>()
+  for (const letter of texts.join('')) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  expect(counts.size).toBe(36)
+  // 2,500 of each are due; a tenth off is six standard deviations.
+  for (const count of counts.values()) expect(Math.abs(count - 2_500)).toBeLessThan(300)
 })

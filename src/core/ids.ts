@@ -1,5 +1,4 @@
 import { randomFillSync } from 'node:crypto'
-import { assert } from './assert.ts'
 
 /** Ids carry their kind, are time-ordered, and are distinct types in code. */
 export type Id<Kind extends string> = string & { readonly __kind?: Kind }
@@ -14,13 +13,16 @@ const poolBytes = 4096
 let pool = ''
 let poolOffset = 0
 
-/** Lower-case letters and digits from the system's random source; rejection keeps them uniform. At most 64. */
+/** Lower-case letters and digits from the system's random source; rejection keeps them uniform. */
 export function randomText(length: number): string {
-  assert(length <= 64, 'a random text is short')
-  if (poolOffset + length > pool.length) refillPool()
-  const text = pool.slice(poolOffset, poolOffset + length)
-  poolOffset += length
-  return text
+  let text = ''
+  for (;;) {
+    const missing = length - text.length
+    text += pool.slice(poolOffset, poolOffset + missing)
+    poolOffset += missing
+    if (text.length === length) return text
+    refillPool()
+  }
 }
 
 /** A few thousand characters at a time: made one by one for each id they cost more than the rest of it. */
