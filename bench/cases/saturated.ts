@@ -1,4 +1,4 @@
-import { saturatedConnections } from '../harness/bounds.ts'
+import { saturatedConnections, saturatedStreams } from '../harness/bounds.ts'
 import { megabytes, median } from '../harness/figures.ts'
 import { atLeast, atMost, fact, notRun, type Report } from '../harness/report.ts'
 import { bareTarget, floorTarget, headraceTarget, peerTarget, type Target } from '../harness/target.ts'
@@ -147,7 +147,12 @@ export async function pacedStream(world: World, report: Report, scale: Scale): P
     headrace: null,
   }
   const bare = { ...floor, name: 'bare Bun', port: world.bare.port, process: world.bare.process }
-  const results = await runChecked('SSE 50 chunks one by one', [floor, bare, own], { world, report, scale })
+  const results = await runChecked('SSE 50 chunks one by one', [floor, bare, own], {
+    world,
+    report,
+    scale,
+    connections: saturatedStreams,
+  })
   compare(
     report,
     { what: 'SSE 50 chunks one by one', key: 'sse_50_paced', limit: 2.5 },
@@ -181,7 +186,12 @@ export async function bodies(world: World, report: Report, scale: Scale): Promis
 async function runChecked(
   what: string,
   targets: readonly Target[],
-  { world, report, scale }: { world: World; report: Report; scale: Scale },
+  {
+    world,
+    report,
+    scale,
+    connections = saturatedConnections,
+  }: { world: World; report: Report; scale: Scale; connections?: number },
 ): Promise<Map<string, Saturated>> {
   const before = new Map(targets.map((target) => [target.name, target.headrace?.captures() ?? 0]))
   const results = await interleave(targets, {
@@ -189,7 +199,7 @@ async function runChecked(
     rounds: scale.rounds,
     seconds: scale.seconds,
     warmSeconds: scale.warmSeconds,
-    connections: saturatedConnections,
+    connections,
   })
   for (const target of targets) {
     const result = resultOf(results, target.name)

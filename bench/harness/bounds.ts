@@ -10,6 +10,9 @@ export const loadWaitMs = 240_000
 /** Callers at once in a saturated run: with 32 both cores still waited a third of the time for the disk. */
 export const saturatedConnections = 64
 
+/** Streams at once whose chunks come one by one: a quarter of a second each, so that fewer leave the cores idle. */
+export const saturatedStreams = 256
+
 /** Connections the open-loop loader may have; reached only when the gateway has stopped answering. */
 export const openLoopConnectionsMax = 512
 
