@@ -167,6 +167,8 @@ function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStr
       for await (const piece of pieces) {
         if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
         await writer.write(piece)
+        // Small pieces wait in the writer for more, and are gone when the source breaks: the reader sees all it can have.
+        if (piece.length < resultsPieceBytes) await writer.flush()
       }
       writer.close()
     },
