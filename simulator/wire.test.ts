@@ -35,7 +35,7 @@ async function rawExchange(head: string, until: string): Promise<string> {
   return text
 }
 
-/** Asks for the counters until they show what is waited for; the requests themselves are the pace. */
+/** Asks for the counters until they show what is waited for. */
 async function countersWith(mount: string, isThere: (counters: JsonObject) => boolean): Promise<JsonObject> {
   for (const untilMs = performance.now() + 4_000; performance.now() < untilMs; await Bun.sleep(2)) {
     const counters = await simulator.admin(`counters?mount=${mount}&requests=0`)
