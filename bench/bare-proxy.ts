@@ -4,7 +4,10 @@
  */
 
 const [port = '0', staticPort = '0', pacedPort = '0'] = Bun.argv.slice(2)
-const headers = { 'content-type': 'application/json', authorization: 'Bearer bench-upstream-key' }
+const sent = { 'content-type': 'application/json', authorization: 'Bearer bench-upstream-key' }
+/** Beyond, the server writes every header of an ordinary body in a system call of its own. */
+const corkedBytes = 12_000
+const gathered = { highWaterMark: 65_536 }
 
 Bun.serve({
   hostname: '127.0.0.1',
@@ -17,11 +20,47 @@ Bun.serve({
     const upstream = /^\/\d/.test(pathname) ? pacedPort : staticPort
     const answer = await fetch(`http://127.0.0.1:${upstream}${pathname}`, {
       method: 'POST',
-      headers,
+      headers: sent,
       body: await request.bytes(),
     })
     const type = answer.headers.get('content-type') ?? 'application/json'
-    const body = type.startsWith('text/event-stream') ? answer.body : await answer.bytes()
-    return new Response(body, { headers: { 'content-type': type } })
+    const headers = { 'content-type': type }
+    if (type.startsWith('text/event-stream')) return new Response(await passedOn(answer), { headers })
+    const bytes = await answer.bytes()
+    return new Response(bytes.length > corkedBytes ? writtenAtOnce(bytes) : bytes, { headers })
   },
 })
+
+function writtenAtOnce(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      type: 'direct',
+      pull(writer) {
+        void writer.write(bytes)
+        void writer.end()
+      },
+    },
+    gathered,
+  )
+}
+
+/** Begins with what is there already, because a head that goes out alone is written header by header too. */
+async function passedOn({ body }: Response): Promise<ReadableStream<Uint8Array> | null> {
+  const reader = body?.getReader()
+  if (!reader) return null
+  let read = await reader.read()
+  return new ReadableStream<Uint8Array>(
+    {
+      type: 'direct',
+      async pull(writer) {
+        while (!read.done) {
+          void writer.write(read.value)
+          void writer.flush()
+          read = await reader.read()
+        }
+        void writer.end()
+      },
+    },
+    gathered,
+  )
+}
