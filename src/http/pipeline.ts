@@ -21,6 +21,8 @@ export interface Exchange {
   facts: CallLine
   /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
   ended: Promise<void> | null
+  /** The response was made with `commonHeaders` already, which is cheaper than adding them to it. */
+  hasCommonHeaders: boolean
 }
 
 /** Who may call a route: a key of this kind, any key, or anybody (`optional`: a key is checked when one is sent). */
@@ -73,11 +75,12 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     exchange.facts.errorType = error.type
     if (error.status >= 500) parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
     response = errorResponse(error, route.group, new Headers())
+    exchange.hasCommonHeaders = false
     if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
   }
-  response.headers.set('x-request-id', exchange.requestId)
-  response.headers.set('access-control-allow-origin', '*')
-  response.headers.set('access-control-expose-headers', exposedHeaders)
+  if (!exchange.hasCommonHeaders) {
+    for (const [name, value] of Object.entries(commonHeaders(exchange))) response.headers.set(name, value)
+  }
   const finish = () => {
     parts.activity.end()
     parts.onAnswered(exchange.request)
@@ -94,7 +97,14 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   return response
 }
 
-const exposedHeaders = 'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After'
+/** What every response carries. */
+export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Record<string, string> {
+  return {
+    'x-request-id': requestId,
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After',
+  }
+}
 
 async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Promise<Principal | null> {
   if (parts.activity.isStopping) {
@@ -142,6 +152,7 @@ export function createExchange(
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),
     ended: null,
+    hasCommonHeaders: false,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { decodeChatRequest, type DecodeContext } from '../../formats/chat/chat-request.ts'
 import { decodeEmbeddingsRequest } from '../../formats/embeddings/embeddings-request.ts'
 import type { HttpParts } from '../parts.ts'
-import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 
@@ -56,11 +56,11 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
 
 /** An outcome as a response; the exchange is over when its body is. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
-  const headers: Record<string, string> = {
-    'content-type': outcome.contentType,
-    'x-generation-id': outcome.generationId,
-    'x-provider-name': outcome.provider,
-  }
+  const headers = commonHeaders(exchange)
+  headers['content-type'] = outcome.contentType
+  headers['x-generation-id'] = outcome.generationId
+  headers['x-provider-name'] = outcome.provider
+  exchange.hasCommonHeaders = true
   if (!(outcome.body instanceof ReadableStream))
     return new Response(toResponseBody(outcome.body), { headers })
   exchange.ended = outcome.ended
