@@ -474,5 +474,7 @@ export const rewrittenBytesMax = 65_536
 export const sharedBodyBytesMax = 2_000_000
 /** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
 export const corkedResponseBytesMax = 12_000
+/** Bytes of a larger body that are gathered before they are sent, so that its head and its end share a system call. */
+export const gatheredResponseBytes = 65_536
 /** First piece of a larger body; leaves room for any headers in the same system call. */
 export const corkedPieceBytes = 4_096
