@@ -82,6 +82,11 @@ export function parseCredits(value: string | number): Nanocredits {
 /** The largest whole number that a database column holds: nine billion credits. */
 const amountMax = 2n ** 63n - 1n
 
+/** A sum as far as it fits: of what may be spent, more than there can be says no more than that. */
+export function boundedAmount(amount: Nanocredits): Nanocredits {
+  return amount < amountMax ? amount : amountMax
+}
+
 /** Nanocredits as a JSON number of credits; exact up to 2^53 nanocredits (9 million credits), nearest double beyond. */
 export function toCredits(amount: Nanocredits): number {
   return Number(amount) / 1e9

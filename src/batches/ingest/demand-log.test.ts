@@ -68,3 +68,10 @@ test('items that demand the same are priced once, more lengths than are remember
   await alike.price(counted)
   expect(calls).toBe(2)
 })
+
+test('a sum that no database column holds is told as the largest that one does', async () => {
+  const log = new DemandLog()
+  for (let item = 0; item < 1_000; item++) log.add(demandOf(item, 64, 1))
+  const absurd = { estimate: 1n, worstCase: 10n ** 16n }
+  expect(await log.price(() => absurd)).toEqual({ estimate: 1_000n, worstCase: 9_223_372_036_854_775_807n })
+})

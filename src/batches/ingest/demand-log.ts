@@ -1,5 +1,6 @@
 import type { Demand } from '../../canonical/usage.ts'
 import { demandBlockBytes, demandPricesMax } from '../../core/limits.ts'
+import { boundedAmount } from '../../core/money.ts'
 import type { ItemEstimate } from '../item-contract.ts'
 
 /** Four numbers of at most eight bytes of seven bits each. */
@@ -28,7 +29,7 @@ export class DemandLog {
     this.#count = 1
   }
 
-  /** What all of them together may cost. Lets others have their turn between blocks. */
+  /** What all of them together may cost, at most as much as an amount can be. Lets others have their turn between blocks. */
   async price(estimateItem: (demand: Demand | null) => ItemEstimate): Promise<ItemEstimate> {
     this.#flush()
     this.#endBlock()
@@ -43,7 +44,7 @@ export class DemandLog {
       }
       await new Promise((resolve) => setImmediate(resolve))
     }
-    return { estimate, worstCase }
+    return { estimate: boundedAmount(estimate), worstCase: boundedAmount(worstCase) }
   }
 
   #flush(): void {
