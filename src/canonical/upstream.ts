@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
-import type { BodyPieces } from './body.ts'
+import type { BodyPiece, BodyPieces } from './body.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
 /** A body that is written as it is read; opened anew for every attempt. */
@@ -75,8 +75,8 @@ export interface DecodedAnswer {
  * answer before its capture is durable.
  */
 export interface StreamRewriter {
-  /** What the caller may have at once; null when there is nothing yet. */
-  push(chunk: Uint8Array): Uint8Array | null
+  /** What the caller may have at once; null when there is nothing yet. Text is ASCII. */
+  push(chunk: Uint8Array): BodyPiece | null
   /** The upstream's body ended. */
   end(): void
   /** The kept-back frames, usage with its charge, and the terminator. */

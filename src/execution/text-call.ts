@@ -82,7 +82,7 @@ async function streamed(
   return {
     generationId: state.generationId,
     contentType: 'text/event-stream',
-    body: body instanceof Uint8Array ? [body] : body,
+    body,
     provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
     ended,
   }

@@ -1,3 +1,5 @@
+import type { BodyPiece } from '../canonical/body.ts'
+
 /**
  * Text of an event stream as this module sees it: one character per byte (latin1). Nothing is decoded before a frame
  * is whole, so a read may end anywhere, also inside a UTF-8 character.
@@ -90,6 +92,11 @@ export function readFrameData(frame: ByteText): ByteText | null {
 /** Bytes as a byte text. Without a Buffer in between, which costs as much again for every piece of every stream. */
 function readBytes(bytes: Uint8Array): ByteText {
   return Buffer.prototype.toString.call(bytes, 'latin1')
+}
+
+/** A byte text as it is sent: as it stands when that is what its bytes would be, which saves a copy of each piece. */
+export function toPiece(text: ByteText): BodyPiece {
+  return isAscii(text) ? text : toBytes(text)
 }
 
 /** Bytes of a byte text. */

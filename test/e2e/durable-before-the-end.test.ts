@@ -70,6 +70,19 @@ test('a stream whose answer was whole already is there only when its charge is',
   expect([response.status, await chargeOf(response)]).toEqual([200, 200])
 })
 
+test('a stream whose answer was whole already begins before its charge is there', async () => {
+  const body = { ...chat, model: 'acme/at-once', stream: true }
+  const response = await slow.request('/chat/completions', { method: 'POST', body })
+  const pieces = response.body?.values()
+  const beginning = new TextDecoder().decode((await pieces?.next())?.value)
+  expect([beginning.includes('Hello.'), beginning.includes('"finish_reason":"stop"')]).toEqual([true, false])
+  expect(await chargeOf(response)).toBe(404)
+  let last = ''
+  for await (const piece of pieces ?? []) last = new TextDecoder().decode(piece)
+  expect(last).toEndWith('data: [DONE]\n\n')
+  expect(await chargeOf(response)).toBe(200)
+})
+
 test('a stream of pieces ends only when its charge is there', async () => {
   await slow.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'tokens=4,chunk_delay=20' }])
   const response = await slow.request('/chat/completions', {

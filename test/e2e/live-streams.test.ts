@@ -102,7 +102,7 @@ test('a stream that comes piece by piece is shown piece by piece, and ends with 
   expect(at(await generationOf(response), 'data.total_cost')).toBe(at(last, 'usage.cost'))
 })
 
-test('an answer that is whole already goes out in one piece, with the same frames', async () => {
+test('an answer that is whole already goes out with the same frames', async () => {
   await withFault('tokens=8')
   const whole = await running.post('/chat/completions', chat())
   expect(framesOf(whole.text).at(-1)).toMatchObject({ usage: { completion_tokens: 8 } })

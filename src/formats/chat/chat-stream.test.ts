@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { joinPieces } from '../../canonical/body.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { chatChunkSchema } from './chat-answer-schema.ts'
 import { chatQuirks, type ChatQuirkOptions } from './chat-quirks.ts'
@@ -169,7 +170,7 @@ describe('a streamed answer', () => {
     const rewriter = createChatStream(testContext, chatQuirks())
     const words = Array.from({ length: 50 }, (_, index) => chunk({ content: `word ${index} ` }))
     const shown = rewriter.push(streamOf(words, { done: false }))
-    expect(framesOf(new TextDecoder().decode(shown ?? new Uint8Array())).length).toBe(50)
+    expect(framesOf(new TextDecoder().decode(joinPieces([shown ?? '']))).length).toBe(50)
     expect(rewriter.reading().outputPieces).toBe(50)
   })
 

@@ -1,3 +1,4 @@
+import type { BodyPiece } from '../../canonical/body.ts'
 import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
@@ -8,7 +9,15 @@ import {
   streamTemplatesMax,
   streamTemplatesUnusedMax,
 } from '../../core/limits.ts'
-import { createFrameSplitter, encodeFrame, readFrameData, toBytes, toUtf8, type ByteText } from '../sse.ts'
+import {
+  createFrameSplitter,
+  encodeFrame,
+  readFrameData,
+  toBytes,
+  toPiece,
+  toUtf8,
+  type ByteText,
+} from '../sse.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { startReading, stringOrNull } from './chat-answer.ts'
 import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
@@ -48,7 +57,7 @@ class ChatStream implements StreamRewriter {
     this.#quirks = quirks
   }
 
-  push(chunk: Uint8Array): Uint8Array | null {
+  push(chunk: Uint8Array): BodyPiece | null {
     if (this.failure) return null
     let block: ByteText | null
     try {
@@ -58,7 +67,7 @@ class ChatStream implements StreamRewriter {
       return null
     }
     const shown = block === null ? '' : this.#rewrite(block)
-    return shown === '' ? null : toBytes(shown)
+    return shown === '' ? null : toPiece(shown)
   }
 
   end(): void {

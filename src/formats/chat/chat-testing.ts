@@ -1,4 +1,4 @@
-import { joinPieces, type BodyPieces } from '../../canonical/body.ts'
+import { joinPieces, type BodyPiece, type BodyPieces } from '../../canonical/body.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
@@ -71,7 +71,7 @@ export function runStream(
   bytes: Uint8Array,
   cuts: readonly number[] = [],
 ): StreamRun {
-  const pieces: Uint8Array[] = []
+  const pieces: BodyPiece[] = []
   let from = 0
   for (const cut of [...cuts.toSorted((a, b) => a - b), bytes.length]) {
     const shown = rewriter.push(bytes.subarray(from, cut))
@@ -81,7 +81,7 @@ export function runStream(
   rewriter.end()
   const decoder = new TextDecoder()
   return {
-    shown: decoder.decode(Buffer.concat(pieces)),
+    shown: decoder.decode(joinPieces(pieces)),
     ending: decoder.decode(rewriter.encodeEnding(testCharge)),
     rewriter,
   }

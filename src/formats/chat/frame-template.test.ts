@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { joinPieces } from '../../canonical/body.ts'
 import { streamTemplatesUnusedMax } from '../../core/limits.ts'
 import { chatQuirks } from './chat-quirks.ts'
 import { createChatStream } from './chat-stream.ts'
@@ -105,7 +106,7 @@ describe('a frame whose text is not sound', () => {
     for (const mark of ['@', '#']) {
       const rewriter = createChatStream(testContext, chatQuirks())
       const shown = rewriter.push(streamWith(mark, Buffer.from([0x61, 0xff, 0x62])))
-      const decoded = new TextDecoder('utf-8', { fatal: true }).decode(shown ?? new Uint8Array())
+      const decoded = new TextDecoder('utf-8', { fatal: true }).decode(joinPieces([shown ?? '']))
       expect(JSON.stringify(framesOf(decoded)[1])).toContain('a\ufffdb')
     }
   })

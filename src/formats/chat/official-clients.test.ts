@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { HTTPClient, OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
+import { joinPieces } from '../../canonical/body.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { decodeChatAnswer } from './chat-answer.ts'
 import { chatQuirks } from './chat-quirks.ts'
@@ -41,9 +42,9 @@ const payloads = [
 /** What a caller of the gateway receives, as the clients' `fetch` would give it. */
 function streamed(): Response {
   const rewriter = createChatStream(testContext, chatQuirks())
-  const shown = rewriter.push(streamOf(payloads)) ?? new Uint8Array()
+  const shown = rewriter.push(streamOf(payloads)) ?? ''
   rewriter.end()
-  return new Response(Buffer.concat([shown, rewriter.encodeEnding(testCharge)]), {
+  return new Response(joinPieces([shown, rewriter.encodeEnding(testCharge)]), {
     headers: { 'content-type': 'text/event-stream' },
   })
 }
