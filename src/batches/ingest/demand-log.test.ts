@@ -12,11 +12,12 @@ const demandOf = (inputTokens: number, outputTokensMax: number | null, choices: 
   characters: 0,
 })
 
-/** A price that no two different demands share by accident, and that counts calls. */
+/** A price that different demands hardly share, and small enough for any sum of them to be an amount. */
 function priceOf(demand: Demand | null): { estimate: bigint; worstCase: bigint } {
   if (demand === null) return { estimate: 1n, worstCase: 2n }
   const { inputTokens, outputTokensMax, choices } = demand
-  const estimate = BigInt(inputTokens) * 1_000_003n + BigInt(outputTokensMax ?? 77) * 17n + BigInt(choices)
+  const mixed = BigInt(inputTokens) * 1_000_003n + BigInt(outputTokensMax ?? 77) * 17n + BigInt(choices)
+  const estimate = mixed % 1_000_000_000_039n
   return { estimate, worstCase: estimate * 3n }
 }
 
