@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isUncertain } from '../database.ts'
@@ -197,6 +197,12 @@ test('a file that cannot be opened is an unavailable storage, not a crash', asyn
   })
   expect(await failureOf(openDatabase({ url: urlOf('statements.db.owners') }))).toMatchObject({
     type: 'storage_unavailable',
+  })
+  // Whoever runs the tests may be allowed everything, so a folder stands where the lock's file belongs.
+  mkdirSync(join(folder, 'locked.db.lock'))
+  expect(await failureOf(openDatabase({ url: urlOf('locked.db') }))).toMatchObject({
+    type: 'storage_unavailable',
+    cause: { code: 'EISDIR' },
   })
 })
 

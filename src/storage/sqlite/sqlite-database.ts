@@ -10,6 +10,7 @@ import { UnitQueue } from '../unit-queue.ts'
 import { OwnerFiles } from './owner-files.ts'
 import { Reader } from './reader.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
+import { codeOf } from './sqlite-failures.ts'
 import { WriterLink } from './writer-link.ts'
 
 /** Opens a SQLite file, creating it and its folder. */
@@ -18,7 +19,10 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   try {
     mkdirSync(dirname(path), { recursive: true })
   } catch (error) {
-    throw storageUnavailable(new StorageFailure('the database folder cannot be created', { cause: error }))
+    const code = codeOf(error)
+    throw storageUnavailable(
+      new StorageFailure('the database folder cannot be created', { cause: error, code }),
+    )
   }
   const link = new WriterLink({
     writer: {

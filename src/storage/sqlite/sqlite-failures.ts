@@ -1,8 +1,11 @@
 import type { WireFailure } from './protocol.ts'
 
-/** The medium or the file failed, not the statement: trying again later may help. */
+/**
+ * The medium or the file failed, not the statement: trying again later may help. The codes without a prefix are the file
+ * system's, of the lock's file.
+ */
 const unavailableCodes =
-  /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB|AUTH|PERM|NOLFS)/
+  /^(SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM|PROTOCOL|CORRUPT|NOTADB|AUTH|PERM|NOLFS)|E(ACCES|PERM|ROFS|NOSPC|IO|NOENT|NOTDIR|ISDIR|MFILE|NFILE)$)/
 
 /** The driver's code of a thrown value, such as `SQLITE_FULL`. */
 export function codeOf(thrown: unknown): string | null {
