@@ -6,6 +6,7 @@ import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
 import { openLocalStorage } from './local-storage.ts'
 import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
+import { thenDoctor } from './serve-loop.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -74,7 +75,8 @@ async function* checkStorage(context: CommandContext): AsyncGenerator<Finding> {
     storage = await openLocalStorage(context)
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    yield wrong('problem', { subject: 'storage', message: error.message, next: null })
+    const message = error.message.replace(thenDoctor, '')
+    yield wrong('problem', { subject: 'storage', message, next: null })
     return
   }
   try {

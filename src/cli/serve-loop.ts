@@ -40,6 +40,9 @@ export async function serveUntilSignal(parts: ServeParts): Promise<number> {
     context.write(greeting(url, gateway, parts.uptimeMs()))
   } catch (error) {
     await gateway.stop()
+    // They are made already, and no later start shows them.
+    const keys = keyLines(gateway)
+    if (keys.length > 0) context.write(`${keys.slice(1).join('\n')}\n\n`)
     return refuse(error, parts)
   }
   void reportProviders(gateway, context)
@@ -60,15 +63,20 @@ function greeting(url: string, gateway: ServedGateway, uptimeMs: number): string
       "Set OPENAI_API_KEY (or another provider's key) and start again for real models.",
     )
   }
-  if (bootstrapped.key !== null || bootstrapped.managementKey !== null) {
-    lines.push('', 'Shown once, so keep them:')
-    if (bootstrapped.key !== null) lines.push(`  inference key   ${bootstrapped.key}`)
-    if (bootstrapped.managementKey !== null) lines.push(`  management key  ${bootstrapped.managementKey}`)
-  } else if (!bootstrapped.isNew) {
+  lines.push(...keyLines(gateway))
+  if (!bootstrapped.isNew)
     lines.push('The keys of the first start are still valid; lost them? npx headrace keys create')
-  }
   lines.push('', 'Try everything it does: npx headrace try', '')
   return `${lines.join('\n')}\n`
+}
+
+/** The keys that this start made, after an empty line; nothing when it made none. */
+function keyLines({ bootstrapped: { key, managementKey } }: ServedGateway): string[] {
+  if (key === null && managementKey === null) return []
+  const lines = ['', 'Shown once, so keep them:']
+  if (key !== null) lines.push(`  inference key   ${key}`)
+  if (managementKey !== null) lines.push(`  management key  ${managementKey}`)
+  return lines
 }
 
 async function reportProviders(gateway: ServedGateway, context: ServeParts['context']): Promise<void> {
@@ -97,34 +105,50 @@ function refuse(error: unknown, { config, context }: ServeParts): number {
 export function explainFailure(error: unknown, config: ServeParts['config']): string | null {
   const code = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
-  if (code === 'EADDRINUSE') {
-    return `port ${config.port} on ${config.host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${config.port + 1} npm start`
-  }
-  if (code === 'EACCES' && /listen|port/i.test(message)) {
-    return `port ${config.port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npm start`
-  }
-  if (code === 'EADDRNOTAVAIL')
-    return `there is no address ${config.host} on this machine. Use HEADRACE_HOST=127.0.0.1`
-  if (
-    code === 'EACCES' ||
-    code === 'EROFS' ||
-    code === 'EPERM' ||
-    code === 'ENOTDIR' ||
-    code === 'EEXIST' ||
-    code === 'ENOENT'
-  ) {
+  if (propertyOf(error, 'syscall') === 'listen' || code === 'EADDRINUSE')
+    return explainListening(code, config)
+  if (code !== null && folderCodes.has(code)) {
     return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npm start`
   }
   if (code === 'ENOSPC') return `the disk of ${config.dataFolder} is full. Free some space and start again.`
   if (error instanceof Error && error.name === 'SchemaMismatch') return message
   if (error instanceof Error && error.name === 'GatewayError') {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-    return `${message}${cause} Check the database or the data folder ${config.dataFolder}, then: npx headrace doctor`
+    return `${message}${cause} Check the database or the data folder ${config.dataFolder}${thenDoctor}`
   }
   return null
 }
 
+/** The end of a line that the doctor itself leaves out. */
+export const thenDoctor = ', then: npx headrace doctor'
+
+const folderCodes: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EROFS',
+  'EPERM',
+  'ENOTDIR',
+  'EEXIST',
+  'ENOENT',
+  'SQLITE_READONLY',
+  'SQLITE_READONLY_DIRECTORY',
+  'SQLITE_CANTOPEN',
+])
+
+function explainListening(code: string | null, { host, port }: ServeParts['config']): string {
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${port + 1} npm start`
+  if (code === 'EACCES')
+    return `port ${port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npm start`
+  return `there is no address ${host} on this machine. Use HEADRACE_HOST=127.0.0.1, or 0.0.0.0 for all addresses`
+}
+
+/** The code of a failure, or of what caused it: storage tells callers less than its cause knows. */
 function codeOf(error: unknown): string | null {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return null
-  return typeof error.code === 'string' ? error.code : null
+  return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
+}
+
+function propertyOf(value: unknown, name: 'code' | 'syscall'): string | null {
+  if (typeof value !== 'object' || value === null || !(name in value)) return null
+  const found: unknown = (value as Partial<Record<typeof name, unknown>>)[name]
+  return typeof found === 'string' ? found : null
 }
