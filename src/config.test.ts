@@ -47,37 +47,52 @@ test('the environment wins over the file', () => {
 })
 
 test('all problems are reported at once, each with its place', () => {
-  const problems = problemsOf(
+  const text = problemsOf(
     {
       HEADRACE_PORT: 'http',
       HEADRACE_BOOTSTRAP_CREDITS: '-1',
       HEADRACE_PROT: '1',
       HEADRACE_BOOTSTRAP_KEY: 'short',
+      HEADRACE_SHARE_PORT: 'yes',
+      DATABASE_URL: 'mysql://me:hunter2@db/x',
+      OLLAMA_BASE_URL: 'localhost:11434',
     },
     {
       hots: 'x',
-      providers: [{ preset: 'opnai' }, { preset: 'custom' }, { preset: 'custom', base_url: 'http://a' }],
+      providers: [
+        { preset: 'opnai' },
+        { preset: 'custom' },
+        { preset: 'custom', base_url: 'http://a' },
+        { preset: 'openai', base_url: 'api.openai.com/v1', weight: -1 },
+      ],
     },
-  )
-  const text = problems.join('\n')
+  ).join('\n')
   for (const part of [
     'HEADRACE_PORT',
     'HEADRACE_BOOTSTRAP_CREDITS',
     'HEADRACE_PROT',
     'HEADRACE_BOOTSTRAP_KEY',
+    'HEADRACE_SHARE_PORT: "yes"',
+    'DATABASE_URL: must begin with postgres://',
+    'OLLAMA_BASE_URL: "localhost:11434" is not an address',
     'hots',
+    '"opnai" is not known',
+    'providers.1.base_url: needed',
+    '"custom" is used twice',
+    'providers.3.base_url: must be an http:// or https:// address',
+    'providers.3.weight',
   ]) {
     expect(text).toContain(part)
   }
-  const providers = problemsOf(
-    {},
-    {
-      providers: [{ preset: 'opnai' }, { preset: 'custom' }, { preset: 'custom', base_url: 'http://a' }],
-    },
-  ).join('\n')
-  expect(providers).toContain('"opnai" is not known')
-  expect(providers).toContain('providers.1.base_url')
-  expect(providers).toContain('"custom" is used twice')
+  expect(text).not.toContain('hunter2')
+})
+
+test('the two keys of the first start are two', () => {
+  const secret = 'k'.repeat(20)
+  const env = { HEADRACE_BOOTSTRAP_KEY: secret, HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: secret }
+  expect(problemsOf(env)).toEqual([
+    'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: the same as HEADRACE_BOOTSTRAP_KEY; use two keys',
+  ])
 })
 
 test('secrets come from the environment or a file, and a missing one is named', () => {
@@ -107,24 +122,43 @@ test('a key or a base URL in the environment switches a provider on, unless the 
   expect(named.providers.map(({ id }) => id)).toEqual(['eu'])
 })
 
+test('a provider of the file takes the key of the environment when it has none, and never sends it elsewhere', () => {
+  const providers = [
+    { preset: 'openai' },
+    { preset: 'openai', id: 'proxy', base_url: 'http://127.0.0.1:9/v1' },
+  ]
+  const config = read({ OPENAI_API_KEY: 'sk-1' }, { providers })
+  expect(config.providers.map(({ api_key: key }) => key)).toEqual(['sk-1', undefined])
+  expect(problemsOf({}, { providers })).toEqual([
+    'providers.0.api_key: needed for preset "openai"; or set OPENAI_API_KEY',
+  ])
+})
+
 test('printing shows no secret', () => {
   const shown = printConfig(
     read(
       {
         OPENAI_API_KEY: 'sk-secret-1',
-        DATABASE_URL: 'postgres://me:hunter2@db/x',
+        DATABASE_URL: 'postgres://me:hunter2@2hunter@db/x?sslpassword=hunter3',
         HEADRACE_BOOTSTRAP_KEY: 'k'.repeat(20),
       },
-      { providers: [{ preset: 'custom', base_url: 'http://a', api_key: 'sk-secret-2' }] },
+      { providers: [{ preset: 'custom', base_url: 'http://me:hunter4@a/v1', api_key: 'sk-secret-2' }] },
     ),
   )
-  for (const secret of ['sk-secret', 'hunter2', 'kkkk']) expect(shown).not.toContain(secret)
+  for (const secret of ['sk-secret', 'hunter', 'kkkk']) expect(shown).not.toContain(secret)
   expect(shown).toContain('[secret]')
 })
 
 test('a file that is not JSON, or is named and missing, says so', () => {
   expect(problemsOf({}, '{ "port": }').join()).toContain('headrace.config.json')
   expect(problemsOf({ HEADRACE_CONFIG: 'nowhere.json' }).join()).toContain('there is no file')
+})
+
+test('a trusted proxy is an address or a network, and a typo is not silently trusted by nobody', () => {
+  const config = read({ HEADRACE_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1,' })
+  expect(config.trustedProxies).toEqual(['127.0.0.1', '10.0.0.0/8', '::1'])
+  for (const typo of ['10.0.0.0/88', 'proxy.internal', '10.0.0'])
+    expect(problemsOf({ HEADRACE_TRUSTED_PROXIES: typo }).join()).toContain(`"${typo}" is no address`)
 })
 
 test('a base path is a path', () => {

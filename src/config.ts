@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP, isIPv4 } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseCredits } from './core/money.ts'
@@ -15,6 +16,8 @@ const amount = z
   .union([z.string(), z.number()])
   .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
   .describe('USD, written as a decimal string or number')
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
 
 const pricesSchema = z
   .strictObject({
@@ -50,7 +53,7 @@ const providerSchema = z.strictObject({
     'openai, groq, together, mistral, fireworks, deepinfra, deepseek, ollama, vllm, llamacpp, sandbox or custom',
   ),
   name: z.string().min(1).max(64).optional().describe('What callers see; by default the name of the preset'),
-  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),
   region: z.string().min(1).max(64).optional(),
   weight: z.number().positive().max(1000).default(1),
@@ -176,22 +179,27 @@ export function readConfig(sources: ConfigSources): Config {
       problems.push(`${name}: not a variable Headrace knows; the known ones are ${knownVariables.join(', ')}`)
     }
   }
-  const { file, path } = readFile(sources, problems)
+  const { file, path, outlines } = readFile(sources, problems)
+  const found = providersFromEnvironment(sources, outlines, problems)
   const config: Config = {
     host: env['HEADRACE_HOST'] || file.host || '127.0.0.1',
     port: portOf(env['HEADRACE_PORT'], file.port, problems),
     dataFolder: resolve(sources.cwd, env['HEADRACE_DATA'] || file.data || './data'),
-    databaseUrl: '',
+    databaseUrl: env['DATABASE_URL'] || file.database_url || '',
     basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
-    trustedProxies:
-      env['HEADRACE_TRUSTED_PROXIES']?.split(',').map((part) => part.trim()) ?? file.trusted_proxies ?? [],
+    trustedProxies: proxiesOf(
+      env['HEADRACE_TRUSTED_PROXIES']?.split(',') ?? file.trusted_proxies ?? [],
+      problems,
+    ),
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??
       'info',
-    sharePort: env['HEADRACE_SHARE_PORT'] === '1' || (file.share_port ?? false),
+    sharePort:
+      choice(env['HEADRACE_SHARE_PORT'], 'HEADRACE_SHARE_PORT', ['1', '0'], problems) === '1' ||
+      (file.share_port ?? false),
     role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
-    providers: [...file.providers, ...providersFromEnvironment(sources, file.providers)],
+    providers: [...file.providers.map((provider) => withKey(provider, sources)), ...found],
     prices: file.prices,
     bootstrap: {
       creditsNanocredits: creditsOf(env['HEADRACE_BOOTSTRAP_CREDITS'], problems),
@@ -204,12 +212,31 @@ export function readConfig(sources: ConfigSources): Config {
     },
     file: path,
   }
-  checkProviders(config.providers, sources.presets, problems)
+  checkProviders([...outlines, ...found], sources, problems)
+  if (config.databaseUrl !== '' && !/^(postgres(ql)?:\/\/|sqlite:)./.test(config.databaseUrl))
+    problems.push('DATABASE_URL: must begin with postgres:// or sqlite: and name a database')
+  const { key, managementKey } = config.bootstrap
+  if (key !== null && key === managementKey)
+    problems.push('HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: the same as HEADRACE_BOOTSTRAP_KEY; use two keys')
   if (problems.length > 0) throw new ConfigError(problems)
-  const databaseUrl =
-    env['DATABASE_URL'] || file.database_url || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
+  const databaseUrl = config.databaseUrl || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
   return Object.freeze({ ...config, databaseUrl })
 }
+
+/** As much of the providers as can be read whatever else is wrong with the file, so that theirs is reported with it. */
+const outlineSchema = z
+  .object({
+    providers: z
+      .array(
+        z
+          .object({ id: z.string(), preset: z.string(), base_url: z.unknown(), api_key: z.unknown() })
+          .partial()
+          .catch({}),
+      )
+      .catch([]),
+  })
+  .catch({ providers: [] })
+type ProviderOutline = z.output<typeof outlineSchema>['providers'][number]
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 const roles = ['all', 'api', 'worker'] as const
@@ -220,17 +247,19 @@ function readFile(sources: ConfigSources, problems: string[]) {
   const path = resolve(sources.cwd, named || 'headrace.config.json')
   if (!existsSync(path)) {
     if (named) problems.push(`HEADRACE_CONFIG: there is no file ${path}`)
-    return { file: empty, path: null }
+    return { file: empty, path: null, outlines: [] }
   }
   const raw = parseJsonFile(path, problems)
-  if (raw === undefined) return { file: empty, path }
-  const parsed = configFileSchema.safeParse(substitute(raw, { ...sources, path, problems }, ''))
-  if (parsed.success) return { file: parsed.data, path }
+  if (raw === undefined) return { file: empty, path, outlines: [] }
+  const given = substitute(raw, { ...sources, path, problems }, '')
+  const { providers: outlines } = outlineSchema.parse(given)
+  const parsed = configFileSchema.safeParse(given)
+  if (parsed.success) return { file: parsed.data, path, outlines }
   for (const issue of parsed.error.issues) {
     const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'
     problems.push(`${path}: ${where}: ${issue.message}`)
   }
-  return { file: empty, path }
+  return { file: empty, path, outlines }
 }
 
 function parseJsonFile(path: string, problems: string[]): unknown {
@@ -277,17 +306,30 @@ function readSecretFile(path: string): string | undefined {
   }
 }
 
+/** A provider of the file that names no key of its own has the one of the environment. */
+function withKey(provider: ProviderConfig, { presets, env }: ConfigSources): ProviderConfig {
+  const variable = presets.find((preset) => preset.slug === provider.preset)?.keyVariable
+  const key = variable ? env[variable] : undefined
+  if (provider.api_key !== undefined || provider.base_url !== undefined || !key) return provider
+  return { ...provider, api_key: key }
+}
+
 function providersFromEnvironment(
   sources: ConfigSources,
-  configured: readonly ProviderConfig[],
+  configured: readonly ProviderOutline[],
+  problems: string[],
 ): ProviderConfig[] {
   const found: ProviderConfig[] = []
   for (const preset of sources.presets) {
-    // A provider that the file configures has its key there; the environment only adds what the file does not name.
+    // The environment only adds what the file does not name.
     if (configured.some((provider) => provider.preset === preset.slug)) continue
     const apiKey = preset.keyVariable ? sources.env[preset.keyVariable] : undefined
     const baseUrl = preset.baseUrlVariable ? sources.env[preset.baseUrlVariable] : undefined
     if (!apiKey && !(preset.keyVariable === null && baseUrl)) continue
+    if (baseUrl && !httpUrl.safeParse(baseUrl).success)
+      problems.push(
+        `${preset.baseUrlVariable}: "${hideSecrets(baseUrl)}" is not an address such as http://127.0.0.1:11434/v1`,
+      )
     found.push({
       preset: preset.slug,
       weight: 1,
@@ -300,12 +342,13 @@ function providersFromEnvironment(
 }
 
 function checkProviders(
-  providers: readonly ProviderConfig[],
-  presets: readonly PresetEnvironment[],
+  providers: readonly ProviderOutline[],
+  { presets, env }: ConfigSources,
   problems: string[],
 ) {
   const ids = new Set<string>()
   for (const [index, provider] of providers.entries()) {
+    if (provider.preset === undefined) continue
     const id = provider.id ?? provider.preset
     if (ids.has(id))
       problems.push(`providers.${index}.id: "${id}" is used twice; give each deployment its own id`)
@@ -317,6 +360,10 @@ function checkProviders(
     if (provider.preset === 'custom' && !provider.base_url) {
       problems.push(`providers.${index}.base_url: needed for preset "custom"`)
     }
+    // A server of one's own may ask for none.
+    const variable = presets.find((preset) => preset.slug === provider.preset)?.keyVariable
+    if (variable && !env[variable] && provider.api_key === undefined && provider.base_url === undefined)
+      problems.push(`providers.${index}.api_key: needed for preset "${provider.preset}"; or set ${variable}`)
   }
 }
 
@@ -347,6 +394,19 @@ function basePathOf(text: string, problems: string[]): string {
   return ''
 }
 
+function proxiesOf(given: readonly string[], problems: string[]): string[] {
+  const proxies = given.map((part) => part.trim()).filter((part) => part !== '')
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/')
+    const isKnown = bits === undefined ? isIP(address) !== 0 : isIPv4(address) && Number(bits) <= 32
+    if (!isKnown)
+      problems.push(
+        `HEADRACE_TRUSTED_PROXIES: "${proxy}" is no address and no IPv4 network such as 10.0.0.0/8`,
+      )
+  }
+  return proxies
+}
+
 function creditsOf(text: string | undefined, problems: string[]): bigint | null {
   if (text === undefined || text === '') return null
   if (isAmount(text)) return parseCredits(text)
@@ -369,14 +429,23 @@ function isAmount(value: string | number): boolean {
   }
 }
 
+/** An address without its user, password, and whatever its query calls a password; a password may itself have an "@". */
+function hideSecrets(url: string): string {
+  return url
+    .replace(/\/\/.*@/, '//[secret]@')
+    .replace(/([?&][^=&]*(?:pass|key|secret)[^=&]*=)[^&]*/gi, '$1[secret]')
+}
+
 /** The configuration as it may be shown: secrets replaced. */
 export function printConfig(config: Config): string {
   const shown = {
     ...config,
-    databaseUrl: config.databaseUrl.replace(/\/\/[^@/]*@/, '//[secret]@'),
-    providers: config.providers.map((provider) =>
-      provider.api_key ? { ...provider, api_key: '[secret]' } : provider,
-    ),
+    databaseUrl: hideSecrets(config.databaseUrl),
+    providers: config.providers.map((provider) => ({
+      ...provider,
+      ...(provider.base_url ? { base_url: hideSecrets(provider.base_url) } : {}),
+      ...(provider.api_key ? { api_key: '[secret]' } : {}),
+    })),
     bootstrap: {
       credits:
         config.bootstrap.creditsNanocredits === null
