@@ -70,7 +70,6 @@ export interface AccountsRepository {
   loadCreditsDrift(budgetId: string, account: string): Promise<CreditsDrift | null>
   /** Spent in one budget, with what open leases captured; null when it was never used. */
   loadSpent(budgetId: string): Promise<bigint | null>
-  sumGrants(account: string): Promise<bigint>
   sumUsage(organizationId: string): Promise<bigint>
   /** `since`: Unix milliseconds of a midnight each (UTC). */
   sumKeyUsage(keyId: string, since: { day: number; week: number; month: number }): Promise<UsageTotals>
@@ -90,7 +89,6 @@ export function createAccountsRepository(database: Database): AccountsRepository
     loadCredits: (budgetId) => loadCredits(database, budgetId),
     loadCreditsDrift: (budgetId, account) => loadCreditsDrift(database, budgetId, account),
     loadSpent: (budgetId) => loadSpent(database, budgetId),
-    sumGrants: (account) => sumGrants(database, account),
     sumUsage: (organizationId) => sumUsage(database, organizationId),
     sumKeyUsage: (keyId, since) => sumKeyUsage(database, keyId, since),
     hasRefund: async (transactionId, day) => {
@@ -185,15 +183,6 @@ interface DriftRow {
 
 async function loadSpent(database: Database, budgetId: string): Promise<bigint | null> {
   return (await loadCredits(database, budgetId))?.totalUsage ?? null
-}
-
-async function sumGrants(database: Database, account: string): Promise<bigint> {
-  const rows = await database.query<{ sum_nanocredits: bigint }>(
-    `select cast(coalesce(sum(amount_nanocredits), 0) as bigint) as sum_nanocredits
-     from postings where account = $1 and kind = 'grant'`,
-    [account],
-  )
-  return rows[0]?.sum_nanocredits ?? 0n
 }
 
 async function sumUsage(database: Database, organizationId: string): Promise<bigint> {

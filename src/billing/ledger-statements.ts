@@ -65,10 +65,15 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
     }
   }
   return {
-    sql: `insert into budgets (budget_id, kind, organization_id, subject_id, limit_nanocredits, created_at_ms)
-      select cast($1 as text), 'credits', cast($2 as text), cast($2 as text),
-        cast(coalesce(sum(amount_nanocredits), 0) as bigint), now_ms()
-      from postings where account = cast($3 as text)
+    // What was used before the budget existed is spent, so that its limit is always what was granted.
+    sql: `insert into budgets (budget_id, kind, organization_id, subject_id, limit_nanocredits, granted_nanocredits,
+        spent_nanocredits, created_at_ms)
+      select cast($1 as text), 'credits', cast($2 as text), cast($2 as text), cast(granted as bigint),
+        cast(-charged as bigint), cast(-charged as bigint), now_ms()
+      from (select coalesce(sum(case when kind = 'grant' then amount_nanocredits end), 0) as granted,
+          coalesce(sum(case when kind <> 'grant' then amount_nanocredits end), 0) as charged
+        from postings where account = cast($3 as text)) as booked
+      where true
       on conflict (budget_id) do nothing`,
     params: [budgetId, organizationId, organizationAccount(organizationId)],
   }

@@ -12,9 +12,9 @@ import { createLedger } from './ledger-repository.ts'
 const organizationId = 'org_a'
 
 eachDatabase((name, _open, { openFresh }) => {
-  async function begin() {
+  async function begin(accountMode: 'prepaid' | 'tracked' = 'prepaid') {
     const { database } = await openFresh()
-    await insertOrganization(database, organizationId, 'prepaid')
+    await insertOrganization(database, organizationId, accountMode)
     const ledger = createLedger(database)
     const billing = createBilling({ ledger, report: () => undefined })
     const accounts = createAccounts(ledger, createAccountsRepository(database))
@@ -41,6 +41,17 @@ eachDatabase((name, _open, { openFresh }) => {
     const balance = { totalCredits: 1_000n, totalUsage: 140n, balance: 860n }
     expect(await accounts.reconcileCredits(organizationId)).toEqual(balance)
     expect(await findings()).toEqual([])
+  })
+
+  test(`on ${name}, what a tracked account used before its first grant is not taken off the grant`, async () => {
+    const { accounts, grant, call } = await begin('tracked')
+    await call('gen-1', true)
+    await grant(1_000n, 'grant-1')
+    expect(await accounts.readCredits(organizationId)).toEqual({
+      totalCredits: 1_000n,
+      totalUsage: 70n,
+      balance: 930n,
+    })
   })
 
   test(`on ${name}, an account that owes more than it has is granted nothing`, async () => {
