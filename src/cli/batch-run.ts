@@ -32,7 +32,8 @@ export interface BatchRunOptions {
 export async function runBatchFile(options: BatchRunOptions, session: BatchSession): Promise<number> {
   const { context } = session
   const file = await scanBatchFile(options.path, options)
-  context.write(`${file.items} items, ${size(file.bytes)}, for ${file.model} at ${file.endpoint}\n`)
+  const count = file.items === 1 ? '1 item' : `${file.items} items`
+  context.write(`${count}, ${size(file.bytes)}, for ${file.model} at ${file.endpoint}\n`)
   await showEstimate(file, session)
   if (!options.isYes && !(await isAgreed(context))) {
     context.write('Nothing was sent. --yes answers the question beforehand.\n')

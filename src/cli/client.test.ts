@@ -19,6 +19,8 @@ test('the base URL is what the environment names, with its version segment, else
   expect(baseUrlOf({}, { ...config, host: '0.0.0.0' })).toBe('http://127.0.0.1:8787/v1')
   expect(baseUrlOf({}, { ...config, host: '::1' })).toBe('http://[::1]:8787/v1')
   expect(baseUrlOf({}, null)).toBe('http://127.0.0.1:8787/v1')
+  for (const nothing of ['nonsense', '127.0.0.1:8787', 'ftp://a', 'http://'])
+    expect(() => baseUrlOf({ HEADRACE_URL: nothing }, config)).toThrow('is not an address')
 })
 
 test('a gateway that is not there is one line with the next command', async () => {

@@ -28,10 +28,17 @@ export interface ClientRequest {
   timeoutMs?: number
 }
 
-/** Where the gateway should be: `HEADRACE_URL`, else what the configuration says. */
+/** Where the gateway should be: `HEADRACE_URL`, else what the configuration says. Throws CommandFailure when that is no address. */
 export function baseUrlOf(env: CommandContext['env'], config: CliConfig | null): string {
   const named = env['HEADRACE_URL']
   if (named) {
+    if (!/^https?:\/\/./i.test(named) || !URL.canParse(named))
+      throw new CommandFailure(
+        `HEADRACE_URL: "${printable(named)}" is not an address such as http://127.0.0.1:8787`,
+        {
+          exitCode: 2,
+        },
+      )
     const trimmed = named.replace(/\/+$/, '')
     return trimmed.endsWith('/v1') ? trimmed : `${trimmed}/v1`
   }

@@ -22,6 +22,7 @@ export async function runCredits(args: readonly string[], context: CommandContex
     if (amount !== undefined) {
       const createdAtMs = Date.now()
       const amountNanocredits = amountOf(amount, 'credits')
+      if (amountNanocredits === 0n) throw usageFailure('Add more than 0 credits.', 'credits')
       const transactionId = newId('grant', createdAtMs)
       await accounts.grantCredits({ organizationId, amountNanocredits, transactionId, createdAtMs })
       context.write(`${dollars(amountNanocredits)} added (${transactionId})\n`)

@@ -100,6 +100,7 @@ eachDatabase((name, _, { openFresh }) => {
       ['create', '--allowed-providers', 'openai,all'],
       ['create', '--require-zdr', 'yes'],
       ['create', '--reset', 'hourly'],
+      ['create', '--reset', 'daily'],
       ['set', 'key_1'],
       ['disable'],
     ]) {
@@ -113,7 +114,7 @@ eachDatabase((name, _, { openFresh }) => {
     const { run } = await firstStart(0n)
     expect((await run(['credits', 'add', '10.5'])).output).toContain('balance $10.5')
     expect((await run(['credits'])).output).toContain('added $10.5  used $0')
-    expect((await run(['credits', 'add', '-3'])).code).toBe(2)
+    for (const amount of ['-3', '0', 'much']) expect((await run(['credits', 'add', amount])).code).toBe(2)
     expect((await run(['credits', 'take', '3'])).code).toBe(2)
   })
 

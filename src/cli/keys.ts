@@ -101,6 +101,8 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
   const kind = parsed.isOn('management') ? 'management' : 'inference'
   const changes = changesOf(parsed)
   const { limitNanocredits = null, limitReset = null, policy, rates } = changes
+  if (limitReset !== null && limitNanocredits === null)
+    throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
   const { key, secret } = await storage.keys.create({
     organizationId,
     kind,

@@ -30,3 +30,25 @@ test('a reader that leaves early does not keep the process', () => {
   const pipeline = Bun.spawnSync(['sh', '-c', '"$0" -e "$1" | "$0" -e "$2"', process.execPath, program, head])
   expect(pipeline.stdout.toString()).toBe('xxxxx')
 })
+
+test('a command whose reader has gone ends without a complaint', () => {
+  const writer = `
+    import { flushOutput, outliveReaders } from ${JSON.stringify(join(import.meta.dir, 'process.ts'))}
+    outliveReaders()
+    for (let line = 0; line < 20; line++) {
+      process.stdout.write('x\\n')
+      await Bun.sleep(5)
+    }
+    await flushOutput()
+    process.exit(7)
+  `
+  const pipeline = Bun.spawnSync([
+    'sh',
+    '-c',
+    '{ "$0" -e "$1"; echo "code $?" >&2; } | head -n 1',
+    process.execPath,
+    writer,
+  ])
+  expect(pipeline.stdout.toString()).toBe('x\n')
+  expect(pipeline.stderr.toString()).toBe('code 7\n')
+})

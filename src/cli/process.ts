@@ -24,6 +24,18 @@ export async function askPerson(question: string): Promise<string> {
 }
 
 /**
+ * A reader that has gone (`headrace credits | head -1`) is nobody's failure: what is written from then on is lost, and a
+ * gateway goes on.
+ */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error
+    })
+  }
+}
+
+/**
  * Resolves when everything written has left this process; nothing can be written after it. Writing to a pipe does not wait, and ending the process before
  * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for.
  */
