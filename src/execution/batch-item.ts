@@ -1,5 +1,6 @@
 import type { BudgetRef } from '../billing/budget-ids.ts'
 import type { CaptureRow } from '../billing/capture-row.ts'
+import { chargeOf } from '../billing/price.ts'
 import { joinPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Principal } from '../canonical/principal.ts'
@@ -46,6 +47,7 @@ interface ItemUsage {
   prompt_tokens_details: Record<string, number | null>
   completion_tokens_details: Record<string, number | null>
   cost: number
+  cost_details: Record<string, number | null>
   is_byok: boolean
 }
 
@@ -115,14 +117,28 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
   }
 }
 
-function usageOf({ usage, costNanocredits }: CaptureRow): ItemUsage {
+/** The same figures as in the item's own answer, so that a batch's are their sum. */
+function usageOf({ usage, costNanocredits, price }: CaptureRow): ItemUsage {
+  const { promptNanocredits, completionNanocredits } = chargeOf(usage, price)
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
     total_tokens: usage.inputTokens + usage.outputTokens,
-    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens, audio_tokens: usage.inputAudioTokens },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      audio_tokens: usage.inputAudioTokens,
+      ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.reasoningTokens,
+      audio_tokens: usage.outputAudioTokens,
+    },
     cost: toCredits(costNanocredits),
+    cost_details: {
+      upstream_inference_cost: toCredits(promptNanocredits + completionNanocredits),
+      upstream_inference_prompt_cost: toCredits(promptNanocredits),
+      upstream_inference_completions_cost: toCredits(completionNanocredits),
+    },
     is_byok: false,
   }
 }

@@ -168,9 +168,19 @@ test('2.2.r7 usage.cost is the number of credits the batch cost, the sum of its 
   expect(Number(cost)).toBeCloseTo(sum, 9)
 })
 
-test('2.2.r8 usage.cost_details is an object when it is there', () => {
-  const details = at(ended.json, 'usage.cost_details') ?? {}
-  expect(typeof details === 'object' && details !== null && !Array.isArray(details)).toBe(true)
+test('2.2.r8 usage.cost_details is an object, the sum of what its items show', () => {
+  const details = at(ended.json, 'usage.cost_details') as Record<string, number>
+  for (const name of [
+    'upstream_inference_cost',
+    'upstream_inference_prompt_cost',
+    'upstream_inference_completions_cost',
+  ]) {
+    const [first, second] = ['first', 'second'].map((id) =>
+      at(resultOf(id), `response.body.usage.cost_details.${name}`),
+    )
+    expect(Number(first)).toBeGreaterThan(0)
+    expect(details[name]).toBeCloseTo(Number(first) + Number(second), 12)
+  }
 })
 
 test('2.2.r9 usage.is_byok is false without a key of the customer', () => {
