@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chatAnswerSchema } from '../formats/chat/chat-answer-schema.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
 import { chatRequestSchema } from '../formats/chat/chat-schema.ts'
 import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/embeddings-schema.ts'
 import { speechRequestSchema } from '../formats/speech/speech-request.ts'
@@ -20,6 +20,7 @@ import { creditsSchema, currentKeySchema, generationSchema } from './schemas/acc
 import { modelListQuerySchema, modelListSchema, modelSchema } from './schemas/model.ts'
 import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
 import { transcriptionSchema } from './schemas/transcription.ts'
+import * as examples from './api-examples.ts'
 import type { Access } from './pipeline.ts'
 
 /** One media type of a body or an answer. */
@@ -52,7 +53,8 @@ const sessionHeader = {
   description: 'Session identifier, used when the body has none; at most 256 characters.',
 }
 const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
-const batchErrors = [400, 401, 402, 403, 404, 413, 422, 429, 500, 502]
+const batchCreationErrors = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502]
+const batchErrors = [401, 403, 404, 429, 500, 502]
 const readErrors = [400, 401, 403, 404, 429, 500, 503]
 
 const json = (schema: z.ZodType, example?: unknown) => ({
@@ -79,7 +81,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'The completion, or its events',
-      content: { ...json(chatAnswerSchema), 'text/event-stream': { schema: { type: 'string' } } },
+      content: {
+        ...json(chatAnswerSchema, examples.chatAnswerExample),
+        // The schema is of the data of one event.
+        'text/event-stream': { schema: chatChunkSchema, example: examples.chatChunkExample },
+      },
     },
     errors: inferenceErrors,
   },
@@ -96,7 +102,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'Vectors in the order of the input',
-      content: json(embeddingsAnswerSchema),
+      content: json(embeddingsAnswerSchema, examples.embeddingsAnswerExample),
     },
     errors: inferenceErrors,
   },
@@ -112,7 +118,9 @@ export const apiDescription: Readonly<Record<string, Described>> = {
         input_audio: { data: 'UklGRiQAAABXQVZF…', format: 'wav' },
       }),
       'multipart/form-data': {
-        schema: transcriptionFormSchema.extend({ file: z.string().describe('The audio file.').optional() }),
+        schema: transcriptionFormSchema.extend({
+          file: z.string().meta({ format: 'binary', description: 'The audio file.' }).optional(),
+        }),
       },
     },
     answer: {
@@ -151,7 +159,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Batches',
     summary: 'Create a batch of requests that runs asynchronously',
     description:
-      'Up to 200,000,000 bytes after decompression, members in any order. `?dry_run=true` answers with the estimate and stores nothing.',
+      'Up to 200,000,000 bytes after decompression, members in any order. `?dry_run=true` answers 200 with the estimate and stores nothing.',
     access: 'inference',
     query: z.object({ dry_run: z.boolean().optional() }),
     headers: [
@@ -169,9 +177,9 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 202,
       description: 'The batch, stored and queued',
-      content: json(z.union([batchSchema, batchEstimateSchema])),
+      content: json(z.union([batchSchema, batchEstimateSchema]), examples.batchExample),
     },
-    errors: batchErrors,
+    errors: batchCreationErrors,
   },
   'GET /batches': {
     id: 'listBatches',
@@ -179,46 +187,60 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'List batches, newest first',
     access: 'inference',
     query: batchListQuerySchema,
-    answer: { status: 200, description: 'A page of batches without results', content: json(batchListSchema) },
-    errors: batchErrors,
+    answer: {
+      status: 200,
+      description: 'A page of batches without results',
+      content: json(batchListSchema, examples.batchListExample),
+    },
+    errors: [400, 401, 403, 429, 500, 502],
   },
   'GET /batches/:id': {
     id: 'getBatch',
     tag: 'Batches',
     summary: 'Read a batch; with its results once it has ended',
     access: 'inference',
-    answer: { status: 200, description: 'The batch', content: json(batchSchema) },
-    errors: batchErrors,
+    answer: { status: 200, description: 'The batch', content: json(batchSchema, examples.endedBatchExample) },
+    errors: [...batchErrors, 402],
   },
   'GET /batches/:id/results': {
     id: 'getBatchResults',
     tag: 'Batches',
     summary: 'Read results as lines, also while the batch runs',
     description:
-      'NDJSON in the order in which results became durable; continue with the cursor of the last page.',
+      'NDJSON in the order in which results became durable; continue with the `cursor` of the last line.',
     access: 'inference',
-    query: z.object({ cursor: z.string().optional(), limit: z.string().optional() }),
+    query: z.object({ cursor: z.string().optional().describe('`cursor` of the last line that was read.') }),
     answer: {
       status: 200,
       description: 'One result a line',
-      content: { 'application/x-ndjson': { schema: batchResultSchema } },
+      content: {
+        'application/x-ndjson': { schema: batchResultSchema, example: examples.batchResultExample },
+      },
     },
-    errors: batchErrors,
+    errors: [...batchErrors, 400],
   },
   'POST /batches/:id/cancel': {
     id: 'cancelBatch',
     tag: 'Batches',
     summary: 'Cancel a batch; finished items keep their results',
     access: 'inference',
-    answer: { status: 200, description: 'The batch', content: json(batchSchema) },
-    errors: batchErrors,
+    answer: {
+      status: 200,
+      description: 'The batch',
+      content: json(batchSchema, examples.cancelledBatchExample),
+    },
+    errors: [...batchErrors, 409],
   },
   'DELETE /batches/:id': {
     id: 'deleteBatch',
     tag: 'Batches',
     summary: 'Delete a batch that has ended',
     access: 'inference',
-    answer: { status: 200, description: 'What was deleted', content: json(batchDeletionSchema) },
+    answer: {
+      status: 200,
+      description: 'What was deleted',
+      content: json(batchDeletionSchema, examples.batchDeletionExample),
+    },
     errors: [...batchErrors, 409],
   },
   'GET /organization/settings': {
@@ -226,8 +248,12 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Organization',
     summary: 'Read the settings of the organization',
     access: 'management',
-    answer: { status: 200, description: 'The settings', content: json(z.object({ data: settingsSchema })) },
-    errors: [401, 403, 404, 500],
+    answer: {
+      status: 200,
+      description: 'The settings',
+      content: json(z.object({ data: settingsSchema }), examples.settingsExample),
+    },
+    errors: [401, 403, 404, 429, 500],
   },
   'PATCH /organization/settings': {
     id: 'updateOrganizationSettings',
@@ -238,9 +264,9 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'The settings as they are now',
-      content: json(z.object({ data: settingsSchema })),
+      content: json(z.object({ data: settingsSchema }), examples.settingsExample),
     },
-    errors: [400, 401, 403, 404, 500],
+    errors: [400, 401, 403, 404, 413, 429, 500],
   },
   'GET /credits': {
     id: 'getCredits',
@@ -259,7 +285,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Account',
     summary: 'The key this request was made with, its limits and its use',
     access: 'any',
-    answer: { status: 200, description: 'The key', content: json(currentKeySchema) },
+    answer: {
+      status: 200,
+      description: 'The key',
+      content: json(currentKeySchema, examples.currentKeyExample),
+    },
     errors: [401, 429, 500, 503],
   },
   'GET /generation': {
@@ -268,7 +298,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'What one generation used and cost',
     access: 'any',
     query: z.object({ id: z.string() }),
-    answer: { status: 200, description: 'The generation', content: json(generationSchema) },
+    answer: {
+      status: 200,
+      description: 'The generation',
+      content: json(generationSchema, examples.generationExample),
+    },
     errors: readErrors,
   },
   'GET /models': {
@@ -277,7 +311,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'List the models served here',
     access: 'optional',
     query: modelListQuerySchema,
-    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    answer: {
+      status: 200,
+      description: 'A page of models',
+      content: json(modelListSchema, examples.modelListExample),
+    },
     errors: [400, 401, 429, 500],
   },
   'GET /models/user': {
@@ -286,7 +324,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'List the models this key can use',
     access: 'any',
     query: modelListQuerySchema,
-    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    answer: {
+      status: 200,
+      description: 'A page of models',
+      content: json(modelListSchema, examples.modelListExample),
+    },
     errors: [400, 401, 429, 500],
   },
   'GET /models/count': {
@@ -308,7 +350,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'List the embedding models served here',
     access: 'optional',
     query: modelListQuerySchema,
-    answer: { status: 200, description: 'A page of models', content: json(modelListSchema) },
+    answer: {
+      status: 200,
+      description: 'A page of models',
+      content: json(modelListSchema, examples.modelListExample),
+    },
     errors: [400, 401, 429, 500],
   },
   'GET /model/:author/:slug': {
@@ -316,7 +362,11 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Models',
     summary: 'Read one model',
     access: 'optional',
-    answer: { status: 200, description: 'The model', content: json(z.object({ data: modelSchema })) },
+    answer: {
+      status: 200,
+      description: 'The model',
+      content: json(z.object({ data: modelSchema }), examples.modelExample),
+    },
     errors: readErrors,
   },
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { z } from 'zod'
 import { apiDescription } from './api-description.ts'
 import { openApiDocument } from './openapi.ts'
 import type { HttpParts } from './parts.ts'
@@ -43,6 +44,29 @@ test('examples of requests are accepted by the schemas that validate', () => {
     }
   }
   expect(examples).toBeGreaterThanOrEqual(6)
+})
+
+test('every answer of JSON has an example, and its schema accepts it', () => {
+  for (const [key, { answer }] of Object.entries(apiDescription)) {
+    for (const [type, { schema, example }] of Object.entries(answer.content)) {
+      if (!(schema instanceof z.ZodType)) continue
+      expect([key, type, example !== undefined]).toEqual([key, type, true])
+      expect([key, type, schema.safeParse(example).error?.message]).toEqual([key, type, undefined])
+    }
+  }
+})
+
+test('a batch that is refused for its state is described, and a query that must be sent says so', () => {
+  const { paths } = openApiDocument('') as {
+    paths: Record<
+      string,
+      Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>
+    >
+  }
+  for (const path of ['/batches', '/batches/{id}/cancel'])
+    expect(Object.keys(paths[path]?.['post']?.responses ?? {})).toContain('409')
+  expect(Object.keys(paths['/batches/{id}']?.['delete']?.responses ?? {})).toContain('409')
+  expect(paths['/generation']?.['get']?.parameters).toMatchObject([{ name: 'id', required: true }])
 })
 
 test('every operation tells its errors, and the paths begin below the base path', () => {

@@ -137,10 +137,11 @@ function renderOperation(
 function queryParameters(described: Described, registry: SchemaRegistry): unknown[] {
   if (!described.query) return []
   const schema = asRecord(registry.refer(described.query, 'input'))
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
   return Object.entries(asRecord(schema['properties'])).map(([name, property]) => ({
     name,
     in: 'query',
-    required: false,
+    required: required.includes(name),
     schema: property,
   }))
 }
@@ -170,6 +171,7 @@ function renderResponses(described: Described, registry: SchemaRegistry): Record
       ...(Object.keys(content).length > 0 ? { content } : {}),
     },
   }
-  for (const status of described.errors) responses[String(status)] = { $ref: '#/components/responses/Error' }
+  for (const status of described.errors.toSorted((a, b) => a - b))
+    responses[String(status)] = { $ref: '#/components/responses/Error' }
   return responses
 }

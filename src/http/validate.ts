@@ -20,14 +20,21 @@ export function parseValue<T>(schema: z.ZodType<T>, value: unknown): T {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const field = issue ? fieldOf(issue.path) : ''
-  const message = issue?.message ?? 'is not valid'
-  throw new GatewayError(
-    'invalid_request',
-    field === '' ? `The request body: ${message}.` : `${field}: ${message}.`,
-    {
-      param: field === '' ? 'body' : field,
-    },
-  )
+  throw new GatewayError('invalid_request', messageOf(issue, field), { param: field === '' ? 'body' : field })
+}
+
+type Issue = z.core.$ZodIssue
+
+function messageOf(issue: Issue | undefined, field: string): string {
+  const subject = field === '' ? 'The request body' : field
+  if (issue?.code === 'unrecognized_keys')
+    return `${subject} has the member "${issue.keys[0]?.slice(0, 64) ?? ''}", which is not known here; leave it out.`
+  const wrong = /^Invalid input: expected (\w+), received (\w+)$/.exec(issue?.message ?? '')
+  if (!wrong) return `${subject}: ${issue?.message ?? 'is not valid'}.`
+  const [, expected = '', received = ''] = wrong
+  const wanted = /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`
+  if (received === 'undefined') return `${subject} is required; send ${wanted}.`
+  return `${subject} must be ${wanted}, not ${received}.`
 }
 
 function fieldOf(path: readonly PropertyKey[]): string {

@@ -100,7 +100,17 @@ export const batchSchema = z
 
 /** What `?dry_run=true` answers: nothing was stored. */
 export const batchEstimateSchema = z
-  .looseObject({ object: z.literal('batch.estimate') })
+  .looseObject({
+    object: z.literal('batch.estimate'),
+    endpoint,
+    model: z.string(),
+    lane: z.string(),
+    provider: z.string().nullable(),
+    total: count,
+    estimate: z.number().describe('In credits; what accepting the batch would set aside.'),
+    worst_case: z.number().describe('In credits; the most it can cost.'),
+    available: z.number().nullable().describe('In credits; null on a tracked account.'),
+  })
   .meta({ id: 'BatchEstimate' })
 
 /** Query of `GET /batches`. */

@@ -1,0 +1,204 @@
+/**
+ * Answers as the API description shows them; a test holds each against the schema of its operation.
+ */
+
+const usage = {
+  prompt_tokens: 14,
+  completion_tokens: 9,
+  total_tokens: 23,
+  prompt_tokens_details: { cached_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0 },
+  cost: 0.0000075,
+  cost_details: {
+    upstream_inference_cost: 0.0000075,
+    upstream_inference_prompt_cost: 0.0000021,
+    upstream_inference_completions_cost: 0.0000054,
+  },
+  is_byok: false,
+}
+
+/** Answer of `POST /chat/completions` that is not streamed. */
+export const chatAnswerExample = {
+  id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+  object: 'chat.completion',
+  created: 1795238962,
+  model: 'openai/gpt-4o-mini',
+  provider: 'OpenAI',
+  system_fingerprint: null,
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Air scatters blue light more than red.', refusal: null },
+      finish_reason: 'stop',
+      native_finish_reason: 'stop',
+      logprobs: null,
+    },
+  ],
+  usage,
+}
+
+/** One event of a streamed answer. */
+export const chatChunkExample = {
+  id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+  object: 'chat.completion.chunk',
+  created: 1795238962,
+  model: 'openai/gpt-4o-mini',
+  provider: 'OpenAI',
+  choices: [{ index: 0, delta: { content: 'Air' }, finish_reason: null }],
+}
+
+/** Answer of `POST /embeddings`. */
+export const embeddingsAnswerExample = {
+  object: 'list',
+  data: [
+    { object: 'embedding', index: 0, embedding: [0.12, -0.53, 0.84] },
+    { object: 'embedding', index: 1, embedding: [0.07, -0.61, 0.79] },
+  ],
+  model: 'openai/text-embedding-3-small',
+  usage: { prompt_tokens: 4, total_tokens: 4, cost: 0.00000008, is_byok: false },
+}
+
+const batch = {
+  id: 'batch_0mwpyxelazynp554vnoitpl0',
+  object: 'batch',
+  endpoint: '/v1/chat/completions',
+  model: 'openai/gpt-4o-mini',
+  completion_window: '24h',
+  status: 'validating',
+  created_at: 1795238964,
+  finalized_at: null,
+  expires_at: 1795325364,
+  provider: 'openai',
+  request_counts: { total: 2, completed: 0, failed: 0 },
+  usage: null,
+  results: null,
+  error: null,
+}
+
+/** Answer of `POST /batches`, and of a poll before the end. */
+export const batchExample = batch
+
+const failure = {
+  type: 'context_length_exceeded',
+  message: 'The request does not fit the context of openai/gpt-4o-mini.',
+  param: null,
+  error_type: 'context_length_exceeded',
+}
+
+const results = [
+  {
+    id: 'batch_req_0mwpyxelazynp554vnoitpl0_0',
+    custom_id: 'first',
+    response: { status_code: 200, request_id: 'req_0mwpyxelvow56dioa4wqsrfo', body: chatAnswerExample },
+    error: null,
+  },
+  { id: 'batch_req_0mwpyxelazynp554vnoitpl0_1', custom_id: 'second', response: null, error: failure },
+]
+
+/** Answer of `GET /batches/{id}` once the batch has ended. */
+export const endedBatchExample = {
+  ...batch,
+  status: 'completed',
+  finalized_at: 1795238981,
+  request_counts: { total: 2, completed: 1, failed: 1 },
+  usage,
+  results,
+}
+
+/** Answer of `POST /batches/{id}/cancel`. */
+export const cancelledBatchExample = { ...batch, status: 'cancelling' }
+
+/** Answer of `GET /batches`. */
+export const batchListExample = {
+  object: 'list',
+  data: [batch],
+  first_id: batch.id,
+  last_id: batch.id,
+  has_more: false,
+}
+
+/** One line of `GET /batches/{id}/results`. */
+export const batchResultExample = { ...results[1], cursor: '1-1' }
+
+/** Answer of `DELETE /batches/{id}`; the member's name is the contract's. */
+export const batchDeletionExample = { id: batch.id, object: 'batch', deletion: { openrouter: 'deleted' } }
+
+/** Answer of both settings operations. */
+export const settingsExample = { data: { id: 'org_default', is_filtered_model_catalog_enabled: true } }
+
+/** Answer of `GET /key`. */
+export const currentKeyExample = {
+  data: {
+    label: 'sk-hr-v1-nsp...wku',
+    is_management_key: false,
+    is_provisioning_key: false,
+    is_free_tier: false,
+    limit: 5,
+    limit_remaining: 4.25,
+    limit_reset: 'daily',
+    include_byok_in_limit: false,
+    usage: 12.5,
+    usage_daily: 0.75,
+    usage_weekly: 3.5,
+    usage_monthly: 12.5,
+    byok_usage: 0,
+    byok_usage_daily: 0,
+    byok_usage_weekly: 0,
+    byok_usage_monthly: 0,
+    allowed_data_regions: ['global'],
+    free_model_daily_requests: { limit: 0, remaining: 0, used: 0 },
+    creator_user_id: null,
+    organization_id: 'org_default',
+    workspace_id: null,
+    expires_at: null,
+    rate_limit: { requests: 600, interval: '60s', note: 'Deprecated by the contract.' },
+  },
+}
+
+/** Answer of `GET /generation`. */
+export const generationExample = {
+  data: {
+    id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+    api_type: 'completions',
+    model: 'openai/gpt-4o-mini',
+    provider_name: 'OpenAI',
+    created_at: '2026-11-21T05:29:22.941Z',
+    total_cost: 0.0000075,
+    usage: 0.0000075,
+    is_byok: false,
+    finish_reason: 'stop',
+    native_finish_reason: 'stop',
+    streamed: true,
+    cancelled: false,
+    latency: 320,
+    generation_time: 910,
+    tokens_prompt: 14,
+    tokens_completion: 9,
+  },
+}
+
+const model = {
+  id: 'openai/gpt-4o-mini',
+  canonical_slug: 'openai/gpt-4o-mini',
+  name: 'gpt 4o mini',
+  created: 1721260800,
+  context_length: 128000,
+  architecture: {
+    modality: 'text+image->text',
+    input_modalities: ['text', 'image'],
+    output_modalities: ['text'],
+  },
+  pricing: { prompt: '0.00000015', completion: '0.0000006' },
+  top_provider: { is_moderated: false, context_length: 128000, max_completion_tokens: 16384 },
+  per_request_limits: null,
+  supported_parameters: ['max_tokens', 'temperature', 'tools'],
+  default_parameters: null,
+  supported_voices: null,
+  links: { details: '/api/v1/model/openai/gpt-4o-mini' },
+}
+
+/** Answer of `GET /model/{author}/{slug}`. */
+export const modelExample = { data: model }
+
+/** Answer of the model lists. */
+export const modelListExample = { data: [model], total_count: 1, links: { next: null } }
