@@ -210,7 +210,10 @@ describe('an unknown model is refused with the next step', () => {
 
   test('which path serves it', () => {
     expect(refusal('openai/whisper-1').message).toContain(
-      'transcription model; ask it at POST /audio/transcriptions',
+      'is a transcription model; ask it at POST /audio/transcriptions',
+    )
+    expect(refusal('openai/text-embedding-3-small').message).toContain(
+      'is an embedding model; ask it at POST /embeddings',
     )
   })
 

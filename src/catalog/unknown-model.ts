@@ -37,7 +37,8 @@ function reasonOf({ modelId, modality, snapshot, potential }: Question, nearest:
   const { base } = splitVariant(modelId)
   const otherwise = snapshot.models.get(modelId) ?? snapshot.models.get(base)
   if (otherwise && otherwise.modality !== modality) {
-    return `is a ${otherwise.modality} model; ask it at POST ${pathOf[otherwise.modality]}.`
+    const article = otherwise.modality === 'embedding' ? 'an' : 'a'
+    return `is ${article} ${otherwise.modality} model; ask it at POST ${pathOf[otherwise.modality]}.`
   }
   const sameSlug = snapshot.idsBySlug.get(base.toLowerCase()) ?? []
   if (sameSlug.length > 1) return `is the name of several models; write one of ${sameSlug.join(', ')}.`

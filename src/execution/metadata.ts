@@ -75,5 +75,6 @@ function rounded(value: number | null): number | null {
 function summaryOf(source: MetadataSource): string {
   const tried = source.attempts.length
   const name = source.chosen?.deployment.providerName ?? 'no provider'
-  return `${name} answered at attempt ${tried} of ${source.candidates.length} candidate${source.candidates.length === 1 ? '' : 's'}`
+  const { length } = source.candidates
+  return `${name} answered at attempt ${tried}, with ${length} candidate${length === 1 ? '' : 's'}`
 }

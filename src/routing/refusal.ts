@@ -29,7 +29,7 @@ export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): G
     case 'credential':
       return new GatewayError(
         'no_healthy_endpoint',
-        `Every provider of ${model} refuses the gateway's credential. The operator has to replace it.`,
+        `Every provider of ${model} refuses the gateway's credential or has no quota left for it. The operator has to see to it.`,
         { metadata, retryAfterSeconds: retryAfter(refused) },
       )
     case 'variant':

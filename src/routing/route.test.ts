@@ -354,6 +354,8 @@ describe('refusals', () => {
     expect(namesOf()).toEqual(['b'])
     health.recordFailure(endpoint('b'), { ...failure, credentialFault: true })
     expect(refusalOf(request())).toMatchObject({ status: 503, retryAfterSeconds: credentialRetryMs / 1000 })
+    // A spent quota puts a deployment out just the same.
+    expect(refusalOf(request()).message).toContain('has no quota left')
     clock.ms += credentialRetryMs
     expect(namesOf()).toHaveLength(2)
   })

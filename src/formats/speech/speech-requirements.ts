@@ -50,7 +50,7 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
       (model) =>
         refusal(
           'voice',
-          `${model} has no \`voice\` of that name. Choose one of the voices its provider lists.`,
+          `${model} has no \`voice\` of that name. GET /models lists its \`supported_voices\`.`,
         ),
     )
   }

@@ -248,6 +248,10 @@ describe('what speech needs of an endpoint', () => {
     },
   )
 
+  test('says where the voices of a model are listed', () => {
+    expect(firstUnmet({ voice: 'unknown' }, {})?.message).toContain('`supported_voices`')
+  })
+
   test('counts clips, not parts', () => {
     expect(
       firstUnmet({ input_references: [clip(), text('a')] }, { voiceCloning: true, defaultVoice: null }),
