@@ -40,27 +40,31 @@ curl -sSN ${baseUrl}/chat/completions \\
   -d '{"model":"${chat}","stream":true,"messages":[{"role":"user","content":"What does a headrace do?"}]}'
 
 # Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
-curl -sS ${baseUrl}/audio/speech \\
+curl -sS --fail-with-body ${baseUrl}/audio/speech \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"model":"${speech}","voice":"${voice}","input":"Water turns the wheel.","response_format":"mp3"}' -o speech.mp3
 
 # Speech to text
-curl -sS ${baseUrl}/audio/transcriptions \\
+curl -sS -w '\\n' ${baseUrl}/audio/transcriptions \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" \\
   -F model=${transcription} -F file=@speech.mp3
 
 # Organization settings
-curl -sS -X PATCH ${baseUrl}/organization/settings \\
+curl -sS -w '\\n' -X PATCH ${baseUrl}/organization/settings \\
   -H "Authorization: Bearer $HEADRACE_MANAGEMENT_KEY" -H "Content-Type: application/json" \\
   -d '{"is_filtered_model_catalog_enabled":false}'
 
-# A batch: accepted with 202, then asked about until its status is completed
-curl -sS ${baseUrl}/batches \\
+# A batch: accepted with 202, then asked about until it has ended; its results are lines of JSON
+created=$(curl -sS --fail-with-body ${baseUrl}/batches \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"endpoint":"/v1/chat/completions","model":"${chat}","requests":[
         {"custom_id":"one","body":{"messages":[{"role":"user","content":"Say one."}]}},
-        {"custom_id":"two","body":{"messages":[{"role":"user","content":"Say two."}]}}]}'
-curl -sS "${baseUrl}/batches?limit=1" -H "Authorization: Bearer $HEADRACE_API_KEY"
+        {"custom_id":"two","body":{"messages":[{"role":"user","content":"Say two."}]}}]}')
+printf '%s\\n' "$created"
+id=$(printf '%s' "$created" | sed 's/.*"id":"\\(batch_[^"]*\\)".*/\\1/')
+until curl -sS ${baseUrl}/batches/"$id" -H "Authorization: Bearer $HEADRACE_API_KEY" |
+  grep -qE '"status":"(completed|failed|expired|cancelled)"'; do sleep 1; done
+curl -sS ${baseUrl}/batches/"$id"/results -H "Authorization: Bearer $HEADRACE_API_KEY"
 `,
   python: ({ baseUrl, chat, speech, voice, transcription }) => `# Needs: pip install openai
 # and HEADRACE_API_KEY, for the settings HEADRACE_MANAGEMENT_KEY: npx headrace keys create [--management]
@@ -142,9 +146,9 @@ const heard = await client.audio.transcriptions.create({
 })
 console.log('\\n' + heard.text)
 
-async function call(method: string, path: string, key: string | undefined, body?: unknown) {
+async function call(method: string, path: string, key: string | undefined, body?: unknown): Promise<any> {
   const headers = { Authorization: \`Bearer \${key}\`, 'Content-Type': 'application/json' }
-  const response = await fetch(baseURL + path, { method, headers, body: body && JSON.stringify(body) })
+  const response = await fetch(baseURL + path, { method, headers, body: body ? JSON.stringify(body) : null })
   return response.json()
 }
 

@@ -93,6 +93,13 @@ test.skipIf(!hasCurl || !hasEncoder)('the shell script that try prints runs as i
   expect(output).toContain('is_filtered_model_catalog_enabled')
   expect(output).toContain('"object":"batch"')
   expect(output).not.toContain('"error":{')
+  // It waits for the batch and shows what came of it, each answer on a line of its own.
+  const lines = output.split('\n')
+  for (const word of ['one', 'two'])
+    expect(
+      lines.filter((line) => line.startsWith('{"id":"batch_req_') && line.includes(`Say ${word}.`)),
+    ).toHaveLength(1)
+  expect(lines.some((line) => line.startsWith('{"data":{"id":"org_'))).toBe(true)
 })
 
 test.skipIf(!hasEncoder)(
