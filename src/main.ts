@@ -42,6 +42,7 @@ import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionParts } from './execution/parts.ts'
 import { resolveBatch } from './execution/resolve-batch.ts'
+import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
@@ -269,7 +270,12 @@ function createBatchEngine(parts: {
     billing: money.billing,
     ledger: money.ledger,
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
-    runItem: (item) => executeBatchItem(item, executor, execution),
+    async runItem(item) {
+      const facts = noFacts()
+      const outcome = await executeBatchItem(item, executor, execution, facts)
+      core.metrics.recordCall(facts)
+      return outcome
+    },
     resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,

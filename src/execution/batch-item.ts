@@ -12,6 +12,7 @@ import { toCredits } from '../core/money.ts'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
+import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
 import type { BatchEndpoint } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -70,11 +71,12 @@ export function decodeItem(endpoint: string, model: string, body: Uint8Array): T
   return call.model === model ? call : { ...call, model }
 }
 
-/** Runs one item through the one path. Never throws for the item's own fault. */
+/** Runs one item through the one path; `facts` is filled with what is to be counted. Never throws for the item's own fault. */
 export async function executeBatchItem(
   item: BatchItem,
   executor: Executor,
   parts: ExecutionParts,
+  facts: CallLine = noFacts(),
 ): Promise<BatchItemOutcome> {
   const requestId = newId('req', parts.clock.nowMs())
   let capture: DeferredCapture | null = null
@@ -97,7 +99,7 @@ export async function executeBatchItem(
             capture = deferred
           },
         },
-        facts: noFacts(),
+        facts,
       },
     )
     return answered(outcome, requestId, capture)

@@ -21,7 +21,7 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
     fetch(request) {
       const addressed = withAddress(request)
       if (!addressed) return unaddressed(request, parts)
-      if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders })
+      if (request.method === 'OPTIONS') return preflight(request, parts)
       return request.method === 'HEAD' ? headOf(addressed, router, parts) : answer(addressed, router, parts)
     },
   }
@@ -98,6 +98,12 @@ const preflightHeaders = {
   'access-control-allow-headers':
     '*, Authorization, Content-Type, Idempotency-Key, X-Session-Id, X-Headrace-Metadata, X-OpenRouter-Metadata',
   'access-control-max-age': '86400',
+}
+
+function preflight(request: Request, parts: HttpParts): Response {
+  parts.onAnswered(request)
+  const headers = { ...preflightHeaders, 'x-request-id': newId('req', parts.clock.nowMs()) }
+  return new Response(null, { status: 204, headers })
 }
 
 function unknownPath(request: Request, parts: HttpParts): Response {

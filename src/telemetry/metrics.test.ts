@@ -60,6 +60,25 @@ test('a request that called nobody is a request, and an error has its type', asy
   expect(lines.some((text) => text.startsWith('headrace_calls_total{'))).toBe(false)
 })
 
+test('the call of a batch item counts without a request', async () => {
+  const metrics = createMetrics({ version: '1', clock: systemClock })
+  metrics.recordCall(facts)
+  const lines = await linesOf(metrics)
+  expect(lines).toContain('headrace_cost_credits_total{provider="OpenAI",model="openai/gpt-4o"} 0.0015')
+  expect(lines.some((text) => text.startsWith('headrace_requests_total{'))).toBe(false)
+})
+
+test('what the runtime does not measure is not shown as a figure', async () => {
+  const lines = await linesOf(createMetrics({ version: '1', clock: systemClock }))
+  const values = lines
+    .filter((text) => text !== '' && !text.startsWith('#'))
+    .map((text) => text.split(' ').at(-1))
+  expect(values.length).toBeGreaterThan(10)
+  for (const value of values) expect(Number.isFinite(Number(value))).toBe(true)
+  for (const name of ['nodejs_eventloop_lag', 'nodejs_active', 'nodejs_heap_space'])
+    expect(lines.some((text) => text.startsWith(name))).toBe(false)
+})
+
 test('gauges are read when somebody looks, and one that throws hides no other', async () => {
   const metrics = createMetrics({ version: '1', clock: systemClock })
   let held = 1

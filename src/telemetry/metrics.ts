@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { Clock } from '../core/clock.ts'
 import { toCredits } from '../core/money.ts'
-import type { RequestLine } from './call-line.ts'
+import type { CallLine, RequestLine } from './call-line.ts'
 import {
   createCounters,
   createGauge,
@@ -16,6 +16,8 @@ import {
 export interface Metrics {
   /** Counts a request that has ended, and the call it made. */
   recordRequest(line: RequestLine): void
+  /** Counts the call of a batch's item, which has no request of its own. */
+  recordCall(call: CallLine): void
   /** A figure that is read when somebody looks; one that throws is left out and counted. */
   gauge(name: string, help: string, read: () => number | Sample[]): void
   /** A counter of its own, without labels. */
@@ -42,6 +44,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
   register(unreadable)
   const calls = createCallMetrics()
   const recordCall = createCallRecorder(calls)
+  const recordRequest = createRequestRecorder(calls, recordCall)
   for (const metric of Object.values(calls)) register(metric)
   register(
     createGauge('headrace_build_info', 'The running version.', () => [{ labels: { version }, value: 1 }]),
@@ -55,7 +58,8 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     ),
   )
   return {
-    recordRequest: recordCall,
+    recordRequest,
+    recordCall,
     gauge: (name, help, read) => register(createGauge(name, help, read)),
     counter(name, help) {
       const family = createCounters({ name, help, labels: [] })
@@ -78,8 +82,13 @@ async function openRegistry(): Promise<Registry> {
   const library = await import('prom-client')
   const registry = new library.Registry()
   library.collectDefaultMetrics({ register: registry })
+  for (const { name } of registry.getMetricsAsArray())
+    if (unmeasured.test(name)) registry.removeSingleMetric(name)
   return registry
 }
+
+/** Figures of Node that this runtime fills with zeros, infinities and NaN; the loop's delay we measure ourselves. */
+const unmeasured = /^nodejs_(eventloop_lag|active_|heap_space_|gc_)/
 
 function createCallMetrics() {
   return {
@@ -101,7 +110,7 @@ function createCallMetrics() {
     }),
     calls: createCounters({
       name: 'headrace_calls_total',
-      help: 'Calls that a provider answered.',
+      help: 'Calls that a provider answered, items of batches included.',
       labels: ['operation', 'provider', 'model'],
     }),
     firstBytes: createHistograms({
@@ -138,12 +147,27 @@ function createCallMetrics() {
   }
 }
 
-/** Counts requests; what can be absent from one gets its series only when it occurs. */
-function createCallRecorder(metrics: ReturnType<typeof createCallMetrics>): (line: RequestLine) => void {
+type CallMetrics = ReturnType<typeof createCallMetrics>
+
+function createRequestRecorder(
+  metrics: CallMetrics,
+  recordCall: (call: CallLine) => void,
+): (line: RequestLine) => void {
   const ofRoute = rememberByPair((route, status) => ({
     requests: metrics.requests.of(route, status),
     durations: metrics.durations.of(route),
   }))
+  return ({ route, status, durationMs, facts }) => {
+    const { requests, durations } = ofRoute(route, String(status))
+    requests.value += 1
+    durations.observe(durationMs / 1000)
+    if (facts.errorType !== null) metrics.errors.of(route, facts.errorType).value += 1
+    recordCall(facts)
+  }
+}
+
+/** Counts answered calls; what can be absent from one gets its series only when it occurs. */
+function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
   const ofModel = rememberByPair((provider, model) => ({
     attempts: metrics.attempts.of(provider),
     firstBytes: onceNeeded(() => metrics.firstBytes.of(provider)),
@@ -151,11 +175,7 @@ function createCallRecorder(metrics: ReturnType<typeof createCallMetrics>): (lin
     outputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'output')),
     cost: onceNeeded(() => metrics.cost.of(provider, model)),
   }))
-  return ({ route, status, durationMs, facts }) => {
-    const { requests, durations } = ofRoute(route, String(status))
-    requests.value += 1
-    durations.observe(durationMs / 1000)
-    if (facts.errorType !== null) metrics.errors.of(route, facts.errorType).value += 1
+  return (facts) => {
     const { provider, operation } = facts
     if (provider === null || operation === null) return
     const model = facts.model ?? 'unknown'

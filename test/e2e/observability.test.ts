@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'bun:test'
+import { startTestGateway, until } from '../support/gateway.ts'
+
+const gateway = await startTestGateway()
+afterAll(() => gateway.stop())
+
+test('what a batch spends is in the metrics like what a live call spends', async () => {
+  const body = { messages: [{ role: 'user', content: 'hello' }] }
+  await gateway.post('/chat/completions', { ...body, model: 'openai/gpt-4o-mini' })
+  const created = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    requests: ['a', 'b', 'c'].map((id) => ({ custom_id: id, body })),
+  })
+  await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+  )
+  const credits = await gateway.get('/credits')
+  const text = await (await gateway.request('//metrics')).text()
+  expect(text).toMatch(/^headrace_calls_total\{operation="chat_completions",.*\} 4$/m)
+  const cost = /^headrace_cost_credits_total\{.*\} (\S+)$/m.exec(text)?.[1]
+  const used = (credits.json['data'] as { total_usage: number }).total_usage
+  expect(Number(cost)).toBeGreaterThan(0)
+  expect(Number(cost)).toBeCloseTo(used, 9)
+})
+
+test('every response has a request id, whatever was asked', async () => {
+  for (const [method, path] of [
+    ['GET', '/models'],
+    ['HEAD', '/models'],
+    ['OPTIONS', '/models'],
+    ['POST', '/nowhere'],
+    ['GET', '//healthz'],
+    ['GET', '//metrics'],
+    ['GET', '//openapi.json'],
+  ] as const) {
+    const response = await gateway.request(path, { method })
+    expect([method, path, response.headers.get('x-request-id')?.startsWith('req_')]).toEqual([
+      method,
+      path,
+      true,
+    ])
+  }
+})
