@@ -28,7 +28,7 @@ export interface OpenedStorage {
 /** Opens the database and the folders. Rejects with the system's error, SchemaMismatch, or `storage_unavailable`. */
 export async function openStorage(options: StorageOptions): Promise<OpenedStorage> {
   const { dataFolder, crash, faults, nowExpression, files } = options
-  mkdirSync(dataFolder, { recursive: true })
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const opened = await openDatabase({
     url: options.databaseUrl,
     ...(faults ? { faults } : {}),
@@ -38,7 +38,7 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   const database = crash ? crashingBefore(opened, crash) : opened
   const spools = join(dataFolder, 'spool')
   const spoolFolder = join(spools, database.ownerId)
-  mkdirSync(spoolFolder, { recursive: true })
+  mkdirSync(spoolFolder, { recursive: true, mode: 0o700 })
   await removeDeadSpools(spools, database)
   return { database, blobs: openBlobs(dataFolder, files), spoolFolder }
 }

@@ -1,8 +1,14 @@
 import { Database as Sqlite } from 'bun:sqlite'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { sqliteBusyMs } from '../../core/limits.ts'
 
-/** Opens the connection that writes, creating file and folder entries. The caller holds the file lock. */
+/**
+ * Opens the connection that writes, creating file and folder entries. The caller holds the file lock. A new file is its
+ * owner's alone, and SQLite gives its log the same rights: short answers of batches stand in rows.
+ */
 export function openWriting(path: string): Sqlite {
+  // Only while it is new: closing a file that SQLite has open elsewhere in the process gives its locks away.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
   const connection = new Sqlite(path, { create: true, readwrite: true, safeIntegers: true })
   try {
     // First of all: the very next pragma already needs the lock that others may hold.

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isUncertain } from '../database.ts'
@@ -204,6 +204,13 @@ test('a file that cannot be opened is an unavailable storage, not a crash', asyn
     type: 'storage_unavailable',
     cause: { code: 'EISDIR' },
   })
+})
+
+test('the database and its log are readable by their owner alone', async () => {
+  const database = await open('private.db')
+  await database.commit(insert('private'))
+  for (const name of ['private.db', 'private.db-wal', 'private.db-shm'])
+    expect([name, (statSync(join(folder, name)).mode & 0o777).toString(8)]).toEqual([name, '600'])
 })
 
 // A small file system of our own needs the right to mount one.
