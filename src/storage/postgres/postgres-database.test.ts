@@ -140,6 +140,20 @@ describe.skipIf(reason !== null)('postgres', () => {
     while (await other.isOwnerDead(database.ownerId)) await nextTurn()
   }, 20_000)
 
+  test('who only reads notices too that the server is gone, and that it is back', async () => {
+    const database = await open(server.url)
+    await database.query('select 1 as one')
+    expect(database.health().ok).toBe(true)
+    server.kill()
+    await failureOf(database.query('select 1 as one'))
+    expect(database.health().ok).toBe(false)
+    server.start()
+    // Asking is what makes it look again: nobody reads from a gateway that is not ready.
+    const deadline = performance.now() + 10_000
+    while (!database.health().ok && performance.now() < deadline) await Bun.sleep(20)
+    expect(database.health()).toMatchObject({ ok: true, lastError: null })
+  }, 20_000)
+
   test('a lost connection is not a death: others wait before they believe it', async () => {
     const patient = await open(server.url, { ownerGraceMs: 60_000 })
     const other = await open(server.url)

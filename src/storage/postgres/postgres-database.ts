@@ -1,3 +1,4 @@
+import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import {
   commitWaitMs,
@@ -50,6 +51,9 @@ class PostgresDatabase implements Database {
   readonly #grouped: UnitQueue
   readonly #guarded: UnitQueue
   #partitionTimer: Timer | null = null
+  /** Why the last read did not reach the server, null once one has. */
+  #readFailure: string | null = null
+  #isLookingAgain = false
   #isClosed = false
 
   constructor(options: DatabaseOptions) {
@@ -103,10 +107,22 @@ class PostgresDatabase implements Database {
     if (this.#isClosed) throw closed()
     try {
       const rows = await this.#reads.use<Row[]>((pool) => pool.unsafe(this.#translate(sql), toParams(params)))
+      this.#readFailure = null
       return normaliseRows([...rows]) as T[]
     } catch (error) {
-      throw toCallerError(error, 'query')
+      const failure = toCallerError(error, 'query')
+      if (failure instanceof GatewayError) this.#readFailure = failure.message
+      throw failure
     }
+  }
+
+  /** Reads once more, so that somebody whom we told to stay away learns when we are back. */
+  #lookAgain(): void {
+    if (this.#isLookingAgain || this.#isClosed) return
+    this.#isLookingAgain = true
+    void this.query('select 1')
+      .catch(() => undefined)
+      .finally(() => (this.#isLookingAgain = false))
   }
 
   commit(unit: Unit): Promise<Row[][]> {
@@ -129,7 +145,9 @@ class PostgresDatabase implements Database {
   }
 
   health(): DatabaseHealth {
-    const { lastError } = this.#runner
+    // A gateway at rest commits nothing, and without reads it knows no key.
+    const lastError = this.#runner.lastError ?? this.#readFailure
+    if (this.#readFailure !== null) this.#lookAgain()
     const queueLength = this.#grouped.length + this.#guarded.length
     return { ok: lastError === null && !this.#isClosed, queueLength, lastError }
   }
