@@ -71,7 +71,7 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
     supported_parameters: supportedParameters(model, endpoints),
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
-    links: { details: `/api/v1/models/${model.id}/endpoints` },
+    links: { details: `/api/v1/model/${model.id}` },
   }
 }
 

@@ -30,14 +30,16 @@ export async function listModels(client: GatewayClient, key: string | null): Pro
     const model = asObject(entry)
     const architecture = asObject(model['architecture'])
     const pricing = asObject(model['pricing'])
+    const promptPrice = textOf(pricing['prompt']) || '-1'
     return {
       id: textOf(model['id']),
       inputs: asArray(architecture['input_modalities']).map(textOf),
       outputs: asArray(architecture['output_modalities']).map(textOf),
       contextLength: numberOf(model['context_length']),
-      promptPrice: textOf(pricing['prompt']) || '-1',
+      promptPrice,
       completionPrice: textOf(pricing['completion']) || '-1',
-      audioPrice: textOf(pricing['audio']),
+      // Where text has a price, that of audio is of tokens too.
+      audioPrice: Number(promptPrice) > 0 ? '' : textOf(pricing['audio']),
       voices: asArray(model['supported_voices']).map(textOf),
     }
   })

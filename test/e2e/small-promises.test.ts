@@ -25,6 +25,13 @@ test('what a batch spends is in the metrics like what a live call spends', async
   expect(Number(cost)).toBeCloseTo(used, 9)
 })
 
+test('the details that a model links to are there', async () => {
+  const { json } = await gateway.get('/models')
+  const [model] = json['data'] as { id: string; links: { details: string } }[]
+  const answer = await (await gateway.request(`/${model?.links.details ?? ''}`)).json()
+  expect(answer).toMatchObject({ data: { id: model?.id } })
+})
+
 test('every response has a request id, whatever was asked', async () => {
   for (const [method, path] of [
     ['GET', '/models'],

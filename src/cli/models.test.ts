@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { recordingContext } from '../../test/story/command-context.ts'
+import { runModels } from './models.ts'
+
+const architecture = { input_modalities: ['audio'], output_modalities: ['transcription'] }
+const data = [
+  { id: 'a/by-time', architecture, pricing: { prompt: '0', completion: '0', audio: '0.0001' } },
+  {
+    id: 'a/by-token',
+    architecture,
+    pricing: { prompt: '0.0000025', completion: '0.00001', audio: '0.000006' },
+  },
+]
+
+test('audio has a price by the minute only where it is billed by time', async () => {
+  const server = Bun.serve({ port: 0, fetch: () => Response.json({ data }) })
+  try {
+    const context = recordingContext({ port: server.port ?? 0 })
+    expect(await runModels([], context)).toBe(0)
+    const cells = context
+      .output()
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(cells.slice(1).map((row) => [row[0], row.at(-1)])).toEqual([
+      ['a/by-time', '0.006'],
+      ['a/by-token', '-'],
+    ])
+  } finally {
+    await server.stop(true)
+  }
+})
