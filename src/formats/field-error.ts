@@ -29,13 +29,16 @@ export function toFieldError(prefix: string, error: z.ZodError): GatewayError {
 
 type Issue = z.core.$ZodIssue
 
-/** Of a union the alternative that got furthest explains most. */
+/** Of a union the alternative that got furthest explains most; when none got anywhere, all of them. */
 function deepest(issue: Issue | undefined, outer: readonly PropertyKey[] = []): Issue | undefined {
   if (issue?.code !== 'invalid_union') return issue && { ...issue, path: [...outer, ...issue.path] }
   const path = [...outer, ...issue.path]
   const nested = issue.errors.flatMap((issues) => (issues[0] ? [issues[0]] : []))
   const furthest = nested.toSorted((a, b) => b.path.length - a.path.length)[0]
-  if (!furthest || furthest.path.length === 0) return { ...issue, path }
+  if (!furthest || furthest.path.length === 0) {
+    const alternatives = [...new Set(nested.map(({ message }) => describe(message)))]
+    return { ...issue, path, ...(alternatives.length > 0 ? { message: alternatives.join(', or ') } : {}) }
+  }
   return deepest(furthest, path)
 }
 
