@@ -35,7 +35,9 @@ function createRouter(parts: HttpParts): Router<Route> {
     const prefixes = route.path.startsWith('/batches') ? [...versionPaths, '/api/beta'] : versionPaths
     for (const prefix of prefixes) router.add(route.method, `${base}${prefix}${route.path}`, route)
   }
-  for (const route of siteRoutes(parts)) router.add(route.method, `${base}${route.path}`, route)
+  // Requests are looked up without their last slash, so the page at the root of a base path is found without it.
+  for (const route of siteRoutes(parts))
+    router.add(route.method, route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
   return router
 }
 

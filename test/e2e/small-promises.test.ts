@@ -32,6 +32,25 @@ test('the details that a model links to are there', async () => {
   expect(answer).toMatchObject({ data: { id: model?.id } })
 })
 
+test('below a base path there is a page too, and every link on it leads somewhere', async () => {
+  const below = await startTestGateway({ basePath: '/ai' })
+  try {
+    for (const path of ['//ai', '//ai/']) {
+      const page = await below.request(path, { key: null })
+      expect([path, page.status]).toEqual([path, 200])
+      const links = [...(await page.text()).matchAll(/href="([^"]+)"/g)].map(([, href = '']) => href)
+      expect(links.length).toBeGreaterThan(3)
+      for (const link of links) {
+        const { status } = await below.request(`/${link}`, { key: null })
+        expect([link, status]).toEqual([link, 200])
+      }
+    }
+    expect((await below.request('//', { key: null })).status).toBe(404)
+  } finally {
+    await below.stop()
+  }
+})
+
 test('every response has a request id, whatever was asked', async () => {
   for (const [method, path] of [
     ['GET', '/models'],

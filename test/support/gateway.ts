@@ -26,6 +26,8 @@ export interface TestGatewayOptions {
   hooks?: GatewayHooks
   /** `api` accepts batches and runs none of them. */
   role?: Config['role']
+  /** The prefix of every path; requests name it themselves. */
+  basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
   folder?: string
 }
@@ -207,7 +209,12 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     presets,
   })
   const providers = options.providers ?? ((url: string) => [sandboxProvider(url)])
-  return { ...config, role: options.role ?? config.role, providers: providers(simulatorUrl) }
+  return {
+    ...config,
+    role: options.role ?? config.role,
+    basePath: options.basePath ?? config.basePath,
+    providers: providers(simulatorUrl),
+  }
 }
 
 /** What an operator would do by command: organizations, keys and credits, beside the running gateway. */
