@@ -136,8 +136,9 @@ describe('a speech stream', () => {
   })
 
   test('names what it sends', () => {
-    expect(speechContentType('pcm')).toBe('audio/pcm;rate=24000;channels=1')
-    expect(speechContentType('mp3')).toBe('audio/mpeg')
+    expect(speechContentType({ responseFormat: 'pcm', isWav: false })).toBe('audio/pcm;rate=24000;channels=1')
+    expect(speechContentType({ responseFormat: 'mp3', isWav: false })).toBe('audio/mpeg')
+    expect(speechContentType({ responseFormat: 'pcm', isWav: true })).toBe('audio/wav')
   })
 })
 

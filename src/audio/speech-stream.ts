@@ -18,8 +18,29 @@ interface Step {
 const nothing = new Uint8Array(0)
 
 /** What the caller's answer is called. */
-export function speechContentType(format: SpeechCall['responseFormat']): string {
-  return format === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
+export function speechContentType({
+  responseFormat,
+  isWav,
+}: Pick<SpeechCall, 'responseFormat' | 'isWav'>): string {
+  if (isWav) return 'audio/wav'
+  return responseFormat === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
+}
+
+/** What makes the contract's samples a WAV file whose length is not known yet: both lengths are the largest there are. */
+export function wavHeader(): Uint8Array {
+  const header = Buffer.from(
+    'RIFF\xff\xff\xff\xffWAVEfmt \0\0\0\0'.padEnd(36, '\0') + 'data\xff\xff\xff\xff',
+    'latin1',
+  )
+  const bytesPerSample = 2
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(pcmOutputRate, 24)
+  header.writeUInt32LE(pcmOutputRate * bytesPerSample, 28)
+  header.writeUInt16LE(bytesPerSample, 32)
+  header.writeUInt16LE(8 * bytesPerSample, 34)
+  return header
 }
 
 /**

@@ -115,6 +115,8 @@ export interface SpeechCall extends CallBase {
   input: string
   voice: string | null
   responseFormat: 'mp3' | 'pcm'
+  /** The samples are shown as a WAV file. */
+  isWav: boolean
   speed: number
   references: readonly SpeechReference[]
 }

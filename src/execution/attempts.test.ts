@@ -59,6 +59,7 @@ const call: SpeechCall = {
   input: 'x',
   voice: null,
   responseFormat: 'pcm',
+  isWav: false,
   speed: 1,
   references: [],
 }

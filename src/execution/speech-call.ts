@@ -1,4 +1,4 @@
-import { createSpeechStream, speechContentType } from '../audio/speech-stream.ts'
+import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
 import type { SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
@@ -46,14 +46,14 @@ export async function executeSpeech(
         const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
         const opened = await readFirst(response, createSpeechStream(call, adapter.output(call, endpoint)))
         attempt.firstTokenMs = state.elapsedMs()
-        return opened
+        return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
       },
     )
     scope.facts.firstByteMs = answered.attempt.firstTokenMs
     const { body, ended } = speechBody(answered, { call, plan, state, parts })
     return {
       generationId: state.generationId,
-      contentType: speechContentType(call.responseFormat),
+      contentType: speechContentType(call),
       body,
       provider: answered.endpoint.deployment.providerName,
       ended,

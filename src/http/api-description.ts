@@ -149,8 +149,9 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     }),
     answer: {
       status: 200,
-      description: 'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz',
-      content: { 'audio/mpeg': bytes, 'audio/pcm': bytes },
+      description:
+        'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz, and with `Accept: audio/wav` and no `response_format` a WAV file',
+      content: { 'audio/mpeg': bytes, 'audio/pcm': bytes, 'audio/wav': bytes },
     },
     errors: inferenceErrors.filter((status) => status !== 504),
   },

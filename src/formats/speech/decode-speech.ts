@@ -1,12 +1,19 @@
 import type { SpeechCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { choosePreferred } from '../accept.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseSession, codePoints, parseFields, unknownMembers } from '../transcription/audio-fields.ts'
 import { toReferences } from './references.ts'
 import { speechRequestSchema } from './speech-request.ts'
 
+/** Headers that say something about a speech request. */
+export interface SpeechHeaders {
+  sessionId: string | null
+  accept: string | null
+}
+
 /** A speech request as a call. Throws `invalid_request` that names the field, with the index inside lists. */
-export function decodeSpeechJson(bytes: Uint8Array, headers: { sessionId: string | null }): SpeechCall {
+export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): SpeechCall {
   const fields = parseJson(bytes)
   const wire = parseFields(speechRequestSchema, fields)
   const { preferences, dropped } = parsePreferences(wire.provider)
@@ -31,10 +38,22 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: { sessionId: string
     input: wire.input,
     voice: wire.voice ?? null,
     responseFormat: wire.response_format ?? 'pcm',
+    isWav:
+      wire.response_format === undefined && choosePreferred(headers.accept, mediaOfType, 'pcm') === 'wav',
     speed: wire.speed ?? 1,
     references: toReferences(wire.input_references ?? []),
   }
 }
+
+/** A format that the body names wins, so `Accept` speaks only where the body is silent. */
+const mediaOfType = {
+  'audio/pcm': 'pcm',
+  'audio/*': 'pcm',
+  '*/*': 'pcm',
+  'audio/wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/x-wav': 'wav',
+} as const
 
 type Wire = ReturnType<typeof speechRequestSchema.parse>
 

@@ -7,10 +7,14 @@ import { openAiSpeech, pcmFromWav } from './openai-speech.ts'
 import { speechRequirements } from './speech-requirements.ts'
 
 const required = { model: 'a/b', input: 'Hello' }
-const noSession = { sessionId: null }
+const noSession = { sessionId: null, accept: null }
 
-function decode(fields: Record<string, unknown> = {}, headers: { sessionId: string | null } = noSession) {
-  return decodeSpeechJson(new TextEncoder().encode(JSON.stringify({ ...required, ...fields })), headers)
+function decode(
+  fields: Record<string, unknown> = {},
+  headers: { sessionId?: string | null; accept?: string | null } = {},
+) {
+  const bytes = new TextEncoder().encode(JSON.stringify({ ...required, ...fields }))
+  return decodeSpeechJson(bytes, { ...noSession, ...headers })
 }
 
 function refusal(fields: Record<string, unknown>): GatewayError {
@@ -81,6 +85,21 @@ describe('a speech request', () => {
   ])('is refused by the name of %s (%#)', (param, value) => {
     expect(refusal({ [param]: value })).toMatchObject({ status: 400, param })
   })
+
+  test.each([
+    [{}, 'audio/wav', true],
+    [{}, 'audio/pcm;q=0.5, Audio/X-Wav', true],
+    [{}, 'audio/wav;q=0', false],
+    [{}, '*/*, audio/wav', false],
+    [{}, 'text/html', false],
+    [{ response_format: 'pcm' }, 'audio/wav', false],
+    [{ response_format: 'mp3' }, 'audio/wav', false],
+  ])(
+    'is a WAV file where the header asks for one and the body for nothing: %j, %s',
+    (fields, accept, isWav) => {
+      expect(decode(fields, { accept }).isWav).toBe(isWav)
+    },
+  )
 
   test('with a speed that is no finite number is refused', () => {
     const bytes = new TextEncoder().encode('{"model":"a/b","input":"x","speed":1e999}')

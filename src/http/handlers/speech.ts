@@ -17,7 +17,11 @@ export function speechRoute(parts: HttpParts): Route {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      const call = decodeSpeechJson(bytes, { sessionId: exchange.request.headers.get('x-session-id') })
+      const { headers } = exchange.request
+      const call = decodeSpeechJson(bytes, {
+        sessionId: headers.get('x-session-id'),
+        accept: headers.get('accept'),
+      })
       const outcome = await parts.executor.speech(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),
