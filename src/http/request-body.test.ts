@@ -77,3 +77,12 @@ test('only JSON by its own description passes for JSON', async () => {
   for (const type of ['text/json', 'application/jsonp', ''])
     expect(() => requireJson(requestOf(null, { 'content-type': type }))).toThrow(GatewayError)
 })
+
+test('an encoded body is refused by the name of its encoding', async () => {
+  const refused = await failureOf(readBody(requestOf('x', { 'content-encoding': 'gzip' }), 10))
+  expect([refused.status, refused.param]).toEqual([400, 'content-encoding'])
+  expect(refused.message).toContain('"gzip"')
+  expect(
+    await readBody(requestOf('x', { 'content-encoding': 'identity', 'content-length': '1' }), 10),
+  ).toEqual(encode('x'))
+})

@@ -7,6 +7,8 @@ import { bodyIdleMs, bodyReadMs } from '../core/limits.ts'
  * step; without one it is counted as it comes, so that a body without end is refused and not collected.
  */
 export function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding !== null && encoding !== 'identity') return Promise.reject(encoded(encoding))
   const stated = request.headers.get('content-length')
   if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
@@ -75,6 +77,14 @@ async function collect(body: ReadableStream<Uint8Array>, bytesMax: number): Prom
     throw brokenOff(error)
   }
   return Buffer.concat(chunks, size)
+}
+
+function encoded(encoding: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `Content-Encoding: a body in ${JSON.stringify(encoding.slice(0, 40))} is read by POST /batches only; send this one as it is.`,
+    { param: 'content-encoding' },
+  )
 }
 
 function tooLarge(bytesMax: number): GatewayError {

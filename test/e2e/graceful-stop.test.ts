@@ -145,6 +145,10 @@ test('a gateway asked to stop finishes what runs, refuses what comes, and leaves
     error: { code: 503, message: expect.stringContaining('shutting down') },
   })
 
+  // It lives, and takes nothing on.
+  expect((await fetch(`${first.url}/healthz`.replace('/v1/', '/'))).status).toBe(200)
+  expect((await fetch(`${first.url}/readyz`.replace('/v1/', '/'))).status).toBe(503)
+
   const text = await streamed.text()
   const chunks = text.split('\n').filter((line) => line.startsWith('data: {'))
   expect(chunks.length).toBeGreaterThanOrEqual(streamedTokens)
