@@ -1,24 +1,13 @@
-import { joinPieces, type BodyPiece } from '../canonical/body.ts'
+import type { BodyPiece } from '../canonical/body.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import { bytesAtOnceMax, gatheredResponseBytes, readsAtOnceMax, rewrittenBytesMax } from '../core/limits.ts'
-import type { UpstreamResponse } from '../transport/http-client.ts'
-import type { BodyRead } from '../transport/upstream-body.ts'
+import { gatheredResponseBytes, rewrittenBytesMax } from '../core/limits.ts'
 import type { Answered } from './attempts.ts'
 import type { CallState } from './call-state.ts'
+import { isWhole, type OpenedStream } from './opened-stream.ts'
 import type { ExecutionParts } from './parts.ts'
 import type { Plan } from './prepare.ts'
 import type { StreamHandle } from './stream-watch.ts'
-
-/** A stream that has shown that it works: its rewriter, and the first bytes for the caller. */
-export interface OpenedStream {
-  rewriter: StreamRewriter
-  response: UpstreamResponse
-  first: BodyPiece | null
-  /** The next read, when it was begun already. */
-  reading: Promise<BodyRead> | null
-  isEnded: boolean
-}
 
 /** What a caller's stream is made of. */
 export interface EventStreamInput {
@@ -43,62 +32,9 @@ const comment = new TextEncoder().encode(': HEADRACE PROCESSING\n\n')
  */
 export async function streamBody(input: EventStreamInput): Promise<StreamedAnswer> {
   const timely = await beforeKeepAlive(input.opening, input.parts.streamWatch.keepAliveMs)
-  if (timely && (await isWholeAlready(timely.value))) return completeAtOnce(timely, input)
+  if (timely && isWhole(timely.value)) return completeAtOnce(timely, input)
   const stream = new EventStream(input, timely)
   return { body: stream.body, ended: stream.ended }
-}
-
-/**
- * Whether the provider's whole answer lies here already, as short and cached ones do. Then it goes out in two pieces,
- * which costs a third of what a stream of many costs.
- */
-async function isWholeAlready(opened: OpenedStream): Promise<boolean> {
-  for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); reads += 1) {
-    if (opened.rewriter.isTerminated) {
-      endAtTerminator(opened)
-      break
-    }
-    opened.reading ??= opened.response.body.read()
-    const read = await Promise.race([opened.reading, nextTurn()])
-    if (read === null) return false
-    opened.reading = null
-    if (read.done) {
-      opened.rewriter.end()
-      opened.isEnded = true
-    } else opened.first = joined(opened.first, opened.rewriter.push(read.value))
-    if (opened.rewriter.failure) return false
-  }
-  return opened.isEnded && opened.rewriter.isComplete && opened.rewriter.failure === null
-}
-
-/** What is large is not held until its end is there: its caller may not be reading at all. */
-function isSmall(first: BodyPiece | null): boolean {
-  return first === null || first.length <= bytesAtOnceMax
-}
-
-/** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
-function endAtTerminator(opened: OpenedStream): void {
-  opened.rewriter.end()
-  opened.isEnded = true
-  void readToEnd(opened)
-}
-
-async function readToEnd({ reading, response }: OpenedStream): Promise<void> {
-  try {
-    const { done } = await (reading ?? response.body.read())
-    if (!done) response.body.cancel()
-  } catch {
-    response.body.cancel()
-  }
-}
-
-function nextTurn(): Promise<null> {
-  return new Promise((resolve) => setImmediate(() => resolve(null)))
-}
-
-function joined(left: BodyPiece | null, right: BodyPiece | null): BodyPiece | null {
-  if (left === null || right === null) return left ?? right
-  return typeof left === 'string' && typeof right === 'string' ? left + right : joinPieces([left, right])
 }
 
 /** What may be shown before the commit is shown at once; the rest follows it. */

@@ -1,6 +1,6 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type { DecodedAnswer } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { answerBytesMax } from '../core/limits.ts'
 import { selectCodec } from '../formats/codec.ts'
@@ -8,8 +8,9 @@ import type { TextAdapter } from '../providers/define-provider.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { firstToAnswer, sendAttempt } from './attempts.ts'
 import { CallState } from './call-state.ts'
-import { streamBody, type OpenedStream } from './event-stream.ts'
+import { streamBody } from './event-stream.ts'
 import type { Attempt } from './metadata.ts'
+import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream.ts'
 import type { ExecutionParts } from './parts.ts'
 import { prepare, type Plan } from './prepare.ts'
 import type { Outcome, RequestScope } from './scope.ts'
@@ -74,8 +75,9 @@ async function streamed(
       state.contextOf(endpoint),
       adapter.quirks,
     )
-    const opened = await readFirst(response, rewriter)
+    const opened = await openStream(response, rewriter)
     attempt.firstTokenMs = state.elapsedMs()
+    await takeInWhatIsHere(opened)
     return opened
   })
   const { body, ended } = await streamBody({ opening, plan, state, parts })
@@ -85,22 +87,6 @@ async function streamed(
     body,
     provider: state.attempts.at(-1)?.endpoint.deployment.providerName ?? '',
     ended,
-  }
-}
-
-/** Reads until there is something to show, or the stream has ended; an error before that lets another endpoint try. */
-async function readFirst(response: UpstreamResponse, rewriter: StreamRewriter): Promise<OpenedStream> {
-  for (;;) {
-    const { done, value } = await response.body.read()
-    if (done) rewriter.end()
-    const first = done ? null : rewriter.push(value)
-    if (rewriter.failure && first === null) {
-      response.body.cancel()
-      throw rewriter.failure
-    }
-    if (done && !rewriter.isComplete)
-      throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
-    if (done || first !== null) return { rewriter, response, first, reading: null, isEnded: done }
   }
 }
 

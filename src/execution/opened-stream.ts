@@ -1,0 +1,94 @@
+import { joinPieces, type BodyPiece } from '../canonical/body.ts'
+import type { StreamRewriter } from '../canonical/upstream.ts'
+import { GatewayError } from '../core/errors.ts'
+import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits.ts'
+import type { UpstreamResponse } from '../transport/http-client.ts'
+import type { BodyRead } from '../transport/upstream-body.ts'
+
+/** A stream that has shown that it works: its rewriter, and the first bytes for the caller. */
+export interface OpenedStream {
+  rewriter: StreamRewriter
+  response: UpstreamResponse
+  first: BodyPiece | null
+  /** The next read, when it was begun already. */
+  reading: Promise<BodyRead> | null
+  isEnded: boolean
+}
+
+/** Reads until there is something to show, or the stream has ended; an error before that lets another endpoint try. */
+export async function openStream(
+  response: UpstreamResponse,
+  rewriter: StreamRewriter,
+): Promise<OpenedStream> {
+  for (;;) {
+    const { done, value } = await response.body.read()
+    if (done) rewriter.end()
+    const first = done ? null : rewriter.push(value)
+    if (rewriter.failure && first === null) {
+      response.body.cancel()
+      throw rewriter.failure
+    }
+    if (done && !rewriter.isComplete)
+      throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
+    if (done || first !== null) return { rewriter, response, first, reading: null, isEnded: done }
+  }
+}
+
+/**
+ * Takes in what has come with the first bytes already. A short or cached answer may then be whole, and go out in two
+ * pieces, which costs a third of what a stream of many costs. A stream that broke by now throws: nothing of it was shown,
+ * so another endpoint may still try.
+ */
+export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {
+  const { rewriter, response } = opened
+  for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); reads += 1) {
+    if (rewriter.isTerminated) return endAtTerminator(opened)
+    if (rewriter.failure) break
+    opened.reading ??= response.body.read()
+    const read = await Promise.race([opened.reading, nextTurn()])
+    if (read === null) return
+    opened.reading = null
+    if (read.done) {
+      rewriter.end()
+      opened.isEnded = true
+    } else opened.first = joined(opened.first, rewriter.push(read.value))
+  }
+  if (!rewriter.failure) return
+  response.body.cancel()
+  throw rewriter.failure
+}
+
+/** Whether the provider's whole answer is here. */
+export function isWhole({ isEnded, rewriter }: OpenedStream): boolean {
+  return isEnded && rewriter.isComplete && rewriter.failure === null
+}
+
+/** What is large is not held until its end is there: its caller may not be reading at all. */
+function isSmall(first: BodyPiece | null): boolean {
+  return first === null || first.length <= bytesAtOnceMax
+}
+
+/** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
+function endAtTerminator(opened: OpenedStream): void {
+  opened.rewriter.end()
+  opened.isEnded = true
+  void readToEnd(opened)
+}
+
+async function readToEnd({ reading, response }: OpenedStream): Promise<void> {
+  try {
+    const { done } = await (reading ?? response.body.read())
+    if (!done) response.body.cancel()
+  } catch {
+    response.body.cancel()
+  }
+}
+
+function nextTurn(): Promise<null> {
+  return new Promise((resolve) => setImmediate(() => resolve(null)))
+}
+
+function joined(left: BodyPiece | null, right: BodyPiece | null): BodyPiece | null {
+  if (left === null || right === null) return left ?? right
+  return typeof left === 'string' && typeof right === 'string' ? left + right : joinPieces([left, right])
+}
