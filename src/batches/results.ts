@@ -67,6 +67,7 @@ async function* inlineResults(head: string, batch: Batch, parts: ResultParts): A
     const lines = separated(content)
     for (let start = 0; start < lines.length; start += resultsPieceBytes)
       yield lines.subarray(start, start + resultsPieceBytes)
+    if (lines.length > resultsPieceBytes) giveBack(content)
   }
   if (count !== batch.totalItems)
     throw new Error(`batch ${batch.id} has ${count} results of ${batch.totalItems}`)
@@ -144,6 +145,9 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: num
       filled += copied
       if (filled + cursorBytesMax <= piece.length) continue
       yield piece.subarray(0, filled)
+      // The server has copied or sent what it was given: of many pieces, written faster than they are collected, tens of
+      // megabytes would gather.
+      giveBack(piece)
       piece = Buffer.allocUnsafeSlow(pieceBytes)
       filled = 0
     }
@@ -156,8 +160,9 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: num
 }
 
 /**
- * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late. One who
- * stalls costs one block, one who leaves closes the source.
+ * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late, and a
+ * reader in this process must copy each piece before it asks for the next. One who stalls costs one block, one who leaves
+ * closes the source.
  */
 function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStream<Uint8Array> {
   const untilMs = clock.monotonicMs() + resultsReadMsMax
