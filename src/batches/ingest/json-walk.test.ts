@@ -7,8 +7,10 @@ test('a member’s bytes are what JSON.parse reads for it', () => {
   const object = fc.dictionary(name, fc.jsonValue(), { noNullPrototype: true })
   fc.assert(
     fc.property(object, fc.constantFrom(undefined, 2), (item, indent) => {
-      const bytes = memberBytes(Buffer.from(JSON.stringify(item, null, indent)), 'body')
-      const expected = Object.hasOwn(item, 'body') ? item['body'] : undefined
+      const text = JSON.stringify(item, null, indent)
+      const bytes = memberBytes(Buffer.from(text), 'body')
+      // As the text has it: JSON knows no -0.
+      const { body: expected } = JSON.parse(text) as { body?: unknown }
       expect(bytes === null ? undefined : JSON.parse(bytes.toString())).toEqual(expected)
     }),
   )
