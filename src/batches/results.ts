@@ -58,20 +58,21 @@ export function streamBatch(batch: Batch, parts: ResultParts): ReadableStream<Ui
   return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, parts), parts.clock)
 }
 
-async function* inlineResults(head: string, batch: Batch, parts: ResultParts): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(head)
+async function* inlineResults(head: string, batch: Batch, parts: ResultParts): AsyncGenerator<Piece> {
+  yield { bytes: Buffer.from(head) }
   let count = 0
   for await (const { content, itemCount } of mergedBlocks(batch, parts)) {
-    if (count > 0) yield Buffer.from(',')
+    if (count > 0) yield { bytes: Buffer.from(',') }
     count += itemCount
     const lines = separated(content)
-    for (let start = 0; start < lines.length; start += resultsPieceBytes)
-      yield lines.subarray(start, start + resultsPieceBytes)
-    if (lines.length > resultsPieceBytes) giveBack(content)
+    for (let start = 0; start < lines.length; start += resultsPieceBytes) {
+      const end = start + resultsPieceBytes
+      yield { bytes: lines.subarray(start, end), ...(end >= lines.length ? { spent: content } : {}) }
+    }
   }
   if (count !== batch.totalItems)
     throw new Error(`batch ${batch.id} has ${count} results of ${batch.totalItems}`)
-  yield Buffer.from(']}')
+  yield { bytes: Buffer.from(']}') }
 }
 
 /** Lines as array elements: every newline but the last becomes a comma. */
@@ -106,7 +107,7 @@ export function streamResults(batch: Batch, cursor: Cursor, parts: ResultParts):
   return toStream(resultLines(batch, cursor, parts), parts.clock)
 }
 
-async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Uint8Array> {
+async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Piece> {
   let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
   for (;;) {
     const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
@@ -126,7 +127,7 @@ async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): Asy
  * The lines of a part behind the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor becomes its object's last member. A line costs no object: of
  * many thousands, read faster than they are collected, tens of megabytes would gather.
  */
-function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: number): Generator<Uint8Array> {
+function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: number): Generator<Piece> {
   const head = Buffer.from(`,"cursor":"${sequence}-`)
   const pieceBytes = Math.min(resultsPieceBytes, bytes.length + itemCount * cursorBytesMax)
   let piece = Buffer.allocUnsafeSlow(pieceBytes)
@@ -144,10 +145,7 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: num
       at += copied
       filled += copied
       if (filled + cursorBytesMax <= piece.length) continue
-      yield piece.subarray(0, filled)
-      // The server has copied or sent what it was given: of many pieces, written faster than they are collected, tens of
-      // megabytes would gather.
-      giveBack(piece)
+      yield { bytes: piece.subarray(0, filled), spent: piece }
       piece = Buffer.allocUnsafeSlow(pieceBytes)
       filled = 0
     }
@@ -156,24 +154,32 @@ function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: num
     at = next
   }
   assert(place === itemCount, 'a part has as many lines as items')
-  if (filled > 0) yield piece.subarray(0, filled)
+  if (filled > 0) yield { bytes: piece.subarray(0, filled), spent: piece }
+}
+
+/** Bytes for the reader, and the memory that nobody looks at again once they are written. */
+interface Piece {
+  bytes: Uint8Array
+  spent?: Uint8Array
 }
 
 /**
- * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late, and a
- * reader in this process must copy each piece before it asks for the next. One who stalls costs one block, one who leaves
- * closes the source.
+ * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late. One who
+ * stalls costs one block, one who leaves closes the source.
  */
-function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStream<Uint8Array> {
+function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<Uint8Array> {
   const untilMs = clock.monotonicMs() + resultsReadMsMax
   return new ReadableStream<Uint8Array>({
     type: 'direct',
     async pull(writer) {
-      for await (const piece of pieces) {
+      const copies = isSocket(writer)
+      for await (const { bytes, spent } of pieces) {
         if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
-        await writer.write(piece)
+        await writer.write(bytes)
         // Small pieces wait in the writer for more, and are gone when the source breaks: the reader sees all it can have.
-        if (piece.length < resultsPieceBytes) await writer.flush()
+        if (bytes.length < resultsPieceBytes) await writer.flush()
+        // Pieces are written faster than they are collected: tens of megabytes would gather.
+        if (copies && spent) giveBack(spent)
       }
       writer.close()
     },
@@ -181,4 +187,9 @@ function toStream(pieces: AsyncGenerator<Uint8Array>, clock: Clock): ReadableStr
       await pieces.return(undefined)
     },
   })
+}
+
+/** A socket's writer has copied or sent what it was given; a reader in this process keeps it as it is. */
+function isSocket(writer: ReadableStreamDirectController): boolean {
+  return /HTTPS?ResponseSink/.test(Object.prototype.toString.call(writer))
 }
