@@ -95,11 +95,12 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
       longestMs = Math.max(longestMs, performance.now() - last)
       last = performance.now()
     }, 1)
-    expect(await measureDuration({ format: 'mp3', stored })).toBeGreaterThan(40 * 60_000)
+    const found = await measureDuration({ format: 'mp3', stored })
     clearInterval(timer)
-    // 10 ms is the aim; the bound leaves room for a collection on a busy machine.
-    expect(longestMs).toBeLessThan(60)
     await stored.dispose()
+    expect(found).toBeGreaterThan(40 * 60_000)
+    // 10 ms is the aim. Read in one go it takes half a second and more; between them lies what a busy machine adds.
+    expect(longestMs).toBeLessThan(250)
   }, 30_000)
 })
 
