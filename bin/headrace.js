@@ -128,7 +128,7 @@ function environment() {
     BUN_JSC_minEdenToOldGenerationRatio: '0.8',
     // Bun collects everything once a second, however little there is to collect, and stops all calls for 4 to 8 ms each
     // time; collections by need go on.
-    BUN_GC_TIMER_INTERVAL: '5000',
+    BUN_GC_TIMER_INTERVAL: '2500',
     DO_NOT_TRACK: '1',
     ...process.env,
   }

@@ -99,7 +99,7 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
     clearInterval(timer)
     await stored.dispose()
     expect(found).toBeGreaterThan(40 * 60_000)
-    // 10 ms is the aim. Read in one go it takes half a second and more; between them lies what a busy machine adds.
+    // 10 ms is the aim. Read in one go it would be the whole time; between them lies what a busy machine adds.
     expect(longestMs).toBeLessThan(250)
   }, 30_000)
 })
