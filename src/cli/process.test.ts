@@ -45,7 +45,7 @@ test('a command whose reader has gone ends without a complaint', () => {
   const pipeline = Bun.spawnSync([
     'sh',
     '-c',
-    '{ "$0" -e "$1"; echo "code $?" >&2; } | head -n 1',
+    '{ "$0" -e "$1"; echo "code $?" >&2; } | { read -r line; echo "$line"; }',
     process.execPath,
     writer,
   ])
