@@ -6,7 +6,6 @@ import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
 import { openLocalStorage } from './local-storage.ts'
 import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
-import { thenDoctor } from './serve-loop.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -72,11 +71,10 @@ async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> 
 async function* checkStorage(context: CommandContext): AsyncGenerator<Finding> {
   let storage: CliStorage
   try {
-    storage = await openLocalStorage(context)
+    storage = await openLocalStorage(context, { isDoctor: true })
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    const message = error.message.replace(thenDoctor, '')
-    yield wrong('problem', { subject: 'storage', message, next: null })
+    yield wrong('problem', { subject: 'storage', message: error.message, next: null })
     return
   }
   try {

@@ -8,7 +8,10 @@ import { explainFailure } from './serve-loop.ts'
  * Opens the storage that the configuration names. Throws CommandFailure when there is none yet (a command must not make
  * one in whatever folder somebody stands in), and when it cannot be opened.
  */
-export async function openLocalStorage(context: CommandContext): Promise<CliStorage> {
+export async function openLocalStorage(
+  context: CommandContext,
+  asker: { isDoctor?: boolean } = {},
+): Promise<CliStorage> {
   const config = context.readConfig()
   const path = config.databaseUrl.startsWith('sqlite:') ? config.databaseUrl.slice('sqlite:'.length) : null
   if (path !== null && !existsSync(path)) {
@@ -19,7 +22,7 @@ export async function openLocalStorage(context: CommandContext): Promise<CliStor
   try {
     return await context.openStorage(config)
   } catch (error) {
-    const explained = explainFailure(error, config)
+    const explained = explainFailure(error, config, asker)
     throw explained === null ? error : new CommandFailure(explained)
   }
 }

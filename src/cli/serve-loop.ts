@@ -101,8 +101,15 @@ function refuse(error: unknown, { config, context }: ServeParts): number {
   return 1
 }
 
-/** What a start or an opening of storage failed of, in one line with the next command; null when it is a bug. */
-export function explainFailure(error: unknown, config: ServeParts['config']): string | null {
+/**
+ * What a start or an opening of storage failed of, in one line with the next command; null when it is a bug. The doctor is
+ * not sent to itself.
+ */
+export function explainFailure(
+  error: unknown,
+  config: ServeParts['config'],
+  { isDoctor = false } = {},
+): string | null {
   const code = codeOf(error)
   const message = error instanceof Error ? error.message : String(error)
   if (propertyOf(error, 'syscall') === 'listen' || code === 'EADDRINUSE')
@@ -114,13 +121,11 @@ export function explainFailure(error: unknown, config: ServeParts['config']): st
   if (error instanceof Error && error.name === 'SchemaMismatch') return message
   if (error instanceof Error && error.name === 'GatewayError') {
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-    return `${message}${cause} Check the database or the data folder ${config.dataFolder}${thenDoctor}`
+    const next = isDoctor ? '.' : ', then: npx headrace doctor'
+    return `${message}${cause} Check the database or the data folder ${config.dataFolder}${next}`
   }
   return null
 }
-
-/** The end of a line that the doctor itself leaves out. */
-export const thenDoctor = ', then: npx headrace doctor'
 
 const folderCodes: ReadonlySet<string> = new Set([
   'EACCES',

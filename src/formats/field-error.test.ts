@@ -1,25 +1,53 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { parseField } from './field-error.ts'
 
-const schema = z.object({ sort: z.union([z.enum(['price', 'latency']), z.object({ by: z.string() })]) })
+const schema = z.strictObject({
+  sort: z.union([z.enum(['price', 'latency']), z.object({ by: z.string() })]).optional(),
+  only: z.array(z.string().min(1, { error: 'must not be empty' })).optional(),
+  isShown: z.boolean({ error: (issue) => (issue.input === 7 ? 'must not be seven' : undefined) }),
+  text: z.string().max(3).optional(),
+})
 
-function refusalOf(value: unknown): unknown {
+function refusalOf(name: string, value: unknown): unknown {
   try {
-    return parseField(schema, 'provider', value)
+    return parseField(schema, name, value)
   } catch (error) {
     return error
   }
 }
 
-test('a member that may be one of several things is told what they are', () => {
-  expect(refusalOf({ sort: 'fast' })).toMatchObject({
-    param: 'provider.sort',
-    message:
-      '"provider.sort" is not valid: invalid option: expected one of "price"|"latency", or expected object, received string. Correct it or leave it out.',
+describe('a refusal names the member, what is wrong with it, and what would be right', () => {
+  const correct = 'Correct it or leave it out.'
+  test.each<[unknown, string, string]>([
+    [{}, 'provider.isShown', 'is required; send a boolean.'],
+    [{ isShown: null }, 'provider.isShown', 'must be a boolean, not null.'],
+    [{ isShown: 'yes' }, 'provider.isShown', 'must be a boolean, not string.'],
+    [{ isShown: 7 }, 'provider.isShown', 'must not be seven.'],
+    [{ isShown: true, only: ['a', ''] }, 'provider.only[1]', 'must not be empty.'],
+    [{ isShown: true, name: 1 }, 'provider.name', 'is not a known member. Leave it out or correct its name.'],
+    [
+      { isShown: true, text: 'long' },
+      'provider.text',
+      `is not valid: too big: expected string to have <=3 characters. ${correct}`,
+    ],
+    [
+      { isShown: true, sort: 'fast' },
+      'provider.sort',
+      `is not valid: invalid option: expected one of "price"|"latency", or expected object, received string. ${correct}`,
+    ],
+    [{ isShown: true, sort: { by: 1 } }, 'provider.sort.by', 'must be a string, not number.'],
+    [[], 'provider', 'must be an object, not array.'],
+  ])('%j', (value, param, problem) => {
+    expect(refusalOf('provider', value)).toMatchObject({ param, message: `"${param}" ${problem}` })
   })
 })
 
-test('of a member that is nearly one of them, the place that is wrong is named', () => {
-  expect(refusalOf({ sort: { by: 1 } })).toMatchObject({ param: 'provider.sort.by' })
+test('of a whole body the members have no prefix', () => {
+  expect(refusalOf('', { isShown: 1 })).toMatchObject({ param: 'isShown' })
+  expect(refusalOf('', { isShown: true, name: 1 })).toMatchObject({ param: 'name' })
+  expect(refusalOf('', [])).toMatchObject({
+    param: 'body',
+    message: 'The request body must be an object, not array.',
+  })
 })

@@ -1,8 +1,9 @@
 import type { SpeechCall } from '../../canonical/call.ts'
-import { GatewayError } from '../../core/errors.ts'
 import { choosePreferred } from '../accept.ts'
+import { parseField } from '../field-error.ts'
+import { parseJsonBody } from '../json-body.ts'
 import { parsePreferences } from '../preferences.ts'
-import { chooseSession, codePoints, parseFields, unknownMembers } from '../transcription/audio-fields.ts'
+import { chooseSession, codePoints, unknownMembers } from '../transcription/audio-fields.ts'
 import { toReferences } from './references.ts'
 import { speechRequestSchema } from './speech-request.ts'
 
@@ -14,8 +15,8 @@ export interface SpeechHeaders {
 
 /** A speech request as a call. Throws `invalid_request` that names the field, with the index inside lists. */
 export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): SpeechCall {
-  const fields = parseJson(bytes)
-  const wire = parseFields(speechRequestSchema, fields)
+  const fields = parseJsonBody(bytes)
+  const wire = parseField(speechRequestSchema, '', fields)
   const { preferences, dropped } = parsePreferences(wire.provider)
   return {
     kind: 'speech',
@@ -65,14 +66,4 @@ function sentParameters(wire: Wire): string[] {
   if (wire.speed !== undefined && wire.speed !== 1) sent.push('speed')
   if (wire.input_references !== undefined && wire.input_references.length > 0) sent.push('input_references')
   return sent
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
-      cause,
-    })
-  }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors.ts'
 import { droppedNamesMax, modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
-import { fieldError } from '../field-error.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** How a bound counts: code points, so that an emoji is one character as a person counts it. */
@@ -58,35 +57,6 @@ export function chooseSession(
     )
   }
   return headers.sessionId
-}
-
-/** Parses with a schema; the first problem becomes a 400 that names the field as the caller wrote it. */
-export function parseFields<Output>(schema: z.ZodType<Output>, fields: unknown): Output {
-  const result = schema.safeParse(fields, { reportInput: true })
-  if (result.success) return result.data
-  const issue = result.error.issues[0]
-  if (!issue) throw new GatewayError('invalid_request', 'The request body is not valid.')
-  if (issue.path.length === 0 && issue.code !== 'custom') {
-    throw new GatewayError(
-      'invalid_request',
-      'The request body must be one JSON object with `model` and its fields.',
-    )
-  }
-  throw fieldError(pathOf(issue.path), `${problemOf(issue)}.`)
-}
-
-function problemOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'unrecognized_keys') return `has no member \`${issue.keys[0] ?? ''}\`; remove it`
-  return issue.input === undefined && issue.code !== 'custom' ? 'is required' : issue.message
-}
-
-function pathOf(path: readonly PropertyKey[]): string {
-  let text = ''
-  for (const step of path) {
-    if (typeof step === 'number') text += `[${step}]`
-    else text += text === '' ? String(step) : `.${String(step)}`
-  }
-  return text
 }
 
 /** Members of `fields` that `known` does not have, for the list of what was dropped. */

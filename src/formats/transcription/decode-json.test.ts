@@ -187,7 +187,7 @@ describe('the fields of a JSON body', () => {
     ['trace', []],
     ['provider.zdr', { zdr: 'yes' }],
     ['provider.data_collection', { data_collection: 'maybe' }],
-    ['provider', { zrd: true }],
+    ['provider.zrd', { zrd: true }],
     ['provider', []],
   ])('%s is refused when it is wrong (%#)', async (param, value) => {
     const name = /^\w+/.exec(param)?.[0] ?? ''

@@ -1,7 +1,7 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { parseFields, unknownMembers, type AudioHeaders } from './audio-fields.ts'
-import { fieldError } from '../field-error.ts'
+import { unknownMembers, type AudioHeaders } from './audio-fields.ts'
+import { fieldError, parseField } from '../field-error.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -42,7 +42,7 @@ async function decode(
   })
   const { fields, hasAudio, mimeType } = scanner.end()
   requireResponseFormat(fields)
-  const wire = parseFields(transcriptionRequestSchema, fields)
+  const wire = parseField(transcriptionRequestSchema, '', fields)
   const input = wire.input_audio
   if (hasAudio !== (input.data !== undefined))
     throw fieldError('input_audio', 'appears more than once; send it once.')

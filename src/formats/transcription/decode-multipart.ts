@@ -1,8 +1,8 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, droppedNamesMax } from '../../core/limits.ts'
-import { parseFields, type AudioHeaders } from './audio-fields.ts'
-import { fieldError } from '../field-error.ts'
+import type { AudioHeaders } from './audio-fields.ts'
+import { fieldError, parseField } from '../field-error.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -51,7 +51,7 @@ async function toDecoded(
 ): Promise<DecodedTranscription> {
   const fields = toFields(form)
   requireResponseFormat(fields)
-  const wire = parseFields(transcriptionFormSchema, fields)
+  const wire = parseField(transcriptionFormSchema, '', fields)
   if ((form.file === null) === (wire.source_url === undefined)) {
     throw fieldError('file', 'or `source_url` is required, exactly one of the two.')
   }

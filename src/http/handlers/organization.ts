@@ -1,11 +1,12 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { settingsBodyBytesMax } from '../../core/limits.ts'
+import { parseField } from '../../formats/field-error.ts'
+import { parseJsonBody } from '../../formats/json-body.ts'
 import type { HttpParts } from '../parts.ts'
 import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { settingsPatchSchema } from '../schemas/organization.ts'
-import { parseWith } from '../validate.ts'
 
 /** `GET` and `PATCH /organization/settings`, for management keys. */
 export function organizationRoutes(parts: HttpParts): Route[] {
@@ -23,7 +24,11 @@ export function organizationRoutes(parts: HttpParts): Route[] {
       name: 'settings_update',
       handle: withPrincipal(async ({ request, principal }) => {
         requireJson(request)
-        const patch = parseWith(settingsPatchSchema, await readBody(request, settingsBodyBytesMax))
+        const patch = parseField(
+          settingsPatchSchema,
+          '',
+          parseJsonBody(await readBody(request, settingsBodyBytesMax)),
+        )
         await parts.organizations.updateSettings(principal.organizationId, {
           isFilteredModelCatalogEnabled: patch.is_filtered_model_catalog_enabled,
         })
