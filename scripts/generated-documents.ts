@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { configFileSchema } from '../src/config.ts'
+import { configFileSchema } from '../src/config-file.ts'
 import { presets } from '../src/providers/presets.ts'
 
 type Json = Record<string, unknown>

@@ -5,7 +5,7 @@ import type { Finding } from '../billing/invariants.ts'
 import type { CliBlobs } from './health-repository.ts'
 import type { CliDatabase } from './receipt-repository.ts'
 
-/** What commands read of the configuration; main.ts alone knows all of it. */
+/** What commands read of the configuration; the gateway alone knows all of it. */
 export interface CliConfig {
   readonly host: string
   readonly port: number

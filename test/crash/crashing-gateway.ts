@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs'
 import { readConfig } from '../../src/config.ts'
-import { createGateway } from '../../src/main.ts'
+import { createGateway } from '../../src/gateway.ts'
 import { presets } from '../../src/providers/presets.ts'
 import { keyOfPoint, parsePlan } from './crash-plan.ts'
 

@@ -39,7 +39,7 @@ const withheldTest: SyntaxRule = ({ node }) => {
 }
 
 /** Places that talk HTTP by themselves: the one client, and commands, which are clients of our own server. */
-const fetching = ['src/transport/', 'src/cli/', 'src/main.ts']
+const fetching = ['src/transport/', 'src/cli/']
 
 const hiddenFetch: SyntaxRule = ({ node }, { file }) => {
   if (!isProduct(file) || fetching.some((place) => file.startsWith(place))) return null

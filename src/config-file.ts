@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { z } from 'zod'
+import { parseCredits } from './core/money.ts'
+
+const slug = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use lower-case letters, digits, ".", "_" and "-"')
+const amount = z
+  .union([z.string(), z.number()])
+  .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
+  .describe('USD, written as a decimal string or number')
+
+/** An address of a server. */
+export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+
+const pricesSchema = z
+  .strictObject({
+    input_per_million: amount.optional(),
+    cached_input_per_million: amount.optional(),
+    cache_write_per_million: amount.optional(),
+    output_per_million: amount.optional(),
+    input_audio_per_million: amount.optional(),
+    output_audio_per_million: amount.optional(),
+    audio_per_minute: amount.optional(),
+    audio_per_hour: amount.optional(),
+    characters_per_million: amount.optional(),
+    per_request: amount.optional(),
+  })
+  .describe('What the provider charges. Units that are left out keep the price known otherwise.')
+
+const modelSchema = z.strictObject({
+  id: z.string().min(1).max(256).describe('Public id, such as acme/large'),
+  upstream: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('The name the provider knows; by default the part after the author'),
+  modality: z.enum(['language', 'embedding', 'transcription', 'speech']).default('language'),
+  prices: pricesSchema.optional(),
+  context_length: z.int().positive().optional(),
+  output_tokens_max: z.int().positive().optional(),
+})
+
+const providerSchema = z.strictObject({
+  id: slug.optional().describe('Unique name of this deployment; by default the preset'),
+  preset: slug.describe(
+    'openai, groq, together, mistral, fireworks, deepinfra, deepseek, ollama, vllm, llamacpp, sandbox or custom',
+  ),
+  name: z.string().min(1).max(64).optional().describe('What callers see; by default the name of the preset'),
+  base_url: httpUrl.optional(),
+  api_key: z.string().min(1).optional(),
+  region: z.string().min(1).max(64).optional(),
+  weight: z.number().positive().max(1000).default(1),
+  concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
+  discover: z.boolean().optional().describe('Ask the provider which models it has'),
+  models: z.array(modelSchema).default([]),
+  data_policy: z
+    .strictObject({ zdr: z.boolean(), trains: z.boolean(), stores: z.boolean() })
+    .partial()
+    .optional(),
+})
+
+/** The configuration file, `headrace.config.json`. */
+export const configFileSchema = z.strictObject({
+  $schema: z.string().optional(),
+  host: z.string().min(1).optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  data: z.string().min(1).optional(),
+  database_url: z.string().min(1).optional(),
+  base_path: z.string().optional(),
+  trusted_proxies: z.array(z.string()).optional(),
+  log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
+  role: z.enum(['all', 'api', 'worker']).optional(),
+  share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),
+  providers: z.array(providerSchema).default([]),
+  prices: z
+    .record(z.string(), pricesSchema)
+    .default({})
+    .describe('Prices by public model id, for every provider'),
+})
+
+/** Prices of one model as the operator writes them, in USD. */
+export type ModelPrices = z.output<typeof pricesSchema>
+/** One deployment as the operator writes it. */
+export type ProviderConfig = z.output<typeof providerSchema>
+
+/** As much of the providers as can be read whatever else is wrong with the file, so that theirs is reported with it. */
+const outlineSchema = z
+  .object({
+    providers: z
+      .array(
+        z
+          .object({ id: z.string(), preset: z.string(), base_url: z.unknown(), api_key: z.unknown() })
+          .partial()
+          .catch({}),
+      )
+      .catch([]),
+  })
+  .catch({ providers: [] })
+/** A provider as far as it can be read. */
+export type ProviderOutline = z.output<typeof outlineSchema>['providers'][number]
+
+/** What of a configuration stands in its file. */
+interface FileSources {
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+}
+
+/** Reads the file that the environment names, or the usual one; adds to `problems` what is wrong with it. */
+export function readConfigFile(sources: FileSources, problems: string[]) {
+  const empty = configFileSchema.parse({})
+  const named = sources.env['HEADRACE_CONFIG']
+  const path = resolve(sources.cwd, named || 'headrace.config.json')
+  if (!existsSync(path)) {
+    if (named) problems.push(`HEADRACE_CONFIG: there is no file ${path}`)
+    return { file: empty, path: null, outlines: [] }
+  }
+  const raw = parseJsonFile(path, problems)
+  if (raw === undefined) return { file: empty, path, outlines: [] }
+  const given = substitute(raw, { ...sources, path, problems }, '')
+  const { providers: outlines } = outlineSchema.parse(given)
+  const parsed = configFileSchema.safeParse(given)
+  if (parsed.success) return { file: parsed.data, path, outlines }
+  for (const issue of parsed.error.issues) {
+    const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'
+    problems.push(`${path}: ${where}: ${issue.message}`)
+  }
+  return { file: empty, path, outlines }
+}
+
+function parseJsonFile(path: string, problems: string[]): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    problems.push(`${path}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return undefined
+  }
+}
+
+interface Substitution extends FileSources {
+  path: string
+  problems: string[]
+}
+
+const reference = /^\$\{(env|file):([^}]+)\}$/
+
+/** Replaces strings that are `${env:NAME}` or `${file:path}` as a whole, so that no secret has to stand in the file. */
+function substitute(value: unknown, context: Substitution, where: string): unknown {
+  if (Array.isArray(value))
+    return value.map((entry, index) => substitute(entry, context, `${where}.${index}`))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [key, substitute(entry, context, `${where}.${key}`)]),
+    )
+  }
+  const match = typeof value === 'string' ? reference.exec(value) : null
+  if (!match) return value
+  const [, kind, name = ''] = match
+  const found = kind === 'env' ? context.env[name] : readSecretFile(resolve(dirname(context.path), name))
+  if (found !== undefined && found !== '') return found
+  context.problems.push(
+    `${context.path}: ${where.slice(1)}: ${kind === 'env' ? `variable ${name} is not set` : `file ${name} cannot be read or is empty`}`,
+  )
+  return 'missing'
+}
+
+function readSecretFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether it is an amount of USD, 0 or more. */
+export function isAmount(value: string | number): boolean {
+  try {
+    return parseCredits(value) >= 0n
+  } catch {
+    return false
+  }
+}

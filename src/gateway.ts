@@ -1,0 +1,385 @@
+import packageJson from '../package.json' with { type: 'json' }
+import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
+import { sniffFormat } from './audio/sniff.ts'
+import { createSpool } from './audio/spool.ts'
+import { createBatches, type Batches } from './batches/batches.ts'
+import type { AudioIntake } from './canonical/audio.ts'
+import { createCatalog } from './catalog/catalog.ts'
+import { createDiscovery } from './catalog/discovery.ts'
+import type { ProviderCheck } from './cli/context.ts'
+import { describeProvider } from './cli/provider-checks.ts'
+import { processEnvironment, type Config } from './config.ts'
+import { assert } from './core/assert.ts'
+import { systemClock, type Clock } from './core/clock.ts'
+import {
+  audioBodyBytesMax,
+  keepAliveMs,
+  connectionRestSeconds,
+  learningSaveEveryMs,
+  stopWaitMs,
+} from './core/limits.ts'
+import { executeBatchItem } from './execution/batch-item.ts'
+import { toCredits } from './core/money.ts'
+import { createExecutor, type Executor } from './execution/executor.ts'
+import type { ExecutionParts } from './execution/parts.ts'
+import { resolveBatch } from './execution/resolve-batch.ts'
+import { noFacts } from './execution/scope.ts'
+import { StreamWatch } from './execution/stream-watch.ts'
+import { Activity } from './http/activity.ts'
+import { createApp } from './http/app.ts'
+import { clientAddress } from './http/client-address.ts'
+import { fetchRemoteAudio } from './http/remote-audio.ts'
+import {
+  listingPathOf,
+  potentialProviders,
+  presetOf,
+  sandboxSettings,
+  toDeploymentSource,
+  type ProviderSettings,
+} from './providers/deployments.ts'
+import { createHealth } from './routing/health.ts'
+import { createLimiter } from './routing/limiter.ts'
+import { createStickyRoutes } from './routing/sticky.ts'
+import type { FileLayer } from './storage/blobs/file-layer.ts'
+import type { StorageFaults } from './storage/database.ts'
+import { openStorage } from './storage/open-storage.ts'
+import { registerGauges } from './telemetry/gauges.ts'
+import { createLogger } from './telemetry/logger.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { fetchListing } from './transport/fetch-listing.ts'
+import { createTransport } from './transport/http-client.ts'
+import { createPublicFetch } from './transport/public-fetch.ts'
+import { createAccess, createMoney } from './stores.ts'
+
+/** What tests may change; a start by hand passes none of it. */
+export interface GatewayHooks {
+  clock?: Clock
+  /** Called before and after every unit and blob that becomes durable, by name; the crash suite ends the process in it. */
+  crash?: (point: string, when: 'before' | 'after') => void
+  faults?: StorageFaults
+  nowExpression?: string
+  files?: FileLayer
+  random?: () => number
+  /** Silence after which a stream shows a comment. */
+  keepAliveMs?: number
+  /** Where log lines go; stdout by default. */
+  writeLog?: (line: string) => void
+}
+
+/** A gateway that has been put together: answers requests, with or without a port of its own. */
+export interface Gateway {
+  /** In-process; `peer` is the client's address. */
+  fetch(request: Request, peer?: string): Promise<Response>
+  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. */
+  listen(): { url: string; port: number }
+  /** Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. */
+  stop(): Promise<void>
+  /** What the first start made; the secrets are shown once. */
+  readonly bootstrapped: Bootstrapped
+  /** True when the simulator stands in, because no provider is configured. */
+  readonly isSandbox: boolean
+  /** Models without a known price, which tracked accounts are served unpriced. */
+  unpricedModels(): readonly string[]
+  /** Reads every provider's listing; one line each. */
+  checkProviders(): Promise<readonly ProviderCheck[]>
+}
+
+/** Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, or the system's error for the folder. */
+export async function createGateway(config: Config, hooks: GatewayHooks = {}): Promise<Gateway> {
+  const core = await createCore(config, hooks)
+  const providers = await createProviders(config, core)
+  const { executor, execution } = createExecution(core, providers, hooks)
+  const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
+  const edge = createEdge(config, { core, providers, executor, batches })
+  const { money, log, database } = core
+  offerGauges(core, { batches, execution, activity: edge.activity })
+  await money.accounts.restoreLearning(money.learning)
+  await money.billing.start()
+  money.rollup.start()
+  if (config.role !== 'api') batches.start()
+  providers.discovery.start()
+  const stopSaving = saveRegularly(core)
+  const stop = async () => {
+    stopSaving()
+    providers.discovery.stop()
+    // Together: a batch must not begin new items for as long as some live stream takes to end.
+    await Promise.all([edge.close(), batches.stop()])
+    await money.accounts.saveLearning(money.learning).catch(() => undefined)
+    await money.billing.stop()
+    await money.rollup.stop()
+    core.access.rates.stop()
+    core.metrics.stop()
+    log.flush()
+    await database.close()
+    await providers.simulator?.stop()
+  }
+  let stopping: Promise<void> | null = null
+  return {
+    bootstrapped: core.bootstrapped,
+    isSandbox: providers.simulator !== null,
+    fetch: edge.fetch,
+    listen: edge.listen,
+    stop: () => (stopping ??= stop()),
+    unpricedModels: () => [...new Set(providers.catalog.unpriced().map((endpoint) => endpoint.model))],
+    async checkProviders() {
+      await providers.discovery.refreshStale()
+      const origin = { env: processEnvironment(), file: config.file }
+      return providers.discovery
+        .states()
+        .map((state) => describeProvider(state, providers.settings.get(state.deploymentId), origin))
+    },
+  }
+}
+
+/** Storage, logs, access and money: what everything else stands on. */
+async function createCore(config: Config, hooks: GatewayHooks) {
+  const clock = hooks.clock ?? systemClock
+  const { writeLog } = hooks
+  const storage = await openStorage({
+    ...hooks,
+    dataFolder: config.dataFolder,
+    databaseUrl: config.databaseUrl,
+  })
+  const log = createLogger({
+    level: config.logLevel,
+    ...(writeLog ? { destination: { write: writeLog } } : {}),
+  })
+  const access = createAccess(storage.database, clock)
+  const money = createMoney(storage.database, (event) =>
+    log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
+  )
+  const bootstrapped = await bootstrap(config.bootstrap, {
+    organizations: access.organizationRepository,
+    keys: access.keyRepository,
+    clock,
+  })
+  const { creditsNanocredits } = config.bootstrap
+  if (creditsNanocredits !== null && creditsNanocredits > 0n && bootstrapped.accountMode === 'prepaid') {
+    // Repeated at every start on purpose: the transaction has one id, and a start that died before it is made good.
+    await money.accounts.grantCredits({
+      organizationId: bootstrapped.organizationId,
+      amountNanocredits: creditsNanocredits,
+      transactionId: 'grant_bootstrap',
+      createdAtMs: clock.nowMs(),
+    })
+  }
+  return {
+    clock,
+    ...storage,
+    log,
+    metrics: createMetrics({ version: packageJson.version, clock }),
+    access,
+    money,
+    bootstrapped,
+  }
+}
+
+type Core = Awaited<ReturnType<typeof createCore>>
+
+/** Who can answer: configured providers, or the simulator when there is none. */
+async function createProviders(config: Config, { clock, log }: Core) {
+  const simulator = config.providers.length === 0 ? await startSandbox() : null
+  const configured: readonly ProviderSettings[] = simulator
+    ? [sandboxSettings(simulator.url)]
+    : config.providers
+  const sources = configured.map(toDeploymentSource)
+  const transport = createTransport({ clock })
+  const catalog = createCatalog({
+    deployments: sources,
+    prices: config.prices,
+    potential: potentialProviders(),
+    nowMs: () => clock.nowMs(),
+  })
+  const settings = new Map(configured.map((provider) => [provider.id ?? provider.preset, provider]))
+  const listings = new Map(
+    sources.flatMap(({ deployment }, index) => {
+      const path = configured[index] ? listingPathOf(configured[index]) : null
+      return path === null ? [] : [[deployment.id, { deployment, path }] as const]
+    }),
+  )
+  const discovery = createDiscovery({
+    catalog,
+    deploymentIds: [...listings.keys()],
+    fetchListing: (deploymentId, signal) => {
+      const listing = listings.get(deploymentId)
+      assert(listing, `there is no deployment ${deploymentId}`)
+      return fetchListing({ ...listing, transport, signal })
+    },
+    clock,
+    onFailure: (deploymentId, failure) =>
+      log.warn('listing not read', { deployment: deploymentId, cause: failure }),
+  })
+  return { simulator, transport, catalog, discovery, settings }
+}
+
+type Providers = Awaited<ReturnType<typeof createProviders>>
+
+function createExecution(
+  { clock, log, money }: Core,
+  { catalog, transport }: Providers,
+  hooks: GatewayHooks,
+) {
+  const execution: ExecutionParts = {
+    catalog,
+    billing: money.billing,
+    learning: money.learning,
+    health: createHealth({ clock }),
+    limiter: createLimiter({ clock }),
+    sticky: createStickyRoutes({ clock }),
+    transport,
+    presetOf,
+    streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
+    clock,
+    random: hooks.random ?? Math.random,
+    warn: (message, facts) => log.warn(message, facts),
+  }
+  return { execution, executor: createExecutor(execution) }
+}
+
+function createBatchEngine(parts: {
+  core: Core
+  executor: Executor
+  execution: ExecutionParts
+  crash: GatewayHooks['crash'] | null
+}): Batches {
+  const { core, executor, execution } = parts
+  const { money, access, log } = core
+  return createBatches({
+    database: core.database,
+    blobs: core.blobs,
+    billing: money.billing,
+    ledger: money.ledger,
+    readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
+    async runItem(item) {
+      const facts = noFacts()
+      const outcome = await executeBatchItem(item, executor, execution, facts)
+      core.metrics.recordCall(facts)
+      return outcome
+    },
+    resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
+    loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
+    clock: core.clock,
+    crash: parts.crash ?? null,
+    report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
+  })
+}
+
+/** The HTTP surface, with the port it listens on once it is told to. */
+function createEdge(
+  config: Config,
+  parts: { core: Core; providers: Providers; executor: Executor; batches: Batches },
+) {
+  const { core, providers, executor, batches } = parts
+  const { access, money, log, metrics } = core
+  const activity = new Activity()
+  const peers = new WeakMap<Request, string>()
+  let server: ReturnType<typeof Bun.serve> | null = null
+  const audioIntake: AudioIntake = {
+    createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
+    sniffFormat,
+  }
+  const publicFetch = createPublicFetch()
+  const app = createApp({
+    authenticator: access.authenticator,
+    rates: access.rates,
+    organizations: access.organizations,
+    keys: access.keys,
+    accounts: money.accounts,
+    catalog: providers.catalog,
+    batches,
+    executor,
+    audioIntake,
+    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: publicFetch, intake: audioIntake }),
+    activity,
+    clock: core.clock,
+    log: {
+      request: (line) => {
+        log.request(line)
+        metrics.recordRequest(line)
+      },
+      failure: (error, facts) =>
+        log.warn('request failed', { request_id: facts.requestId, route: facts.route, cause: error }),
+    },
+    clientAddressOf: (request) => {
+      const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''
+      return clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
+    },
+    // The server has no timeouts of its own for calls that run; from here on the connection only rests.
+    onAnswered: (request) => server?.timeout(request, connectionRestSeconds),
+    notReady: () => notReady(core),
+    renderMetrics: () => metrics.render(),
+    basePath: config.basePath,
+  })
+  return {
+    activity,
+    async fetch(request: Request, peer = '127.0.0.1') {
+      peers.set(request, peer)
+      return app.fetch(request)
+    },
+    listen() {
+      server = listen(config, app.fetch)
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      const port = server.port ?? config.port
+      return { url: `http://${host}:${port}${config.basePath}/v1`, port }
+    },
+    async close() {
+      await activity.drain(stopWaitMs)
+      await server?.stop(true)
+    },
+  }
+}
+
+function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
+  return Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    reusePort: config.sharePort,
+    // Streams have deadlines of their own; the server's would cut off a model that thinks for a minute.
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch,
+    error: () =>
+      Response.json(
+        { error: { code: 500, message: 'Internal server error.', error_type: 'server' } },
+        { status: 500 },
+      ),
+  })
+}
+
+function notReady({ database, money }: Core): string | null {
+  if (!database.health().ok) return 'storage does not answer'
+  return money.billing.canAccept() ? null : 'captures do not become durable'
+}
+
+/** Saves what was learned of models now and then; returns how to stop. */
+function saveRegularly({ money, log }: Core): () => void {
+  const timer = setInterval(() => {
+    money.accounts
+      .saveLearning(money.learning)
+      .catch((error: unknown) => log.warn('statistics not saved', { cause: error }))
+  }, learningSaveEveryMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+function offerGauges(
+  { metrics, money, database }: Core,
+  parts: { batches: Batches; execution: ExecutionParts; activity: Activity },
+): void {
+  registerGauges(metrics, {
+    requestsRunning: () => parts.activity.running,
+    billing() {
+      const stats = money.billing.stats()
+      return { ...stats, abandonedCredits: toCredits(stats.abandonedNanocredits) }
+    },
+    storageQueue: () => database.health().queueLength,
+    batches: () => parts.batches.stats(),
+    deployments: () => parts.execution.limiter.states(),
+  })
+}
+
+async function startSandbox() {
+  const { startSimulator } = await import('../simulator/server.ts')
+  return startSimulator({ port: 0, quiet: true })
+}

@@ -1,0 +1,80 @@
+import { createAuthenticator } from './access/authenticator.ts'
+import { createKeyRepository } from './access/key-repository.ts'
+import { createKeys } from './access/keys.ts'
+import { createOrganizations } from './access/organization.ts'
+import { createOrganizationRepository } from './access/organization-repository.ts'
+import { createRateGate } from './access/rates.ts'
+import { createRateRepository } from './access/rate-repository.ts'
+import { createAccounts } from './billing/accounts.ts'
+import { createAccountsRepository } from './billing/accounts-repository.ts'
+import { createBilling, type BillingEvent } from './billing/billing.ts'
+import { createLearning } from './billing/learning.ts'
+import { checkInvariants } from './billing/invariants.ts'
+import { createInvariantsRepository } from './billing/invariants-repository.ts'
+import { createLedger } from './billing/ledger-repository.ts'
+import { createRollupRepository } from './billing/rollup-repository.ts'
+import { createRollup } from './billing/rollup.ts'
+import type { CliStorage } from './cli/context.ts'
+import type { Config } from './config.ts'
+import { systemClock, type Clock } from './core/clock.ts'
+import type { Database } from './storage/database.ts'
+import { openDatabase } from './storage/open-database.ts'
+import { openBlobs } from './storage/open-storage.ts'
+
+/** Who may call. */
+export function createAccess(database: Database, clock: Clock) {
+  const keyRepository = createKeyRepository(database)
+  const organizationRepository = createOrganizationRepository(database)
+  const authenticator = createAuthenticator({ repository: keyRepository, clock })
+  return {
+    clock,
+    authenticator,
+    keys: createKeys({
+      repository: keyRepository,
+      clock,
+      onChange: (keyHash) => authenticator.forgetKey(keyHash),
+    }),
+    organizations: createOrganizations({
+      repository: organizationRepository,
+      onChange: (organizationId) => authenticator.forgetOrganization(organizationId),
+    }),
+    rates: createRateGate({ repository: createRateRepository(database), ownerId: database.ownerId, clock }),
+    keyRepository,
+    organizationRepository,
+  }
+}
+
+/** What it costs. */
+export function createMoney(database: Database, report: (event: BillingEvent) => void) {
+  const ledger = createLedger(database)
+  return {
+    ledger,
+    billing: createBilling({ ledger, report }),
+    learning: createLearning(),
+    accounts: createAccounts(ledger, createAccountsRepository(database)),
+    rollup: createRollup({
+      repository: createRollupRepository(database),
+      report: (cause) => report({ type: 'maintenance_failed', cause }),
+    }),
+  }
+}
+
+/** Storage for commands that run beside a gateway or without one. */
+export async function openForCommands(config: Config): Promise<CliStorage> {
+  const clock = systemClock
+  const database = await openDatabase({ url: config.databaseUrl })
+  const access = createAccess(database, clock)
+  const { accounts } = createMoney(database, () => undefined)
+  return {
+    database,
+    organizations: access.organizationRepository,
+    keys: access.keys,
+    accounts,
+    blobs: openBlobs(config.dataFolder),
+    checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
+    close: async () => {
+      access.rates.stop()
+      await database.close()
+    },
+  }
+}
