@@ -1,13 +1,74 @@
 /**
  * What the runtime costs alone: a proxy that reads a body, sends it on and passes the answer back, without keys, prices,
  * a ledger or a log. No gateway on this runtime can cost less; arguments are the port and the two upstreams' ports.
+ *
+ * With a database's path as the fourth it also parses both bodies of a call that is not streamed and answers when what it
+ * used is durable: the least that a gateway with a ledger does.
  */
+import type { DurableRow } from './durable-writer.ts'
 
-const [port = '0', staticPort = '0', pacedPort = '0'] = Bun.argv.slice(2)
+const [port = '0', staticPort = '0', pacedPort = '0', databasePath] = Bun.argv.slice(2)
 const sent = { 'content-type': 'application/json', authorization: 'Bearer bench-upstream-key' }
 /** Beyond, the server writes every header of an ordinary body in a system call of its own. */
 const corkedBytes = 12_000
 const gathered = { highWaterMark: 65_536 }
+
+interface Waiting {
+  row: DurableRow
+  resolve: () => void
+}
+
+/** Captures in groups: what comes while one is on its way to the disk goes with the next. */
+class Ledger {
+  readonly #writer = new Worker(new URL('durable-writer.ts', import.meta.url))
+  #waiting: Waiting[] = []
+  #underWay: Waiting[] = []
+  #isBusy = true
+  #calls = 0
+
+  constructor(path: string) {
+    this.#writer.onmessage = () => {
+      for (const { resolve } of this.#underWay) resolve()
+      this.#isBusy = false
+      this.#flush()
+    }
+    this.#writer.postMessage(path)
+  }
+
+  capture(request: Uint8Array, answer: Uint8Array): Promise<void> {
+    const { model } = JSON.parse(textOf(request)) as { model: string }
+    const { usage } = JSON.parse(textOf(answer)) as { usage: Record<string, number> }
+    this.#calls += 1
+    const now = Date.now()
+    const id = `call-${now}-${this.#calls}`
+    const row: DurableRow = [
+      id,
+      model,
+      usage['prompt_tokens'] ?? 0,
+      usage['completion_tokens'] ?? 0,
+      1_000,
+      now,
+    ]
+    return new Promise((resolve) => {
+      this.#waiting.push({ row, resolve })
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    if (this.#isBusy || this.#waiting.length === 0) return
+    this.#isBusy = true
+    this.#underWay = this.#waiting
+    this.#waiting = []
+    this.#writer.postMessage(this.#underWay.map(({ row }) => row))
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+}
+
+const ledger = databasePath === undefined ? null : new Ledger(databasePath)
 
 Bun.serve({
   hostname: '127.0.0.1',
@@ -18,15 +79,17 @@ Bun.serve({
     const { pathname } = new URL(request.url)
     if (request.method === 'GET') return new Response('ready')
     const upstream = /^\/\d/.test(pathname) ? pacedPort : staticPort
+    const body = await request.bytes()
     const answer = await fetch(`http://127.0.0.1:${upstream}${pathname}`, {
       method: 'POST',
       headers: sent,
-      body: await request.bytes(),
+      body,
     })
     const type = answer.headers.get('content-type') ?? 'application/json'
     const headers = { 'content-type': type }
     if (type.startsWith('text/event-stream')) return new Response(await passedOn(answer), { headers })
     const bytes = await answer.bytes()
+    if (ledger !== null) await ledger.capture(body, bytes)
     return new Response(bytes.length > corkedBytes ? writtenAtOnce(bytes) : bytes, { headers })
   },
 })

@@ -1,7 +1,14 @@
 import { saturatedConnections, saturatedStreams } from '../harness/bounds.ts'
 import { megabytes, median } from '../harness/figures.ts'
 import { atLeast, atMost, fact, notRun, type Report } from '../harness/report.ts'
-import { bareTarget, floorTarget, headraceTarget, peerTarget, type Target } from '../harness/target.ts'
+import {
+  bareTarget,
+  durableTarget,
+  floorTarget,
+  headraceTarget,
+  peerTarget,
+  type Target,
+} from '../harness/target.ts'
 import type { Scale } from '../harness/scale.ts'
 import type { World } from '../harness/world.ts'
 import { runWrk } from '../harness/wrk.ts'
@@ -71,6 +78,7 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
   const targets = [
     floorTarget(world, question),
     bareTarget(world, question),
+    durableTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
     headraceTarget(world.tracked, question.reply, 1000),
     ...(peer ? [peer] : []),
@@ -105,6 +113,7 @@ export async function saturatedJson(world: World, report: Report, scale: Scale):
       unit: ' MB',
     }),
     fact('resident some seconds later', megabytes(gateway.largestBytes())),
+    fact('resident of bare Bun, durable', megabytes(resultOf(results, 'bare Bun, durable').residentBytes)),
     fact('resident with its launcher', megabytes(gateway.residentBytes())),
   )
   if (!('reason' in world.peer))

@@ -42,6 +42,12 @@ export function bareTarget(world: World, question: Question): Target {
   return { ...passing(world, question), name: 'bare Bun', port: world.bare.port, process: world.bare.process }
 }
 
+/** Through the same proxy, which also parses both bodies and keeps what the call used. */
+export function durableTarget(world: World, question: Question): Target {
+  const { port, process } = world.durable
+  return { ...passing(world, question), name: 'bare Bun, durable', port, process }
+}
+
 function passing(
   _world: World,
   { reply, requestBytes }: Question,

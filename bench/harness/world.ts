@@ -14,6 +14,7 @@ export interface World {
   paced: Paced
   floor: Nginx
   bare: Bare
+  durable: Bare
   headrace: Headrace
   tracked: Headrace
   peer: Peer | { reason: string }
@@ -42,6 +43,7 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
     const upstreams = { staticPort: upstream.port, pacedPort: paced.port }
     const floor = kept(await startFloor(folder, upstreams))
     const bare = kept(await startBare(folder, upstreams))
+    const durable = kept(await startBare(folder, upstreams, { isDurable: true }))
     const headrace = kept(
       await startHeadrace({ name: 'headrace', folder, upstreams, isPrepaid: true, bunFlags }),
     )
@@ -61,6 +63,7 @@ export async function startWorld(root: string, bunFlags: readonly string[]): Pro
       upstreams,
       floor,
       bare,
+      durable,
       headrace,
       tracked,
       peer,
