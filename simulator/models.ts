@@ -33,6 +33,11 @@ const models: readonly Model[] = [
     outputTokensMax: 100_000,
     reasoning: true,
   }),
+  chat('gpt-5.4', 'gpt-5.4-2026-03-05', 1772668800, {
+    contextTokens: 1_050_000,
+    outputTokensMax: 128_000,
+    reasoning: true,
+  }),
   { id: 'text-embedding-3-small', kind: 'embedding', dimensions: 1536, created: 1705948997 },
   { id: 'text-embedding-3-large', kind: 'embedding', dimensions: 3072, created: 1705953180 },
   { id: 'whisper-1', kind: 'transcription', created: 1677532384 },

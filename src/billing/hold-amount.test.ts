@@ -14,6 +14,22 @@ test('a hold is the estimated prompt, the output limit times the choices, and th
   expect(holdAmountOf(demand, endpointOf('language', price), 1.25)).toBe(250n + 1_000n + 3n)
 })
 
+test('a prompt above the bound of a longer price is held at that price, input and output', () => {
+  const endpoint = endpointOf('language', price, {
+    longPrices: [
+      { inputTokensAbove: 1_000, price: { inputToken: 4n * million, outputToken: 15n * million } },
+      { inputTokensAbove: 2_000, price: { inputToken: 8n * million, outputToken: 30n * million } },
+    ],
+  })
+  const holdOf = (inputTokens: number) =>
+    holdAmountOf(demandOf({ inputTokens, outputTokensMax: 10 }), endpoint, 1)
+  expect(holdOf(1_000)).toBe(2_000n + 100n + 3n)
+  expect(holdOf(1_001)).toBe(4_004n + 150n)
+  expect(holdOf(2_001)).toBe(16_008n + 300n)
+  const demand = demandOf({ inputTokens: 1_001, outputTokensMax: null })
+  expect(largestOutput(demand, endpoint, { available: 4_004n + 150n, ratio: 1 })).toBe(10)
+})
+
 test('the output limit is the caller’s, at most the endpoint’s, else the endpoint’s, else what the context leaves', () => {
   const outputOf = (outputTokensMax: number | null, endpoint: Parameters<typeof endpointOf>[2]): bigint =>
     holdAmountOf(

@@ -1,5 +1,5 @@
-import type { Endpoint } from '../canonical/endpoint.ts'
-import type { Demand } from '../canonical/usage.ts'
+import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
+import type { Demand, Price } from '../canonical/usage.ts'
 import {
   audioMillisecondsUnknownHold,
   audioTokensPerSecondMax,
@@ -27,7 +27,7 @@ export function largestOutput(
   given: { available: bigint; ratio: number },
 ): number {
   const left = given.available - costOf(inputTerms(demand, endpoint, given.ratio))
-  const price = dearest(endpoint.price.outputToken, endpoint.price.outputAudioToken)
+  const price = dearestOutput(priceOf(demand, endpoint, given.ratio))
   if (left <= 0n) return 0
   const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, given.ratio)
   if (price === 0n) return bound
@@ -36,7 +36,7 @@ export function largestOutput(
 }
 
 function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
-  const { price } = endpoint
+  const price = priceOf(demand, endpoint, ratio)
   const terms: PricedQuantity[] = [{ quantity: 1, price: price.request ?? 0n }]
   const inputPrice = dearest(price.inputToken, price.cachedInputToken, price.cacheWriteToken)
   terms.push({ quantity: promptTokens(demand, ratio), price: inputPrice })
@@ -61,8 +61,8 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
 }
 
 function outputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
-  const { price } = endpoint
-  const outputPrice = dearest(price.outputToken, price.outputAudioToken)
+  const price = priceOf(demand, endpoint, ratio)
+  const outputPrice = dearestOutput(price)
   switch (endpoint.modality) {
     case 'embedding':
       return []
@@ -93,6 +93,15 @@ function outputBound(demand: Demand, endpoint: Endpoint, ratio: number): number 
     return Math.min(outputTokensUnknown, Math.max(1, endpoint.contextLength - promptTokens(demand, ratio)))
   }
   return outputTokensUnknown
+}
+
+/** The price that the estimated prompt reaches. */
+function priceOf(demand: Demand, endpoint: Endpoint, ratio: number): Price {
+  return priceAt(endpoint, promptTokens(demand, ratio))
+}
+
+function dearestOutput({ outputToken, outputAudioToken }: Price): bigint {
+  return dearest(outputToken, outputAudioToken)
 }
 
 function promptTokens(demand: Demand, ratio: number): number {

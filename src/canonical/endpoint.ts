@@ -50,6 +50,13 @@ export interface AudioCapabilities {
   voices: readonly string[] | null
 }
 
+/** The price of calls with more input than others; the whole call is billed at it. */
+export interface LongPrice {
+  /** Tokens of input, cached ones included, above which it applies. */
+  inputTokensAbove: number
+  price: Price
+}
+
 /** One model on one deployment. Immutable; live health is kept by routing. */
 export interface Endpoint {
   /** `<deployment id>/<upstream model>`, unique. */
@@ -61,6 +68,8 @@ export interface Endpoint {
   upstreamModel: string
   modality: Modality
   price: Price
+  /** By rising bound; empty for nearly all. */
+  longPrices: readonly LongPrice[]
   /** True when somebody stated the price (also a price of zero); false when a unit in use may have none. */
   isPriced: boolean
   contextLength: number | null
@@ -84,4 +93,11 @@ export interface Model {
   description: string | null
   modality: Modality
   endpoints: readonly Endpoint[]
+}
+
+/** What an endpoint charges for a call with so many tokens of input. */
+export function priceAt({ price, longPrices }: Endpoint, inputTokens: number): Price {
+  let reached = price
+  for (const long of longPrices) if (inputTokens > long.inputTokensAbove) reached = long.price
+  return reached
 }

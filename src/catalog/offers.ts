@@ -1,4 +1,4 @@
-import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { Price } from '../canonical/usage.ts'
 import { audioCapabilities, guessModalities, guessModality } from './capabilities.ts'
@@ -77,12 +77,13 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   if (modality === null || !source.modalities.includes(modality)) return []
   const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, upstream)
-  const price: Price = {
-    ...(source.isFree ? freePrice : facts?.price),
+  // What is known better than by the package is so for prompts of every length.
+  const stated: Price = {
     ...(pricesProviderId === null ? null : overlayPrice(pricesProviderId, upstream)),
     ...parseOperatorPrices(context.prices[model] ?? {}),
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
+  const price: Price = { ...(source.isFree ? freePrice : facts?.price), ...stated }
   const modalities = guessModalities(modality, upstream)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
@@ -91,6 +92,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     upstreamModel: upstream,
     modality,
     price,
+    longPrices: source.isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
     isPriced: hasPrice(modality, price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? null,
@@ -103,6 +105,13 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     audio: audioOf(source, modality, upstream),
   }
   return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0 }]
+}
+
+const noLongPrices: readonly LongPrice[] = []
+
+function longPricesOf(known: readonly LongPrice[], stated: Price): readonly LongPrice[] {
+  if (known.length === 0) return noLongPrices
+  return known.map(({ inputTokensAbove, price }) => ({ inputTokensAbove, price: { ...price, ...stated } }))
 }
 
 function audioOf(source: DeploymentSource, modality: Modality, upstream: string): Endpoint['audio'] {

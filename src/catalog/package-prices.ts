@@ -1,3 +1,4 @@
+import type { LongPrice } from '../canonical/endpoint.ts'
 import type { Price } from '../canonical/usage.ts'
 import { pricePackage } from './price-package.gen.ts'
 import type { NameRule } from './price-package.ts'
@@ -7,14 +8,15 @@ export interface PackageFacts {
   name: string | null
   contextLength: number | null
   price: Price
+  longPrices: readonly LongPrice[]
 }
 
 /** The first model of the provider whose rule fits, or null. */
 export function packageFacts(providerId: string, upstreamModel: string, nowMs: number): PackageFacts | null {
   const model = pricePackage[providerId]?.find(({ match }) => fits(match, upstreamModel))
   if (!model) return null
-  const price = model.prices.findLast(({ fromMs }) => fromMs <= nowMs)?.price ?? {}
-  return { name: model.name, contextLength: model.contextLength, price }
+  const { price = {}, long = [] } = model.prices.findLast(({ fromMs }) => fromMs <= nowMs) ?? {}
+  return { name: model.name, contextLength: model.contextLength, price, longPrices: long }
 }
 
 /** Names of the provider's models that can be asked for without having seen its listing. */

@@ -1,6 +1,13 @@
 import { findProvider } from '@pydantic/genai-prices'
-import type { ConditionalPrice, MatchLogic, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
+import type {
+  ConditionalPrice,
+  MatchLogic,
+  ModelInfo,
+  ModelPrice,
+  TieredPrices,
+} from '@pydantic/genai-prices'
 import type { Price, PriceUnit } from '../canonical/usage.ts'
+import type { DatedPrice } from './price-package.ts'
 import { divideHalfEven, parseCredits } from '../core/money.ts'
 
 /**
@@ -47,7 +54,7 @@ function rowsOf(providerId: string): string[] {
       `name: ${JSON.stringify(model.name ?? null)}`,
       `contextLength: ${model.context_window ?? null}`,
       `match: ${JSON.stringify(model.match)}`,
-      `prices: [${prices.map(({ fromMs, price }) => `{ fromMs: ${fromMs}, price: ${renderPrice(price)} }`).join(', ')}]`,
+      `prices: [${prices.map(renderDated).join(', ')}]`,
     ]
     return [`    { ${members.join(', ')} },`]
   })
@@ -72,19 +79,39 @@ function exactNames(match: MatchLogic): string[] {
  * Prices with the day they begin. Where the hour of the day matters the dearest hour counts: a hold must suffice
  * whenever the call ends.
  */
-function dated(model: ModelInfo): { fromMs: number; price: Price }[] {
+function dated(model: ModelInfo): DatedPrice[] {
   const conditions: ConditionalPrice[] = Array.isArray(model.prices)
     ? model.prices
     : [{ prices: model.prices }]
-  const byDay = new Map<number, Price>()
+  const byDay = new Map<number, ModelPrice[]>()
   for (const { constraint, prices } of conditions) {
     const fromMs = constraint?.type === 'start_date' ? Date.parse(constraint.start_date) : 0
-    byDay.set(fromMs, dearer(byDay.get(fromMs) ?? {}, toPrice(prices)))
+    byDay.set(fromMs, [...(byDay.get(fromMs) ?? []), prices])
   }
-  const entries = [...byDay].map(([fromMs, price]) => ({ fromMs, price }))
+  const entries = [...byDay].map(([fromMs, prices]) => {
+    const long = boundsOf(prices).map((bound) => ({
+      inputTokensAbove: bound,
+      price: dearest(prices, bound + 1),
+    }))
+    return { fromMs, price: dearest(prices, 0), ...(long.length > 0 ? { long } : {}) }
+  })
   return entries
     .filter(({ price }) => Object.keys(price).length > 0)
     .toSorted((left, right) => left.fromMs - right.fromMs)
+}
+
+/** Tokens of input above which some unit has another price. */
+function boundsOf(prices: readonly ModelPrice[]): number[] {
+  const bounds = prices.flatMap((price) =>
+    Object.entries(price).flatMap(([key, value]) =>
+      unitOfKey[key] && typeof value === 'object' ? value.tiers.map(({ start }) => start) : [],
+    ),
+  )
+  return [...new Set(bounds)].toSorted((left, right) => left - right)
+}
+
+function dearest(prices: readonly ModelPrice[], inputTokens: number): Price {
+  return prices.map((price) => toPrice(price, inputTokens)).reduce(dearer, {})
 }
 
 function dearer(left: Price, right: Price): Price {
@@ -96,17 +123,33 @@ function dearer(left: Price, right: Price): Price {
   return result
 }
 
-/** Units the gateway does not meter (searches, pages, images) are left out; of tiered prices the base tier counts. */
-function toPrice(prices: ModelPrice): Price {
+/** Units the gateway does not meter (searches, pages, images) are left out. */
+function toPrice(prices: ModelPrice, inputTokens: number): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
   for (const [key, value] of Object.entries(prices)) {
     const unit = unitOfKey[key]
     if (!unit || value === undefined) continue
-    const amount = parseCredits(typeof value === 'number' ? value : value.base)
+    const amount = parseCredits(typeof value === 'number' ? value : tierAt(value, inputTokens))
     // A million milliseconds are 1000/3600 of an hour.
     result[unit] = unit === 'audioMillisecond' ? divideHalfEven(amount * 10n, 36n) : amount
   }
   return result
+}
+
+/** The package's own rule: the price of the last tier whose start is exceeded. */
+function tierAt({ base, tiers }: TieredPrices, inputTokens: number): number {
+  return tiers.findLast(({ start }) => inputTokens > start)?.price ?? base
+}
+
+function renderDated({ fromMs, price, long = [] }: DatedPrice): string {
+  const members = [`fromMs: ${fromMs}`, `price: ${renderPrice(price)}`]
+  if (long.length > 0) {
+    const bounds = long.map(
+      (each) => `{ inputTokensAbove: ${each.inputTokensAbove}, price: ${renderPrice(each.price)} }`,
+    )
+    members.push(`long: [${bounds.join(', ')}]`)
+  }
+  return `{ ${members.join(', ')} }`
 }
 
 function renderPrice(price: Price): string {

@@ -1,3 +1,4 @@
+import type { LongPrice } from '../canonical/endpoint.ts'
 import type { Price } from '../canonical/usage.ts'
 
 /** How the price package recognises a model by the name its provider knows; the package's own language of rules. */
@@ -10,7 +11,7 @@ export type NameRule =
   | { and: readonly NameRule[] }
   | { or: readonly NameRule[] }
 
-/** One model of the package. Tiered prices are reduced to their base tier, hourly ones to the dearest hour. */
+/** One model of the package. Prices by the hour are reduced to the dearest hour. */
 export interface PackageModel {
   /** A name the provider takes, or null when only a pattern is known. */
   upstream: string | null
@@ -18,7 +19,16 @@ export interface PackageModel {
   contextLength: number | null
   match: NameRule
   /** By rising start; the last one that has begun applies. */
-  prices: readonly { fromMs: number; price: Price }[]
+  prices: readonly DatedPrice[]
+}
+
+/** What a model costs from a moment on. */
+export interface DatedPrice {
+  /** Unix milliseconds. */
+  fromMs: number
+  price: Price
+  /** By rising bound; absent when long prompts cost what others do. */
+  long?: readonly LongPrice[]
 }
 
 /** Models by the package's provider id. */

@@ -26,6 +26,19 @@ test('a dated name has the price of its model, and a price by the hour of the da
   expect(packageFacts('no-such-provider', 'gpt-4o', 0)).toBeNull()
 })
 
+// The maker's price list: prompts of more than 272,000 tokens cost twice the input and one and a half times the output.
+test('long prompts have a price of their own where the package has one', () => {
+  const facts = packageFacts('openai', 'gpt-5.4', 0)
+  expect(facts?.price).toMatchObject({ inputToken: 2_500_000_000n, outputToken: 15_000_000_000n })
+  expect(facts?.longPrices).toEqual([
+    {
+      inputTokensAbove: 271_999,
+      price: { inputToken: 5_000_000_000n, cachedInputToken: 500_000_000n, outputToken: 22_500_000_000n },
+    },
+  ])
+  expect(packageFacts('openai', 'gpt-4o', 0)?.longPrices).toEqual([])
+})
+
 test('written prices become nanocredits per million units', () => {
   expect(
     parseOperatorPrices({

@@ -31,6 +31,7 @@ function endpoint(name: string): Endpoint {
     upstreamModel: 'm',
     modality: 'speech',
     price: {},
+    longPrices: [],
     isPriced: true,
     contextLength: null,
     outputTokensMax: null,

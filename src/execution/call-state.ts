@@ -2,7 +2,7 @@ import type { CaptureRow } from '../billing/capture-row.ts'
 import { meter, type Metered } from '../billing/meter.ts'
 import { chargeOf } from '../billing/price.ts'
 import type { Call } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
 import type { AnswerContext } from '../canonical/upstream.ts'
 import { newGenerationId } from '../core/ids.ts'
@@ -123,7 +123,8 @@ export class CallState {
       ending,
       promptRatio: this.#parts.learning.promptRatio(endpoint.model),
     })
-    const charge = chargeOf(metered.usage, endpoint.price)
+    const price = priceAt(endpoint, metered.usage.inputTokens)
+    const charge = chargeOf(metered.usage, price)
     const isUnpriced = charge.unpricedUnits.length > 0
     const nowMs = this.elapsedMs()
     this.#learn(attempt, metered, ending)
@@ -142,7 +143,7 @@ export class CallState {
       source: metered.source,
       isUnpriced,
       costNanocredits: charge.costNanocredits,
-      price: endpoint.price,
+      price,
       upstreamId: reading.upstreamId,
       finishReason: reading.finishReason,
       nativeFinishReason: reading.nativeFinishReason,

@@ -1,6 +1,7 @@
 import { defaultPreferences } from '../canonical/call.ts'
 import type { Preferences } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
+import type { Price } from '../canonical/usage.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import { isFree } from '../catalog/effective-price.ts'
 import type { Variant } from '../catalog/model-ids.ts'
@@ -41,6 +42,8 @@ export interface Filter {
   preferences: Preferences
   /** Optional parameters that were sent. */
   parameters: readonly string[]
+  /** Estimated tokens of input; 0 where they are not known yet. */
+  inputTokens: number
   /** A batch's own list of providers, besides the preferences' one. */
   providerOnly: readonly string[] | null
   constraints: Constraints
@@ -64,7 +67,10 @@ export function exclusionOf(endpoint: Endpoint, filter: Filter): Exclusion | nul
 }
 
 /** The preference that leaves the endpoint out, or null. */
-function unwanted(endpoint: Endpoint, { preferences, parameters }: Filter): ExclusionStep | null {
+function unwanted(
+  endpoint: Endpoint,
+  { preferences, parameters, inputTokens }: Filter,
+): ExclusionStep | null {
   const { only, ignore, quantizations, maxPrice } = preferences
   if (only && !isAnyProvider(endpoint, only)) return 'provider.only'
   if (ignore.length > 0 && isAnyProvider(endpoint, ignore)) return 'provider.ignore'
@@ -73,7 +79,7 @@ function unwanted(endpoint: Endpoint, { preferences, parameters }: Filter): Excl
   if (preferences.requireZdr && !endpoint.dataPolicy.zdr) return 'provider.zdr'
   if (quantizations && !quantizations.includes(endpoint.quantization ?? 'unknown'))
     return 'provider.quantizations'
-  return maxPrice && !isAffordable(endpoint, maxPrice) ? 'provider.max_price' : null
+  return maxPrice && !isAffordable(priceAt(endpoint, inputTokens), maxPrice) ? 'provider.max_price' : null
 }
 
 function honours({ parameters }: Endpoint, sent: readonly string[]): boolean {
@@ -84,7 +90,7 @@ function honours({ parameters }: Endpoint, sent: readonly string[]): boolean {
  * Whether no stated limit is exceeded; a price that is not known exceeds every limit. `prompt` means the characters of
  * speech where there are no tokens, `audio` means seconds where audio is billed by time.
  */
-function isAffordable({ price }: Endpoint, maxPrice: NonNullable<Preferences['maxPrice']>): boolean {
+function isAffordable(price: Price, maxPrice: NonNullable<Preferences['maxPrice']>): boolean {
   const seconds = price.audioMillisecond === undefined ? undefined : price.audioMillisecond * 1000n
   return (
     isWithin(price.inputToken ?? price.character, maxPrice.prompt) &&

@@ -8,6 +8,7 @@ import { createCatalog } from '../catalog/catalog.ts'
 import type { DeploymentSource } from '../catalog/deployment-source.ts'
 import { GatewayError } from '../core/errors.ts'
 import { credentialRetryMs, failureMemoryMs } from '../core/limits.ts'
+import { demandOf } from '../../test/simulation/billing-fixtures.ts'
 import { createHealth } from './health.ts'
 import { route } from './route.ts'
 import type { RouteRequest } from './route.ts'
@@ -68,6 +69,10 @@ function seeded(seed: number): () => number {
   }
 }
 
+function callOf(sessionId: string | null) {
+  return { preferences: defaultPreferences, parameters: [], sessionId, demand: demandOf() }
+}
+
 function setUp(providers: readonly Provider[]) {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
   const catalog = createCatalog({ deployments: providers.map(source), nowMs: () => 0 })
@@ -78,7 +83,7 @@ function setUp(providers: readonly Provider[]) {
     preferences: Partial<Preferences> = {},
     changes: Partial<RouteRequest> = {},
   ): RouteRequest => ({
-    call: { preferences: { ...defaultPreferences, ...preferences }, parameters: [], sessionId: null },
+    call: { ...callOf(null), preferences: { ...defaultPreferences, ...preferences } },
     model: 'acme/large',
     modality: 'language',
     requirements: [],
@@ -226,7 +231,7 @@ describe('order', () => {
       { id: 'free', price: '0' },
       { id: 'dear', price: '9' },
     ])
-    const call = { preferences: defaultPreferences, parameters: [], sessionId: 's1' }
+    const call = callOf('s1')
     expect(namesOf({}, { call })[0]).toBe('free')
     sticky.remember({ organizationId: 'org_1', model: 'acme/large', key: 's1' }, endpoint('dear').id)
     expect(namesOf({}, { call })[0]).toBe('dear')

@@ -17,7 +17,7 @@ import type { StickyRoutes } from './sticky.ts'
 /** Everything that decides where a call for one model may go. */
 export interface RouteRequest {
   /** The call's preferences, parameters and conversation; null when only the model is in question, as for a batch. */
-  call: Pick<CallBase, 'preferences' | 'parameters' | 'sessionId'> | null
+  call: Pick<CallBase, 'preferences' | 'parameters' | 'sessionId' | 'demand'> | null
   /** The model as asked, with its variant: the call's own or one of its fallbacks. */
   model: string
   modality: Modality
@@ -54,6 +54,7 @@ export function route(request: RouteRequest): Route {
   const filter: Filter = {
     preferences,
     parameters: call?.parameters ?? none,
+    inputTokens: call?.demand.inputTokens ?? 0,
     providerOnly: request.providerOnly,
     constraints: request.constraints,
     requirements: request.requirements,

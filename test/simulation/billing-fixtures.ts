@@ -108,6 +108,7 @@ export function endpointOf(
     upstreamModel: 'model',
     modality,
     price,
+    longPrices: [],
     isPriced: true,
     contextLength: null,
     outputTokensMax: null,

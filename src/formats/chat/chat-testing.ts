@@ -45,6 +45,7 @@ export function testEndpoint(upstreamModel: string, provider = 'openai'): Endpoi
     upstreamModel,
     modality: 'language',
     price: {},
+    longPrices: [],
     isPriced: true,
     contextLength: null,
     outputTokensMax: null,

@@ -204,6 +204,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
     upstreamModel: 'tts-1',
     modality: 'speech',
     price: {},
+    longPrices: [],
     isPriced: false,
     contextLength: null,
     outputTokensMax: null,

@@ -74,6 +74,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
     upstreamModel: 'whisper-1',
     modality: 'transcription',
     price: {},
+    longPrices: [],
     isPriced: false,
     contextLength: null,
     outputTokensMax: null,
