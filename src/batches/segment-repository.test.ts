@@ -82,14 +82,12 @@ eachDatabase((_name, open) => {
       expect(await lease(database, batchId, 'other')).toBeNull()
       await world.advance(segmentLeaseMs - 1)
       expect(await lease(database, batchId, 'other')).toBeNull()
-      const [renewed] = await database.commit({
-        name: 'test',
-        statements: [renewLeases('me', segmentLeaseMs)],
-      })
+      const renewal = renewLeases('me', segmentLeaseMs, first === null ? [] : [first])
+      const [renewed] = await database.commit({ name: 'test', statements: [renewal] })
       expect(renewed).toHaveLength(1)
       await world.advance(segmentLeaseMs)
       expect(await lease(database, batchId, 'other')).toMatchObject({ epoch: 2 })
-      const [lost] = await database.commit({ name: 'test', statements: [renewLeases('me', segmentLeaseMs)] })
+      const [lost] = await database.commit({ name: 'test', statements: [renewal] })
       expect(lost).toEqual([])
     })
 

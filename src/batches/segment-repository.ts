@@ -142,12 +142,24 @@ export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): 
   }
 }
 
-/** Prolongs every lease this process still has; what is not returned has been lost. */
-export function renewLeases(owner: string, leaseMs: number): Statement {
+/**
+ * Prolongs these leases as far as this process still has them; what is not returned has been lost. Others of its own run
+ * out: nobody works on a lease whose commit got no answer, or that could not be given back.
+ */
+export function renewLeases(
+  owner: string,
+  leaseMs: number,
+  leases: readonly Pick<SegmentLease, 'batchId' | 'ordinal' | 'epoch'>[],
+): Statement {
+  const each = leases.map((_, index) => {
+    const first = index * 3 + 3
+    return `(batch_id = $${first} and ordinal = $${first + 1} and epoch = $${first + 2})`
+  })
   return {
-    sql: `update segments set lease_until_ms = now_ms() + cast($1 as bigint) where owner_id = $2 and state = 'running'
+    sql: `update segments set lease_until_ms = now_ms() + cast($1 as bigint)
+      where owner_id = $2 and state = 'running' and (${each.join(' or ')})
       returning batch_id, ordinal, epoch`,
-    params: [leaseMs, owner],
+    params: [leaseMs, owner, ...leases.flatMap(({ batchId, ordinal, epoch }) => [batchId, ordinal, epoch])],
   }
 }
 

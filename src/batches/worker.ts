@@ -124,6 +124,8 @@ export class Worker {
     for (const { run } of this.#active.values()) run.halt()
     await this.settled()
     await Promise.all(this.#rounds)
+    // The last look may have leased one more segment, to be given back untouched.
+    await this.settled()
   }
 
   /** Looks at the store soon. */
@@ -152,7 +154,9 @@ export class Worker {
     if (this.#active.size === 0) return
     const { committer, signals } = this.#parts
     const before = [...this.#active.keys()]
-    const { rows } = await committer.commit('segment.renew', [renewLeases(signals.ownerId, segmentLeaseMs)])
+    const leases = [...this.#active.values()].map(({ lease }) => lease)
+    const renewal = renewLeases(signals.ownerId, segmentLeaseMs, leases)
+    const { rows } = await committer.commit('segment.renew', [renewal])
     const kept = new Set(
       (rows?.[0] ?? []).map((row) =>
         keyOf(String(row['batch_id']), Number(row['ordinal']), Number(row['epoch'])),
@@ -286,6 +290,7 @@ export class Worker {
     const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts, share: () => this.#share() })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
+    if (this.#stopping.signal.aborted) run.stop()
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
     const ended = this.#work(batch, lease, { run, writer }).finally(() => {
       this.#active.delete(key)
@@ -326,10 +331,13 @@ export class Worker {
   }
 
   async #finish(lease: SegmentLease): Promise<void> {
-    const { payloads, committer, signals } = this.#parts
+    const { payloads, committer, signals, segments } = this.#parts
     const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
     const merged = await mergeSegment(payloads, lease, parts)
-    const { guard } = await committer.commit('segment.merge', [finishSegment(lease, signals.ownerId, merged)])
+    const swap = finishSegment(lease, signals.ownerId, merged)
+    const { guard } = await committer.commit('segment.merge', [swap], () =>
+      segments.isReferenced(merged.blob),
+    )
     // Taken over while merging: the new owner merges again.
     if (guard !== null) await payloads.delete(merged.blob)
   }
