@@ -63,8 +63,10 @@ async function commitCertainly(
         continue
       }
       const isRefusal = thrown instanceof GuardFailed || thrown instanceof UniqueViolation
-      if (isRefusal && sawUncertain && wasCommitted && (await wasCommitted()))
-        return { rows: [], guard: null }
+      const wasOurs = isRefusal && sawUncertain ? await ask(wasCommitted) : false
+      // Nobody can say whether the refusal is a repetition's, so nothing may be cleaned up.
+      if (wasOurs === null) break
+      if (wasOurs) return { rows: [], guard: null }
       if (thrown instanceof GuardFailed) return { rows: null, guard: thrown.guard, refusal: thrown }
       if (thrown instanceof UniqueViolation)
         return { rows: null, guard: thrown.table ?? 'unique', refusal: thrown }
@@ -74,4 +76,13 @@ async function commitCertainly(
     }
   }
   throw new CommitUncertain(unit.name)
+}
+
+/** Null when there is no answer. */
+async function ask(wasCommitted: (() => Promise<boolean>) | undefined): Promise<boolean | null> {
+  try {
+    return (await wasCommitted?.()) ?? false
+  } catch {
+    return null
+  }
 }

@@ -115,4 +115,37 @@ eachDatabase((_name, open) => {
       expect(process.started).toEqual([])
     })
   })
+
+  describe('a batch', () => {
+    test('that was accepted without an answer keeps its items when nobody can be asked', async () => {
+      world = new World(open)
+      let isBroken = false
+      const process = await world.process({
+        wrapDatabase: (database) =>
+          new Proxy(
+            spoiled(database, async (unit, next) => {
+              const rows = await next()
+              if (unit.name !== 'batch.accept') return rows
+              isBroken = true
+              throw failure(true)
+            }),
+            {
+              get(target, name) {
+                if (name === 'query' && isBroken) return () => Promise.reject(failure(false))
+                const member: unknown = Reflect.get(target, name, target)
+                return typeof member === 'function' ? (member.bind(target) as unknown) : member
+              },
+            },
+          ),
+      })
+      await process.batches.create(upload(batchOf(3))).then(
+        () => expect.unreachable(),
+        (error: unknown) => expect(error).toMatchObject({ type: 'batch_unavailable' }),
+      )
+      isBroken = false
+      const [batch] = await process.database.query<{ batch_id: string }>('select batch_id from batches')
+      const ended = await runToEnd(await world.process(), tracked, batch?.batch_id ?? '')
+      expect(ended.request_counts).toMatchObject({ completed: 3 })
+    })
+  })
 })
