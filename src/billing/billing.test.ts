@@ -99,6 +99,17 @@ eachDatabase((_name, _open, { openFresh }) => {
     return processOn({ database, url, org })
   }
 
+  test('a capture is charged whatever characters the caller and the provider sent', async () => {
+    const one = await begin()
+    await grant(one, 1_000_000n)
+    const hold = await one.billing.hold({ budgets: one.credits, amount: 1_000n })
+    const texts = { sessionId: 'a\0b', userId: '\ud800', nativeFinishReason: '\0' }
+    await one.billing.capture(hold, one.row('gen-nul', 300n, texts))
+    expect(one.billing.stats()).toMatchObject({ captured: 1, deadLetters: 0 })
+    expect((await one.accounts.readCredits(one.org)).totalUsage).toBe(300n)
+    await one.billing.stop()
+  })
+
   test('a hold and its capture move exactly the cost', async () => {
     const one = await begin()
     await grant(one, 1_000_000n)

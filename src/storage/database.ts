@@ -1,6 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
 
-/** What a parameter may be. Booleans are stored as 0 and 1; JSON is text; times are whole milliseconds. */
+/**
+ * What a parameter may be. Booleans are stored as 0 and 1; JSON is text; times are whole milliseconds. In a text the
+ * character NUL becomes U+FFFD.
+ */
 export type SqlValue = string | number | bigint | boolean | null | Uint8Array
 
 /** One result row as the drivers and `normaliseRow` leave it; repositories give it a type. */

@@ -1,6 +1,7 @@
 import { assert } from '../../core/assert.ts'
 import { bulkRowsMax } from '../../core/limits.ts'
 import type { SqlValue } from '../database.ts'
+import { toStorableText } from '../storable-text.ts'
 
 /** One query on its way to the server. */
 export interface Query {
@@ -84,5 +85,5 @@ function toJsonValue(value: SqlValue): string | number | null {
   if (typeof value === 'boolean') return Number(value)
   if (value instanceof Uint8Array) return `\\x${value.toHex()}`
   // Half a surrogate pair becomes U+FFFD, as it does in every other parameter; in JSON it would be refused.
-  return typeof value === 'string' ? value.toWellFormed() : value
+  return typeof value === 'string' ? toStorableText(value.toWellFormed()) : value
 }

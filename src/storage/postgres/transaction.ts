@@ -3,6 +3,7 @@ import { postgresConnectMs, transactionPauseMs, transactionTriesMax } from '../.
 import { GuardFailed } from '../database.ts'
 import type { Row, SqlValue, Statement, Unit } from '../database.ts'
 import { normaliseRows } from '../rows.ts'
+import { toStorableText } from '../storable-text.ts'
 import { toBulkQueries } from './bulk-insert.ts'
 import type { Query } from './bulk-insert.ts'
 import type { Pool } from './pool.ts'
@@ -108,9 +109,10 @@ function isRetriable(error: unknown): boolean {
   return kind === 'conflict' || kind === 'unavailable'
 }
 
-/** Parameters in the types the server expects: flags are integers, integers are eight bytes. */
+/** Parameters as the server expects them: flags are integers, integers are eight bytes, texts are storable. */
 export function toParams(params: readonly SqlValue[]): SqlValue[] {
   return params.map((value) => {
+    if (typeof value === 'string') return toStorableText(value)
     if (typeof value === 'boolean') return BigInt(value)
     return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value
   })

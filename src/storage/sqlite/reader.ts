@@ -3,6 +3,7 @@ import { readPauseMs, readTriesMax, statementCacheMax } from '../../core/limits.
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { normaliseRows } from '../rows.ts'
+import { toStorableText } from '../storable-text.ts'
 import { openReading } from './open-connection.ts'
 import { codeOf, isBusy, isUnavailable } from './sqlite-failures.ts'
 
@@ -18,7 +19,7 @@ export class Reader {
 
   /** Runs one query, given in SQLite's own SQL. */
   async query(sql: string, params: readonly SqlValue[]): Promise<Row[]> {
-    const values = params.map((value) => (typeof value === 'boolean' ? Number(value) : value))
+    const values = params.map(toBinding)
     for (let tries = 1; ; tries++) {
       try {
         return normaliseRows(this.#prepare(sql).all(...values))
@@ -53,4 +54,9 @@ export class Reader {
     const message = error instanceof Error ? error.message : String(error)
     return storageUnavailable(new StorageFailure(message, { code: codeOf(error), cause: error }))
   }
+}
+
+function toBinding(value: SqlValue): Exclude<SqlValue, boolean> {
+  if (typeof value === 'string') return toStorableText(value)
+  return typeof value === 'boolean' ? Number(value) : value
 }

@@ -26,7 +26,7 @@ test('a group crosses as text and is the same again', () => {
     '#',
     '##',
     '#12',
-    '\u0000"\\\ud83d\ude00',
+    '\u0001"\\\ud83d\ude00',
     0,
     -1.5,
     null,
@@ -48,6 +48,12 @@ test('booleans have become whole numbers, as text and with bytes', () => {
   expect(parseWireText(textOf(toWire(groupOf([true, false, 'x']))))).toEqual(groupOf([1, 0, 'x']))
   const bytes = new Uint8Array([1])
   expect(toWire(groupOf([true, bytes]))).toEqual(groupOf([1, bytes]))
+})
+
+test('a text that PostgreSQL would refuse is one that both keep, as text and with bytes', () => {
+  expect(parseWireText(textOf(toWire(groupOf(['#\0']))))).toEqual(groupOf(['#\ufffd']))
+  const bytes = new Uint8Array([1])
+  expect(toWire(groupOf(['\0', bytes]))).toEqual(groupOf(['\ufffd', bytes]))
 })
 
 function textOf(wire: ReturnType<typeof toWire>): string {

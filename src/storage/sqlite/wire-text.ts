@@ -1,4 +1,5 @@
 import type { SqlValue } from '../database.ts'
+import { isUnstorable, toStorableText } from '../storable-text.ts'
 import type { ToWriter, WireStatement, WireUnit } from './protocol.ts'
 
 type Group = Extract<ToWriter, { kind: 'group' }>
@@ -7,14 +8,19 @@ type Values = readonly SqlValue[]
 /** Begins a whole number that JSON cannot carry, and doubled a text that begins with it. */
 const mark = '#'
 const markCode = mark.charCodeAt(0)
+/** A NUL in JSON. Behind another backslash it is none, and the group is looked at in vain. */
+const escapedNul = '\\u0000'
 
 /**
  * A group as one text, which crosses to a thread for half of what cloning its hundreds of values costs. When it contains
- * bytes it is cloned after all, and comes back as a group. Booleans have become 0 and 1 in both.
+ * bytes it is cloned after all, and comes back as a group. Booleans have become 0 and 1 in both, and texts storable.
  */
 export function toWire(group: Group): string | Group {
-  if (group.units.some((unit) => unit.some(hasBytes))) return mapGroup(group, mapFlags)
-  return JSON.stringify(mapGroup(group, mapWritten))
+  if (group.units.some((unit) => unit.some(hasBytes))) return mapGroup(group, mapCloned)
+  const text = JSON.stringify(mapGroup(group, mapWritten))
+  // One look at the whole costs a fraction of a look at every value, and nearly never finds anything.
+  if (!text.includes(escapedNul)) return text
+  return JSON.stringify(mapGroup(mapGroup(group, mapCloned), mapWritten))
 }
 
 /** The group again, value for value. */
@@ -43,8 +49,10 @@ function isBytes(value: SqlValue): boolean {
 
 // Nearly all rows are as they have to be: looking is much cheaper than copying.
 
-function mapFlags(values: Values): Values {
-  return values.some((value) => typeof value === 'boolean') ? values.map(withoutFlag) : values
+function mapCloned(values: Values): Values {
+  return values.some((value) => typeof value === 'boolean' || isUnstorable(value))
+    ? values.map(plain)
+    : values
 }
 
 function mapWritten(values: Values): Values {
@@ -60,7 +68,8 @@ function mapRead(values: Values): Values {
   return values
 }
 
-function withoutFlag(value: SqlValue): SqlValue {
+function plain(value: SqlValue): SqlValue {
+  if (typeof value === 'string') return toStorableText(value)
   return typeof value === 'boolean' ? Number(value) : value
 }
 
@@ -70,7 +79,8 @@ function isMarked(value: SqlValue): value is string {
 
 function written(value: SqlValue): SqlValue {
   if (typeof value === 'bigint') return mark + value.toString()
-  return isMarked(value) ? mark + value : withoutFlag(value)
+  if (isMarked(value)) return mark + value
+  return typeof value === 'boolean' ? Number(value) : value
 }
 
 function read(value: SqlValue): SqlValue {
