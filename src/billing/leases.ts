@@ -1,5 +1,5 @@
 import { newId } from '../core/ids.ts'
-import { leaseGrantMs, leaseHeldMs, leaseMs } from '../core/limits.ts'
+import { leaseGrantMs, leaseHeldMs, leaseMs, leasesPerRoundMax, leaseUnansweredMs } from '../core/limits.ts'
 import { BudgetLocks } from './budget-locks.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { commitPoints } from './commit-points.ts'
@@ -31,9 +31,17 @@ export interface TakePlan {
 /** `refused`: some budget has less than asked, or a lease was lost meanwhile; look again. `unknown`: storage is out of order. */
 export type TakeResult = { type: 'taken' } | { type: 'refused' } | { type: 'unknown'; error: Error }
 
+/** What a take does to one lease. */
+interface LeaseChange {
+  readonly plan: TakePlan
+  readonly leaseId: string
+  readonly statement: LedgerStatement
+  readonly apply: (sentMs: number) => void
+}
+
 /**
- * The leases of this process and what changes them. Everything here but `slices` and `retired` is called while the
- * budget's lock is held.
+ * The leases of this process and what changes them. Everything here but `slices`, `retired` and `closeUnanswered` is
+ * called while the budget's lock is held.
  */
 export class Leases {
   /** The slice to grant from, per budget. */
@@ -42,6 +50,8 @@ export class Leases {
   readonly retired = new Set<Slice>()
   readonly locks = new BudgetLocks()
   readonly databaseClock: DatabaseClock
+  /** New leases whose take got no answer, with the monotonic time of asking. */
+  readonly #unanswered = new Map<string, number>()
   readonly #ledger: Ledger
   readonly #timing: Timing
 
@@ -86,9 +96,9 @@ export class Leases {
       }
       return { type: 'refused' }
     }
-    // A new lease that may exist after all is forgotten: unrenewed and without holds it returns by itself.
-    for (const { plan, apply } of leases) {
+    for (const { plan, leaseId, apply } of leases) {
       if (plan.slice) doubt(plan.slice, { apply: () => apply(sentMs), revert: () => undefined })
+      else if (this.#unanswered.size < leasesPerRoundMax) this.#unanswered.set(leaseId, sentMs)
     }
     return {
       type: 'unknown',
@@ -158,6 +168,24 @@ export class Leases {
     if (outcome.type === 'committed') this.#forget(slice)
   }
 
+  /**
+   * Ends the new leases that became real without an answer. Nobody holds from them, but their rows say what was to be
+   * held, and would keep it for as long as a call may run.
+   */
+  async closeUnanswered(): Promise<void> {
+    if (this.#unanswered.size === 0) return
+    const nowMs = this.#timing.clock.monotonicMs()
+    const found = await this.#ledger.loadLeases([...this.#unanswered.keys()])
+    for (const lease of found) {
+      const outcome = await this.#ledger.commit(commitPoints.giveBack, closeLease(lease, 'at once'))
+      if (outcome.type === 'committed') this.#unanswered.delete(lease.leaseId)
+    }
+    const there = new Set(found.map((lease) => lease.leaseId))
+    for (const [leaseId, sentMs] of this.#unanswered) {
+      if (!there.has(leaseId) && nowMs - sentMs >= leaseUnansweredMs) this.#unanswered.delete(leaseId)
+    }
+  }
+
   /** Finds out what became of the last unit about a slice, if that is not known. Rejects while storage cannot say. */
   async settleDoubt(slice: Slice): Promise<void> {
     const open = slice.doubt
@@ -169,7 +197,7 @@ export class Leases {
     else this.#lose(slice)
   }
 
-  #leaseFor(plan: TakePlan): { plan: TakePlan; statement: LedgerStatement; apply: (sentMs: number) => void } {
+  #leaseFor(plan: TakePlan): LeaseChange {
     const { slice, amount, budget, holding } = plan
     if (slice) {
       const held = slice.held - slice.owed + holding
@@ -186,7 +214,7 @@ export class Leases {
         slice.reportedHeld = held
         slice.grow(amount, sentMs, sentMs + leaseGrantMs)
       }
-      return { plan, statement, apply }
+      return { plan, leaseId: slice.leaseId, statement, apply }
     }
     const leaseId = newId('lease', this.#timing.clock.nowMs())
     const { ownerId } = this.#ledger
@@ -211,7 +239,7 @@ export class Leases {
       opened.reportedHeld = holding
       this.slices.set(budget.budgetId, opened)
     }
-    return { plan, statement: insertLease(lease), apply }
+    return { plan, leaseId, statement: insertLease(lease), apply }
   }
 
   #observe(outcome: CommitOutcome): void {

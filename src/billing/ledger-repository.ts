@@ -43,6 +43,8 @@ export interface Ledger {
   ): Promise<{ budgets: Map<string, BudgetState>; nowMs: number | null }>
   ensureBudgets(budgets: readonly BudgetRef[]): Promise<void>
   loadLease(leaseId: string): Promise<LeaseRow | null>
+  /** Those that exist among these, a few. */
+  loadLeases(leaseIds: readonly string[]): Promise<LeaseRow[]>
   /** Whether other owners have leases on one of these budgets, which a recall could bring back. */
   hasOtherLeases(budgetIds: readonly string[]): Promise<boolean>
   hasLeases(budgetId: string): Promise<boolean>
@@ -121,6 +123,10 @@ class DatabaseLedger implements Ledger {
   async loadLease(leaseId: string): Promise<LeaseRow | null> {
     const rows = await this.#leases('lease_id = $1', [leaseId])
     return rows[0] ?? null
+  }
+
+  loadLeases(leaseIds: readonly string[]): Promise<LeaseRow[]> {
+    return this.#leases(`state <> 'closed' and lease_id in (${placeholders(leaseIds.length)})`, leaseIds)
   }
 
   async hasOtherLeases(budgetIds: readonly string[]): Promise<boolean> {

@@ -30,6 +30,7 @@ export class Renewals {
 
   /** Renews what is used and closes what is not. Rejects when storage fails; then some are left for the next round. */
   async renew(): Promise<void> {
+    await this.#leases.closeUnanswered()
     await this.#forEach([...this.#leases.retired], (slice) => this.#leases.close(slice))
     await this.#forEach([...this.#leases.slices.values()], async (slice) => {
       const nowMs = this.#timing.clock.monotonicMs()
@@ -56,6 +57,7 @@ export class Renewals {
 
   /** Gives everything back that no call holds; after it, `slices` has only what running calls hold. */
   async returnAll(): Promise<void> {
+    await this.#leases.closeUnanswered()
     await this.#forEach([...this.#leases.slices.values(), ...this.#leases.retired], (slice) =>
       slice.holdsLive === 0 ? this.#leases.close(slice) : this.#leases.renew(slice, true),
     )

@@ -4,7 +4,9 @@ import { SimulatedDatabase } from '../../test/simulation/billing-store.ts'
 import { BillingWorld } from '../../test/simulation/billing-world.ts'
 import type { SimulatedProcess } from '../../test/simulation/billing-world.ts'
 import type { Hold } from './billing.ts'
+import { GatewayError } from '../core/errors.ts'
 import { creditsBudget } from './budget-ids.ts'
+import { commitPoints } from './commit-points.ts'
 
 const credits = [creditsBudget('org_a')]
 
@@ -59,6 +61,27 @@ test('a disk that never answers also stops new calls', async () => {
   one.billing.capture(hold, captureRowOf('gen-1', 70n)).catch(() => undefined)
   await world.advance(12_000)
   expect(one.billing.canAccept()).toBe(false)
+  expect(one.events.map((event) => event.type)).toEqual(['captures_failing'])
+})
+
+test('a lease whose take got no answer holds nothing back', async () => {
+  const { world, one, hold } = await begin()
+  one.billing.release(hold)
+  await world.advance(10_000)
+  const commit = one.database.commit.bind(one.database)
+  one.database.commit = async (unit) => {
+    const rows = await commit(unit)
+    if (unit.name !== commitPoints.take) return rows
+    one.database.commit = commit
+    throw new GatewayError('storage_unavailable', 'No answer.')
+  }
+  const refusal = await Promise.resolve(one.billing.hold({ budgets: credits, amount: 8_000n })).catch(
+    (error: unknown) => error,
+  )
+  expect(refusal).toMatchObject({ type: 'storage_unavailable' })
+  await world.advance(1_000)
+  expect(await one.billing.hold({ budgets: credits, amount: 8_000n })).toMatchObject({ amount: 8_000n })
+  expect(await world.findings()).toEqual([])
 })
 
 test('captures of one turn become durable in one unit', async () => {

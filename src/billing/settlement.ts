@@ -158,8 +158,9 @@ export class Settlement {
         if (entry.isOverdue || nowMs - entry.queuedMs < captureWaitMs) continue
         entry.isOverdue = true
         // Also when nothing was answered at all, a stalled disk counts as failing.
-        this.#failingSinceMs ??= entry.queuedMs
-        entry.reject(notDurable())
+        const failure = notDurable()
+        this.#noteFailure(failure, entry.queuedMs)
+        entry.reject(failure)
       }
     }
   }
@@ -292,9 +293,9 @@ export class Settlement {
     this.#report({ type: 'captures_recovered' })
   }
 
-  #noteFailure(cause: Error): void {
+  #noteFailure(cause: Error, sinceMs = this.#timing.clock.monotonicMs()): void {
     if (this.#failingSinceMs !== null) return
-    this.#failingSinceMs = this.#timing.clock.monotonicMs()
+    this.#failingSinceMs = sinceMs
     this.#report({ type: 'captures_failing', cause })
   }
 }

@@ -252,7 +252,9 @@ export const leaseIdleMs = 3_000
 export const leaseReapEveryMs = 2_000
 /** What a lost lease held stays set aside this long: the longest call that may still be running. */
 export const leaseHeldMs = 1_800_000
-/** Leases and owners looked at in one round of reaping, and leases renewed at once. */
+/** A new lease without an answer is looked for this long: longer than a commit may take. */
+export const leaseUnansweredMs = 60_000
+/** Leases and owners looked at in one round of reaping, leases renewed at once, and those looked for without an answer. */
 export const leasesPerRoundMax = 100
 /** How often an owner of unheld grants looks for recall marks, and how soon a shortage looks again. */
 export const recallWatchMs = 50

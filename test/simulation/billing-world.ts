@@ -3,7 +3,7 @@ import { createAccounts } from '../../src/billing/accounts.ts'
 import type { Accounts } from '../../src/billing/accounts.ts'
 import type { BudgetRef } from '../../src/billing/budget-ids.ts'
 import { createBilling } from '../../src/billing/billing.ts'
-import type { Billing, Hold } from '../../src/billing/billing.ts'
+import type { Billing, BillingEvent, Hold } from '../../src/billing/billing.ts'
 import type { SliceHold } from '../../src/billing/hold.ts'
 import { createInvariantsRepository } from '../../src/billing/invariants-repository.ts'
 import { checkInvariants } from '../../src/billing/invariants.ts'
@@ -53,6 +53,8 @@ export interface SimulatedProcess {
   readonly database: SimulatedDatabase
   readonly billing: Billing
   readonly accounts: Accounts
+  /** What it would log. */
+  readonly events: BillingEvent[]
   state: 'running' | 'frozen' | 'dead'
   /** How likely its requests to storage fail, from 0 to 1. */
   faultRate: number
@@ -128,13 +130,15 @@ export class BillingWorld {
         }
       },
     }
-    const billing = createBilling({ ledger, timing })
+    const events: BillingEvent[] = []
+    const billing = createBilling({ ledger, timing, report: (event) => events.push(event) })
     const accounts = createAccounts(ledger, createAccountsRepository(database))
     const process: SimulatedProcess = {
       name,
       database,
       billing,
       accounts,
+      events,
       state: 'running',
       faultRate: 0,
       isStorageDown: false,
