@@ -9,6 +9,7 @@ import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
 import { AttemptFailed, firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
+import { operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 
@@ -127,6 +128,26 @@ test('a wait longer than a caller would sit through goes back to the caller', as
     return Promise.reject(failing('upstream_rate_limited', { error: limited, retryAfterMs: 30_000 }))
   }).catch((error: unknown) => error)
   expect([tries, thrown]).toEqual([1, limited])
+})
+
+test('an item that waited long for its place has all of its time, a live caller does not', async () => {
+  let nowMs = 0
+  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+  const left: number[] = []
+  for (const priority of ['batch', 'live'] as const) {
+    const { parts, state: idle } = setUp()
+    const busy = { ...parts, clock, limiter: createLimiter({ clock }) }
+    const state = new CallState(call, { ...idle.scope, priority }, busy)
+    const only = endpoint('one')
+    const single = { ...only, deployment: { ...only.deployment, concurrencyMax: 1 } }
+    const running = await busy.limiter.acquire(single.deployment, 'live')
+    const answered = firstToAnswer([single], state, busy, async () => left.push(state.remainingMs()))
+    nowMs += 60 * 60_000
+    running.release({ type: 'other' })
+    await answered
+  }
+  const deadlineMs = operations.speech.deadlineMs
+  expect(left).toEqual([deadlineMs, deadlineMs - 60 * 60_000])
 })
 
 test('what the caller did wrong is not tried elsewhere', async () => {

@@ -36,6 +36,8 @@ export class CallState {
   candidates: readonly Endpoint[] = []
   /** The place at the provider that the running attempt takes. */
   #permit: Permit | null = null
+  /** How long a batch item has waited for places. */
+  #waitedMs = 0
   readonly #parts: ExecutionParts
 
   constructor(call: Call, scope: RequestScope, parts: ExecutionParts) {
@@ -59,9 +61,12 @@ export class CallState {
     return this.#parts.clock.monotonicMs() - this.startedMs
   }
 
-  /** Milliseconds left until the call's own deadline. */
+  /**
+   * Milliseconds left until the call's own deadline. Nobody sits waiting for a batch item: a hundred of them before a
+   * provider that takes one at a time would use up the time of the last ones before they are sent.
+   */
   remainingMs(): number {
-    return operations[this.call.operation].deadlineMs - this.elapsedMs()
+    return operations[this.call.operation].deadlineMs - this.elapsedMs() + this.#waitedMs
   }
 
   beginAttempt(endpoint: Endpoint): Attempt {
@@ -83,9 +88,15 @@ export class CallState {
   takePermit(endpoint: Endpoint): Promise<void> | null {
     const { signal, priority } = this.scope
     const permit = this.#parts.limiter.acquire(endpoint.deployment, priority, signal)
-    if (permit instanceof Promise) return permit.then((granted) => this.#keep(granted))
+    if (permit instanceof Promise) return this.#whenGranted(permit)
     this.#keep(permit)
     return null
+  }
+
+  async #whenGranted(permit: Promise<Permit>): Promise<void> {
+    const sinceMs = this.elapsedMs()
+    this.#keep(await permit)
+    if (this.scope.priority === 'batch') this.#waitedMs += this.elapsedMs() - sinceMs
   }
 
   #keep(permit: Permit): void {

@@ -13,7 +13,7 @@ export interface Operation {
   batchEndpoint: BatchEndpoint | null
   /** How its generation ids begin when it is called live. */
   generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
-  /** Longest time from the request to the end of the answer, in milliseconds. */
+  /** Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it. */
   deadlineMs: number
   /** Longest wait for the first byte of one attempt, in milliseconds. */
   firstByteTimeoutMs: number
