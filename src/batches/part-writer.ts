@@ -8,6 +8,7 @@ import {
   partCommitsMax,
   partGatherMs,
   partInlineBytesMax,
+  partQuestionsMax,
 } from '../core/limits.ts'
 import { countItems, statusGuard } from './batch-repository.ts'
 import { withBits } from './bitmap.ts'
@@ -204,8 +205,11 @@ export class PartWriter {
         prepared.failed(thrown)
         return 'failed'
       }
-      const isDurable = await this.#findOut(part)
-      if (isDurable === null) return 'unknown'
+      const isDurable = await this.#findOut(part, partCommitsMax)
+      if (isDurable === null) {
+        void this.#learnLater(part, prepared, items)
+        return 'unknown'
+      }
       if (isDurable) return this.#succeed(prepared, after, items.length)
       prepared.failed()
       return 'failed'
@@ -219,9 +223,21 @@ export class PartWriter {
     return 'committed'
   }
 
+  /**
+   * The segment goes on under another lease, but the part's holds are in doubt, and a batch cannot end while anything is
+   * held from its budget. Ends with the process, whose holds go with it.
+   */
+  async #learnLater(part: Part, prepared: PreparedCaptures, items: readonly FinishedItem[]): Promise<void> {
+    const isDurable = await this.#findOut(part, partQuestionsMax)
+    if (isDurable === null) return
+    if (isDurable) return prepared.committed()
+    prepared.failed()
+    this.#drop(items)
+  }
+
   /** Whether an uncertain part became real; null when storage does not answer for long. */
-  async #findOut(part: Part): Promise<boolean | null> {
-    for (let attempt = 0; attempt < partCommitsMax; attempt++) {
+  async #findOut(part: Part, attemptsMax: number): Promise<boolean | null> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
       try {
         return await this.#parts.parts.exists(part.id)
       } catch {

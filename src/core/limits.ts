@@ -398,6 +398,8 @@ export const gatheredBytesMax = 4_000_000
 export const partCommitsMax = 30
 export const partCommitRetryMs = 200
 export const partCommitRetryMaxMs = 5_000
+/** Questions whether a part became real, one every `partCommitRetryMaxMs`: more than fit into a batch's window. */
+export const partQuestionsMax = 20_000
 /** How long items may finish after their batch was cancelled, and when the process stops. */
 export const cancelGraceMs = 30_000
 export const workerStopMs = 20_000
