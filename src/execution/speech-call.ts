@@ -100,10 +100,11 @@ function speechBody(
   const { value: opened } = answered
   const { promise: ended, resolve: finish } = Promise.withResolvers<void>()
   let isOver = false
+  let shown: ReadableStreamDefaultController<Uint8Array> | null = null
   const settle = (ending: CallEnding) => settleSpeech(answered, work, ending)
   const watch = work.parts.streamWatch.add({
     onSilence: () => undefined,
-    onDeadline: () => void leave(),
+    onDeadline: () => void leave('deadline'),
     deadlineMs: work.state.remainingMs(),
   })
   const { signal } = work.state.scope
@@ -113,19 +114,26 @@ function speechBody(
     watch.stop()
     finish()
   }
-  const onAbort = () => void leave()
-  const leave = async () => {
+  const onAbort = () => void leave('caller')
+  const leave = async (why: 'caller' | 'deadline') => {
     if (isOver) return
     over()
     opened.response.body.cancel()
+    // Whoever still listens must neither wait for more nor take this for the end.
+    if (why === 'deadline')
+      shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
     await settle('cancelled').catch((error) =>
       work.parts.warn('a capture after a hang-up is late', { error: String(error) }),
     )
   }
   // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
-  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
   const body = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        shown = controller
+      },
       pull: async (controller) => {
         try {
           const bytes = await nextBytes(opened)
@@ -138,7 +146,7 @@ function speechBody(
           over()
         } catch (error) {
           if (isOver) return
-          if (work.state.scope.signal.aborted) return leave()
+          if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           work.state.scope.facts.errorType = toGatewayError(error).type
           work.plan.settlement.release()
@@ -147,7 +155,7 @@ function speechBody(
           controller.error(error)
         }
       },
-      cancel: leave,
+      cancel: () => leave('caller'),
     },
     { highWaterMark: 0 },
   )
@@ -196,7 +204,8 @@ function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
     upstreamId: null,
     upstreamModel: null,
     outputBytes: 0,
-    outputPieces: 0,
+    // Only what was delivered is settled; a call without any output would cost a caller who left nothing.
+    outputPieces: 1,
     reportedCostNanocredits: null,
   }
 }

@@ -1,0 +1,165 @@
+import { expect, test } from 'bun:test'
+import { createLearning } from '../billing/learning.ts'
+import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { systemClock } from '../core/clock.ts'
+import { createHealth } from '../routing/health.ts'
+import { createLimiter } from '../routing/limiter.ts'
+import { createStickyRoutes } from '../routing/sticky.ts'
+import type { ExecutionParts } from './parts.ts'
+import { noFacts, type RequestScope } from './scope.ts'
+import { executeSpeech } from './speech-call.ts'
+
+const endpoint = {
+  id: 'one/m',
+  deployment: { id: 'one', provider: 'one', providerName: 'One', concurrencyMax: null },
+  model: 'a/m',
+  modality: 'speech',
+  price: { character: 1_000_000n },
+  contextLength: null,
+  outputTokensMax: null,
+  parameters: null,
+  dataPolicy: { zdr: false, trains: false, stores: false },
+  quantization: null,
+  audio: { speechFormats: ['pcm'], defaultVoice: 'v', voices: null, inputCharactersMax: null, speed: null },
+} as unknown as Endpoint
+
+const call: SpeechCall = {
+  kind: 'speech',
+  operation: 'speech',
+  model: 'a/m',
+  fallbackModels: [],
+  preferences: defaultPreferences,
+  parameters: [],
+  demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 7 },
+  sessionId: null,
+  userId: null,
+  trace: null,
+  dropped: [],
+  input: 'seven..',
+  voice: null,
+  responseFormat: 'pcm',
+  isWav: false,
+  speed: 1,
+  references: [],
+}
+
+/** A provider that says what `read` gives, and a watch whose deadlines the test brings about. */
+function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
+  const leaving = new AbortController()
+  const deadlines: (() => void)[] = []
+  const captured: bigint[] = []
+  let cancels = 0
+  const parts = {
+    clock: systemClock,
+    learning: createLearning(),
+    health: createHealth({ clock: systemClock }),
+    limiter: createLimiter({ clock: systemClock }),
+    sticky: createStickyRoutes({ clock: systemClock }),
+    random: () => 0,
+    catalog: { resolve: (base: string) => ({ base, variant: null }), endpointsOf: () => [endpoint] },
+    billing: {
+      canAccept: () => true,
+      databaseNowMs: () => 0,
+      hold: () => ({ id: 'hold_1', amount: 0n }),
+      capture: async (_: unknown, row: { costNanocredits: bigint }) =>
+        void captured.push(row.costNanocredits),
+      release: () => void captured.push(-1n),
+    },
+    presetOf: () => ({
+      adapters: {
+        speech: {
+          dropped: () => [],
+          encode: () => ({ method: 'POST', path: '/', headers: {}, body: null }),
+          output: () => ({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 }),
+        },
+      },
+    }),
+    transport: {
+      send: async () => ({
+        status: 200,
+        headers: new Headers(),
+        readAll: () => Promise.reject(new Error('not read at once')),
+        body: {
+          read: async () => {
+            const value = await read(() => leaving.abort())
+            return value === null ? { done: true, value: undefined } : { done: false, value }
+          },
+          cancel: () => {
+            cancels += 1
+          },
+        },
+      }),
+    },
+    streamWatch: {
+      add: ({ onDeadline }: { onDeadline: () => void }) => {
+        deadlines.push(onDeadline)
+        return { touch: () => undefined, stop: () => undefined }
+      },
+    },
+    warn: () => undefined,
+  } as unknown as ExecutionParts
+  const scope = {
+    principal: {
+      organizationId: 'org_a',
+      keyId: 'key_a',
+      accountMode: 'tracked',
+      keyLimitNanocredits: null,
+      constraints: {
+        allowedModels: null,
+        ignoredModels: [],
+        allowedProviders: null,
+        ignoredProviders: [],
+        enforceZdr: false,
+        denyDataCollection: false,
+      },
+    },
+    requestId: 'req_1',
+    signal: leaving.signal,
+    priority: 'live',
+    metadata: 'none',
+    batch: null,
+    facts: noFacts(),
+  } as unknown as RequestScope
+  return { parts, scope, deadlines, captured, cancels: () => cancels }
+}
+
+test('a caller who has left when the first audio comes pays for it, and nothing goes on', async () => {
+  const { parts, scope, captured, cancels } = setUp(async (leave) => {
+    leave()
+    return new Uint8Array(48_000)
+  })
+  const outcome = await executeSpeech(call, scope, parts)
+  await Promise.race([outcome.ended, Bun.sleep(1_000).then(() => expect.unreachable())])
+  expect([captured, cancels()]).toEqual([[7n], 1])
+})
+
+test('a caller who hangs up in the middle of speech pays for its input', async () => {
+  const { parts, scope, captured, cancels } = setUp(async () => new Uint8Array(4_096))
+  const outcome = await executeSpeech(call, scope, parts)
+  const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
+  await reader.read()
+  await reader.cancel()
+  await outcome.ended
+  expect([captured, cancels()]).toEqual([[7n], 1])
+})
+
+test('speech whose time is over breaks off, so that nobody takes a part for the whole or waits for more', async () => {
+  let reads = 0
+  const ending = Promise.withResolvers<Uint8Array | null>()
+  const { parts, scope, deadlines, captured } = setUp(async () =>
+    (reads += 1) === 1 ? new Uint8Array(4_096) : ending.promise,
+  )
+  const outcome = await executeSpeech(call, scope, parts)
+  const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
+  expect((await reader.read()).value?.byteLength).toBeGreaterThan(0)
+  for (const pass of deadlines) pass()
+  ending.resolve(null)
+  const next = reader.read().then(
+    ({ done }) => (done ? 'ended' : 'went on'),
+    () => 'broke off',
+  )
+  expect(await Promise.race([next, Bun.sleep(1_000).then(() => 'waits')])).toBe('broke off')
+  await outcome.ended
+  expect(captured).toEqual([7n])
+})
