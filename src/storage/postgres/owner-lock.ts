@@ -15,6 +15,7 @@ export class OwnerLock {
   readonly #session: Pool
   readonly #freeSinceMs = new Map<string, number>()
   #isClosed = false
+  #isRetaking = false
 
   constructor(options: { url: string; ownerId: string; graceMs: number }) {
     this.#ownerId = options.ownerId
@@ -55,11 +56,17 @@ export class OwnerLock {
     await this.#session.close()
   }
 
+  /** One at a time: every try that fails closes a connection too, which asks for the next. */
   #retake(): void {
-    if (this.#isClosed) return
-    setTimeout(() => {
-      if (!this.#isClosed) this.take().catch(() => this.#retake())
-    }, postgresOwnerPauseMs)
+    if (this.#isClosed || this.#isRetaking) return
+    this.#isRetaking = true
+    setTimeout(() => void this.#takeAgain(), postgresOwnerPauseMs)
+  }
+
+  async #takeAgain(): Promise<void> {
+    const isTaken = this.#isClosed || (await succeeds(this.take()))
+    this.#isRetaking = false
+    if (!isTaken) this.#retake()
   }
 
   #remember(ownerId: string, sinceMs: number): void {
@@ -67,6 +74,13 @@ export class OwnerLock {
     if (this.#freeSinceMs.size >= ownersRememberedMax) this.#freeSinceMs.clear()
     this.#freeSinceMs.set(ownerId, sinceMs)
   }
+}
+
+function succeeds(work: Promise<void>): Promise<boolean> {
+  return work.then(
+    () => true,
+    () => false,
+  )
 }
 
 const ownersRememberedMax = 1_000

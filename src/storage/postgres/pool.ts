@@ -11,6 +11,8 @@ export interface PoolOptions {
   /** How long one use may take before every connection is given up: the network, not the server, is then to blame. */
   patienceMs: number
   onClose?: () => void
+  /** The connections were given up for new ones; what lived on them is gone. */
+  onReplaced?: () => void
 }
 
 /** Connections that are replaced when the network swallows them. */
@@ -39,8 +41,10 @@ export class Pool {
   }
 
   #replace(sql: SQL): void {
-    if (sql === this.#sql) this.#sql = connect(this.#options)
+    const isCurrent = sql === this.#sql
+    if (isCurrent) this.#sql = connect(this.#options)
     sql.close({ timeout: 0 }).catch(() => undefined)
+    if (isCurrent) this.#options.onReplaced?.()
   }
 }
 

@@ -1,11 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { Socket, TCPSocketListener } from 'bun'
 import { startPostgres, whyNoPostgres } from '../../../test/support/postgres.ts'
 import type { TestPostgres } from '../../../test/support/postgres.ts'
 import { isUncertain, UniqueViolation } from '../database.ts'
 import type { Database, DatabaseOptions, Unit } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
+import { postgresOwnerPauseMs } from '../../core/limits.ts'
+import { Signals } from '../signals.ts'
+import { OwnerLock } from './owner-lock.ts'
 import { Pool } from './pool.ts'
+import { SignalConnection } from './signal-connection.ts'
 
 const reason = whyNoPostgres()
 if (reason !== null) console.warn(`skipped on postgres: ${reason}`)
@@ -153,6 +157,37 @@ describe.skipIf(reason !== null)('postgres', () => {
     while (!database.health().ok && performance.now() < deadline) await Bun.sleep(20)
     expect(database.health()).toMatchObject({ ok: true, lastError: null })
   }, 20_000)
+
+  test('signals arrive again after the network swallowed one', async () => {
+    const proxy = proxyTo()
+    const signals = new Signals()
+    const connection = new SignalConnection(proxy.url(server.url), signals, 200)
+    await connection.open()
+    proxy.isStalled = true
+    connection.notify('work')
+    await Bun.sleep(300)
+    proxy.isStalled = false
+    await Bun.sleep(300)
+    const sender = await open(server.url)
+    const heard = Promise.withResolvers<string>()
+    signals.listen('work', () => heard.resolve('heard'))
+    const sending = setInterval(() => sender.notify('work'), 50)
+    const silence = Bun.sleep(2_000).then(() => 'nothing')
+    expect(await Promise.race([heard.promise, silence])).toBe('heard')
+    clearInterval(sending)
+    await connection.close()
+  })
+
+  test('an owner asks for its lost lock one at a time, however long the server is gone', async () => {
+    const proxy = proxyTo()
+    const lock = new OwnerLock({ url: proxy.url(server.url), ownerId: 'owner_of_test', graceMs: 0 })
+    await lock.take()
+    const takes = spyOn(lock, 'take')
+    proxy.stop()
+    await Bun.sleep(postgresOwnerPauseMs * 6)
+    expect(takes.mock.calls.length).toBeWithin(2, 8)
+    await lock.close()
+  })
 
   test('a lost connection is not a death: others wait before they believe it', async () => {
     const patient = await open(server.url, { ownerGraceMs: 60_000 })

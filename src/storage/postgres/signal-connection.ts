@@ -2,16 +2,19 @@ import type { Signals } from '../signals.ts'
 import { Pool } from './pool.ts'
 
 const channelName = 'headrace'
+/** How long a signal may take to be sent before its connection is given up. */
+const signalPatienceMs = 10_000
 
 /** The connection on which signals of every process arrive; the driver opens it again when it breaks. */
 export class SignalConnection {
   readonly #pool: Pool
   readonly #signals: Signals
   #isNotifying = false
+  #isClosed = false
   readonly #channels = new Set<string>()
 
-  constructor(url: string, signals: Signals) {
-    this.#pool = new Pool({ url, connectionsMax: 1, patienceMs: 10_000 })
+  constructor(url: string, signals: Signals, patienceMs = signalPatienceMs) {
+    this.#pool = new Pool({ url, connectionsMax: 1, patienceMs, onReplaced: () => this.#listenAgain() })
     this.#signals = signals
   }
 
@@ -37,7 +40,13 @@ export class SignalConnection {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     await this.#pool.close()
+  }
+
+  /** The driver listens again on a connection that broke, not on one of another pool. */
+  #listenAgain(): void {
+    if (!this.#isClosed) this.open().catch(() => undefined)
   }
 
   async #send(): Promise<void> {
