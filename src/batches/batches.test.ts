@@ -20,7 +20,13 @@ import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { itemAttemptsMax, segmentItemsMax, segmentLeaseMs, segmentsAtOnce } from '../core/limits.ts'
+import {
+  itemAttemptsMax,
+  retentionPageMax,
+  segmentItemsMax,
+  segmentLeaseMs,
+  segmentsAtOnce,
+} from '../core/limits.ts'
 import { parseCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome } from './item-contract.ts'
@@ -649,6 +655,39 @@ eachDatabase((_name, open) => {
       await world.advance(1)
       await process.batches.rounds.cleanUp()
       expect(await errorOf(process.batches.get(tracked, id))).toMatchObject({ type: 'not_found' })
+    })
+
+    test('keeps up with more than a page of what may go', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      const { id } = await create(process, upload(batchOf(1)))
+      await runToEnd(process, tracked, id)
+      const many = retentionPageMax + 1
+      const copies = Array.from({ length: many }, (_, index) => [`batch_old${index}`])
+      const copied = await process.database.query(`select * from batches where batch_id = $1`, [id])
+      const columns = Object.keys(copied[0] ?? {}).filter((column) => column !== 'batch_id')
+      await process.database.commit({
+        name: 'test.many',
+        statements: [
+          ...copies.map(([copy = '']) => ({
+            sql: `insert into batches (batch_id, ${columns.join(', ')}) select cast($1 as text), ${columns.join(', ')}
+              from batches where batch_id = $2`,
+            params: [copy, id],
+          })),
+          {
+            sql: `insert into idempotency_keys (claim_id, organization_id, route, owner_id, state, created_at_ms, expires_at_ms)
+              values ($1, 'org_t', 'POST /batches', 'owner', 'done', 1, 1)`,
+            rows: copies,
+          },
+        ],
+      })
+      await world.advance(30 * dayMs + 1)
+      await process.batches.rounds.cleanUp()
+      expect(await rowsIn(process, 'idempotency_keys')).toBe(0)
+      expect((await process.batches.list(tracked, new URLSearchParams())).data).toEqual([])
+      await world.advance(dayMs + 1)
+      await process.batches.rounds.cleanUp()
+      expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
     test('takes blobs without a row only when they are old and were seen before', async () => {

@@ -90,11 +90,12 @@ export function releaseClaim(claimId: string, ownerId: string): Statement {
   }
 }
 
-/** Forgets what is older than it must be remembered. */
+/** Forgets what is older than it must be remembered; a row for each. */
 export function forgetClaims(limit: number): Statement {
   return {
     sql: `delete from idempotency_keys where claim_id in (
-      select claim_id from idempotency_keys where expires_at_ms <= now_ms() order by expires_at_ms limit $1)`,
+      select claim_id from idempotency_keys where expires_at_ms <= now_ms() order by expires_at_ms limit $1)
+      returning claim_id`,
     params: [limit],
   }
 }

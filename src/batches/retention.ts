@@ -40,14 +40,27 @@ export interface RetentionParts {
  */
 export async function cleanUp(parts: RetentionParts): Promise<void> {
   await parts.idempotency.releaseLeftovers()
-  await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
-  for (const { id } of await parts.batches.listRetired(batchRetentionMs, retentionPageMax)) {
-    await parts.committer.commit('batch.delete', [markDeleted(id)])
-  }
+  await inPages(async () => {
+    const forgotten = await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
+    return forgotten.rows?.[0]?.length ?? 0
+  })
+  await inPages(async () => {
+    const retired = await parts.batches.listRetired(batchRetentionMs, retentionPageMax)
+    for (const { id } of retired) await parts.committer.commit('batch.delete', [markDeleted(id)])
+    return retired.length
+  })
   // A response may read for half a day, so the blobs outlive the row's last reader.
-  for (const id of await parts.batches.listDeleted(blobDeletionDelayMs, retentionPageMax))
-    await purge(id, parts)
+  await inPages(async () => {
+    const deleted = await parts.batches.listDeleted(blobDeletionDelayMs, retentionPageMax)
+    for (const id of deleted) await purge(id, parts)
+    return deleted.length
+  })
   for (const kind of payloadKinds) await sweepOrphans(kind, parts)
+}
+
+/** Until a page is not full, so that what comes between two passes also goes. A page says how much it had. */
+async function inPages(doPage: () => Promise<number>): Promise<void> {
+  for (let page = 0; page < retentionPagesMax; page++) if ((await doPage()) < retentionPageMax) return
 }
 
 /** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
