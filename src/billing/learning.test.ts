@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { noUsage } from '../canonical/usage.ts'
+import { modelStatsMax } from '../core/limits.ts'
 import { createLearning } from './learning.ts'
 import type { Learning, LearningSample } from './learning.ts'
 
@@ -24,6 +25,31 @@ test('the prompt ratio is 1 until enough was seen, then rather high than low', (
   teach(learning, 5, () => ({ usage: { ...noUsage, inputTokens: 200 } }))
   expect(learning.promptRatio('maker/model')).toBe(2)
   expect(learning.promptRatio('maker/other')).toBe(1)
+})
+
+test('the model that was seen least recently is forgotten first', () => {
+  const learning = createLearning()
+  const see = (model: string, count: number): void =>
+    teach(learning, count, () => ({ model, usage: { ...noUsage, outputTokens: 7 } }))
+  see('maker/busy', 20)
+  for (let index = 0; index < modelStatsMax - 1; index += 1) see(`maker/${index}`, 1)
+  see('maker/busy', 1)
+  see('maker/new', 1)
+  expect(learning.outputTokens('org_a', 'maker/busy')).toBe(7)
+})
+
+test('what was saved last is restored first, and forgotten last', () => {
+  const learning = createLearning()
+  const saved = Array.from({ length: modelStatsMax }, (_, index) => ({
+    organizationId: 'org_a',
+    model: `maker/${index}`,
+    sampleCount: 20,
+    ratioPpm: 1_000_000,
+    outputP90: 7,
+  }))
+  learning.restore(saved)
+  teach(learning, 1, () => ({ model: 'maker/new', usage: { ...noUsage, outputTokens: 7 } }))
+  expect(learning.outputTokens('org_a', 'maker/0')).toBe(7)
 })
 
 test('a ratio beyond belief is bounded', () => {

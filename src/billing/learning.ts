@@ -36,7 +36,7 @@ export interface Learning {
   promptRatio(model: string): number
   /** 90th percentile of this organization's recent answers of the model in tokens, or null until enough was seen. */
   outputTokens(organizationId: string, model: string): number | null
-  /** Figures from before the start; what was learned since counts first. */
+  /** Figures from before the start, the newest first; what was learned since counts first. */
   restore(stats: readonly ModelStats[]): void
   /** Figures that changed since the last call, at most `modelStatsSaveMax`. */
   takeChanged(): readonly ModelStats[]
@@ -73,7 +73,7 @@ class MemoryLearning implements Learning {
   }
 
   restore(stats: readonly ModelStats[]): void {
-    for (const { organizationId, model, sampleCount, ratioPpm, outputP90 } of stats) {
+    for (const { organizationId, model, sampleCount, ratioPpm, outputP90 } of stats.toReversed()) {
       if (sampleCount < modelSamplesMin || this.#entries.has(keyOf(organizationId, model))) continue
       this.#entry(organizationId, model).assume(
         organizationId === everyone ? ratioPpm : outputP90,
@@ -101,7 +101,14 @@ class MemoryLearning implements Learning {
   #entry(organizationId: string, model: string): Samples {
     const key = keyOf(organizationId, model)
     const found = this.#entries.get(key)
-    if (found) return found
+    if (found) {
+      // The order matters to nobody as long as nothing has to be forgotten.
+      if (this.#entries.size >= modelStatsMax) {
+        this.#entries.delete(key)
+        this.#entries.set(key, found)
+      }
+      return found
+    }
     const created = new Samples(organizationId, model)
     this.#entries.set(key, created)
     if (this.#entries.size > modelStatsMax) {
