@@ -2,6 +2,7 @@ import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { dayOfTransaction } from '../core/ids.ts'
 import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../core/limits.ts'
+import { amountMax, formatCredits } from '../core/money.ts'
 import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
 import { creditsBudget, keyBudgetId, windowStartOf } from './budget-ids.ts'
 import type { LimitReset } from './budget-ids.ts'
@@ -16,6 +17,7 @@ import {
   insertRefundPostings,
   lockUsage,
   organizationAccount,
+  overflowGuard,
   refundGuard,
   refundToBudget,
   refundTransactionId,
@@ -35,7 +37,7 @@ export interface CreditsBalance {
 export interface Accounts {
   /**
    * Adds credits. The transaction id makes it repeatable: a second time it changes nothing and gives `isRepeated`.
-   * Throws `invalid_request` unless the amount is positive.
+   * Throws `invalid_request` unless the amount is positive, and fits beside what was granted before.
    */
   grantCredits(grant: {
     organizationId: string
@@ -96,6 +98,7 @@ class LedgerAccounts implements Accounts {
     ])
     if (outcome.type === 'committed') return { isRepeated: false }
     if (outcome.type === 'duplicate') return { isRepeated: true }
+    if (outcome.type === 'guard' && outcome.guard === overflowGuard) throw tooMuch()
     throw outcome.type === 'guard' ? new Error(`grant failed at ${outcome.guard}`) : outcome.error
   }
 
@@ -177,6 +180,11 @@ class LedgerAccounts implements Accounts {
   async saveLearning(learning: Learning): Promise<void> {
     await this.#repository.saveModelStats(commitPoints.saveStats, learning.takeChanged())
   }
+}
+
+function tooMuch(): GatewayError {
+  const message = `An account holds at most ${formatCredits(amountMax)} credits.`
+  return new GatewayError('invalid_request', message, { param: 'amount' })
 }
 
 function requirePositive(amount: bigint): void {

@@ -110,6 +110,15 @@ eachDatabase((_name, _open, { openFresh }) => {
     await one.billing.stop()
   })
 
+  test('no grant makes an account larger than an amount can be', async () => {
+    const one = await begin()
+    const most = 2n ** 63n - 1n
+    await grant(one, most - 5n)
+    expect(await grant(one, 6n).catch((error: unknown) => error)).toMatchObject({ type: 'invalid_request' })
+    await grant(one, 5n)
+    expect((await one.accounts.readCredits(one.org)).balance).toBe(most)
+  })
+
   test('a hold and its capture move exactly the cost', async () => {
     const one = await begin()
     await grant(one, 1_000_000n)

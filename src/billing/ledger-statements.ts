@@ -1,5 +1,6 @@
 import { dayOfTransaction } from '../core/ids.ts'
 import { refundsMax } from '../core/limits.ts'
+import { amountMax } from '../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { keySubject, spendingByDay } from './spending.ts'
 
@@ -275,13 +276,17 @@ export function captureOnBudget(budgetId: string, spent: bigint, excess: bigint)
   }
 }
 
+/** The guard that fails when a budget would hold more than a column can: SQLite would make a fraction of it. */
+export const overflowGuard = 'amount_fits'
+
 /** Adds credits to a budget. */
 export function creditGrant(budgetId: string, amount: bigint): LedgerStatement {
   return {
-    sql: 'update budgets set limit_nanocredits = limit_nanocredits + $2 where budget_id = $1',
-    params: [budgetId, amount],
+    sql: `update budgets set limit_nanocredits = limit_nanocredits + $2
+      where budget_id = $1 and limit_nanocredits <= $3`,
+    params: [budgetId, amount, amountMax - amount],
     expect: 1,
-    guard: budgetGuard(budgetId),
+    guard: overflowGuard,
   }
 }
 

@@ -80,7 +80,7 @@ export function parseCredits(value: string | number): Nanocredits {
 }
 
 /** The largest whole number that a database column holds: nine billion credits. */
-const amountMax = 2n ** 63n - 1n
+export const amountMax = 2n ** 63n - 1n
 
 /** A sum as far as it fits: of what may be spent, more than there can be says no more than that. */
 export function boundedAmount(amount: Nanocredits): Nanocredits {
