@@ -54,7 +54,7 @@ export interface Batch {
   failedItems: number
   estimateNanocredits: bigint
   worstCaseNanocredits: bigint
-  /** The most the batch's budget may grow to; null means its worst case. */
+  /** The most the batch's budget may grow to; null means what its parents have. */
   maxCostNanocredits: bigint | null
   /** Budgets that the batch's own was carved out of; none when nothing limits its organization. */
   budgetParents: readonly string[]

@@ -58,12 +58,8 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
   const enlarging = new Map<string, Promise<boolean>>()
 
   async function enlargeBy(batch: Batch, amount: bigint): Promise<boolean> {
-    if (batch.maxCostNanocredits !== null) {
-      const { budgets } = await ledger.loadBudgets([refOf(batch).budgetId])
-      const limit = budgets.get(refOf(batch).budgetId)?.limit ?? 0n
-      if (limit + amount > batch.maxCostNanocredits) return false
-    }
-    const { guard } = await committer.commit('batch.enlarge', enlargeBatchStatements(refOf(batch), amount))
+    const statements = enlargeBatchStatements(refOf(batch), amount, batch.maxCostNanocredits ?? undefined)
+    const { guard } = await committer.commit('batch.enlarge', statements)
     return guard === null
   }
 

@@ -1,3 +1,4 @@
+import { amountMax } from '../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { byBudgetId } from './budget-ids.ts'
 import { ensureBudget, takeFromBudget } from './ledger-statements.ts'
@@ -5,7 +6,7 @@ import type { LedgerStatement } from './ledger-statements.ts'
 
 /** The guard that fails when a parent budget has too little for a batch: answer it with 402. */
 export const paymentRequiredGuard = 'payment_required'
-/** The guard that fails when a batch's budget still has open leases or is closed: settle it first, or it was done already. */
+/** The guard that fails when a batch's budget still has open leases, is closed or full: settle it first, or it was done already. */
 export const batchSettledGuard = 'batch_settled'
 
 /**
@@ -38,13 +39,21 @@ export function acceptBatchStatements(options: {
   ]
 }
 
-/** Moves more from the parents into an open batch budget; guards as in `acceptBatchStatements`. */
-export function enlargeBatchStatements(batch: BudgetRef, amountNanocredits: bigint): LedgerStatement[] {
+/**
+ * Moves more from the parents into an open batch budget that stays within `limitMax`; guards as in
+ * `acceptBatchStatements`. The statement looks itself: workers of several processes enlarge at once.
+ */
+export function enlargeBatchStatements(
+  batch: BudgetRef,
+  amountNanocredits: bigint,
+  limitMax = amountMax,
+): LedgerStatement[] {
   if (batch.parents.length === 0) return []
   return [
     {
-      sql: 'update budgets set limit_nanocredits = limit_nanocredits + $2 where budget_id = $1 and closed = 0',
-      params: [batch.budgetId, amountNanocredits],
+      sql: `update budgets set limit_nanocredits = limit_nanocredits + $2
+        where budget_id = $1 and closed = 0 and limit_nanocredits <= $3`,
+      params: [batch.budgetId, amountNanocredits, limitMax - amountNanocredits],
       expect: 1,
       guard: batchSettledGuard,
     },
