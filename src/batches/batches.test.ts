@@ -22,6 +22,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import {
   itemAttemptsMax,
+  principalFreshMs,
   retentionPageMax,
   segmentItemsMax,
   segmentLeaseMs,
@@ -126,6 +127,55 @@ eachDatabase((_name, open) => {
       })
       await world.grant(process, itemCost * 100n)
       expect(await runToEnd(process, prepaid, id, world)).toMatchObject({ request_counts: { completed: 4 } })
+      expect(await world.findings(process)).toEqual([])
+    })
+
+    test('short of its key’s limit goes on when the limit is raised or taken away', async () => {
+      for (const raised of [itemCost * 100n, null]) {
+        const world = await newWorld()
+        let owner = principalOf({
+          organizationId: 'org_t',
+          accountMode: 'tracked',
+          keyLimitNanocredits: itemCost * 2n,
+        })
+        const process = await world.process({ loadPrincipal: async () => owner })
+        const { id } = await create(process, upload(batchOf(2), { principal: owner }))
+        for (let look = 0; look < 5; look++) await lookOnce(process, world)
+        expect((await process.batches.get(owner, id)).object.request_counts.completed).toBe(1)
+        owner = { ...owner, keyLimitNanocredits: raised }
+        expect(await runToEnd(process, owner, id, world)).toMatchObject({ request_counts: { completed: 2 } })
+        expect(await world.findings(process)).toEqual([])
+      }
+    })
+
+    test('short of its key’s limit never grows beyond one that was lowered', async () => {
+      const world = await newWorld()
+      let owner = principalOf({
+        organizationId: 'org_t',
+        accountMode: 'tracked',
+        keyLimitNanocredits: itemCost * 100n,
+      })
+      const process = await world.process({ loadPrincipal: async () => owner })
+      const { id } = await create(process, upload(batchOf(4), { principal: owner }))
+      owner = { ...owner, keyLimitNanocredits: itemCost * 4n }
+      for (let look = 0; look < 5; look++) await lookOnce(process, world)
+      expect((await process.batches.get(owner, id)).object.request_counts.completed).toBe(3)
+      await world.advance(dayMs)
+      expect(await runToEnd(process, owner, id, world)).toMatchObject({ status: 'expired' })
+      expect(await world.findings(process)).toEqual([])
+    })
+
+    test('short of credits goes on when its organization becomes a tracked one', async () => {
+      const world = await newWorld()
+      let owner = prepaid
+      const process = await world.process({ loadPrincipal: async () => owner })
+      await world.grant(process, itemCost * 4n)
+      const { id } = await create(process, upload(batchOf(4), { principal: owner }))
+      for (let look = 0; look < 5; look++) await lookOnce(process, world)
+      expect((await process.batches.get(owner, id)).object.request_counts.completed).toBe(3)
+      owner = { ...owner, accountMode: 'tracked' }
+      expect(await runToEnd(process, owner, id, world)).toMatchObject({ request_counts: { completed: 4 } })
+      expect(await available(process)).toBe(0n)
       expect(await world.findings(process)).toEqual([])
     })
 
@@ -396,6 +446,35 @@ eachDatabase((_name, open) => {
         request_counts: { failed: 3 },
       })
       expect(process.started).toEqual([])
+    })
+
+    test('a batch whose key is taken away starts no more items of a segment that runs', async () => {
+      const world = await newWorld()
+      const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
+      let isAllowed = true
+      const process = await world.process({
+        itemsAtOnce: 4,
+        loadPrincipal: async () => (isAllowed ? tracked : null),
+        behave: async (item, own) => {
+          await gates[own.started.length - 1]?.promise
+          return answer(item, own)
+        },
+      })
+      const { id } = await create(process, upload(batchOf(6)))
+      await process.batches.rounds.look()
+      await process.batches.rounds.look()
+      await waitFor(() => process.started.length === 2)
+      isAllowed = false
+      await world.advance(principalFreshMs)
+      for (const gate of gates) gate.resolve()
+      expect(await runToEnd(process, tracked, id)).toMatchObject({
+        status: 'completed',
+        request_counts: { completed: 2, failed: 4 },
+      })
+      const results = await resultsOf(process, tracked, id)
+      expect(results.filter((result) => result.error?.type === 'permission_denied')).toHaveLength(4)
+      expect(process.started).toHaveLength(2)
+      expect(process.batches.stats().itemsRunning).toBe(0)
     })
 
     test('a batch that ended cannot be cancelled any more', async () => {

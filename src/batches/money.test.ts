@@ -4,7 +4,7 @@ import { createBilling } from '../billing/billing.ts'
 import { createLedger } from '../billing/ledger-repository.ts'
 import { createAccountsRepository } from '../billing/accounts-repository.ts'
 import { createAccounts } from '../billing/accounts.ts'
-import { insertOrganization } from '../../test/simulation/billing-fixtures.ts'
+import { insertOrganization, principalOf } from '../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import type { Database } from '../storage/database.ts'
 import type { Batch } from './batch.ts'
@@ -47,7 +47,8 @@ eachDatabase((_name, open) => {
     const workers = [moneyOf(database), moneyOf(database)]
     const accepted = workers[0]?.accept(batch, [creditsBudget('org_a')], 100n) ?? []
     await database.commit({ name: 'test', statements: accepted })
-    const enlarged = await Promise.all(workers.map((money) => money.enlarge(batch)))
+    const owner = principalOf({ organizationId: 'org_a', accountMode: 'prepaid' })
+    const enlarged = await Promise.all(workers.map((money) => money.enlarge(batch, owner)))
     expect(enlarged.filter((isEnlarged) => isEnlarged)).toHaveLength(1)
     expect(
       await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:batch_1'`),

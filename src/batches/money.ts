@@ -2,6 +2,7 @@ import {
   acceptBatchStatements,
   closeBatchStatements,
   enlargeBatchStatements,
+  parentLimitsOf,
 } from '../billing/batch-budgets.ts'
 import type {
   Billing,
@@ -31,8 +32,11 @@ export interface BatchMoney {
   recall(budgets: readonly BudgetRef[]): Promise<void>
   /** The least that is available in any of these budgets. */
   available(budgets: readonly BudgetRef[]): Promise<bigint>
-  /** Moves enough for some more items out of the parents; false when they have too little, or the caller's limit is reached. */
-  enlarge(batch: Batch): Promise<boolean>
+  /**
+   * Moves enough for some more items out of the parents, as they limit the batch's owner now; false when they have too
+   * little, or the caller's limit is reached.
+   */
+  enlarge(batch: Batch, owner: Principal): Promise<boolean>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
   settle(batch: MoneyBatch): Promise<boolean>
   /** Statements that return what is left, once, in the unit that ends the batch. */
@@ -57,15 +61,19 @@ export interface MoneyParts {
 export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyParts): BatchMoney {
   const enlarging = new Map<string, Promise<boolean>>()
 
-  async function enlargeBy(batch: Batch, amount: bigint): Promise<boolean> {
-    const statements = enlargeBatchStatements(refOf(batch), amount, batch.maxCostNanocredits ?? undefined)
+  async function enlargeBy(batch: Batch, owner: Principal, amount: bigint): Promise<boolean> {
+    const statements = enlargeBatchStatements(refOf(batch), parentLimitsOf(batch.budgetParents, owner), {
+      amountNanocredits: amount,
+      limitMax: batch.maxCostNanocredits,
+    })
     const { guard } = await committer.commit('batch.enlarge', statements)
     return guard === null
   }
 
-  async function enlargeOnce(batch: Batch): Promise<boolean> {
+  async function enlargeOnce(batch: Batch, owner: Principal): Promise<boolean> {
     const perItem = batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
-    return (await enlargeBy(batch, perItem * BigInt(enlargeItems))) || (await enlargeBy(batch, perItem))
+    const perItems = perItem * BigInt(enlargeItems)
+    return (await enlargeBy(batch, owner, perItems)) || (await enlargeBy(batch, owner, perItem))
   }
 
   return {
@@ -83,12 +91,12 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       const least = amounts.reduce((left, right) => (left < right ? left : right))
       return least < 0n ? 0n : least
     },
-    enlarge(batch) {
+    enlarge(batch, owner) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
       // All items that are short at once ask once.
       let running = enlarging.get(batch.id)
       if (!running) {
-        running = enlargeOnce(batch).finally(() => enlarging.delete(batch.id))
+        running = enlargeOnce(batch, owner).finally(() => enlarging.delete(batch.id))
         enlarging.set(batch.id, running)
       }
       return running

@@ -7,6 +7,7 @@ import {
   itemRestMaxMs,
   itemRestMinMs,
   itemRetryMs,
+  principalFreshMs,
   segmentRestMs,
 } from '../core/limits.ts'
 import type { Batch } from './batch.ts'
@@ -95,6 +96,10 @@ export class SegmentRun {
   #canEnlarge = true
   /** Monotonic time of the last item that ended. */
   #progressMs: number
+  /** As last read; null when the key may no longer be used. */
+  #owner: Principal | null = null
+  /** Monotonic time of that reading. */
+  #ownerReadMs = 0
 
   constructor(parts: SegmentRunParts) {
     this.#parts = parts
@@ -135,13 +140,13 @@ export class SegmentRun {
   }
 
   async run(): Promise<RunEnd> {
-    const { batch, lease, payloads, writer, loadPrincipal } = this.#parts
+    const { lease, payloads, writer } = this.#parts
     this.#queue = await readOpenItems(payloads, lease)
-    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
-    if (owner) await this.#startItems(owner)
+    await this.#readOwner()
+    if (this.#owner) await this.#startItems()
     while (this.#running > 0) await this.#changed.promise
     if (this.#closing !== null) this.#closeRest(this.#closing)
-    else if (owner === null) this.#endRest(ownerGone())
+    else if (this.#owner === null) this.#endRest(ownerGone())
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
     return {
@@ -152,7 +157,23 @@ export class SegmentRun {
     }
   }
 
-  async #startItems(owner: Principal): Promise<void> {
+  async #readOwner(): Promise<void> {
+    const { batch, clock, loadPrincipal } = this.#parts
+    this.#ownerReadMs = clock.monotonicMs()
+    this.#owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
+  }
+
+  /** A segment may run for hours; a key that is taken away or limited meanwhile is heeded as quickly as in live calls. */
+  async #currentOwner(): Promise<Principal | null> {
+    if (this.#parts.clock.monotonicMs() - this.#ownerReadMs >= principalFreshMs) {
+      // While storage is out of order, what was read last holds.
+      await this.#readOwner().catch(() => undefined)
+    }
+    return this.#owner
+  }
+
+  /** Until there is nothing more to start, or the owner is gone. */
+  async #startItems(): Promise<void> {
     const { limiter, writer } = this.#parts
     const { signal } = this.#starting
     while (!signal.aborted && !writer.isLost) {
@@ -162,8 +183,14 @@ export class SegmentRun {
         continue
       }
       const release = await limiter.acquire(signal)
-      if (release === null) this.#resting.push(ready)
-      else void this.#runOne(ready, owner, release)
+      const owner = release === null ? null : await this.#currentOwner()
+      if (release !== null && owner !== null && !signal.aborted) {
+        void this.#runOne(ready, owner, release)
+        continue
+      }
+      release?.()
+      this.#resting.push(ready)
+      if (this.#owner === null) return
     }
   }
 
@@ -273,7 +300,9 @@ export class SegmentRun {
   /** More money lets the item go on at once. A refusal is not asked again in this run, unless running items end. */
   async #enlarge(resting: Resting): Promise<void> {
     if (!this.#canEnlarge || this.#starting.signal.aborted) return
-    const isEnlarged = await this.#parts.money.enlarge(this.#parts.batch).catch(() => false)
+    const owner = await this.#currentOwner()
+    const { batch, money } = this.#parts
+    const isEnlarged = owner !== null && (await money.enlarge(batch, owner).catch(() => false))
     this.#canEnlarge = isEnlarged
     if (isEnlarged) resting.dueMs = 0
     this.wake()

@@ -1,7 +1,8 @@
+import type { Principal } from '../canonical/principal.ts'
 import { amountMax } from '../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
-import { byBudgetId } from './budget-ids.ts'
-import { ensureBudget, takeFromBudget } from './ledger-statements.ts'
+import { byBudgetId, creditsBudget } from './budget-ids.ts'
+import { budgetGuard, ensureBudget, takeFromBudget } from './ledger-statements.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
 
 /** The guard that fails when a parent budget has too little for a batch: answer it with 402. */
@@ -40,25 +41,66 @@ export function acceptBatchStatements(options: {
 }
 
 /**
+ * A budget that a batch was carved out of, and what it allows now: an amount that may have been changed since, what its
+ * own row says, or anything at all because it limits nobody any more.
+ */
+export interface ParentLimit {
+  readonly budgetId: string
+  readonly limit: bigint | 'as recorded' | 'none'
+}
+
+/**
+ * What the parents of a batch allow its owner now: a key's limit and an account's mode are changed so that what waits for
+ * them goes on.
+ */
+export function parentLimitsOf(parents: readonly string[], owner: Principal): readonly ParentLimit[] {
+  const { budgetId: creditsId } = creditsBudget(owner.organizationId)
+  return parents.map((budgetId) => {
+    const isCredits = budgetId === creditsId
+    if (isCredits) return { budgetId, limit: owner.accountMode === 'prepaid' ? 'as recorded' : 'none' }
+    return { budgetId, limit: owner.keyLimitNanocredits ?? 'none' }
+  })
+}
+
+/**
  * Moves more from the parents into an open batch budget that stays within `limitMax`; guards as in
  * `acceptBatchStatements`. The statement looks itself: workers of several processes enlarge at once.
  */
 export function enlargeBatchStatements(
   batch: BudgetRef,
-  amountNanocredits: bigint,
-  limitMax = amountMax,
+  parents: readonly ParentLimit[],
+  { amountNanocredits, limitMax }: { amountNanocredits: bigint; limitMax: bigint | null },
 ): LedgerStatement[] {
-  if (batch.parents.length === 0) return []
+  if (parents.length === 0) return []
   return [
     {
       sql: `update budgets set limit_nanocredits = limit_nanocredits + $2
         where budget_id = $1 and closed = 0 and limit_nanocredits <= $3`,
-      params: [batch.budgetId, amountNanocredits, limitMax - amountNanocredits],
+      params: [batch.budgetId, amountNanocredits, (limitMax ?? amountMax) - amountNanocredits],
       expect: 1,
       guard: batchSettledGuard,
     },
-    ...batch.parents.map((parent) => takeFromBudget(parent, amountNanocredits, paymentRequiredGuard)),
+    ...parents.map((parent) => takeFromParent(parent, amountNanocredits)),
   ]
+}
+
+function takeFromParent({ budgetId, limit }: ParentLimit, amount: bigint): LedgerStatement {
+  if (limit === 'as recorded') return takeFromBudget(budgetId, amount, paymentRequiredGuard)
+  if (limit === 'none') {
+    return {
+      sql: 'update budgets set granted_nanocredits = granted_nanocredits + $2 where budget_id = $1',
+      params: [budgetId, amount],
+      expect: 1,
+      guard: budgetGuard(budgetId),
+    }
+  }
+  return {
+    sql: `update budgets set granted_nanocredits = granted_nanocredits + $2, limit_nanocredits = $3
+      where budget_id = $1 and $3 - granted_nanocredits >= $2`,
+    params: [budgetId, amount, limit],
+    expect: 1,
+    guard: paymentRequiredGuard,
+  }
 }
 
 /**

@@ -7,7 +7,12 @@ import { openDatabase } from '../storage/open-database.ts'
 import { createAccountsRepository } from './accounts-repository.ts'
 import { createAccounts } from './accounts.ts'
 import type { Accounts } from './accounts.ts'
-import { acceptBatchStatements, closeBatchStatements, enlargeBatchStatements } from './batch-budgets.ts'
+import {
+  acceptBatchStatements,
+  closeBatchStatements,
+  enlargeBatchStatements,
+  parentLimitsOf,
+} from './batch-budgets.ts'
 import { batchBudget, budgetsOf, creditsBudget } from './budget-ids.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { createBilling } from './billing.ts'
@@ -381,7 +386,8 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect((await refusalOf(one.billing.hold({ budgets: [batch], amount: 1n }))).type).toBe(
       'payment_required',
     )
-    await commit(one, enlargeBatchStatements(batch, 100n))
+    const parents = parentLimitsOf(batch.parents, principalOf())
+    await commit(one, enlargeBatchStatements(batch, parents, { amountNanocredits: 100n, limitMax: null }))
     one.billing.release(await one.billing.hold({ budgets: [batch], amount: 100n }))
     await one.billing.capture(hold, one.row('gen-1', 250n, { batchId: `batch_${one.org}` }))
     expect((await one.accounts.readCredits(one.org)).balance).toBe(750n)
