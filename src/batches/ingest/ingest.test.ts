@@ -164,7 +164,7 @@ describe('an upload', () => {
         sent += 10_000
       },
     })
-    await expect(ingest(body, {}, { disk })).rejects.toThrow()
+    expect(await refusal(body, {}, { disk })).toMatchObject({ type: 'invalid_request', status: 400 })
     expect(disk.files.paths()).toEqual([])
   })
 

@@ -100,7 +100,7 @@ async function* chunksOf({ body, idleMs = uploadIdleMs }: Upload): AsyncGenerato
   try {
     for (;;) {
       timer.refresh()
-      const { done, value } = await reader.read()
+      const { done, value } = await reader.read().catch(brokenOff)
       if (isStalled) throw stalled(idleMs)
       if (done) return
       yield value
@@ -109,6 +109,13 @@ async function* chunksOf({ body, idleMs = uploadIdleMs }: Upload): AsyncGenerato
     clearTimeout(timer)
     await reader.cancel().catch(() => undefined)
   }
+}
+
+/** A caller who hangs up while sending is no fault of ours. */
+function brokenOff(cause: unknown): never {
+  if (cause instanceof GatewayError) throw cause
+  const message = 'The upload broke off before its end. Send the batch again.'
+  throw new GatewayError('invalid_request', message, { cause })
 }
 
 function stalled(idleMs: number): GatewayError {
