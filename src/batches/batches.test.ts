@@ -28,7 +28,7 @@ import {
   segmentLeaseMs,
   segmentsAtOnce,
 } from '../core/limits.ts'
-import { parseCredits } from '../core/money.ts'
+import { parseCredits, toCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome } from './item-contract.ts'
 import { systemPause } from './pause.ts'
@@ -146,6 +146,20 @@ eachDatabase((_name, open) => {
         expect(await runToEnd(process, owner, id, world)).toMatchObject({ request_counts: { completed: 2 } })
         expect(await world.findings(process)).toEqual([])
       }
+    })
+
+    test('is estimated against its key’s limit as it is now, and what the key has spent of it', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      const { id } = await create(process, upload(batchOf(2)))
+      await runToEnd(process, tracked, id)
+      const availableFor = async (items: bigint): Promise<unknown> => {
+        const principal = { ...tracked, keyLimitNanocredits: itemCost * items }
+        const created = await process.batches.create(upload(batchOf(1), { principal, isDryRun: true }))
+        return created.kind === 'estimate' ? created.object.available : created
+      }
+      expect(await availableFor(5n)).toBe(toCredits(itemCost * 3n))
+      expect(await availableFor(9n)).toBe(toCredits(itemCost * 7n))
     })
 
     test('short of its key’s limit never grows beyond one that was lowered', async () => {

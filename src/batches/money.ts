@@ -53,7 +53,7 @@ export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
 /** What `createBatchMoney` needs. */
 export interface MoneyParts {
   billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
-  ledger: Pick<Ledger, 'recall' | 'loadBudgets'>
+  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'ensureBudgets'>
   committer: Committer
   readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
 }
@@ -83,10 +83,12 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
     recall: (budgets) => ledger.recall(idsOf(budgets)),
     async available(budgets) {
+      // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
+      await ledger.ensureBudgets(budgets)
       const states = await ledger.loadBudgets(idsOf(budgets))
-      const amounts = budgets.map(({ budgetId, limitNanocredits }) => {
+      const amounts = budgets.map(({ budgetId }) => {
         const state = states.budgets.get(budgetId)
-        return state ? state.limit - state.granted : (limitNanocredits ?? 0n)
+        return state ? state.limit - state.granted : 0n
       })
       const least = amounts.reduce((left, right) => (left < right ? left : right))
       return least < 0n ? 0n : least

@@ -1,11 +1,11 @@
+import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { dayOfTransaction } from '../core/ids.ts'
 import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../core/limits.ts'
 import { amountMax, formatCredits } from '../core/money.ts'
 import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
-import { creditsBudget, keyBudgetId, windowStartOf } from './budget-ids.ts'
-import type { LimitReset } from './budget-ids.ts'
+import { budgetsOf, creditsBudget, windowStartOf } from './budget-ids.ts'
 import { commitPoints } from './commit-points.ts'
 import type { Learning } from './learning.ts'
 import type { Ledger } from './ledger-repository.ts'
@@ -59,8 +59,8 @@ export interface Accounts {
    */
   reconcileCredits(organizationId: string): Promise<CreditsBalance>
   readKeyUsage(keyId: string): Promise<UsageTotals>
-  /** What is left of a key's limit in the current window; may be negative. */
-  readKeyRemaining(keyId: string, limitNanocredits: bigint, reset: LimitReset | null): Promise<bigint>
+  /** What is left of a key's limit in the current window; may be negative. Null for a key without a limit. */
+  readKeyRemaining(principal: Principal): Promise<bigint | null>
   /** The usage row of one generation, or null when it is unknown or belongs to another organization. */
   findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null>
   /** Newest first. */
@@ -158,10 +158,14 @@ class LedgerAccounts implements Accounts {
     })
   }
 
-  async readKeyRemaining(keyId: string, limitNanocredits: bigint, reset: LimitReset | null): Promise<bigint> {
-    const windowStartMs = windowStartOf(reset, await this.#repository.loadNow())
-    const spent = await this.#repository.loadSpent(keyBudgetId(keyId, windowStartMs))
-    return limitNanocredits - (spent ?? 0n)
+  async readKeyRemaining(principal: Principal): Promise<bigint | null> {
+    const budgets = budgetsOf(principal, await this.#repository.loadNow())
+    const budget = budgets.find(({ kind }) => kind === 'key_limit')
+    if (budget?.limitNanocredits == null) return null
+    // A limit that no call has met yet begins with what the key had spent before it was set.
+    if ((await this.#repository.loadSpent(budget.budgetId)) === null)
+      await this.#ledger.ensureBudgets([budget])
+    return budget.limitNanocredits - ((await this.#repository.loadSpent(budget.budgetId)) ?? 0n)
   }
 
   async findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null> {

@@ -227,10 +227,8 @@ eachDatabase((_name, _open, { openFresh }) => {
   test('credits and a key limit are held together, and the scarcer one refuses', async () => {
     const one = await begin()
     await grant(one, 1_000n)
-    const budgets = budgetsOf(
-      one.principal({ keyLimitNanocredits: 150n, keyLimitReset: 'daily' }),
-      Date.now(),
-    )
+    const principal = one.principal({ keyLimitNanocredits: 150n, keyLimitReset: 'daily' })
+    const budgets = budgetsOf(principal, Date.now())
     const hold = await one.billing.hold({ budgets, amount: 100n })
     const refused = await refusalOf(one.billing.hold({ budgets, amount: 100n }))
     expect(refused.metadata).toMatchObject({
@@ -238,8 +236,19 @@ eachDatabase((_name, _open, { openFresh }) => {
       available_nanocredits: '50',
     })
     await one.billing.capture(hold, one.row('gen-1', 20n))
-    expect(await one.accounts.readKeyRemaining(one.keyId, 150n, 'daily')).toBe(130n)
+    expect(await one.accounts.readKeyRemaining(principal)).toBe(130n)
     await one.billing.hold({ budgets, amount: 130n })
+    await expectSound(one.database)
+  })
+
+  test('what is left of a limit that was just set takes off what the key had spent', async () => {
+    const one = await begin()
+    await grant(one, 1_000n)
+    expect(await one.accounts.readKeyRemaining(one.principal())).toBeNull()
+    const hold = await one.billing.hold({ budgets: one.credits, amount: 100n })
+    await one.billing.capture(hold, one.row('gen-1', 40n))
+    const limited = one.principal({ keyLimitNanocredits: 150n })
+    expect(await one.accounts.readKeyRemaining(limited)).toBe(110n)
     await expectSound(one.database)
   })
 

@@ -51,7 +51,7 @@ async function describeKey(principal: Principal, parts: HttpParts): Promise<Reco
   const [key, used, remaining] = await Promise.all([
     parts.keys.load(principal.organizationId, principal.keyHash),
     parts.accounts.readKeyUsage(principal.keyId),
-    limit === null ? null : parts.accounts.readKeyRemaining(principal.keyId, limit, reset),
+    parts.accounts.readKeyRemaining(principal),
   ])
   const perMinute = principal.rates.key.requestsPerMinute
   return {
