@@ -1,5 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recordingContext } from '../../test/story/command-context.ts'
@@ -67,6 +67,15 @@ test('a batch is estimated, asked about, followed, and its results saved', async
   expect(context.output()).toContain('completed: 1 answered, 0 failed, cost $0.000012')
   expect(readFileSync(resultsPath, 'utf8')).toBe('{"custom_id":"1"}\n')
   expect(existsSync(`${resultsPath}.partial`)).toBe(false)
+})
+
+test('results that cannot be saved are not lost, and the command to get them is told', async () => {
+  mkdirSync(resultsPath)
+  const context = recordingContext({ env: fakeGateway(), ask: () => Promise.resolve('y') })
+  expect(await runCommand(['batch', 'run', path], context)).toBe(1)
+  expect(context.errors()).toContain('The results could not be saved')
+  expect(context.errors()).toContain('npx headrace batch watch batch_1 --out')
+  rmSync(resultsPath, { recursive: true })
 })
 
 test('without a yes nothing is sent', async () => {

@@ -158,22 +158,27 @@ async function saveResults(
   const response = await client.send(`/batches/${encodeURIComponent(batch.id)}/results`, { key })
   if (!response.ok || !response.body) throw refusal(response.status, await readJson(response))
   const partial = `${path}.partial`
-  const writer = Bun.file(partial).writer()
   let bytes = 0
   try {
-    for await (const chunk of response.body) {
-      bytes += chunk.byteLength
-      await writer.write(chunk)
-      await writer.flush()
+    const writer = Bun.file(partial).writer()
+    try {
+      for await (const chunk of response.body) {
+        bytes += chunk.byteLength
+        await writer.write(chunk)
+        await writer.flush()
+      }
+    } finally {
+      await writer.end()
     }
-  } catch {
+    await rename(partial, path)
+  } catch (error) {
+    // The batch is paid for: whatever stands in the way of the file, its results can be had again.
+    const reason = error instanceof Error ? error.message : String(error)
     throw new CommandFailure(
-      `The results broke off after ${size(bytes)}. Get them again: npx headrace batch watch ${batch.id} --out ${path}`,
+      `The results could not be saved, after ${size(bytes)}: ${reason}. ` +
+        `Get them again: npx headrace batch watch ${batch.id} --out ${path}`,
       { isPassing: true },
     )
-  } finally {
-    await writer.end()
   }
-  await rename(partial, path)
   context.write(`results: ${path} (${size(bytes)})\n`)
 }
