@@ -61,8 +61,9 @@ test('a group is full at its rows, and a larger unit is a group of its own', asy
     queue.add({ ...unit, rowsEstimate: 9 }),
     queue.add(unit),
   ]
+  // Those of the later groups are given up on after a while, when this test is long over.
+  void Promise.allSettled(all)
   await runner.next()
-  for (let more = 1; more < 4; more++) void runner.next()
   const sizes = runner.groups.map((group) => group.length)
   expect(sizes).toEqual([10, 5, 1, 2])
   expect(all.length).toBe(18)
@@ -81,7 +82,7 @@ test('only after a large group do later units gather for a while', async () => {
   await turn()
   await queue.add({ ...unit, rowsEstimate: writerBusyRows })
   await turn()
-  void queue.add(unit)
+  void queue.add(unit).catch(() => undefined)
   await turn()
   await turn()
   expect(groups).toEqual([1, 1])
