@@ -93,8 +93,9 @@ class LedgerAccounts implements Accounts {
     const budget = creditsBudget(grant.organizationId)
     const outcome = await this.#ledger.commit(commitPoints.grant, [
       ensureBudget(budget),
-      creditGrant(budget.budgetId, grant.amountNanocredits),
+      // First of the two, so that a repetition is known as one also where no more would fit.
       insertGrantPostings(grant),
+      creditGrant(budget.budgetId, grant.amountNanocredits),
     ])
     if (outcome.type === 'committed') return { isRepeated: false }
     if (outcome.type === 'duplicate') return { isRepeated: true }

@@ -120,7 +120,14 @@ eachDatabase((_name, _open, { openFresh }) => {
     const most = 2n ** 63n - 1n
     await grant(one, most - 5n)
     expect(await grant(one, 6n).catch((error: unknown) => error)).toMatchObject({ type: 'invalid_request' })
-    await grant(one, 5n)
+    const last = {
+      organizationId: one.org,
+      amountNanocredits: 5n,
+      transactionId: `grant-last-${one.org}`,
+      createdAtMs: 1,
+    }
+    await one.accounts.grantCredits(last)
+    expect(await one.accounts.grantCredits(last)).toEqual({ isRepeated: true })
     expect((await one.accounts.readCredits(one.org)).balance).toBe(most)
   })
 

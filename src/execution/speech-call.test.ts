@@ -16,6 +16,7 @@ const endpoint = {
   model: 'a/m',
   modality: 'speech',
   price: { character: 1_000_000n },
+  longPrices: [],
   contextLength: null,
   outputTokensMax: null,
   parameters: null,
