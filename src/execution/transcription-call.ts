@@ -50,7 +50,8 @@ export async function executeTranscription(
         return adapter.decode(bytes, call, endpoint)
       },
     )
-    const { row, shown } = state.charge(answered.attempt, readingOf(answered.value, call), 'completed')
+    const reading = readingOf(answered.value, call, answered.endpoint)
+    const { row, shown } = state.charge(answered.attempt, reading, 'completed')
     await plan.settlement.capture(row)
     return {
       generationId: state.generationId,
@@ -65,12 +66,17 @@ export async function executeTranscription(
   }
 }
 
-/** The provider's figures first, the container's length second; without either the meter estimates. */
-function readingOf(transcription: CanonicalTranscription, call: TranscriptionCall): MeterReading {
+/** The provider's figures first, the container's length second; without what the price asks for the meter estimates. */
+function readingOf(
+  transcription: CanonicalTranscription,
+  call: TranscriptionCall,
+  endpoint: Endpoint,
+): MeterReading {
   const { tokens, durationSeconds } = transcription
   const measured = call.measuredMilliseconds
   const audioMilliseconds = durationSeconds === null ? (measured ?? 0) : Math.round(durationSeconds * 1000)
-  const isKnown = tokens !== null || audioMilliseconds > 0
+  // A length alone says nothing where tokens are billed: it would make the transcript free.
+  const isKnown = tokens !== null || (audioMilliseconds > 0 && !billsTokens(endpoint))
   return {
     usage: isKnown
       ? {
@@ -86,8 +92,12 @@ function readingOf(transcription: CanonicalTranscription, call: TranscriptionCal
     nativeFinishReason: null,
     upstreamId: transcription.upstreamId,
     upstreamModel: null,
-    outputBytes: 0,
+    outputBytes: Buffer.byteLength(transcription.text),
     outputPieces: 0,
     reportedCostNanocredits: null,
   }
+}
+
+function billsTokens({ price }: Endpoint): boolean {
+  return price.audioMillisecond === undefined && (price.inputAudioToken ?? price.inputToken) !== undefined
 }
