@@ -13,6 +13,7 @@ const openAiChatOptions: ChatQuirkOptions = {
   maxTokensField: 'max_completion_tokens',
   accepts: openAiMembers,
   developerRole: true,
+  answerMembers: true,
   userLengthMax: 64,
 }
 const openAiEmbeddingsOptions: EmbeddingsQuirkOptions = { base64: true, tokenArrays: true, user: true }

@@ -53,6 +53,34 @@ test('chat', async () => {
   )
 })
 
+test('a loop of tools: the answer goes back as it came, with what the tool said', async () => {
+  const tools = [
+    {
+      type: 'function' as const,
+      function: { name: 'weather', parameters: { type: 'object', properties: {} } },
+    },
+  ]
+  const asked = await client.chat.completions.create({
+    model: 'openai/gpt-4o-mini',
+    messages,
+    tools,
+    tool_choice: 'required',
+  })
+  const message = asked.choices[0]?.message
+  const call = message?.tool_calls?.[0]
+  if (!message || !call) throw new Error('no tool was called')
+  await calling(
+    'chat.completions.create',
+    () =>
+      client.chat.completions.create({
+        model: 'openai/gpt-4o-mini',
+        messages: [...messages, message, { role: 'tool', tool_call_id: call.id, content: 'sun' }],
+        tools,
+      }),
+    ({ choices: [choice] }) => choice?.finish_reason === 'stop',
+  )
+})
+
 test('streaming chat, with tools and usage', async () => {
   const { text, total, finish } = await calling(
     'chat.completions.create stream',

@@ -6,8 +6,14 @@ import type { ChatQuirks } from './chat-quirks.ts'
 const marks = {
   developer: Buffer.from('"developer"'),
   name: Buffer.from('"name"'),
+  arguments: Buffer.from('"arguments"'),
+  index: Buffer.from('"index"'),
   toolCall: Buffer.from('"tool_call'),
   reasoning: Buffer.from('"reasoning'),
+  cacheControl: Buffer.from('"cache_control"'),
+  images: Buffer.from('"images"'),
+  annotations: Buffer.from('"annotations"'),
+  refusal: Buffer.from('"refusal"'),
 }
 
 /**
@@ -28,7 +34,30 @@ function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (quirks.reasoningHistory !== 'keep' && bytes.includes(marks.reasoning)) return true
   if (!quirks.developerRole && bytes.includes(marks.developer)) return true
   if (!quirks.messageNames && bytes.includes(marks.name)) return true
-  return quirks.shortToolCallIds && bytes.includes(marks.toolCall)
+  if (isStrict(quirks) && hasAdditions(bytes, quirks)) return true
+  return bytes.includes(marks.toolCall) && needsEditOfTools(bytes, quirks)
+}
+
+/** Hosts that refuse what they do not know are not sent what only the contract knows. */
+function isStrict({ unknownMembers }: ChatQuirks): boolean {
+  return unknownMembers === 'drop'
+}
+
+function hasAdditions(bytes: Buffer, { answerMembers }: ChatQuirks): boolean {
+  if (bytes.includes(marks.cacheControl) || bytes.includes(marks.images)) return true
+  return !answerMembers && (bytes.includes(marks.refusal) || bytes.includes(marks.annotations))
+}
+
+/** Every call of a tool has one name and arguments: more names than that are somebody's, perhaps a tool's. */
+function needsEditOfTools(bytes: Buffer, quirks: ChatQuirks): boolean {
+  if (quirks.shortToolCallIds || bytes.includes(marks.index)) return true
+  return isStrict(quirks) && countOf(marks.name, bytes) > countOf(marks.arguments, bytes)
+}
+
+function countOf(mark: Buffer, bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) count += 1
+  return count
 }
 
 function adaptMessage(message: Record<string, unknown>, quirks: ChatQuirks): Record<string, unknown> {
@@ -36,8 +65,28 @@ function adaptMessage(message: Record<string, unknown>, quirks: ChatQuirks): Rec
   if (!quirks.developerRole && adapted['role'] === 'developer') adapted['role'] = 'system'
   if (!quirks.messageNames) delete adapted['name']
   adaptReasoning(adapted, quirks)
-  if (quirks.shortToolCallIds) adaptToolCallIds(adapted)
+  if (isStrict(quirks)) removeAdditions(adapted, quirks)
+  adaptToolCalls(adapted, quirks)
   return adapted
+}
+
+/** What clients of the contract send along, and what they send back of the gateway's own answers. */
+function removeAdditions(message: Record<string, unknown>, { answerMembers }: ChatQuirks): void {
+  delete message['cache_control']
+  delete message['images']
+  if (message['role'] === 'tool') delete message['name']
+  if (Array.isArray(message['content'])) message['content'] = message['content'].map(withoutCacheControl)
+  if (answerMembers) return
+  const { refusal } = message
+  delete message['refusal']
+  delete message['annotations']
+  if (typeof refusal === 'string') message['content'] ??= refusal
+}
+
+function withoutCacheControl(part: unknown): unknown {
+  if (!isRecord(part) || part['cache_control'] === undefined) return part
+  const { cache_control: _removed, ...rest } = part
+  return rest
 }
 
 function adaptReasoning(message: Record<string, unknown>, { reasoningHistory }: ChatQuirks): void {
@@ -49,13 +98,17 @@ function adaptReasoning(message: Record<string, unknown>, { reasoningHistory }: 
   if (reasoningHistory !== 'drop' && typeof reasoning === 'string') message[reasoningHistory] = reasoning
 }
 
-function adaptToolCallIds(message: Record<string, unknown>): void {
+function adaptToolCalls(message: Record<string, unknown>, { shortToolCallIds }: ChatQuirks): void {
   const { tool_call_id: answered, tool_calls: calls } = message
-  if (typeof answered === 'string') message['tool_call_id'] = toShortId(answered)
+  if (shortToolCallIds && typeof answered === 'string') message['tool_call_id'] = toShortId(answered)
   if (!Array.isArray(calls)) return
-  message['tool_calls'] = calls.map((call: unknown) =>
-    isRecord(call) && typeof call['id'] === 'string' ? { ...call, id: toShortId(call['id']) } : call,
-  )
+  message['tool_calls'] = calls.map((call: unknown) => {
+    if (!isRecord(call)) return call
+    // The contract's answers number their calls; OpenAI refuses the number when it comes back.
+    const { index: _removed, ...rest } = call
+    const { id } = rest
+    return shortToolCallIds && typeof id === 'string' ? { ...rest, id: toShortId(id) } : rest
+  })
 }
 
 const shortIdPattern = /^[a-zA-Z0-9]{9}$/

@@ -29,6 +29,8 @@ export interface ChatQuirkOptions {
   developerRole?: boolean
   /** Whether `messages[].name` is accepted. Default true. */
   messageNames?: boolean
+  /** Whether an assistant's message may come back with `refusal` and `annotations`, as OpenAI's own answers have them. Default false. */
+  answerMembers?: boolean
   /** Whether tool call ids must be nine letters or digits; foreign ones are then rewritten consistently. Default false. */
   shortToolCallIds?: boolean
   /** The least temperature instead of 0, where 0 is refused or replaced. */
@@ -104,6 +106,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     toolChoiceRequired: options.toolChoiceRequired ?? 'required',
     developerRole: options.developerRole ?? false,
     messageNames: options.messageNames ?? true,
+    answerMembers: options.answerMembers ?? false,
     shortToolCallIds: options.shortToolCallIds ?? false,
     temperatureMin: options.temperatureMin ?? 0,
     choicesMax: options.choicesMax ?? null,

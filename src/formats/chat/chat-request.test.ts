@@ -339,6 +339,71 @@ describe('a conversation for a provider', () => {
     expect(adapted({ developerRole: true, reasoningHistory: 'keep' })).toEqual(history)
   })
 
+  // The answer as the gateway shows it, and what clients of the contract add when they send it back.
+  const echoed = [
+    { role: 'user', content: [{ type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }] },
+    {
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      annotations: [],
+      images: [],
+      cache_control: { type: 'ephemeral' },
+      tool_calls: [
+        { id: 'call_0', index: 0, type: 'function', function: { name: 'f', arguments: '{"index":0}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_0', name: 'f', content: '{"index":1}' },
+    { role: 'user', name: 'ann', content: 'go on' },
+  ]
+  const echo = (options: ChatQuirkOptions) =>
+    encode({ messages: echoed }, options).wire['messages'] as Record<string, unknown>[]
+  const [, { tool_calls: shownCalls, ...shownAnswer }] = echoed as [unknown, Record<string, unknown>]
+  const [shownCall] = shownCalls as [Record<string, unknown>]
+  const { index: _index, ...sentCall } = shownCall
+
+  test('is without what the contract adds to messages, where the provider would refuse it', () => {
+    expect(echo({})).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      { role: 'assistant', content: null, tool_calls: [sentCall] },
+      { role: 'tool', tool_call_id: 'call_0', content: '{"index":1}' },
+      { role: 'user', name: 'ann', content: 'go on' },
+    ])
+    expect(echo({ answerMembers: true })[1]).toEqual({
+      role: 'assistant',
+      content: null,
+      refusal: null,
+      annotations: [],
+      tool_calls: [sentCall],
+    })
+  })
+
+  test('loses nothing but the gateway’s own index on its way to servers that take any member', () => {
+    const [first, second, ...rest] = echo({ unknownMembers: 'forward' })
+    expect([first, ...rest]).toEqual([echoed[0], echoed[2], echoed[3]] as Record<string, unknown>[])
+    expect(second).toEqual({ ...shownAnswer, tool_calls: [sentCall] })
+  })
+
+  test('has what was refused as text, where a refusal cannot be sent', () => {
+    const refused = [{ role: 'assistant', content: null, refusal: 'No.' }, ...messages]
+    expect(encode({ messages: refused }).wire['messages']).toEqual([
+      { role: 'assistant', content: 'No.' },
+      ...messages,
+    ])
+  })
+
+  test('goes as it came when there is nothing to mend', () => {
+    const plain = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: null, tool_calls: [sentCall] },
+      { role: 'tool', tool_call_id: 'call_0', content: 'done' },
+    ]
+    const text = JSON.stringify(plain).replaceAll(':', ' : ')
+    const body = `{"model":"a/b","messages":${text}}`
+    const call = decodeChatRequest(new TextEncoder().encode(body), { sessionIdHeader: null })
+    expect(textOf(encodeChatRequest(call, testEndpoint('up/stream'), chatQuirks()).body)).toContain(text)
+  })
+
   test('has call ids of nine letters or digits that still match their results', () => {
     const [, second, third] = adapted({ shortToolCallIds: true })
     const [call] = (second?.['tool_calls'] ?? []) as { id: string }[]

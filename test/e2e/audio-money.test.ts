@@ -1,0 +1,151 @@
+import { afterAll, expect, test } from 'bun:test'
+import { systemClock } from '../../src/core/clock.ts'
+import { operations } from '../../src/execution/operations.ts'
+import { at, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+
+// What audio costs when the caller leaves, and when the provider says nothing about what was used.
+
+const upstream = startScriptedUpstream()
+const gateway = await startTestGateway({
+  providers: () => [
+    {
+      preset: 'custom',
+      id: 'acme',
+      base_url: upstream.url,
+      weight: 1,
+      discover: false,
+      models: [
+        { id: 'acme/voice', upstream: 'voice', modality: 'speech', prices: { characters_per_million: '10' } },
+        {
+          id: 'acme/tokens',
+          upstream: 'tokens',
+          modality: 'transcription',
+          prices: { input_per_million: '2', output_per_million: '8' },
+        },
+        {
+          id: 'acme/minutes',
+          upstream: 'minutes',
+          modality: 'transcription',
+          prices: { audio_per_minute: '0.006' },
+        },
+      ],
+    },
+  ],
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+
+async function usageOf(response: Response): Promise<unknown> {
+  const id = response.headers.get('x-generation-id') ?? ''
+  const { json } = await until(
+    () => gateway.get(`/generation?id=${id}`),
+    ({ status }) => status === 200,
+  )
+  return at(json, 'data')
+}
+
+/** Audio that begins and does not end before somebody leaves. */
+function endless(first: Uint8Array): Response {
+  return new Response(
+    new ReadableStream({
+      start: (controller) => controller.enqueue(first),
+    }),
+    { headers: { 'content-type': 'audio/pcm' } },
+  )
+}
+
+test('a caller who hangs up after sound has come pays for the whole text', async () => {
+  upstream.answer(() => endless(new Uint8Array(9_600)))
+  const response = await gateway.request('/audio/speech', {
+    method: 'POST',
+    body: { model: 'acme/voice', voice: 'any', input: 'Hello there.' },
+  })
+  const reader = response.body?.getReader()
+  expect((await reader?.read())?.value?.byteLength).toBeGreaterThan(0)
+  await reader?.cancel()
+  const usage = await usageOf(response)
+  expect(at(usage, 'cancelled')).toBe(true)
+  expect(at(usage, 'headrace.characters')).toBe(12)
+  expect(at(usage, 'total_cost')).toBe(0.00012)
+})
+
+function transcribe(model: string) {
+  const form = new FormData()
+  form.set('model', model)
+  form.set('file', new File([toneWav(3)], 'tone.wav', { type: 'audio/wav' }))
+  return gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+}
+
+test('a transcript that is billed by tokens and came without any is estimated, never free', async () => {
+  upstream.answer(() => Response.json({ text: 'what was said in three seconds' }))
+  const response = await transcribe('acme/tokens')
+  expect(response.status).toBe(200)
+  const shown = (await response.json()) as unknown
+  // Ten tokens for each second of audio, a third of a token for each byte of text.
+  expect(at(shown, 'usage')).toMatchObject({ input_tokens: 30, output_tokens: 10, seconds: 3 })
+  const usage = await usageOf(response)
+  expect(at(usage, 'headrace.is_estimated')).toBe(true)
+  expect(at(usage, 'total_cost')).toBe(0.00014)
+})
+
+test('a transcript that is billed by time needs no tokens', async () => {
+  upstream.answer(() => Response.json({ text: 'what was said' }))
+  const response = await transcribe('acme/minutes')
+  expect(response.status).toBe(200)
+  await response.text()
+  const usage = await usageOf(response)
+  expect(at(usage, 'headrace.is_estimated')).toBe(false)
+  expect(at(usage, 'total_cost')).toBe(0.0003)
+})
+
+test('speech that runs out of its time breaks off, and is paid like a speech the caller left', async () => {
+  let jumpedMs = 0
+  const late = await startTestGateway({
+    providers: () => [
+      {
+        preset: 'custom',
+        id: 'acme',
+        base_url: upstream.url,
+        weight: 1,
+        discover: false,
+        models: [
+          {
+            id: 'acme/voice',
+            upstream: 'voice',
+            modality: 'speech',
+            prices: { characters_per_million: '10' },
+          },
+        ],
+      },
+    ],
+    hooks: {
+      clock: {
+        nowMs: () => systemClock.nowMs(),
+        monotonicMs: () => systemClock.monotonicMs() + jumpedMs,
+      },
+      keepAliveMs: 20,
+      writeLog: () => undefined,
+    },
+  })
+  upstream.answer(() => {
+    jumpedMs = operations.speech.deadlineMs - 100
+    return endless(new Uint8Array(9_600))
+  })
+  const response = await late.request('/audio/speech', {
+    method: 'POST',
+    body: { model: 'acme/voice', voice: 'any', input: 'Hello there.' },
+  })
+  expect(response.status).toBe(200)
+  const ending = await Promise.race([
+    response.bytes().then(
+      () => 'whole',
+      () => 'broken off',
+    ),
+    Bun.sleep(5_000).then(() => 'silent'),
+  ])
+  await late.stop()
+  expect(ending).toBe('broken off')
+})
