@@ -36,6 +36,8 @@ export interface PricingJson {
 
 /** How a model is shown: which of its endpoints the reader may use (all by default), and under which id. */
 export interface RenderOptions {
+  /** Prefix of every path of this gateway; empty by default. */
+  basePath?: string
   endpoints?: readonly Endpoint[]
   /** `batch` renders the entry for batches. Emulated batches cost what live calls cost. */
   variant?: 'batch'
@@ -71,8 +73,16 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
     supported_parameters: supportedParameters(model, endpoints),
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
-    links: { details: `/api/v1/model/${model.id}` },
+    links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
   }
+}
+
+/** Names of local files and tags are ids too, so anything may stand in them; colons are common and need no escape. */
+function toPath(modelId: string): string {
+  return modelId
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll('%3A', ':'))
+    .join('/')
 }
 
 /** The cheapest endpoint, those without a known price last; undefined when there is none. */

@@ -39,7 +39,13 @@ catalog.replaceDiscovered(
 )
 
 const list = (query: string, constraints: Constraints | null = null) =>
-  listModels(catalog, { query: new URLSearchParams(query), constraints, nowMs, path: '/api/v1/models' })
+  listModels(catalog, {
+    query: new URLSearchParams(query),
+    constraints,
+    nowMs,
+    basePath: '',
+    path: '/api/v1/models',
+  })
 const idsOf = (query: string, constraints: Constraints | null = null) =>
   list(query, constraints).data.map(({ id }) => id)
 
@@ -127,7 +133,7 @@ test('constraints hide what the reader may not use', () => {
 })
 
 test('the count and the embedding list are the same list seen otherwise', () => {
-  const options = { query: new URLSearchParams(), constraints: null, nowMs, path: '/v1/models' }
+  const options = { query: new URLSearchParams(), constraints: null, nowMs, basePath: '', path: '/v1/models' }
   expect(countModels(catalog, options)).toEqual({ data: { count: 6 } })
   expect(listEmbeddingModels(catalog, options).data.map(({ id }) => id)).toEqual([
     'openai/text-embedding-3-small',

@@ -21,7 +21,9 @@ export interface ListOptions {
   /** What the reader may use; null shows the public catalog. */
   constraints: Constraints | null
   nowMs: number
-  /** The path the list was asked at, for the link to the next page. */
+  /** Prefix of every path of this gateway. */
+  basePath: string
+  /** The path the list was asked at, below the base path, for the link to the next page. */
   path: string
 }
 
@@ -34,13 +36,14 @@ interface Shown {
 /** One page of models: filtered, sorted, each followed by its entry for batches. Throws `invalid_request` on a bad query. */
 export function listModels(catalog: Catalog, options: ListOptions): ModelListJson {
   const query = parseModelQuery(options.query)
+  const { basePath } = options
   const entries = selectModels(catalog, query, options).flatMap(toEntries)
   const end = query.limit === null ? entries.length : query.offset + query.limit
   return {
     data: entries
       .slice(query.offset, end)
       .map(({ model, endpoints, variant }) =>
-        renderModel(model, variant ? { endpoints, variant } : { endpoints }),
+        renderModel(model, { basePath, endpoints, ...(variant && { variant }) }),
       ),
     total_count: entries.length,
     links: {
@@ -151,9 +154,9 @@ function toEntries({ model, endpoints }: Shown): Entry[] {
   return runs && batchable.length > 0 ? [base, { model, endpoints: batchable, variant: 'batch' }] : [base]
 }
 
-function nextPage({ query, path }: ListOptions, limit: number, offset: number): string {
+function nextPage({ query, basePath, path }: ListOptions, limit: number, offset: number): string {
   const next = new URLSearchParams(query)
   next.set('offset', String(offset))
   next.set('limit', String(limit))
-  return `${path}?${next}`
+  return `${basePath}${path}?${next}`
 }

@@ -358,7 +358,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: [400, 401, 429, 500],
   },
-  'GET /model/:author/:slug': {
+  'GET /model/:author/:slug{.+}': {
     id: 'getModel',
     tag: 'Models',
     summary: 'Read one model',

@@ -139,5 +139,5 @@ function hintFor(path: string, basePath: string): string {
   if (path.includes('/v1/v1')) return ' The base URL names /v1 twice; end it in one /v1.'
   if (basePath !== '' && !path.startsWith(basePath)) return ` This gateway lives below ${basePath}.`
   if (!path.includes('/v1')) return ` The API is below ${basePath}/v1; end the base URL in /v1.`
-  return ' The paths are listed at /openapi.json.'
+  return ` The paths are listed at ${basePath}/openapi.json.`
 }

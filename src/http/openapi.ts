@@ -10,7 +10,7 @@ export function openApiDocument(basePath: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const [key, described] of Object.entries(apiDescription)) {
     const [method = '', path = ''] = key.split(' ')
-    const shownPath = path.replaceAll(/:(\w+)/g, '{$1}')
+    const shownPath = path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, '{$1}')
     paths[shownPath] = {
       ...paths[shownPath],
       [method.toLowerCase()]: renderOperation(described, path, registry),

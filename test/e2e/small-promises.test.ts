@@ -32,6 +32,36 @@ test('the details that a model links to are there', async () => {
   expect(answer).toMatchObject({ data: { id: model?.id } })
 })
 
+test('a model with slashes in its name, below a base path, links to details that are there', async () => {
+  const id = 'hf.co/somebody/A Model#1:Q4'
+  const below = await startTestGateway({
+    basePath: '/ai',
+    providers: () => [
+      {
+        preset: 'custom',
+        id: 'acme',
+        base_url: 'http://127.0.0.1:9',
+        weight: 1,
+        discover: false,
+        models: [{ id, modality: 'language' }],
+      },
+    ],
+  })
+  try {
+    const { data } = (await (await below.request('//ai/v1/models')).json()) as {
+      data: { links: { details: string } }[]
+    }
+    const link = data[0]?.links.details ?? ''
+    expect(link).toBe('/ai/api/v1/model/hf.co/somebody/A%20Model%231:Q4')
+    const answer = await (await below.request(`/${link}`)).json()
+    expect(answer).toMatchObject({ data: { id, links: { details: link } } })
+    const nowhere = await (await below.request('//ai/v1/nowhere')).text()
+    expect(nowhere).toContain('listed at /ai/openapi.json')
+  } finally {
+    await below.stop()
+  }
+})
+
 test('below a base path there is a page too, and every link on it leads somewhere', async () => {
   const below = await startTestGateway({ basePath: '/ai' })
   try {

@@ -15,7 +15,8 @@ export function catalogRoutes(parts: HttpParts): Route[] {
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
     nowMs: parts.clock.nowMs(),
-    path: `${parts.basePath}/v1${path}`,
+    basePath: parts.basePath,
+    path: `/v1${path}`,
   })
   return [
     {
@@ -52,7 +53,8 @@ export function catalogRoutes(parts: HttpParts): Route[] {
     },
     {
       ...common,
-      path: '/model/:author/:slug',
+      // The slug is the rest: names of local models have slashes of their own.
+      path: '/model/:author/:slug{.+}',
       name: 'model',
       access: 'optional',
       handle: (reader) => forReader({ data: findModel(reader, parts) }, reader),
@@ -63,7 +65,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
 function findModel({ params }: Reader, parts: HttpParts) {
   const id = `${params['author'] ?? ''}/${params['slug'] ?? ''}`
   const model = parts.catalog.model(parts.catalog.resolve(id).base)
-  if (model) return renderModel(model)
+  if (model) return renderModel(model, { basePath: parts.basePath })
   throw new GatewayError(
     'not_found',
     `There is no model "${id.slice(0, 256)}" here; GET /v1/models lists them.`,
