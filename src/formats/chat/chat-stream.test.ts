@@ -340,6 +340,16 @@ describe('a stream that breaks', () => {
     expect(failureOf(overloaded).type).toBe('provider_overloaded')
   })
 
+  test('before it began, by an error that is no event stream at all, says which', () => {
+    const body = JSON.stringify({ error: { message: 'Overloaded', type: 'overloaded_error' } }, null, 2)
+    for (const bytes of [body, `${body}\n\n`]) {
+      const rewriter = createChatStream(testContext, chatQuirks())
+      expect(rewriter.push(Buffer.from(bytes))).toBeNull()
+      rewriter.end()
+      expect(rewriter.failure?.type).toBe('provider_overloaded')
+    }
+  })
+
   test('with what is not JSON, or not an object, is a failed provider', () => {
     for (const junk of ['{"choices":[', 'null', '[]', 'hello']) {
       expect(failureOf(run([chunk({ content: 'a' }), junk])).type).toBe('provider_failed')

@@ -172,6 +172,7 @@ class ChatStream implements StreamRewriter {
 
   #rewriteFrame(frame: ByteText): ByteText {
     const data = readFrameData(frame)
+    if (data === null) this.#readBareError(frame)
     if (data === null || data.trim() === '') return ''
     if (data.trim() === '[DONE]') {
       this.isTerminated = true
@@ -193,6 +194,17 @@ class ChatStream implements StreamRewriter {
       return ''
     }
     return this.#rewriteChunk(wire, frame)
+  }
+
+  /** Some hosts refuse a stream with a success status and a JSON body, which has no events at all. */
+  #readBareError(text: ByteText): void {
+    if (!text.trimStart().startsWith('{')) return
+    try {
+      const body: unknown = JSON.parse(toUtf8(text))
+      if (isRecord(body) && isRecord(body['error'])) this.#fail(readReportedError(body['error']))
+    } catch {
+      // Neither events nor JSON: the missing answer is what the caller is told of.
+    }
   }
 
   #rewriteChunk(wire: Wire, frame: ByteText): ByteText {
