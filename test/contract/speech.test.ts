@@ -72,6 +72,11 @@ test('4.4.f2 model is the identifier of a text-to-speech model', async () => {
   await expectRefusal({ ...base, model: 'openai/gpt-4o-mini' }, 400)
 })
 
+test('speech that is asked for as events is refused', async () => {
+  await expectRefusal({ ...base, stream_format: 'sse' }, 400, 'stream_format')
+  expect((await speak({ ...base, stream_format: 'audio' })).bytes.length).toBeGreaterThan(1_000)
+})
+
 test('4.4.f3 voice is the provider’s own, of at least one character', async () => {
   await expectRefusal({ ...base, voice: '' }, 400, 'voice')
   await expectRefusal({ ...base, voice: 3 }, 400, 'voice')

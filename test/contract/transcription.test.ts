@@ -136,6 +136,17 @@ test('4.3.f4 response_format json, the default, returns text and usage and nothi
   }
 })
 
+test('a transcript that is asked for as events is refused, not answered so that the client shows nothing', async () => {
+  await expectRefusal({ ...base, stream: true }, 400, 'stream')
+  expect((await transcribe({ ...base, stream: false })).status).toBe(200)
+  const form = new FormData()
+  form.set('model', 'openai/whisper-1')
+  form.set('stream', 'true')
+  form.set('file', new File([toneWav(1)], 'tone.wav'))
+  const { status, json } = await transcribe(form)
+  expect([status, at(json, 'error.param')]).toEqual([400, 'stream'])
+})
+
 test('4.3.f4b verbose_json also returns task, language, duration and segments with times', async () => {
   const { json } = await transcribe(verbose)
   expect(json).toMatchObject({ text: 'Good morning to you.', task: 'transcribe', duration: 2 })

@@ -56,6 +56,11 @@ export const speechRequestSchema = z.object({
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty; omit it for the default voice' })
     .optional(),
+  // A client that asked for events would take sound for them.
+  stream_format: z
+    .literal('audio', { error: 'must be "audio": sound is streamed as it is, not as events' })
+    .nullish()
+    .describe('Only `audio`: sound is streamed as it is.'),
   response_format: z
     .enum(['mp3', 'pcm'], { error: 'must be "mp3" or "pcm"' })
     .optional()

@@ -83,7 +83,7 @@ describe('a multipart transcription', () => {
       userId: 'u',
       sessionId: 's',
       trace: { trace_id: 't', custom: 1 },
-      dropped: ['prompt', 'stream'],
+      dropped: ['prompt'],
     })
     expect(call.preferences.requireZdr).toBe(true)
     expect(await new Response(call.audio.open()).text()).toBe('RIFFxxxx')

@@ -174,7 +174,7 @@ function toList(values: readonly string[], isAlwaysSplit: boolean): string[] {
 
 function toValue(name: string, text: string): unknown {
   if (name === 'temperature') return /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(text) ? Number(text) : text
-  if (name === 'diarize') return text === 'true' || (text === 'false' ? false : text)
+  if (name === 'diarize' || name === 'stream') return text === 'true' || (text === 'false' ? false : text)
   return name === 'provider' || name === 'trace' ? parseJsonText(name, text) : text
 }
 

@@ -38,6 +38,11 @@ const settings = {
     .optional(),
   timestamp_granularities: granularities.optional(),
   diarize: z.boolean({ error: 'must be true or false' }).optional(),
+  // A client that asked for events finds none in a whole answer, and shows nothing of what was paid for.
+  stream: z
+    .literal(false, { error: 'must be false: a transcript is answered as a whole' })
+    .nullish()
+    .describe('Only false: a transcript is answered as a whole.'),
   keyterms: z
     .array(boundedText(1, keytermLengthMax), { error: 'must be an array of strings' })
     .max(keytermsMax, { error: `must have at most ${keytermsMax} terms` })
