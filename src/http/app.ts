@@ -5,6 +5,7 @@ import { TrieRouter } from 'hono/router/trie-router'
 import { getPathNoStrict, tryDecodeURIComponent } from 'hono/utils/url'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { noFacts } from '../execution/scope.ts'
 import { errorResponse } from './error-response.ts'
 import { createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpParts } from './parts.ts'
@@ -87,11 +88,20 @@ function withAddress(request: Request): Request | null {
 }
 
 function unaddressed(request: Request, parts: HttpParts): Response {
-  parts.onAnswered(request)
   const error = new GatewayError('invalid_request', 'The Host header is not the name of a host.', {
     param: 'host',
   })
-  return errorResponse(error, 'catalog', new Headers({ 'x-request-id': newId('req', parts.clock.nowMs()) }))
+  return withoutRoute(request, error, parts)
+}
+
+/** An error before any route; in the log like every other request, because a wrong base URL is found there. */
+function withoutRoute(request: Request, error: GatewayError, parts: HttpParts): Response {
+  parts.onAnswered(request)
+  const requestId = newId('req', parts.clock.nowMs())
+  const facts = { ...noFacts(), errorType: error.type }
+  parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, facts })
+  const headers = new Headers({ 'x-request-id': requestId, 'access-control-allow-origin': '*' })
+  return errorResponse(error, 'catalog', headers)
 }
 
 const preflightHeaders = {
@@ -109,18 +119,12 @@ function preflight(request: Request, parts: HttpParts): Response {
 }
 
 function unknownPath(request: Request, parts: HttpParts): Response {
-  parts.onAnswered(request)
-  const requestId = newId('req', parts.clock.nowMs())
   const path = new URL(request.url).pathname
   const error = new GatewayError(
     'not_found',
     `${request.method} ${shown(path)} does not exist.${hintFor(path, parts.basePath)}`,
   )
-  return errorResponse(
-    error,
-    'catalog',
-    new Headers({ 'x-request-id': requestId, 'access-control-allow-origin': '*' }),
-  )
+  return withoutRoute(request, error, parts)
 }
 
 // What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.

@@ -62,6 +62,14 @@ test('a model with slashes in its name, below a base path, links to details that
   }
 })
 
+test('a request that reaches no route is counted, and so has its line in the log', async () => {
+  const answer = await gateway.request('/chat/complete', { method: 'POST', body: {} })
+  expect(answer.status).toBe(404)
+  const metrics = await (await gateway.request('//metrics')).text()
+  expect(metrics).toMatch(/headrace_requests_total\{route="none",status="404"\} [1-9]/)
+  expect(metrics).toMatch(/headrace_errors_total\{route="none",error_type="not_found"\} [1-9]/)
+})
+
 test('below a base path there is a page too, and every link on it leads somewhere', async () => {
   const below = await startTestGateway({ basePath: '/ai' })
   try {
