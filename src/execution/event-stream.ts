@@ -215,6 +215,7 @@ class EventStream {
     if (!answered) {
       // Nobody has answered yet: whoever still does is closed, and nothing is charged.
       this.#isOver = true
+      state.scope.facts.isCancelled = why === 'caller'
       plan.settlement.release()
       this.#close()
       this.#input.opening.then((late) => late.value.response.body.cancel()).catch(() => undefined)

@@ -67,13 +67,17 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   const startedMs = parts.clock.monotonicMs()
   parts.activity.begin()
   let response: Response
+  let hasLeft = false
   try {
     const principal = await authorize(route, exchange, parts)
     response = await route.handle(Object.assign(exchange, { principal }))
   } catch (thrown) {
     const error = toGatewayError(thrown)
-    exchange.facts.errorType = error.type
-    if (error.status >= 500) parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
+    hasLeft = exchange.request.signal.aborted && error.type !== 'internal'
+    if (hasLeft) exchange.facts.isCancelled = true
+    else exchange.facts.errorType = error.type
+    if (error.status >= 500 && !hasLeft)
+      parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
     response = errorResponse(error, route.group, new Headers())
     exchange.hasCommonHeaders = false
     if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
@@ -87,7 +91,7 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     parts.log.request({
       requestId: exchange.requestId,
       route: route.name,
-      status: response.status,
+      status: hasLeft ? callerLeft : response.status,
       durationMs: parts.clock.monotonicMs() - startedMs,
       facts: exchange.facts,
     })
@@ -96,6 +100,12 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   else finish()
   return response
 }
+
+/**
+ * The status in the log of a caller who left before the answer, as other proxies have it. What the call ended with then
+ * is nobody's failure: it would be counted against a provider that had no time to answer.
+ */
+const callerLeft = 499
 
 /** What every response carries. */
 export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Record<string, string> {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { startTestGateway, until } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 const gateway = await startTestGateway()
 afterAll(() => gateway.stop())
@@ -68,6 +69,46 @@ test('a request that reaches no route is counted, and so has its line in the log
   const metrics = await (await gateway.request('//metrics')).text()
   expect(metrics).toMatch(/headrace_requests_total\{route="none",status="404"\} [1-9]/)
   expect(metrics).toMatch(/headrace_errors_total\{route="none",error_type="not_found"\} [1-9]/)
+})
+
+test('a caller who leaves before the answer is no failure of the gateway or a provider', async () => {
+  const upstream = startScriptedUpstream()
+  upstream.answer(() => new Promise(() => undefined))
+  const patient = await startTestGateway({
+    providers: () => [
+      {
+        preset: 'custom',
+        id: 'acme',
+        base_url: upstream.url,
+        weight: 1,
+        discover: false,
+        models: [{ id: 'acme/chat', modality: 'language' }],
+      },
+    ],
+  })
+  try {
+    const leaving = new AbortController()
+    const answering = patient.gateway.fetch(
+      new Request('http://gateway.test/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${patient.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'acme/chat', messages: [{ role: 'user', content: 'hi' }] }),
+        signal: leaving.signal,
+      }),
+    )
+    await until(
+      () => Promise.resolve(upstream.seen.length),
+      (seen) => seen === 1,
+    )
+    leaving.abort()
+    await answering
+    const metrics = await (await patient.request('//metrics')).text()
+    expect(metrics).toMatch(/headrace_requests_total\{route="chat_completions",status="499"\} 1/)
+    expect(metrics).not.toMatch(/headrace_errors_total\{route="chat_completions"/)
+  } finally {
+    await patient.stop()
+    await upstream.stop()
+  }
 })
 
 test('below a base path there is a page too, and every link on it leads somewhere', async () => {
