@@ -4,7 +4,8 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { gatheredResponseBytes, rewrittenBytesMax } from '../core/limits.ts'
 import type { Answered } from './attempts.ts'
 import type { CallState } from './call-state.ts'
-import { isWhole, type OpenedStream } from './opened-stream.ts'
+import type { BodyRead } from '../transport/upstream-body.ts'
+import { endAtTerminator, isWhole, type OpenedStream } from './opened-stream.ts'
 import type { ExecutionParts } from './parts.ts'
 import type { Plan } from './prepare.ts'
 import type { StreamHandle } from './stream-watch.ts'
@@ -96,6 +97,8 @@ async function beforeKeepAlive(
   }
 }
 
+const bodyEnded: BodyRead = { done: true, value: undefined }
+
 /** One stream on its way to one caller. Settles exactly once: at its end, when it breaks, or when the caller leaves. */
 class EventStream {
   readonly body: ReadableStream<Uint8Array>
@@ -161,9 +164,21 @@ class EventStream {
     opened.first = null
     await this.#show(first)
     while (!opened.isEnded && !this.#isOver && !rewriter.failure) {
-      const { done, value } = await (opened.reading ?? opened.response.body.read())
+      // Some providers keep the connection open for long after the last word.
+      if (rewriter.isTerminated) {
+        endAtTerminator(opened)
+        break
+      }
+      let read: BodyRead
+      try {
+        read = await (opened.reading ?? opened.response.body.read())
+      } catch (error) {
+        if (!this.#hasAllBeenSaid(rewriter)) throw error
+        read = bodyEnded
+      }
       opened.reading = null
       if (this.#isOver) return
+      const { done, value } = read
       if (done) {
         rewriter.end()
         opened.isEnded = true
@@ -175,6 +190,12 @@ class EventStream {
     if (this.#isOver) return
     if (rewriter.failure) this.#fail(rewriter.failure)
     else if (this.#answered) this.#end(await chargedEnding(this.#answered, this.#input))
+  }
+
+  /** Whether only the connection broke and not the answer: others may still be at work where several were asked for. */
+  #hasAllBeenSaid(rewriter: StreamRewriter): boolean {
+    const { call, scope } = this.#input.state
+    return rewriter.isComplete && call.demand.choices === 1 && !scope.signal.aborted
   }
 
   /** A large piece is rewritten as the caller takes it, so that one who does not read holds it once and not thrice. */

@@ -69,7 +69,7 @@ function isSmall(first: BodyPiece | null): boolean {
 }
 
 /** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
-function endAtTerminator(opened: OpenedStream): void {
+export function endAtTerminator(opened: OpenedStream): void {
   opened.rewriter.end()
   opened.isEnded = true
   void readToEnd(opened)

@@ -1,0 +1,104 @@
+import { afterAll, expect, test } from 'bun:test'
+import { at, startTestGateway, until } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+
+// Where the answer of a provider is whole, and its connection does not end as it should.
+
+const upstream = startScriptedUpstream()
+const gateway = await startTestGateway({
+  providers: () => [
+    {
+      preset: 'custom',
+      id: 'acme',
+      base_url: upstream.url,
+      weight: 1,
+      discover: false,
+      models: [
+        {
+          id: 'acme/chat',
+          modality: 'language',
+          prices: { input_per_million: '1', output_per_million: '2' },
+        },
+      ],
+    },
+  ],
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+
+const frame = (delta: object, finish: string | null = null, extra: object = {}) =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'chat',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...extra,
+  })}\n\n`
+const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
+const said = [frame({ role: 'assistant', content: 'one ' }), frame({ content: 'two ' })]
+const done = 'data: [DONE]\n\n'
+
+/** Frames with pauses between them; then the body ends, breaks, or stays open. */
+function slowly(frames: readonly string[], ending: 'end' | 'break' | 'stay'): Response {
+  async function* body() {
+    for (const text of frames) {
+      yield Buffer.from(text)
+      await Bun.sleep(40)
+    }
+    if (ending === 'break') throw new Error('broken off')
+    if (ending === 'stay') await Bun.sleep(8_000)
+  }
+  return new Response(body(), { headers: { 'content-type': 'text/event-stream' } })
+}
+
+async function ask(more: object = {}) {
+  const response = await gateway.request('/chat/completions', {
+    method: 'POST',
+    body: { model: 'acme/chat', stream: true, messages: [{ role: 'user', content: 'hi' }], ...more },
+  })
+  const startedMs = performance.now()
+  const text = await response.text()
+  return { response, text, tookMs: performance.now() - startedMs }
+}
+
+async function expectWhole({ response, text }: { response: Response; text: string }) {
+  expect(text).toContain('"finish_reason":"stop"')
+  expect(text).not.toContain('"error"')
+  expect(text).toEndWith(done)
+  const id = response.headers.get('x-generation-id') ?? ''
+  const { json } = await until(
+    () => gateway.get(`/generation?id=${id}`),
+    ({ status }) => status === 200,
+  )
+  expect(at(json, 'data.total_cost')).toBe(0.000011)
+}
+
+test('a stream is over at its terminator, though the provider keeps the connection open', async () => {
+  upstream.answer(() => slowly([...said, frame({}, 'stop', { usage }), done], 'stay'))
+  const answer = await ask()
+  await expectWhole(answer)
+  expect(answer.tookMs).toBeLessThan(4_000)
+})
+
+test('what breaks after the terminator, or after all was said, is a whole answer and paid for', async () => {
+  upstream.answer(() => slowly([...said, frame({}, 'stop', { usage }), done], 'break'))
+  await expectWhole(await ask())
+  upstream.answer(() => slowly([...said, frame({}, 'stop', { usage })], 'break'))
+  await expectWhole(await ask())
+})
+
+test('what breaks while another choice is being written is not whole', async () => {
+  upstream.answer(() => slowly([...said, frame({}, 'stop', { usage })], 'break'))
+  const { text } = await ask({ n: 2 })
+  expect(text).toContain('"finish_reason":"error"')
+})
+
+test('a terminator before any finish reason ends nothing well', async () => {
+  upstream.answer(() => slowly([...said, done], 'stay'))
+  const { text, tookMs } = await ask()
+  expect(text).toContain('"finish_reason":"error"')
+  expect(tookMs).toBeLessThan(4_000)
+})
