@@ -139,11 +139,11 @@ test('4.3.f4 response_format json, the default, returns text and usage and nothi
 test('a transcript that is asked for as events is refused, not answered so that the client shows nothing', async () => {
   await expectRefusal({ ...base, stream: true }, 400, 'stream')
   expect((await transcribe({ ...base, stream: false })).status).toBe(200)
-  const form = new FormData()
-  form.set('model', 'openai/whisper-1')
-  form.set('stream', 'true')
-  form.set('file', new File([toneWav(1)], 'tone.wav'))
-  const { status, json } = await transcribe(form)
+  const events = new FormData()
+  events.set('model', 'openai/whisper-1')
+  events.set('stream', 'true')
+  events.set('file', new File([toneWav(1)], 'tone.wav'))
+  const { status, json } = await transcribe(events)
   expect([status, at(json, 'error.param')]).toEqual([400, 'stream'])
 })
 

@@ -83,7 +83,7 @@ test('a transcript that is billed by tokens and came without any is estimated, n
   upstream.answer(() => Response.json({ text: 'what was said in three seconds' }))
   const response = await transcribe('acme/tokens')
   expect(response.status).toBe(200)
-  const shown = (await response.json()) as unknown
+  const shown: unknown = await response.json()
   // Ten tokens for each second of audio, a third of a token for each byte of text.
   expect(at(shown, 'usage')).toMatchObject({ input_tokens: 30, output_tokens: 10, seconds: 3 })
   const usage = await usageOf(response)
