@@ -1,4 +1,5 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { tagOf } from '../catalog/permissions.ts'
 import { GatewayError } from '../core/errors.ts'
 import { exclusionSteps } from './exclusion.ts'
 import type { Exclusion, ExclusionStep, Filter } from './exclusion.ts'
@@ -95,7 +96,7 @@ function policyMessage(model: string, excluded: readonly Exclusion[]): string {
 }
 
 function preferenceMessage({ model, candidates, filter }: Refused, step: ExclusionStep): string {
-  const slugs = [...new Set(candidates.map(({ deployment }) => deployment.provider))].join(', ')
+  const slugs = [...new Set(candidates.map(tagOf))].join(', ')
   const message = `${step} leaves no endpoint of ${model}`
   switch (step) {
     case 'provider.only': {

@@ -129,6 +129,19 @@ function refusalOf(request: RouteRequest): GatewayError {
   throw new Error('the route was not refused')
 }
 
+describe('refusal', () => {
+  test('names what tells several deployments of one provider apart, so that it can be sent', () => {
+    const { request, namesOf } = setUp([
+      { id: 'alone' },
+      { id: 'north', provider: 'custom' },
+      { id: 'south', provider: 'custom' },
+    ])
+    const { message } = refusalOf(request({ only: ['elsewhere'] }))
+    expect(message).toContain('providers of the model are alone, custom/north, custom/south.')
+    expect(namesOf({ only: ['custom/south'] })).toEqual(['south'])
+  })
+})
+
 describe('order', () => {
   test('endpoints of half the price come first four times out of five', () => {
     const { namesOf } = setUp([
