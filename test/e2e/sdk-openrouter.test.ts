@@ -111,7 +111,9 @@ test('streaming chat', async () => {
 })
 
 test('a stream that breaks tells its error in a chunk that parses', async () => {
-  await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'error_chunk=2' }])
+  // Broken before anything of it was shown, it would be an ordinary error response.
+  const fault = 'error_chunk=2,chunk_delay=20'
+  await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault }])
   const error = await calling('chat.send stream', async () => {
     const stream = await sendStreamed(client)
     let seen: { code: number; message: string } | undefined
