@@ -150,6 +150,31 @@ test('an item that waited long for its place has all of its time, a live caller 
   expect(left).toEqual([deadlineMs, deadlineMs - 60 * 60_000])
 })
 
+test('an endpoint for which too many wait already is passed over, and the caller is told when all are', async () => {
+  const { parts, state } = setUp()
+  const [one, two] = [endpoint('one'), endpoint('two')]
+  const crowded = new GatewayError('no_healthy_endpoint', 'Too many wait.', { retryAfterSeconds: 1 })
+  const { limiter } = parts
+  const full = new Set([one])
+  const isFull = (deployment: Endpoint['deployment']) =>
+    [...full].some((endpoint) => endpoint.deployment === deployment)
+  parts.limiter = {
+    ...limiter,
+    acquire: (deployment, priority, signal) =>
+      isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, priority, signal),
+  }
+  const answered = await firstToAnswer([one, two], state, parts, ({ id }) => Promise.resolve(id))
+  expect(answered.value).toBe('two/m')
+  expect(parts.health.stateOf(one)).toBe('healthy')
+  full.add(two)
+  let tries = 0
+  const refused = await firstToAnswer([one, two], state, parts, async () => (tries += 1)).catch(
+    (error: unknown) => error,
+  )
+  expect(tries).toBe(0)
+  expect(refused).toMatchObject({ type: 'no_healthy_endpoint', retryAfterSeconds: 1 })
+})
+
 test('what the caller did wrong is not tried elsewhere', async () => {
   const { parts, state } = setUp()
   let tries = 0

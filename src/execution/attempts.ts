@@ -44,7 +44,11 @@ export async function firstToAnswer<T>(
   const rounds = new Rounds(endpoints, state)
   for (let endpoint = rounds.first(); endpoint; endpoint = await rounds.next()) {
     const admission = state.takePermit(endpoint)
-    if (admission) await admission
+    const crowded = admission && (await crowdingOf(admission))
+    if (crowded) {
+      rounds.failed(endpoint, crowded)
+      continue
+    }
     const attempt = state.beginAttempt(endpoint)
     try {
       const value = await tryOne(endpoint, attempt)
@@ -60,6 +64,26 @@ export async function firstToAnswer<T>(
     }
   }
   throw withHistory(rounds.lastError(), state)
+}
+
+/**
+ * Waits for the place. A failure when too many wait for it already: nothing was tried, so the provider is not blamed,
+ * and another endpoint may have room.
+ */
+async function crowdingOf(admission: Promise<void>): Promise<UpstreamFailure | null> {
+  try {
+    await admission
+    return null
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.type !== 'no_healthy_endpoint') throw thrown
+    return {
+      error: thrown,
+      retryElsewhere: true,
+      retrySame: false,
+      credentialFault: false,
+      retryAfterMs: null,
+    }
+  }
 }
 
 /** Which endpoint is tried next. */
