@@ -77,6 +77,15 @@ describe('the gate', () => {
     expect(taken).toHaveLength(2)
   })
 
+  test('a limit that was raised is asked again at once', async () => {
+    const { gate, taken, answer } = setUp()
+    Object.assign(answer, { isAllowed: false, waitMs: 60_000 })
+    await gate.admitRequest(principalWith({}, { requestsPerMinute: 1 }))?.catch(() => null)
+    Object.assign(answer, { isAllowed: true, waitMs: 0 })
+    await gate.admitRequest(principalWith({}, { requestsPerMinute: 100 }))
+    expect(taken).toHaveLength(2)
+  })
+
   test('large limits are granted from memory after the first time', async () => {
     const { gate, taken } = setUp()
     const principal = principalWith({ requestsPerMinute: 1_000 })

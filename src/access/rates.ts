@@ -39,23 +39,33 @@ interface Limit {
   perMinute: number
 }
 
+/** A limit that said no. */
+interface Refusal {
+  /** As it was then. */
+  perMinute: number
+  /** Monotonic; when one more will be free. */
+  untilMs: number
+}
+
 /** Small limits are decided by the database for all processes together, large ones by shares in each. */
 export function createRateGate(options: RateGateOptions): RateGate {
   const { repository, clock } = options
   const shared = createSharedRates(options)
-  /** Small limits that are used up, with the monotonic time at which one more will be free: no use asking before. */
-  const refusedUntilMs = new Map<string, number>()
+  /** Small limits that are used up: no use asking before one more will be free, unless the limit was changed. */
+  const refusals = new Map<string, Refusal>()
 
   async function takeFromDatabase(limit: Limit): Promise<number> {
-    const restMs = (refusedUntilMs.get(limit.id) ?? 0) - clock.monotonicMs()
+    const { id, perMinute } = limit
+    const known = refusals.get(id)
+    const restMs = known?.perMinute === perMinute ? known.untilMs - clock.monotonicMs() : 0
     if (restMs > 0) return restMs
-    const { isAllowed, waitMs } = await repository.take(limit.id, limit.perMinute)
+    const { isAllowed, waitMs } = await repository.take(id, perMinute)
     if (isAllowed) {
-      refusedUntilMs.delete(limit.id)
+      refusals.delete(id)
       return 0
     }
-    if (refusedUntilMs.size >= rateLimitsMax) refusedUntilMs.clear()
-    refusedUntilMs.set(limit.id, clock.monotonicMs() + waitMs)
+    if (refusals.size >= rateLimitsMax) refusals.clear()
+    refusals.set(id, { perMinute, untilMs: clock.monotonicMs() + waitMs })
     return waitMs
   }
 
