@@ -54,7 +54,7 @@ describe('the gate', () => {
     const { gate, taken } = setUp()
     await gate.admitRequest(principalWith({ requestsPerMinute: 5 }, { requestsPerMinute: 3 }))
     await gate.admitBatch(principalWith({ batchesPerMinute: 60 }))
-    expect(taken).toEqual(['organization:org_1:requests', 'key:key_1:requests', 'organization:org_1:batches'])
+    expect(taken).toEqual(['key:key_1:requests', 'organization:org_1:requests', 'organization:org_1:batches'])
   })
 
   test('a refusal says which limit and when, and is not asked again before', async () => {
@@ -75,6 +75,14 @@ describe('the gate', () => {
     Object.assign(answer, { isAllowed: true, waitMs: 0 })
     await refused()
     expect(taken).toHaveLength(2)
+  })
+
+  test('what a key’s own limit refuses takes nothing from the organization’s', async () => {
+    const { gate, taken, answer } = setUp()
+    Object.assign(answer, { isAllowed: false, waitMs: 60_000 })
+    const principal = principalWith({ requestsPerMinute: 5 }, { requestsPerMinute: 1 })
+    for (let attempt = 0; attempt < 10; attempt++) await gate.admitRequest(principal)?.catch(() => null)
+    expect(taken).toEqual(['key:key_1:requests'])
   })
 
   test('a limit that was raised is asked again at once', async () => {

@@ -8,7 +8,7 @@ import { createSharedRates } from './shared-rates.ts'
 /** Decides whether a caller may make one more request a minute. */
 export interface RateGate {
   /**
-   * For an inference request: limits of the organization, then of the key. Undefined at once when there are none.
+   * For an inference request: limits of the key, then of the organization. Undefined at once when there are none.
    * Throws or rejects with `rate_limit_exceeded` that says which limit and when to come again.
    */
   admitRequest(principal: Principal): Promise<void> | undefined
@@ -105,7 +105,9 @@ export function createRateGate(options: RateGateOptions): RateGate {
   }
 }
 
-/** The limits that are set, of the organization first: it is the larger and most likely the shared one. */
+/**
+ * The limits that are set, of the key first: what it refuses must not use up what the organization's other keys share.
+ */
 function limitsOf(
   { organizationId, keyId }: Principal,
   things: 'requests' | 'batches',
@@ -122,8 +124,8 @@ function limitsOf(
       perMinute,
     })
   }
-  add('organization', organizationId, ofOrganization)
   add('key', keyId, ofKey)
+  add('organization', organizationId, ofOrganization)
   return limits
 }
 
