@@ -258,6 +258,18 @@ describe('a compressed upload', () => {
     const bomb = zstdCompressSync(Buffer.alloc(batchBodyBytesMax + 1, 0x20))
     expect(await refusal(streamOf(bomb, 1 << 16), { contentEncoding: 'zstd' })).toMatchObject({ status: 413 })
   })
+
+  test('that is refused early is answered although its sender waits for the answer', async () => {
+    const bytes = gzipSync(Buffer.alloc(batchBodyBytesMax + 1, 0x20))
+    let isCancelled = false
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new Uint8Array(bytes)),
+      cancel: () => void (isCancelled = true),
+    })
+    const idleMs = 30_000
+    expect(await refusal(body, { contentEncoding: 'gzip', idleMs })).toMatchObject({ status: 413 })
+    expect(isCancelled).toBe(true)
+  }, 20_000)
 })
 
 describe('the size limit', () => {

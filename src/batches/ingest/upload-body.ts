@@ -87,11 +87,18 @@ function encodingOf(contentEncoding: string | null): string | null {
 function decoded(upload: Upload): AsyncIterable<Uint8Array> {
   const name = encodingOf(upload.contentEncoding)
   const decoder = name === null ? undefined : decoders[name]
-  return decoder ? decompressed(upload, decoder()) : chunksOf(upload)
+  const reader = upload.body.getReader()
+  const chunks = chunksOf(reader, upload.idleMs ?? uploadIdleMs)
+  return decoder ? decompressed({ reader, chunks }, decoder()) : chunks
 }
 
-async function* chunksOf({ body, idleMs = uploadIdleMs }: Upload): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader()
+/** As every kind of stream's reader is. */
+interface Reader {
+  read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
+
+async function* chunksOf(reader: Reader, idleMs: number): AsyncGenerator<Uint8Array> {
   let isStalled = false
   const timer = setTimeout(() => {
     isStalled = true
@@ -125,8 +132,11 @@ function stalled(idleMs: number): GatewayError {
   )
 }
 
-async function* decompressed(upload: Upload, decoder: Transform): AsyncGenerator<Uint8Array> {
-  const feeding = feed(upload, decoder)
+async function* decompressed(
+  { reader, chunks }: { reader: Reader; chunks: AsyncGenerator<Uint8Array> },
+  decoder: Transform,
+): AsyncGenerator<Uint8Array> {
+  const feeding = feed(chunks, decoder)
   try {
     for await (const chunk of decoder) yield chunk as Uint8Array
     await feeding
@@ -135,17 +145,19 @@ async function* decompressed(upload: Upload, decoder: Transform): AsyncGenerator
     throw new GatewayError('invalid_request', 'The compressed body is broken or cut off.', { cause: thrown })
   } finally {
     decoder.destroy()
+    // A refusal does not wait for what a client, who may be waiting for it, sends next.
+    await reader.cancel().catch(() => undefined)
     await feeding.catch(() => undefined)
   }
 }
 
-async function feed(upload: Upload, decoder: Transform): Promise<void> {
+async function feed(chunks: AsyncGenerator<Uint8Array>, decoder: Transform): Promise<void> {
   try {
-    for await (const chunk of chunksOf(upload)) {
+    for await (const chunk of chunks) {
       if (decoder.destroyed) return
       if (!decoder.write(chunk)) await drained(decoder)
     }
-    decoder.end()
+    if (!decoder.destroyed) decoder.end()
   } catch (thrown) {
     decoder.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)))
   }
