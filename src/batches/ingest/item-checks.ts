@@ -55,8 +55,8 @@ export class ItemChecks {
     const match = /^\{\s*"custom_id"\s*:\s*("(?:[^"\\]|\\.)*")\s*,/.exec(
       head.toString('utf8', 0, oversizedHeadBytes),
     )
-    const customId = match === null ? null : JSON.parse(match[1] ?? '""')
-    if (typeof customId !== 'string' || customId === '') {
+    const customId = match?.[1] === undefined ? '' : parseString(match[1])
+    if (customId === '') {
       throw new GatewayError(
         'payload_too_large',
         `${where} is too large, and custom_id is not its first member.`,
@@ -134,6 +134,15 @@ function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item
+}
+
+/** A JSON string; empty for what is none. */
+function parseString(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return ''
+  }
 }
 
 function checkCustomIdShape(where: string, customId: unknown): string {
