@@ -468,6 +468,8 @@ export const partitionDaysAhead = 7
 export const partitionEveryMs = 3_600_000
 /** How long making a partition waits for a lock, while those who read all partitions wait behind it. */
 export const partitionLockMs = 2_000
+/** Largest answer of known length taken in one read, in which nobody sees whether it still flows: 13 kB a second within `upstreamIdleMs`. */
+export const readAtOnceBytesMax = 4_000_000
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 export const readsAtOnceMax = 8
 /** The same in bytes; one read more may go beyond. */

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { systemClock } from '../core/clock.ts'
@@ -247,6 +249,27 @@ describe('a body', () => {
     const bomb = Bun.gzipSync(new Uint8Array(20_000_000))
     const url = httpUpstream(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
     expect((await failureOf((await send(url)).readAll(1_000_000))).type).toBe('provider_failed')
+  })
+
+  test('that is large and flows slowly but steadily is read to its end', async () => {
+    const server = createServer((_, answer) => {
+      answer.writeHead(200, { 'content-length': 5_000_000 })
+      let pieces = 0
+      const timer = setInterval(() => {
+        answer.write(Buffer.alloc(500_000))
+        if (++pieces < 10) return
+        clearInterval(timer)
+        answer.end()
+      }, 50)
+    })
+    stops.push(() => server.close())
+    const listening = Promise.withResolvers<void>()
+    server.listen(0, '127.0.0.1', listening.resolve)
+    await listening.promise
+    const { port } = server.address() as AddressInfo
+    const response = await send(`http://127.0.0.1:${port}/v1`, { idleTimeoutMs: 250 })
+    expect(response.headers.get('content-length')).toBe('5000000')
+    expect((await response.readAll(10_000_000)).length).toBe(5_000_000)
   })
 
   test('of nothing is empty', async () => {

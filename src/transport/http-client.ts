@@ -5,7 +5,7 @@ import { Alarms, type Alarm } from '../core/alarms.ts'
 import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { upstreamIdleMs } from '../core/limits.ts'
+import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits.ts'
 import { FetchBodies } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
@@ -111,12 +111,16 @@ class Exchange implements UpstreamBody {
     const response = this.#response
     assert(response, 'a body is read after its headers')
     const { status, headers } = response
-    if (isKnownToFit(headers, limitBytes) && this.#reader === null && !this.#isOver)
+    const atOnceBytes = Math.min(limitBytes, readAtOnceBytesMax)
+    if (isKnownToFit(headers, atOnceBytes) && this.#reader === null && !this.#isOver)
       return this.#readAtOnce(response)
     return readWhole(this, { limitBytes, cutOff: status < 200 || status >= 300, headers })
   }
 
-  /** A body of known length in one native read, which is cheaper than going through a reader. */
+  /**
+   * A small body of known length in one native read, which is cheaper than going through a reader. It counts as one
+   * silence until its end, which a large one that flows steadily would outlast.
+   */
   async #readAtOnce(response: Response): Promise<Uint8Array> {
     this.#readSinceMs = this.#clock.monotonicMs()
     try {
