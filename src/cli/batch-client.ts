@@ -69,7 +69,7 @@ export async function loadBatch(client: GatewayClient, key: string, id: string):
   const answer = await readJson(response)
   // 402 is the batch as well: it has ended, and its results wait for credits.
   if (response.ok || (response.status === 402 && answer['id'] === id)) return toBatchLine(answer)
-  throw refusal(response.status, answer)
+  throw refusal(response, answer)
 }
 
 /** How a watch goes on. */

@@ -17,7 +17,9 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A gateway that accepts one batch and ends it on the second look. */
-function fakeGateway(change: { refuse?: number; creations?: Request[]; status?: string } = {}) {
+function fakeGateway(
+  change: { refuse?: number; isTwinBusy?: boolean; creations?: Request[]; status?: string } = {},
+) {
   let looks = 0
   let refusals = change.refuse ?? 0
   const batch = (status: string, completed: number) => ({
@@ -36,6 +38,10 @@ function fakeGateway(change: { refuse?: number; creations?: Request[]; status?: 
         const body: unknown = await request.json()
         if (url.searchParams.has('dry_run')) return Response.json({ estimate: 0.01, worst_case: 0.02 })
         change.creations?.push(request)
+        if (change.isTwinBusy && change.creations?.length === 1) {
+          const error = { code: 409, message: 'The first request with this key is still running.' }
+          return Response.json({ error }, { status: 409, headers: { 'retry-after': '1' } })
+        }
         if (refusals-- > 0)
           return Response.json({ error: { code: 502, message: 'Not now.' } }, { status: 502 })
         expect(body).toMatchObject({ endpoint: '/v1/chat/completions', model: 'a/b' })
@@ -73,7 +79,7 @@ test('results that cannot be saved are not lost, and the command to get them is 
   mkdirSync(resultsPath)
   const context = recordingContext({ env: fakeGateway(), ask: () => Promise.resolve('y') })
   expect(await runCommand(['batch', 'run', path], context)).toBe(1)
-  expect(context.errors()).toContain('The results could not be saved')
+  expect(context.errors()).toContain(`${resultsPath} cannot be written (EISDIR).`)
   expect(context.errors()).toContain('npx headrace batch watch batch_1 --out')
   rmSync(resultsPath, { recursive: true })
 })
@@ -94,6 +100,21 @@ test('an upload that may have arrived is repeated with the same idempotency key'
   expect(keys).toHaveLength(2)
   expect(keys[0]).toBe(keys[1] ?? '')
   expect(keys[0]).toMatch(/^cli-[0-9a-f]{16}-\w{16}$/)
+})
+
+test('an upload whose lost twin is still being read is repeated until it is answered', async () => {
+  const creations: Request[] = []
+  const context = recordingContext({ env: fakeGateway({ isTwinBusy: true, creations }) })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(0)
+  expect(creations).toHaveLength(2)
+})
+
+test('a file that cannot be written is named, and the results can be had again', async () => {
+  const context = recordingContext({ env: fakeGateway() })
+  const out = join(folder, 'nowhere', 'results.jsonl')
+  expect(await runCommand(['batch', 'watch', 'batch_1', '--out', out], context)).toBe(1)
+  expect(context.errors()).toContain(`${out}.partial cannot be written (ENOENT).`)
+  expect(context.errors()).toContain(`npx headrace batch watch batch_1 --out ${out}`)
 })
 
 test('a batch that ended otherwise than completed fails the command', async () => {

@@ -1,4 +1,4 @@
-import { rename } from 'node:fs/promises'
+import { open, rename } from 'node:fs/promises'
 import { cliPauseMs, cliTriesMax, cliUploadMs } from '../core/limits.ts'
 import { randomText } from '../core/ids.ts'
 import { dollarsOf, duration, size } from './amounts.ts'
@@ -85,7 +85,7 @@ async function upload(
       rawBody: uploadOf(file, (sent) => progress.update(Math.min(sent, file.bytes), file.bytes)),
     })
     const answer = await readJson(response)
-    if (!response.ok) throw refusal(response.status, answer)
+    if (!response.ok) throw refusal(response, answer)
     return answer
   } finally {
     progress.end()
@@ -156,29 +156,41 @@ async function saveResults(
   { client, key, context }: BatchSession,
 ): Promise<void> {
   const response = await client.send(`/batches/${encodeURIComponent(batch.id)}/results`, { key })
-  if (!response.ok || !response.body) throw refusal(response.status, await readJson(response))
+  if (!response.ok || !response.body) throw refusal(response, await readJson(response))
   const partial = `${path}.partial`
+  const bytes = await saveBody(response.body, { partial, path }).catch((error: unknown) => {
+    if (!(error instanceof CommandFailure)) throw error
+    // The batch is paid for: whatever stands in the way of the file, its results can be had again.
+    const again = `npx headrace batch watch ${batch.id} --out ${path}`
+    throw new CommandFailure(`${error.message} The results are not lost: ${again}`)
+  })
+  context.write(`results: ${path} (${size(bytes)})\n`)
+}
+
+/** Resolves with the number of bytes. Throws CommandFailure when the body breaks off and when the file cannot be written. */
+async function saveBody(
+  body: ReadableStream<Uint8Array>,
+  { partial, path }: { partial: string; path: string },
+): Promise<number> {
+  const file = await writing(partial, () => open(partial, 'w'))
   let bytes = 0
   try {
-    const writer = Bun.file(partial).writer()
-    try {
-      for await (const chunk of response.body) {
-        bytes += chunk.byteLength
-        await writer.write(chunk)
-        await writer.flush()
-      }
-    } finally {
-      await writer.end()
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      await writing(partial, () => file.writeFile(chunk))
     }
-    await rename(partial, path)
-  } catch (error) {
-    // The batch is paid for: whatever stands in the way of the file, its results can be had again.
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandFailure(
-      `The results could not be saved, after ${size(bytes)}: ${reason}. ` +
-        `Get them again: npx headrace batch watch ${batch.id} --out ${path}`,
-      { isPassing: true },
-    )
+  } finally {
+    await writing(partial, () => file.close())
   }
-  context.write(`results: ${path} (${size(bytes)})\n`)
+  await writing(path, () => rename(partial, path))
+  return bytes
+}
+
+async function writing<T>(path: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    throw new CommandFailure(`${path} cannot be written${reason}.`)
+  }
 }

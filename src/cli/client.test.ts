@@ -51,6 +51,49 @@ test('a refusal is the message of the gateway; only what may pass is tried again
   await server.stop(true)
 })
 
+/** A server whose answer comes in pieces, with a pause before each. */
+function slowServer(pieces: number, pauseMs: number) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch() {
+      let sent = 0
+      return new Response(
+        new ReadableStream({
+          async pull(controller) {
+            await Bun.sleep(sent === 0 ? 0 : pauseMs)
+            if (sent++ < pieces) controller.enqueue('piece\n')
+            else controller.close()
+          },
+        }),
+      )
+    },
+  })
+  return { server, client: createClient(`http://127.0.0.1:${server.port}/v1`) }
+}
+
+test('an answer may take as long as it flows, and is given up when it does not', async () => {
+  const flowing = slowServer(8, 100)
+  const answer = await flowing.client.send('/batches/b/results', { timeoutMs: 400 })
+  expect(await answer.text()).toBe('piece\n'.repeat(8))
+  const silent = slowServer(2, 5_000)
+  const cut = await silent.client.send('/batches/b/results', { timeoutMs: 100 })
+  await expect(cut.text()).rejects.toMatchObject({
+    name: 'CommandFailure',
+    message: "The gateway's answer broke off.",
+    isPassing: true,
+  })
+  await flowing.server.stop(true)
+  await silent.server.stop(true)
+})
+
+test('another program than a gateway is told apart from one without answers', async () => {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<html>') })
+  const client = createClient(`http://127.0.0.1:${server.port}/v1`)
+  await expect(client.json('/models')).rejects.toThrow('HEADRACE_URL')
+  await server.stop(true)
+})
+
 test('events are read whatever the chunks, without comments and the end mark', async () => {
   const bytes = new TextEncoder().encode(': wait\n\ndata: {"a":"é"}\r\n\r\ndata: {"a":2}\n\ndata: [DONE]\n\n')
   for (const step of [1, 3, 1_000]) {

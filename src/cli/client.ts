@@ -24,7 +24,7 @@ export interface ClientRequest {
   rawBody?: ReadableStream<Uint8Array> | FormData
   headers?: Record<string, string>
   signal?: AbortSignal
-  /** Longest wait for the beginning of the answer. */
+  /** Longest silence: until the answer begins, and between two pieces of it. */
   timeoutMs?: number
 }
 
@@ -54,9 +54,10 @@ export function createClient(baseUrl: string): GatewayClient {
   const send = async (path: string, request: ClientRequest = {}): Promise<Response> => {
     const { method, key, body, rawBody, headers = {}, signal, timeoutMs = cliRequestMs } = request
     const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
-    const patience = AbortSignal.timeout(timeoutMs)
+    const patience = new Patience(timeoutMs)
+    patience.begin()
     try {
-      return await fetch(`${baseUrl}${path}`, {
+      const response = await fetch(`${baseUrl}${path}`, {
         method: method ?? (content === undefined ? 'GET' : 'POST'),
         headers: {
           ...(key ? { authorization: `Bearer ${key}` } : {}),
@@ -66,11 +67,14 @@ export function createClient(baseUrl: string): GatewayClient {
           ...headers,
         },
         ...(content === undefined ? {} : { body: content }),
-        signal: signal ? AbortSignal.any([signal, patience]) : patience,
+        signal: signal ? AbortSignal.any([signal, patience.signal]) : patience.signal,
       })
+      return response.body ? new Response(guarded(response.body, patience, signal), response) : response
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new CommandFailure(unreachable(baseUrl, patience.aborted), { isPassing: true })
+      throw new CommandFailure(unreachable(baseUrl, patience.signal.aborted), { isPassing: true })
+    } finally {
+      patience.end()
     }
   }
   return {
@@ -80,9 +84,57 @@ export function createClient(baseUrl: string): GatewayClient {
       const response = await send(path, request)
       const answer = await readJson(response)
       if (response.ok) return answer
-      throw refusal(response.status, answer)
+      throw refusal(response, answer)
     },
   }
+}
+
+/** Aborts what is waited for too long. */
+class Patience {
+  readonly #timeoutMs: number
+  readonly #controller = new AbortController()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  begin(): void {
+    this.#timer = setTimeout(() => this.#controller.abort(), this.#timeoutMs)
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** An answer's body. Only its silences are bounded, because results may flow for hours; a broken one is a failure of the command. */
+function guarded(
+  body: ReadableStream<Uint8Array>,
+  patience: Patience,
+  signal: AbortSignal | undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      patience.begin()
+      try {
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      } catch (error) {
+        if (signal?.aborted) throw error
+        throw new CommandFailure("The gateway's answer broke off.", { isPassing: true })
+      } finally {
+        patience.end()
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
 }
 
 function unreachable(baseUrl: string, isTimeout: boolean): string {
@@ -91,21 +143,29 @@ function unreachable(baseUrl: string, isTimeout: boolean): string {
   return `No gateway is listening at ${baseUrl}. Start one with "npm start", or set HEADRACE_URL.`
 }
 
-/** An answer's JSON object; empty when it is none. */
+/**
+ * An answer's JSON object; empty for a refusal that has none. Throws CommandFailure for an answer that broke off, and for a
+ * success that is no JSON: another program answers there.
+ */
 export async function readJson(response: Response): Promise<Record<string, unknown>> {
   const length = Number(response.headers.get('content-length') ?? 0)
   if (length > cliAnswerBytesMax)
     throw new CommandFailure(`The answer is too large to show (${length} bytes).`)
+  const text = await response.text()
   try {
-    return asObject(JSON.parse(await response.text()))
+    return asObject(JSON.parse(text))
   } catch {
-    return {}
+    if (!response.ok) return {}
+    throw new CommandFailure(
+      'What answers there is no gateway: its answer is not JSON. Look at HEADRACE_URL.',
+    )
   }
 }
 
 /** A refusal as a failure of the command: the gateway's own message and its status, in one line. */
-export function refusal(status: number, answer: Record<string, unknown>): CommandFailure {
-  const isPassing = status === 429 || status >= 500
+export function refusal({ status, headers }: Response, answer: Record<string, unknown>): CommandFailure {
+  // A gateway that says when to come again expects another answer then.
+  const isPassing = status === 429 || status >= 500 || headers.has('retry-after')
   return new CommandFailure(messageOf(status, answer), { isPassing })
 }
 

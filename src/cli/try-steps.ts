@@ -23,7 +23,7 @@ function modelFor(model: ListedModel | null, operation: string): ListedModel {
 
 async function checked(response: Response): Promise<Response> {
   if (response.ok) return response
-  throw refusal(response.status, await readJson(response))
+  throw refusal(response, await readJson(response))
 }
 
 /** Who answered, and under which id the ledger knows it. */
