@@ -11,6 +11,7 @@ import { createInvariantsRepository } from '../billing/invariants-repository.ts'
 import { checkInvariants } from '../billing/invariants.ts'
 import { createLedger } from '../billing/ledger-repository.ts'
 import { systemClock } from '../core/clock.ts'
+import { cliKeysMax } from '../core/limits.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { runCommand } from './run.ts'
 
@@ -88,6 +89,17 @@ eachDatabase((name, _, { openFresh }) => {
     expect((await find())?.keyId).not.toBe(id)
   })
 
+  test(`on ${name}, every key is found, however many there are`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    const make = (kind: 'inference' | 'management', at: number) =>
+      storage.keys.create({ organizationId, kind, name: `key ${at}` })
+    await Promise.all(Array.from({ length: cliKeysMax }, (_, at) => make('management', at)))
+    await Bun.sleep(2)
+    const { key } = await make('inference', cliKeysMax)
+    expect((await run(['keys'])).output).toContain(key.keyId)
+    expect(await run(['keys', 'disable', key.keyId])).toMatchObject({ code: 0 })
+  })
+
   test(`on ${name}, amounts, rates and ids that make no sense change nothing`, async () => {
     const { run } = await firstStart(null)
     for (const args of [
@@ -102,6 +114,8 @@ eachDatabase((name, _, { openFresh }) => {
       ['create', '--reset', 'hourly'],
       ['create', '--reset', 'daily'],
       ['set', 'key_1'],
+      ['create', 'ci'],
+      ['list', 'key_1'],
       ['disable'],
     ]) {
       expect((await run(['keys', ...args])).code).toBe(2)

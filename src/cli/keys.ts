@@ -38,9 +38,12 @@ export async function runKeys(args: readonly string[], context: CommandContext):
   const [name = 'list'] = parsed.words
   const act = Object.hasOwn(actions, name) ? actions[name] : undefined
   if (!act) throw usageFailure(`There is no "keys ${name}".`, 'keys')
-  if (name !== 'list' && name !== 'create' && parsed.words[1] === undefined) {
+  const takesKey = name !== 'list' && name !== 'create'
+  const [, extra] = parsed.words
+  if (takesKey && extra === undefined) {
     throw usageFailure('Which key? "npx headrace keys" lists their ids.', 'keys')
   }
+  if (!takesKey && extra !== undefined) throw usageFailure(`"${extra}" is not expected here.`, 'keys')
   await withStorage(context, async (storage) => {
     const { organizationId } = await findOrganization(storage, parsed.text('org'))
     await act({ parsed, storage, organizationId, context })
@@ -63,9 +66,9 @@ const actions: Readonly<Record<string, Act>> = {
 
 async function list({ storage, organizationId, context }: KeyAction): Promise<void> {
   const paint = createPaint(context.isTty, context.env)
-  const keys = await listKeys(storage, organizationId)
-  const rows = await Promise.all(
-    keys.map(async (key) => [
+  const rows: string[][] = []
+  for await (const page of keyPages(storage, organizationId)) {
+    const cells = page.map(async (key) => [
       key.keyId,
       key.kind,
       key.disabled ? paint.yellow('disabled') : paint.green('active'),
@@ -75,8 +78,9 @@ async function list({ storage, organizationId, context }: KeyAction): Promise<vo
       rulesOf(key),
       timestamp(key.createdAtMs),
       key.name,
-    ]),
-  )
+    ])
+    rows.push(...(await Promise.all(cells)))
+  }
   context.write(
     renderTable(
       ['id', 'kind', 'state', 'key', 'used', 'limit', 'rules', 'created (UTC)', 'name'],
@@ -135,14 +139,20 @@ async function change(action: KeyAction, changes: KeyChanges, done: string): Pro
 
 async function findKey({ parsed, storage, organizationId }: KeyAction): Promise<KeyRecord> {
   const [, wanted = ''] = parsed.words
-  const keys = await listKeys(storage, organizationId)
-  const found = keys.find((key) => key.keyId === wanted || key.keyHash === wanted)
-  if (found) return found
+  for await (const page of keyPages(storage, organizationId)) {
+    const found = page.find((key) => key.keyId === wanted || key.keyHash === wanted)
+    if (found) return found
+  }
   throw new CommandFailure(`There is no key "${wanted}". "npx headrace keys" lists their ids.`)
 }
 
-function listKeys(storage: CliStorage, organizationId: string): Promise<KeyRecord[]> {
-  return storage.keys.list(organizationId, { offset: 0, limit: cliKeysMax, includeDisabled: true })
+/** All keys, the oldest first: those that "headrace try" made and disabled count too, so there can be many. */
+async function* keyPages(storage: CliStorage, organizationId: string): AsyncGenerator<readonly KeyRecord[]> {
+  for (let offset = 0; ; offset += cliKeysMax) {
+    const page = await storage.keys.list(organizationId, { offset, limit: cliKeysMax, includeDisabled: true })
+    yield page
+    if (page.length < cliKeysMax) return
+  }
 }
 
 function changesOf(parsed: Parsed): KeyChanges {

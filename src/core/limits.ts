@@ -407,7 +407,7 @@ export const workerStopMs = 20_000
 export const workerIdleMs = 1_000
 /** Batches a worker looks at in one round. */
 export const activeBatchesMax = 200
-/** Keys that `headrace keys` lists; an organization with more is managed over the API. */
+/** Keys that `headrace keys` reads at a time. */
 export const cliKeysMax = 1_000
 /** Whole time for fetching audio from a public address, redirects included. */
 export const publicFetchMs = 120_000
