@@ -1,6 +1,7 @@
 import { parseArguments } from './arguments.ts'
 import type { CommandContext } from './context.ts'
 import { clientOf } from './gateway.ts'
+import { asArray, asObject, textOf } from './json.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
 import { listModels } from './try-models.ts'
@@ -10,12 +11,13 @@ export async function runModels(args: readonly string[], context: CommandContext
   const parsed = parseArguments('models', args, { json: { type: 'boolean' } }, 1)
   const client = clientOf(context)
   const key = context.env['HEADRACE_API_KEY'] ?? null
+  const [wanted = ''] = parsed.words
   if (parsed.isOn('json')) {
     const answer = await client.json('/models?output_modalities=all', { key })
-    context.write(`${JSON.stringify(answer, null, 2)}\n`)
+    const data = asArray(answer['data']).filter((model) => textOf(asObject(model)['id']).includes(wanted))
+    context.write(`${JSON.stringify({ ...answer, data }, null, 2)}\n`)
     return 0
   }
-  const [wanted = ''] = parsed.words
   const models = (await listModels(client, key)).filter(({ id }) => id.includes(wanted))
   if (models.length === 0) {
     context.write(
