@@ -35,7 +35,8 @@ test('the models asked for are the ones shown, to people and to programs', async
   const server = Bun.serve({ port: 0, fetch: () => Response.json({ data, total_count: 2 }) })
   const context = recordingContext({ port: server.port ?? 0 })
   expect(await runModels(['token', '--json'], context)).toBe(0)
-  const shown = JSON.parse(context.output()) as { data: { id: string }[] }
+  const shown = JSON.parse(context.output()) as { data: { id: string }[]; total_count: number }
+  expect(shown.total_count).toBe(1)
   expect(shown.data.map(({ id }) => id)).toEqual(['a/by-token'])
   await server.stop(true)
 })

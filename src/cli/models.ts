@@ -15,7 +15,8 @@ export async function runModels(args: readonly string[], context: CommandContext
   if (parsed.isOn('json')) {
     const answer = await client.json('/models?output_modalities=all', { key })
     const data = asArray(answer['data']).filter((model) => textOf(asObject(model)['id']).includes(wanted))
-    context.write(`${JSON.stringify({ ...answer, data }, null, 2)}\n`)
+    const shown = wanted === '' ? answer : { ...answer, data, total_count: data.length }
+    context.write(`${JSON.stringify(shown, null, 2)}\n`)
     return 0
   }
   const models = (await listModels(client, key)).filter(({ id }) => id.includes(wanted))
