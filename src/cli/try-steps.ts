@@ -159,10 +159,14 @@ const settingsStep: TryStep = {
       })
     const startedMs = nowMs()
     const before = await read()
-    await change(!before)
-    const after = await read()
-    // Somebody's real setting: put back whatever happens next.
-    await change(before)
+    let after: boolean
+    try {
+      await change(!before)
+      after = await read()
+    } finally {
+      // Somebody's real setting: put back whatever has happened, a person who left included.
+      await change(before)
+    }
     const restored = await read()
     const lines = [
       `filtered model catalog  ${shown(before)} → ${shown(after)} → ${shown(restored)} (as it was)`,

@@ -111,3 +111,25 @@ test('a gateway that serves no model fails nothing it cannot try, and restores t
   expect(changes).toHaveLength(2)
   await server.stop(true)
 })
+
+test('the setting is put back when reading it fails in between', async () => {
+  let isOn = false
+  let reads = 0
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      if (request.url.includes('/models')) return Response.json({ data: [] })
+      if (request.method === 'PATCH')
+        isOn =
+          ((await request.json()) as Record<string, boolean>)['is_filtered_model_catalog_enabled'] === true
+      else if (++reads === 2) return new Response('', { status: 500 })
+      return Response.json({ data: { is_filtered_model_catalog_enabled: isOn } })
+    },
+  })
+  const env = { HEADRACE_API_KEY: 'a', HEADRACE_MANAGEMENT_KEY: 'b' }
+  const context = recordingContext({ port: server.port ?? 0, env })
+  expect(await runCommand(['try'], context)).toBe(1)
+  expect(isOn).toBe(false)
+  await server.stop(true)
+})
