@@ -109,7 +109,7 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
     await money.rollup.stop()
     core.access.rates.stop()
     core.metrics.stop()
-    log.flush()
+    await log.flush()
     await database.close()
     await providers.simulator?.stop()
   }

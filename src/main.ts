@@ -3,6 +3,7 @@ import type { CommandContext } from './cli/context.ts'
 import { flushOutput } from './cli/process.ts'
 import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
+import { outputWaitMs } from './core/limits.ts'
 import { createGateway } from './gateway.ts'
 import { presets } from './providers/presets.ts'
 import { openForCommands } from './stores.ts'
@@ -24,6 +25,7 @@ function commandContext(): CommandContext {
   })
 }
 
-const code = await runCommand(Bun.argv.slice(2), commandContext())
-await flushOutput()
+const argv = Bun.argv.slice(2)
+const code = await runCommand(argv, commandContext())
+await flushOutput(argv[0] === 'serve' ? outputWaitMs : null)
 process.exit(code)

@@ -2,10 +2,10 @@
 const repeatedSignalMs = 1_000
 
 /** Resolves with the first signal that asks the process to end; `again` is told when somebody insists. */
-export function untilSignal(again: () => void): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>()
+export function untilSignal(again: () => void): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let firstAtMs: number | null = null
-  const onSignal = (signal: string) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (firstAtMs === null) {
       firstAtMs = performance.now()
       resolve(signal)
@@ -37,14 +37,18 @@ export function outliveReaders(): void {
 
 /**
  * Resolves when everything written has left this process; nothing can be written after it. Writing to a pipe does not wait, and ending the process before
- * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for.
+ * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for, and one that is stuck no
+ * longer than `waitMs` where it is given: a list may stand in a pager for hours, but a gateway was asked to stop.
  */
-export async function flushOutput(): Promise<void> {
+export async function flushOutput(waitMs: number | null = null): Promise<void> {
+  const timeout = Promise.withResolvers<void>()
+  if (waitMs !== null) setTimeout(timeout.resolve, waitMs).unref()
   for (const stream of [process.stdout, process.stderr]) {
-    await new Promise<void>((resolve) => {
+    const written = new Promise<void>((resolve) => {
       stream.once('error', () => resolve())
       // The callback of an empty write comes too early here; the one of `end` does not.
       stream.end(() => resolve())
     })
+    await Promise.race([written, timeout.promise])
   }
 }

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import type { GatewayError } from '../core/errors.ts'
-import { logBacklogBytesMax, logGatherBytes, logGatherMs } from '../core/limits.ts'
+import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits.ts'
 import { toCredits } from '../core/money.ts'
 import type { RequestLine } from './call-line.ts'
 import { redact } from './redact.ts'
@@ -19,8 +19,8 @@ export interface Logger {
   failure(error: GatewayError, facts: LogFacts): void
   info(message: string, facts?: LogFacts): void
   warn(message: string, facts?: LogFacts): void
-  /** Writes what is buffered. */
-  flush(): void
+  /** Writes what is buffered. A reader that is stuck is waited for `outputWaitMs` and then loses it. Never rejects. */
+  flush(): Promise<void>
 }
 
 /** A logger to stdout, buffered so that a line costs no system call of its own, or to `destination`. */
@@ -54,7 +54,7 @@ export function createLogger(options: {
     },
     info: (message, facts) => logger.info(toFields(facts), redact(message)),
     warn: (message, facts) => logger.warn(toFields(facts), redact(message)),
-    flush: () => gathered?.flushSync(),
+    flush: () => gathered?.drain() ?? Promise.resolve(),
   }
 }
 
@@ -62,7 +62,8 @@ export function createLogger(options: {
 interface GatheredOutput {
   write(line: string): void
   flush(): void
-  flushSync(): void
+  /** Resolves when everything was written, or when nobody takes it. */
+  drain(): Promise<void>
 }
 
 /**
@@ -71,10 +72,18 @@ interface GatheredOutput {
  */
 function standardOutput(): GatheredOutput {
   const stream = pino.destination({ fd: 1, sync: false, maxLength: logBacklogBytesMax })
-  stream.on('error', () => {})
+  let isWriting = false
+  let onSettled: (() => void) | null = null
+  const settle = () => {
+    isWriting = false
+    onSettled?.()
+  }
+  stream.on('drain', settle)
+  stream.on('error', settle)
   let lines = ''
   const hand = () => {
     if (lines === '') return
+    isWriting = true
     stream.write(lines)
     lines = ''
   }
@@ -84,9 +93,16 @@ function standardOutput(): GatheredOutput {
       if (lines.length >= logGatherBytes) hand()
     },
     flush: hand,
-    flushSync() {
+    async drain() {
       hand()
-      stream.flushSync()
+      if (!isWriting) return
+      const settled = Promise.withResolvers<void>()
+      onSettled = settled.resolve
+      const timer = setTimeout(settled.resolve, outputWaitMs)
+      await settled.promise
+      clearTimeout(timer)
+      // What is left would be written again, without end, when the process exits.
+      if (isWriting) stream.destroy()
     },
   }
 }
