@@ -73,3 +73,14 @@ test('the keys of a first start are shown although its port is taken', async () 
   expect(context.output()).toContain('management key  sk-management')
   expect(context.errors()).toContain('HEADRACE_PORT=8788 npm start')
 })
+
+test('a signal during the start ends it, whatever it waits for', async () => {
+  const code = await serveUntilSignal({
+    config,
+    create: () => new Promise(() => undefined),
+    context: recordingContext(),
+    untilSignal: () => Promise.resolve('SIGTERM'),
+    uptimeMs: () => 1,
+  })
+  expect(code).toBe(143)
+})

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { CommandContext, ProviderCheck } from './context.ts'
 
 /** The running gateway as its console sees it. */
@@ -21,7 +22,7 @@ export interface ServeParts {
   create: () => Promise<ServedGateway>
   context: Pick<CommandContext, 'write' | 'writeError'>
   /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
-  untilSignal: (again: () => void) => Promise<string>
+  untilSignal: (again: () => void) => Promise<NodeJS.Signals>
   /** Milliseconds since the process began. */
   uptimeMs: () => number
 }
@@ -29,9 +30,16 @@ export interface ServeParts {
 /** Starts, says what there is to say, and resolves with the exit code once a signal has stopped it. */
 export async function serveUntilSignal(parts: ServeParts): Promise<number> {
   const { context } = parts
+  // Listened for from the beginning: the first process of a container ignores a signal that nobody listens for.
+  const signal = parts.untilSignal(() =>
+    context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
+  )
   let gateway: ServedGateway
   try {
-    gateway = await parts.create()
+    const started = await Promise.race([parts.create(), signal])
+    // Nothing runs yet, and whatever is half done is made good by the next start.
+    if (typeof started === 'string') return exitCodeOf(started)
+    gateway = started
   } catch (error) {
     return refuse(error, parts)
   }
@@ -46,12 +54,15 @@ export async function serveUntilSignal(parts: ServeParts): Promise<number> {
     return refuse(error, parts)
   }
   void reportProviders(gateway, context)
-  await parts.untilSignal(() =>
-    context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
-  )
+  await signal
   context.writeError('Stopping: no new work, finishing what runs…\n')
   await gateway.stop()
   return 0
+}
+
+/** As shells count what ended by a signal. */
+function exitCodeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
 }
 
 function greeting(url: string, gateway: ServedGateway, uptimeMs: number): string {
