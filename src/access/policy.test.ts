@@ -22,17 +22,25 @@ test('allow-lists intersect, prohibitions add up, and flags hold when either set
   })
 })
 
-test('lists without a common name allow nothing, and one list alone counts', () => {
-  const left = { ...openPolicy, allowedProviders: ['openai'] }
-  expect(mergePolicies(left, { ...openPolicy, allowedProviders: ['groq'] }).allowedProviders).toEqual([])
-  expect(mergePolicies(left, openPolicy).allowedProviders).toEqual(['openai'])
-  expect(mergePolicies(openPolicy, left).allowedProviders).toEqual(['openai'])
+test('models without a common name allow nothing, and the beginning of a name is another name', () => {
+  const left = { ...openPolicy, allowedModels: ['a'] }
+  for (const name of ['a/x', 'b/x'])
+    expect(mergePolicies(left, { ...openPolicy, allowedModels: [name] }).allowedModels).toEqual([])
+  expect(mergePolicies(left, openPolicy).allowedModels).toEqual(['a'])
+  expect(mergePolicies(openPolicy, left).allowedModels).toEqual(['a'])
 })
 
-test('a provider and one of its tags meet in the tag', () => {
+test('of providers one list alone counts, and two are both kept, because providers have several names', () => {
   const left = { ...openPolicy, allowedProviders: ['openai'] }
-  const right = { ...openPolicy, allowedProviders: ['openai/eu', 'openairy'] }
-  expect(mergePolicies(left, right).allowedProviders).toEqual(['openai/eu'])
+  const right = { ...openPolicy, allowedProviders: ['OpenAI'] }
+  for (const alone of [mergePolicies(left, openPolicy), mergePolicies(openPolicy, left)]) {
+    expect(alone.allowedProviders).toEqual(['openai'])
+    expect(alone.allowedProvidersOfKey).toBeUndefined()
+  }
+  expect(mergePolicies(left, right)).toMatchObject({
+    allowedProviders: ['openai'],
+    allowedProvidersOfKey: ['OpenAI'],
+  })
 })
 
 test('a policy survives being stored', () => {

@@ -52,31 +52,25 @@ export function renderPolicy(policy: Policy): string {
 
 /** What the rules of an organization and of its key together mean: allow-lists intersect, prohibitions add up. */
 export function mergePolicies(organization: Policy, key: Policy): Constraints {
+  const ofKey = key.allowedProviders
   return Object.freeze({
     allowedModels: intersect(organization.allowedModels, key.allowedModels),
     ignoredModels: union(organization.ignoredModels, key.ignoredModels),
-    allowedProviders: intersect(organization.allowedProviders, key.allowedProviders),
+    allowedProviders: organization.allowedProviders ?? ofKey,
+    ...(organization.allowedProviders && ofKey ? { allowedProvidersOfKey: ofKey } : {}),
     ignoredProviders: union(organization.ignoredProviders, key.ignoredProviders),
     requireZdr: organization.requireZdr || key.requireZdr,
     denyDataCollection: organization.denyDataCollection || key.denyDataCollection,
   })
 }
 
-/** Names that both lists allow. A provider's slug covers its tags, so `openai` and `openai/eu` meet in `openai/eu`. */
+/** Models that both lists allow. */
 function intersect(
   left: readonly string[] | null,
   right: readonly string[] | null,
 ): readonly string[] | null {
   if (left === null || right === null) return left ?? right
-  const both = [
-    ...left.filter((name) => isCovered(name, right)),
-    ...right.filter((name) => isCovered(name, left)),
-  ]
-  return [...new Set(both)]
-}
-
-function isCovered(name: string, list: readonly string[]): boolean {
-  return list.some((allowed) => name === allowed || name.startsWith(`${allowed}/`))
+  return left.filter((name) => right.includes(name))
 }
 
 function union(left: readonly string[], right: readonly string[]): readonly string[] {

@@ -15,7 +15,13 @@ export interface Policy {
 }
 
 /** What the rules of organization and key together mean for a call: allow-lists intersected, prohibitions added up. */
-export type Constraints = Policy
+export interface Constraints extends Policy {
+  /**
+   * The key's list of providers where its organization has one too. A provider goes by several names, so that only an
+   * endpoint can tell whether both lists mean it.
+   */
+  allowedProvidersOfKey?: readonly string[]
+}
 
 /** A rate in requests per minute; null means unlimited. */
 export interface Rates {

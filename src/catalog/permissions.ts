@@ -16,8 +16,9 @@ export function prohibitionOf(endpoint: Endpoint, constraints: Constraints): Pro
   if (constraints.allowedModels && !constraints.allowedModels.includes(model)) return 'allowed_models'
   if (constraints.ignoredModels.length > 0 && constraints.ignoredModels.includes(model))
     return 'ignored_models'
-  if (constraints.allowedProviders && !isAnyProvider(endpoint, constraints.allowedProviders))
-    return 'allowed_providers'
+  const { allowedProviders, allowedProvidersOfKey } = constraints
+  if (allowedProviders && !isAnyProvider(endpoint, allowedProviders)) return 'allowed_providers'
+  if (allowedProvidersOfKey && !isAnyProvider(endpoint, allowedProvidersOfKey)) return 'allowed_providers'
   if (constraints.ignoredProviders.length > 0 && isAnyProvider(endpoint, constraints.ignoredProviders)) {
     return 'ignored_providers'
   }

@@ -100,9 +100,10 @@ function preferenceMessage({ model, candidates, filter }: Refused, step: Exclusi
   const message = `${step} leaves no endpoint of ${model}`
   switch (step) {
     case 'provider.only': {
-      const allowed = filter.constraints.allowedProviders
+      const { allowedProviders: allowed, allowedProvidersOfKey: ofKey } = filter.constraints
       const named = filter.providerOnly ?? filter.preferences.only ?? []
-      const policy = allowed ? ` and the policy allows [${allowed.join(', ')}]` : ''
+      const ofBoth = ofKey ? ` and, of those, [${ofKey.join(', ')}] for this key` : ''
+      const policy = allowed ? ` and the policy allows [${allowed.join(', ')}]${ofBoth}` : ''
       return `${message}: it names [${named.join(', ')}]${policy}; providers of the model are ${slugs}.`
     }
     case 'provider.ignore':

@@ -263,6 +263,21 @@ describe('filters', () => {
     { id: 'b', trains: true },
   ]
 
+  test('organization and key may name one provider differently, and neither widens the other', () => {
+    const { namesOf, request } = setUp([
+      { id: 'maker' },
+      { id: 'maker-eu', provider: 'maker' },
+      { id: 'other' },
+    ])
+    const both = (organization: string[], key: string[]) => ({
+      constraints: { ...anything, allowedProviders: organization, allowedProvidersOfKey: key },
+    })
+    expect(namesOf({}, both(['maker'], ['MAKER', 'other'])).toSorted()).toEqual(['maker', 'maker-eu'])
+    expect(namesOf({}, both(['maker'], ['maker-eu']))).toEqual(['maker-eu'])
+    expect(namesOf({}, both(['maker', 'other'], ['maker/eu']))).toEqual(['maker-eu'])
+    expect(refusalOf(request({}, both(['other'], ['maker']))).message).toContain('allowed_providers')
+  })
+
   test('every preference leaves out what it should', () => {
     const { namesOf } = setUp(providers)
     expect(namesOf({ ignore: ['a'] })).toEqual(['b'])
