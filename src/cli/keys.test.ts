@@ -93,7 +93,7 @@ eachDatabase((name, _, { openFresh }) => {
     const { run, storage, organizationId } = await firstStart(null)
     const make = (kind: 'inference' | 'management', at: number) =>
       storage.keys.create({ organizationId, kind, name: `key ${at}` })
-    await Promise.all(Array.from({ length: cliKeysMax }, (_, at) => make('management', at)))
+    await Promise.all(Array.from(Array(cliKeysMax).keys(), (at) => make('management', at)))
     await Bun.sleep(2)
     const { key } = await make('inference', cliKeysMax)
     expect((await run(['keys'])).output).toContain(key.keyId)

@@ -157,7 +157,7 @@ test('an endpoint for which too many wait already is passed over, and the caller
   const { limiter } = parts
   const full = new Set([one])
   const isFull = (deployment: Endpoint['deployment']) =>
-    [...full].some((endpoint) => endpoint.deployment === deployment)
+    [...full].some((crowdedOne) => crowdedOne.deployment === deployment)
   parts.limiter = {
     ...limiter,
     acquire: (deployment, priority, signal) =>
