@@ -1,4 +1,11 @@
-import { batchPollEveryMs, batchWatchMs, cliListMax, cliPauseMs, cliTriesMax } from '../core/limits.ts'
+import {
+  batchPollEveryMs,
+  batchWatchMs,
+  cliAnswerBytesMax,
+  cliListMax,
+  cliPauseMs,
+  cliTriesMax,
+} from '../core/limits.ts'
 import type { GatewayClient } from './client.ts'
 import { readJson, refusal } from './client.ts'
 import { CommandFailure } from './failure.ts'
@@ -66,10 +73,29 @@ export async function loadBatch(client: GatewayClient, key: string, id: string):
   const listed = (await listBatches(client, key, listPageMax)).find((batch) => batch.id === id)
   if (listed) return listed
   const response = await client.send(`/batches/${encodeURIComponent(id)}`, { key })
-  const answer = await readJson(response)
+  const answer = await (response.ok ? readWithoutResults(response) : readJson(response))
   // 402 is the batch as well: it has ended, and its results wait for credits.
   if (response.ok || (response.status === 402 && answer['id'] === id)) return toBatchLine(answer)
   throw refusal(response, answer)
+}
+
+const resultsMark = ',"results":['
+
+/**
+ * A batch object up to its results, which are its last member and may be gigabytes. Nothing inside a text looks like
+ * their beginning: a quotation mark has a backslash there.
+ */
+async function readWithoutResults(response: Response): Promise<Record<string, unknown>> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = text.indexOf(resultsMark)
+    // Leaving the loop cancels the rest.
+    if (end >= 0) return readJson(new Response(`${text.slice(0, end)}}`))
+    if (text.length > cliAnswerBytesMax) break
+  }
+  return readJson(new Response(text))
 }
 
 /** How a watch goes on. */

@@ -134,6 +134,35 @@ test('leaving does not stop the batch and says how to come back', async () => {
   expect(process.listenerCount('SIGINT')).toBe(0)
 })
 
+test('a batch that is no longer in the list is known without reading its results', async () => {
+  let sent = 0
+  const wholeAnswer = 100
+  const ended = '{"id":"batch_9","status":"completed","request_counts":{"total":1,"completed":1,"failed":0}'
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      if (!request.url.endsWith('batch_9')) return Response.json({ data: [] })
+      let pieces = 0
+      return new Response(
+        new ReadableStream({
+          pull(controller) {
+            sent += 1
+            controller.enqueue(pieces === 0 ? `${ended},"results":[0` : `,${'1'.repeat(1_000_000)}`)
+            if (++pieces === wholeAnswer) controller.close()
+          },
+        }),
+      )
+    },
+  })
+  servers.push(server)
+  const env = { HEADRACE_URL: `http://127.0.0.1:${server.port}`, HEADRACE_API_KEY: 'key' }
+  const context = recordingContext({ env })
+  expect(await runCommand(['batch', 'watch', 'batch_9'], context)).toBe(0)
+  expect(context.output()).toContain('completed: 1 answered')
+  expect(sent).toBeLessThan(wholeAnswer)
+})
+
 test('an unknown batch is told at once', async () => {
   const context = recordingContext({ env: fakeGateway() })
   expect(await runCommand(['batch', 'watch', 'batch_2'], context)).toBe(1)
