@@ -57,6 +57,8 @@ test('a mistake of ours is not explained away', () => {
   expect(explainFailure(new GatewayError('storage_unavailable', 'No answer.'), config)).toContain(
     'npx headrace doctor',
   )
+  const sameKeys = 'The bootstrap keys are the same; use two different secrets.'
+  expect(explainFailure(new GatewayError('conflict', sameKeys), config)).toBe(sameKeys)
 })
 
 test('the keys of a first start are shown although its port is taken', async () => {

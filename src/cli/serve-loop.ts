@@ -131,6 +131,8 @@ export function explainFailure(
   if (code === 'ENOSPC') return `the disk of ${config.dataFolder} is full. Free some space and start again.`
   if (error instanceof Error && error.name === 'SchemaMismatch') return message
   if (error instanceof Error && error.name === 'GatewayError') {
+    // Anything else says itself what to mend, such as two bootstrap keys that are one.
+    if (propertyOf(error, 'type') !== 'storage_unavailable') return message
     const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
     const next = isDoctor ? '.' : ', then: npx headrace doctor'
     return `${message}${cause} Check the database or the data folder ${config.dataFolder}${next}`
@@ -163,7 +165,7 @@ function codeOf(error: unknown): string | null {
   return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
 }
 
-function propertyOf(value: unknown, name: 'code' | 'syscall'): string | null {
+function propertyOf(value: unknown, name: 'code' | 'syscall' | 'type'): string | null {
   if (typeof value !== 'object' || value === null || !(name in value)) return null
   const found: unknown = (value as Partial<Record<typeof name, unknown>>)[name]
   return typeof found === 'string' ? found : null
