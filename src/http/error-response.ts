@@ -1,4 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
+import { coolDownDefaultMs } from '../core/limits.ts'
 
 /** Which envelope a route answers with, and which failures of storage mean which status there. */
 export type RouteGroup = 'inference' | 'audio' | 'batches' | 'settings' | 'catalog'
@@ -21,9 +22,15 @@ export function errorBody(error: GatewayError, group: RouteGroup = 'inference'):
 /** A GatewayError as a response of a route of this group. */
 export function errorResponse(error: GatewayError, group: RouteGroup, headers: Headers): Response {
   headers.set('content-type', 'application/json')
-  if (error.retryAfterSeconds !== null)
-    headers.set('retry-after', String(Math.max(1, Math.ceil(error.retryAfterSeconds))))
-  return new Response(JSON.stringify(errorBody(error, group)), { status: statusOf(error, group), headers })
+  const status = statusOf(error, group)
+  const waitSeconds = error.retryAfterSeconds ?? usualWaitSeconds(status)
+  if (waitSeconds !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(waitSeconds))))
+  return new Response(JSON.stringify(errorBody(error, group)), { status, headers })
+}
+
+/** What is promised to say when to come again says so although a provider named no time: then it rests for this long. */
+function usualWaitSeconds(status: number): number | null {
+  return status === 429 || status === 503 ? coolDownDefaultMs / 1000 : null
 }
 
 // Storage out of order or a process that is stopping: 502 on batches, 500 on settings, 503 elsewhere, as the
