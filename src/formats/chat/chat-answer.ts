@@ -13,7 +13,7 @@ import {
 } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
-import { readChatUsage, showChatUsage, showMetadata } from './chat-usage.ts'
+import { readChatUsage, readCount, showChatUsage, showMetadata } from './chat-usage.ts'
 
 /**
  * A provider's whole chat answer, read and brought into the contract's form. Throws `provider_failed` for what is not
@@ -163,7 +163,7 @@ function toChoice(
   reading.outputPieces += 1
   return {
     ...wire,
-    index: typeof wire['index'] === 'number' ? wire['index'] : index,
+    index: readCount(wire['index']) ?? index,
     message,
     finish_reason: finishReason,
     native_finish_reason: native,

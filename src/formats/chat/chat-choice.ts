@@ -3,30 +3,33 @@ import { isRecord } from './chat-media.ts'
 /** The contract's finish reasons; the provider's own word is kept beside. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
 
-const finishReasons: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  eos: 'stop',
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'length',
-  tool_calls: 'tool_calls',
-  tool_use: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-  safety: 'content_filter',
-  error: 'error',
-  insufficient_system_resource: 'error',
-}
+// A map, because an object would answer to `constructor` with what is no reason at all.
+const finishReasons: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries<FinishReason>({
+    stop: 'stop',
+    eos: 'stop',
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    length: 'length',
+    max_tokens: 'length',
+    model_length: 'length',
+    tool_calls: 'tool_calls',
+    tool_use: 'tool_calls',
+    function_call: 'tool_calls',
+    content_filter: 'content_filter',
+    refusal: 'content_filter',
+    safety: 'content_filter',
+    error: 'error',
+    insufficient_system_resource: 'error',
+  }),
+)
 
 /**
  * A provider's finish reason in the contract's words; anything unknown is an ordinary stop. Some providers say `stop`
  * although the answer is a tool call, so what was seen decides.
  */
 export function toFinishReason(native: string, sawToolCalls: boolean): FinishReason {
-  const reason = finishReasons[native.toLowerCase()] ?? 'stop'
+  const reason = finishReasons.get(native.toLowerCase()) ?? 'stop'
   return reason === 'stop' && sawToolCalls ? 'tool_calls' : reason
 }
 

@@ -3,6 +3,7 @@ import { toArguments } from './chat-answer.ts'
 import { normalizeMessage, upstreamOnlyMembers } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { TextSlot } from './frame-template.ts'
+import { readCount } from './chat-usage.ts'
 import { ToolIndexes } from './tool-indexes.ts'
 
 /** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
@@ -65,8 +66,8 @@ export function toShownChoice(
 
 function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState): Record<string, unknown> {
   const id = typeof wire['id'] === 'string' && wire['id'] !== '' ? wire['id'] : null
-  const upstreamIndex = typeof wire['index'] === 'number' ? wire['index'] : null
-  const call: Record<string, unknown> = { ...wire, index: state.toolIndexes.indexOf(id, upstreamIndex) }
+  const index = state.toolIndexes.indexOf(id, readCount(wire['index']))
+  const call: Record<string, unknown> = { ...wire, index }
   if (id === null) delete call['id']
   if (call['type'] === null) delete call['type']
   const called = wire['function']

@@ -312,6 +312,51 @@ describe('finish reasons', () => {
       [1, 'length'],
     ])
   })
+
+  test('in a frame with another choice keep back only their own', () => {
+    const both = (first: object, second: object) => ({
+      ...base,
+      choices: [
+        { index: 0, ...first },
+        { index: 1, ...second },
+      ],
+    })
+    const result = run([
+      both({ delta: { content: 'a' }, finish_reason: 'stop' }, { delta: { content: 'one ' } }),
+      { ...base, choices: [{ index: 1, delta: { content: 'two' } }] },
+      { ...base, choices: [{ index: 1, delta: {}, finish_reason: 'stop' }] },
+    ])
+    const shown = framesOf(result.shown).flatMap(choicesOf)
+    expect(shown.map(({ index, delta }) => [index, delta['content']])).toEqual([
+      [1, 'one '],
+      [1, 'two'],
+    ])
+    expect(framesOf(result.ending).flatMap(choicesOf)[0]?.delta['content']).toBe('a')
+  })
+
+  test('are missing for a choice that the body broke off', () => {
+    const payloads = [
+      { ...base, choices: [{ index: 0, delta: { content: 'a' } }] },
+      { ...base, choices: [{ index: 1, delta: { content: 'b' } }] },
+      { ...base, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ]
+    const rewriter = createChatStream(testContext, chatQuirks())
+    rewriter.push(streamOf(payloads, { done: false }))
+    rewriter.end()
+    expect(rewriter.failure?.type).toBe('provider_failed')
+    expect(run(payloads).rewriter.failure).toBeNull()
+  })
+
+  test('with the name of what every object has are ordinary ends', () => {
+    for (const word of ['constructor', '__proto__']) {
+      const { ending, rewriter } = run([chunk({ content: 'a' }), chunk({}, word)])
+      expect(choicesOf(framesOf(ending)[0])[0]).toMatchObject({
+        finish_reason: 'stop',
+        native_finish_reason: word,
+      })
+      expect(rewriter.reading().finishReason).toBe('stop')
+    }
+  })
 })
 
 describe('a stream that breaks', () => {
@@ -467,6 +512,21 @@ describe('what providers do otherwise', () => {
       expect([...calls]).toEqual([
         [0, 'a12'],
         [1, 'b3'],
+      ])
+    }
+  })
+
+  test('indexes that are no counts are not counted on from', () => {
+    for (const index of ['9007199254740991', '9007199254740992', '1e999', '-1', '0.5']) {
+      const begin = (id: string) =>
+        `{"choices":[{"index":${index},"delta":{"tool_calls":[{"index":${index},"id":"${id}","function":{"name":"f","arguments":""}}]}}]}`
+      const result = run([begin('a'), begin('b'), begin('c'), chunk({}, 'tool_calls')])
+      const shown = framesOf(result.shown).flatMap(choicesOf)
+      expect(shown.map((choice) => choice.index)).toEqual([0, 0, 0])
+      expect(shown.map(({ delta }) => delta['tool_calls'])).toMatchObject([
+        [{ index: 0, id: 'a' }],
+        [{ index: 1, id: 'b' }],
+        [{ index: 2, id: 'c' }],
       ])
     }
   })

@@ -24,7 +24,7 @@ import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-c
 import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
-import { readChatUsage, showChatUsage, showMetadata, type ReadUsage } from './chat-usage.ts'
+import { readChatUsage, readCount, showChatUsage, showMetadata, type ReadUsage } from './chat-usage.ts'
 import { fitFrame, learnTemplate, type FrameTemplate, type TextSlot } from './frame-template.ts'
 
 /** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */
@@ -75,7 +75,17 @@ class ChatStream implements StreamRewriter {
     const rest = this.#splitter.end()
     // A whole last frame may lack its empty line; half a frame after the answer is complete is of no interest.
     if (rest !== null && !(this.isComplete && !isWholeFrame(rest))) this.#late = this.#rewrite(`${rest}\n\n`)
-    if (!this.failure && !this.isComplete) this.#fail(new Error('the body ended before a finish reason'))
+    if (this.failure) return
+    if (!this.isComplete) this.#fail(new Error('the body ended before a finish reason'))
+    else if (!this.isTerminated && this.#hasUnfinished()) {
+      this.#fail(new Error('the body ended before every choice had a finish reason'))
+    }
+  }
+
+  /** Whether a choice that began has not ended. Whoever sends the terminator is believed to have sent everything. */
+  #hasUnfinished(): boolean {
+    for (const choice of this.#choices.values()) if (!choice.isFinished) return true
+    return false
   }
 
   reading(): MeterReading {
@@ -211,11 +221,11 @@ class ChatStream implements StreamRewriter {
     this.#readAlong(wire)
     const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
     const shownChoices: Record<string, unknown>[] = []
-    let mustHold = false
+    const heldChoices: Record<string, unknown>[] = []
     let mayLearn = choices.length === 1
     let slot: TextSlot | null = null
     for (const wireChoice of choices) {
-      const index = typeof wireChoice['index'] === 'number' ? wireChoice['index'] : 0
+      const index = readCount(wireChoice['index']) ?? 0
       const state = this.#choiceAt(index)
       const { choice, delta, beganToolCall } = toShownChoice(wireChoice, index, state)
       // A new call may move the indexes that earlier templates have learned.
@@ -227,27 +237,20 @@ class ChatStream implements StreamRewriter {
       if (bytes > 0) this.#reading.outputPieces += 1
       // A second finish frame with nothing to say would end the answer twice.
       if (wasFinished && bytes === 0) continue
-      if (state.isFinished) mustHold = true
       mayLearn &&= !state.isFinished && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
-      shownChoices.push(choice)
+      // Each choice for itself: one that goes on must not come after what it says next.
+      if (state.isFinished) heldChoices.push(choice)
+      else shownChoices.push(choice)
+    }
+    if (heldChoices.length > 0) {
+      this.#hold(encodeFrame({ ...toShownChunk(wire, this.#context), choices: heldChoices }))
     }
     if (shownChoices.length === 0) return ''
     const chunk = { ...toShownChunk(wire, this.#context), choices: shownChoices }
     const template = mayLearn && slot !== null && !hasUsage(wire) ? this.#learn(frame, chunk, slot) : null
-    const shown =
-      (template &&
-        fitFrame(
-          template,
-          `${frame}
-
-`,
-          0,
-        )?.shown) ??
-      encodeFrame(chunk)
-    if (!mustHold) return shown
-    this.#hold(shown)
-    return ''
+    const fitted = template && fitFrame(template, `${frame}\n\n`, 0)
+    return fitted?.shown ?? encodeFrame(chunk)
   }
 
   #readAlong(wire: Wire): void {

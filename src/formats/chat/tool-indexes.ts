@@ -10,7 +10,10 @@ export class ToolIndexes {
   readonly #taken = new Set<number>()
   #last = 0
 
-  /** The index to show for one piece of a call; pieces without an id continue the call their index began. */
+  /**
+   * The index to show for one piece of a call; pieces without an id continue the call their index began. `upstreamIndex`
+   * is a count, or null: beyond 2^53 adding one changes nothing, and the search for a free index would not end.
+   */
   indexOf(id: string | null, upstreamIndex: number | null): number {
     const index = id === null ? this.#continued(upstreamIndex) : this.#begun(id, upstreamIndex)
     this.#last = index
