@@ -4,6 +4,7 @@ import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { decodeTranscriptionJson } from './decode-json.ts'
+import { AudioJsonScanner } from './json-scanner.ts'
 
 const noHeaders: AudioHeaders = { sessionId: null, accept: null }
 const wav = Buffer.from('RIFF....WAVEfmt and so on')
@@ -84,8 +85,28 @@ describe('the audio in a JSON body', () => {
   test('may have escaped slashes, line breaks and an escaped key', async () => {
     const data = Buffer.from([255, 255, 255, 254, 1]).toString('base64')
     const text = `{"model":"a/b","\\u0069nput_audio":{"data":"${data.replaceAll('/', '\\/').replace('A', '\\n\\u0041')}","format":"mp3"}}`
-    const decoded = await decodeText(text, noHeaders, 1)
-    expect(decoded.call.audio.sizeBytes).toBe(5)
+    for (let cut = 1; cut <= text.length; cut++) {
+      const decoded = await decodeText(text, noHeaders, cut)
+      expect(await bytesOf(decoded)).toBe('\xff\xff\xff\xfe\x01')
+    }
+  })
+
+  test('with an escape in every group is decoded in one piece per chunk, in time that grows with its length', () => {
+    const open = Buffer.from('{"model":"a/b","input_audio":{"data":"')
+    const scanner = new AudioJsonScanner()
+    scanner.push(open)
+    const pieces = scanner.push(Buffer.from('\\/'.repeat(2_000_000)))
+    expect(pieces.map(({ length }) => length)).toEqual([1_500_000])
+    expect(pieces[0]?.every((byte) => byte === 255)).toBe(true)
+  }, 5_000)
+
+  test('with an escaped quote is refused, and does not end there', async () => {
+    for (const cut of [1, 2, 1000]) {
+      const text = '{"model":"a/b","input_audio":{"data":"QUJD\\"QUJD","format":"wav"}}'
+      const error = await refusal(decodeText(text, noHeaders, cut))
+      expect(error.param).toBe('input_audio.data')
+      expect(error.message).toContain('base64')
+    }
   })
 
   test('may be a data URL, whose type gives the format when none is named', async () => {

@@ -24,6 +24,8 @@ export class AudioJsonScanner {
   #kept = new Uint8Array(4_096)
   #keptLength = 0
   #escape = ''
+  /** Text of the audio in this chunk, its escapes read, that is not decoded yet. */
+  #text = ''
   #audio: Base64Stream | null = null
 
   /** Bytes of audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
@@ -34,6 +36,7 @@ export class AudioJsonScanner {
       if (this.#state === 'audio') offset = this.#scanAudio(chunk, offset, decoded)
       else this.#scanByte(chunk[offset++] ?? 0)
     }
+    this.#decode(decoded)
     return decoded
   }
 
@@ -49,35 +52,54 @@ export class AudioJsonScanner {
     }
   }
 
+  /** From here to the quote that ends the audio, or to the end of the chunk. */
   #scanAudio(chunk: Uint8Array, start: number, decoded: Uint8Array[]): number {
-    if (this.#escape !== '') return this.#scanEscape(chunk, start, decoded)
-    const end = nextSpecial(chunk, start)
-    if (end > start) this.#decode(latin1(chunk, start, end), decoded)
-    if (end === chunk.length) return end
-    if (chunk[end] === backslash) {
-      this.#escape = '\\'
-      return end + 1
+    let offset = start
+    // Not looked for again after every escape: some encoders write one for every 64 characters.
+    let end = -1
+    let escape = -1
+    while (offset < chunk.length) {
+      if (this.#escape !== '') {
+        this.#scanEscape(chunk[offset] ?? 0)
+        offset += 1
+        continue
+      }
+      if (end < offset) end = positionOf(quote, chunk, offset)
+      if (escape < offset) escape = positionOf(backslash, chunk, offset)
+      const plainEnd = Math.min(end, escape)
+      if (plainEnd > offset) this.#text += latin1(chunk, offset, plainEnd)
+      offset = plainEnd + 1
+      if (escape < end) this.#escape = '\\'
+      else if (end < chunk.length) {
+        this.#endAudio(decoded)
+        return offset
+      }
     }
+    return chunk.length
+  }
+
+  /** One byte of an escape inside the audio: some encoders write `\/`, and wrapped base64 has `\n`. */
+  #scanEscape(byte: number): void {
+    this.#escape += String.fromCharCode(byte)
+    const length = this.#escape[1] === 'u' ? 6 : 2
+    if (this.#escape.length < length) return
+    this.#text += this.#escape === '\\/' ? '/' : parseString(`"${this.#escape}"`)
+    this.#escape = ''
+  }
+
+  #endAudio(decoded: Uint8Array[]): void {
+    this.#decode(decoded)
     const last = this.#audio?.end()
     if (last && last.length > 0) decoded.push(last)
     this.#state = 'outside'
     this.#keep(quote)
-    return end + 1
   }
 
-  /** One byte of an escape inside the audio: some encoders write `\/`, and wrapped base64 has `\n`. */
-  #scanEscape(chunk: Uint8Array, start: number, decoded: Uint8Array[]): number {
-    this.#escape += String.fromCharCode(chunk[start] ?? 0)
-    const length = this.#escape[1] === 'u' ? 6 : 2
-    if (this.#escape.length < length) return start + 1
-    const text = parseString(`"${this.#escape}"`)
-    this.#escape = ''
-    this.#decode(text, decoded)
-    return start + 1
-  }
-
-  #decode(text: string, decoded: Uint8Array[]): void {
-    const bytes = this.#audio?.push(text)
+  /** In one piece for each chunk, because every piece is a write of its own. */
+  #decode(decoded: Uint8Array[]): void {
+    if (this.#text === '') return
+    const bytes = this.#audio?.push(this.#text)
+    this.#text = ''
     if (bytes && bytes.length > 0) decoded.push(bytes)
   }
 
@@ -168,12 +190,10 @@ export class AudioJsonScanner {
   }
 }
 
-/** The next quote or backslash at or after `start`, or the end. */
-function nextSpecial(chunk: Uint8Array, start: number): number {
-  const end = chunk.indexOf(quote, start)
-  const bounded = end < 0 ? chunk.length : end
-  const escape = chunk.subarray(start, bounded).indexOf(backslash)
-  return escape < 0 ? bounded : start + escape
+/** Where a byte next stands, at or after `start`; the end when it does not. */
+function positionOf(byte: number, chunk: Uint8Array, start: number): number {
+  const found = chunk.indexOf(byte, start)
+  return found < 0 ? chunk.length : found
 }
 
 function latin1(chunk: Uint8Array, start: number, end: number): string {
