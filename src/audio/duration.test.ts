@@ -127,7 +127,7 @@ describe('the duration of anything else', () => {
   test('is unknown when a header claims what its size cannot hold', async () => {
     const bytes = new Uint8Array(1_000)
     const header = Buffer.from(
-      'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\x01\0\0\0\x02\0\x10\0data\0\0\0\0',
+      'RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x01\0\0\0\x01\0\0\0\x02\0\x10\0data\0\0\0\0',
       'latin1',
     )
     bytes.set(header)
@@ -181,3 +181,13 @@ describe('a spool', () => {
 async function ownFiles(): Promise<number> {
   return (await readdir(folder)).filter((name) => name.startsWith('audio-')).length
 }
+
+test('a WAV file is as long as its samples, whatever byte rate it states', async () => {
+  const bytes = Buffer.alloc(44 + 320_000)
+  bytes.write('RIFF\xff\xff\xff\xffWAVEfmt \x10\0\0\0\x01\0\x01\0\x80\x3e\0\0', 'latin1')
+  bytes.write('\x02\0\x10\0data\xff\xff\xff\xff', 32, 'latin1')
+  for (const byteRate of [32_000, 1, 0xffff_ffff]) {
+    bytes.writeUInt32LE(byteRate, 28)
+    expect(await measureDuration({ format: 'wav', stored: await store(bytes) })).toBe(10_000)
+  }
+})

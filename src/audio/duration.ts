@@ -54,6 +54,7 @@ const bitsPerSecondMax: Readonly<Record<string, number>> = {
   ogg: 2_000_000,
   flac: 20_000_000,
   m4a: 60_000_000,
+  wav: 60_000_000,
   webm: 60_000_000,
 }
 
