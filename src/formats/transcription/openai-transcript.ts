@@ -113,7 +113,8 @@ function readWord(entry: Wire, speakers: Map<string, number>): TranscriptWord[] 
 function readTimes(entry: Wire): { start: number; end: number } | null {
   const { start, end } = entry
   if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0) || !(end >= start)) return null
-  return { start, end }
+  // JSON can write a number beyond all numbers, which would be shown as null.
+  return Number.isFinite(end) ? { start, end } : null
 }
 
 /** Speakers are numbered in the order in which they are first heard; the provider's own label is kept beside. */

@@ -368,6 +368,8 @@ describe('the answer of an OpenAI-style provider', () => {
       words: null,
       segments: [{ id: 1, start: 1, end: 2, text: 'kept' }],
     })
+    const endless = decode('{"text":"x","segments":[{"start":1,"end":1e999,"text":"endless"}]}')
+    expect(endless.segments).toBeNull()
   })
 
   test.each(['', 'null', '[]', '{}', '{"error":{"message":"secret host"}}', '{"text":5}', '<html>'])(
