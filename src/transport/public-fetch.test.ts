@@ -1,4 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { GatewayError } from '../core/errors.ts'
 import { createPublicFetch } from './public-fetch.ts'
 
 const hosts: string[] = []
@@ -57,4 +60,23 @@ test('a redirect to a private address is not followed, and neither is an endless
   expect(await problemOf(`http://${name}/to-private`, fetch)).toContain('not public')
   expect(await problemOf(`http://${name}/loop`, fetch)).toContain('redirects')
   expect(await problemOf(`http://${name}/missing`, fetch)).toContain('404')
+})
+
+test('a server that breaks off in the middle is the address’s fault', async () => {
+  const heads = ['Content-Length: 100000\r\n\r\nRIFF', 'Transfer-Encoding: chunked\r\n\r\n4\r\nRIFF\r\n']
+  for (const head of heads) {
+    const breaking = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () =>
+        socket.write(`HTTP/1.1 200 OK\r\n${head}`, () => setTimeout(() => socket.destroy(), 20)),
+      )
+    }).listen(0, '127.0.0.1')
+    await once(breaking, 'listening')
+    const host = `127.0.0.1:${(breaking.address() as AddressInfo).port}`
+    const file = await createPublicFetch({ allowedHosts: [host] })(`http://${host}/a.wav`, 'input_audio.url')
+    const error: unknown = await Array.fromAsync(file.body).catch((thrown: unknown) => thrown)
+    breaking.close()
+    expect(error).toBeInstanceOf(GatewayError)
+    expect(error).toMatchObject({ type: 'invalid_request', param: 'input_audio.url' })
+  }
 })

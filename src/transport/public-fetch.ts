@@ -14,7 +14,10 @@ export interface PublicFetchOptions {
   resolve?: (hostname: string) => Promise<readonly string[]>
 }
 
-/** A file at a public address, being read. Whoever gets it reads it to its end or destroys it. */
+/**
+ * A file at a public address, being read. Whoever gets it reads it to its end or destroys it; reading throws
+ * `invalid_request` when it breaks off.
+ */
 export interface FetchedFile {
   contentType: string | null
   /** The last part of the final address's path. */
@@ -42,7 +45,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
         throw unreachable(param, cause)
       })
       const { statusCode = 0, headers } = response
-      if (statusCode === 200) return toFile(response, target)
+      if (statusCode === 200) return toFile(response, target, param)
       response.destroy()
       if (statusCode < 300 || statusCode >= 400 || !headers.location) {
         throw refused(param, `the address answered with status ${statusCode}`)
@@ -103,11 +106,27 @@ function open(target: URL, address: string, signal: AbortSignal): Promise<Incomi
   return promise
 }
 
-function toFile(response: IncomingMessage, target: URL): FetchedFile {
+function toFile(response: IncomingMessage, target: URL, param: string): FetchedFile {
   return {
     contentType: response.headers['content-type'] ?? null,
     name: decodeName(target.pathname.split('/').at(-1) ?? ''),
-    body: response as FetchedFile['body'],
+    body: {
+      [Symbol.asyncIterator]: () => readToEnd(response, param),
+      destroy: () => void response.destroy(),
+    },
+  }
+}
+
+/** A server that breaks off, or is slower than the deadline, is the address's fault and none of ours. */
+async function* readToEnd(response: IncomingMessage, param: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>
+  } catch (cause) {
+    throw new GatewayError(
+      'invalid_request',
+      `${param}: the address broke off or took too long; send the audio itself, or try again.`,
+      { param, cause },
+    )
   }
 }
 
