@@ -179,6 +179,13 @@ export const jsonDepthMax = 200
 export const jsonMembersMax = 500
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
+/**
+ * Of a request body that is parsed whole, everything but texts of 4 kB and more: those are only copied, but millions of
+ * small values would stall everybody while they are made.
+ */
+export const bodyValuesBytesMax = 262_144
+/** Entries of a list in an audio request that is bounded no closer by the contract. */
+export const audioListMax = 100
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
 export const heldTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { imageUrlLengthMax, referenceTextLengthMax } from '../../core/limits.ts'
+import { audioListMax, imageUrlLengthMax, referenceTextLengthMax } from '../../core/limits.ts'
 import { audioCommonFields, boundedText } from '../transcription/audio-fields.ts'
 import { audioFormatSchema, audioUrlSchema } from '../transcription/transcription-request.ts'
 
@@ -66,5 +66,8 @@ export const speechRequestSchema = z.object({
     .optional()
     .describe('`pcm`, the default, is 16-bit little-endian mono at 24,000 Hz.'),
   speed: z.number(speedProblem).positive(speedProblem).optional(),
-  input_references: z.array(referencePart, { error: 'must be an array' }).optional(),
+  input_references: z
+    .array(referencePart, { error: 'must be an array' })
+    .max(audioListMax, { error: `must have at most ${audioListMax} parts` })
+    .optional(),
 })

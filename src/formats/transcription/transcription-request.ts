@@ -8,15 +8,17 @@ import {
 } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits.ts'
+import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits.ts'
 import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
 import { fieldError } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
 
-const granularities = z.array(z.enum(['word', 'segment'], { error: 'must be "word" or "segment"' }), {
-  error: 'must be an array of "word" and "segment"',
-})
+const granularities = z
+  .array(z.enum(['word', 'segment'], { error: 'must be "word" or "segment"' }), {
+    error: 'must be an array of "word" and "segment"',
+  })
+  .max(audioListMax, { error: `must have at most ${audioListMax} entries` })
 
 const settings = {
   ...audioCommonFields,
