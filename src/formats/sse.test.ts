@@ -22,6 +22,14 @@ function dataOf(bytes: Uint8Array, cuts: readonly number[] = []): string[] {
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 describe('an event stream', () => {
+  test('may begin with a byte order mark, wherever that is cut', () => {
+    const bytes = bytesOf('\ufeffdata: 1\n\ndata: \ufeff2\n\n')
+    for (const cuts of [[], [1], [2], [1, 2], [1, 1, 2], [3], [4]]) {
+      expect(dataOf(bytes, cuts)).toEqual(['1', '\ufeff2'])
+    }
+    expect(dataOf(bytesOf('\ufeff').subarray(0, 2))).toEqual([])
+  })
+
   test('is cut into frames whatever ends its lines', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       const text = [

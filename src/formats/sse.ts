@@ -25,12 +25,19 @@ export function createFrameSplitter(frameBytesMax: number): FrameSplitter {
   let pendingLength = 0
   let endedInReturn = false
   let isFirst = true
+  // What may be the beginning of a byte order mark.
+  let beginning: ByteText = ''
 
   // CR, LF and CR LF all end a line; a CR at the end of a read may be half of a CR LF.
   function normalize(text: ByteText): ByteText {
     if (text === '') return text
     let normalized = text
     if (isFirst) {
+      normalized = beginning + text
+      if (normalized.length < 3 && byteOrderMark.startsWith(normalized)) {
+        beginning = normalized
+        return ''
+      }
       isFirst = false
       if (normalized.startsWith(byteOrderMark)) normalized = normalized.slice(3)
     }
