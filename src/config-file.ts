@@ -42,12 +42,19 @@ const modelSchema = z.strictObject({
   output_tokens_max: z.int().positive().optional(),
 })
 
+// It travels in a header, where anything else would fail every call after it was answered and billed.
+const headerText = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[\x20-\x7e\xa0-\xff]*$/, { error: 'must be of Latin letters, digits and signs' })
+
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),
   preset: slug.describe(
     'openai, groq, together, mistral, fireworks, deepinfra, deepseek, ollama, vllm, llamacpp, sandbox or custom',
   ),
-  name: z.string().min(1).max(64).optional().describe('What callers see; by default the name of the preset'),
+  name: headerText.optional().describe('What callers see; by default the name of the preset'),
   base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),
   region: z.string().min(1).max(64).optional(),

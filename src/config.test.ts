@@ -165,3 +165,13 @@ test('a base path is a path', () => {
   expect(read({ HEADRACE_BASE_PATH: '/ai/' }).basePath).toBe('/ai')
   expect(problemsOf({ HEADRACE_BASE_PATH: 'ai' }).join()).toContain('begin with a slash')
 })
+
+test('a provider’s name fits into a header', () => {
+  const named = (name: string) => ({
+    providers: [{ preset: 'custom', base_url: 'http://127.0.0.1:1', name }],
+  })
+  for (const name of ['Büro 2 (EU)', 'x-y.z']) expect(problemsOf({}, named(name))).toEqual([])
+  for (const name of ['日本', 'Duck 🦆', 'a\r\nx: 1', 'a\u0000']) {
+    expect(problemsOf({}, named(name)).join()).toContain('providers.0.name')
+  }
+})
