@@ -42,11 +42,12 @@ export function nearestIds(wanted: string, ids: Iterable<string>): string[] {
   const slug = slugOf(splitVariant(wanted).base).toLowerCase()
   const limit = Math.max(1, Math.floor(slug.length * 0.4))
   const found: { id: string; distance: number }[] = []
+  const rows = [new Uint16Array(slug.length + limit + 1), new Uint16Array(slug.length + limit + 1)] as const
   let compared = 0
   for (const id of ids) {
     if (++compared > nearestCandidatesMax) break
     const candidate = slugOf(id).toLowerCase()
-    const distance = editDistance(slug, candidate, limit)
+    const distance = editDistance(slug, candidate, { limit, rows })
     if (distance <= limit) found.push({ id, distance })
     else if (slug.length >= 3 && candidate.includes(slug)) found.push({ id, distance: limit + 1 })
   }
@@ -54,21 +55,32 @@ export function nearestIds(wanted: string, ids: Iterable<string>): string[] {
   return found.slice(0, nearestShownMax).map(({ id }) => id)
 }
 
-/** Levenshtein's distance, or any number above `limit` as soon as it is certain to be above. */
-function editDistance(left: string, right: string, limit: number): number {
+/**
+ * Levenshtein's distance, or any number above `limit` as soon as it is certain to be above. Works in the rows it is given,
+ * each `limit` longer than the left text: with rows of its own, asking for an unknown
+ * model held everybody up twice as long.
+ */
+function editDistance(
+  left: string,
+  right: string,
+  { limit, rows }: { limit: number; rows: readonly [Uint16Array, Uint16Array] },
+): number {
   if (Math.abs(left.length - right.length) > limit) return limit + 1
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  let [row, next] = rows
+  for (let j = 0; j <= right.length; j++) row[j] = j
   for (let i = 1; i <= left.length; i++) {
-    const next = [i]
+    const letter = left.charCodeAt(i - 1)
+    let before = i
     let least = i
+    next[0] = i
     for (let j = 1; j <= right.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
-      const distance = Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
-      next.push(distance)
-      if (distance < least) least = distance
+      const substitution = (row[j - 1] ?? 0) + (letter === right.charCodeAt(j - 1) ? 0 : 1)
+      before = Math.min(substitution, (row[j] ?? 0) + 1, before + 1)
+      next[j] = before
+      if (before < least) least = before
     }
     if (least > limit) return limit + 1
-    row = next
+    ;[row, next] = [next, row]
   }
   return row[right.length] ?? limit + 1
 }
