@@ -215,11 +215,15 @@ function encodeData(data: Buffer, call: TextCall): Buffer {
 
 const itemPattern = /^\{"object":"embedding","index":(\d+),"embedding":("?)/
 
+/** First letters of `NaN` and `Infinity`, which Python writes into what it calls JSON; no vector has them. */
+const unwritable = [0x4e, 0x49]
+
 /**
  * Whether the vectors may pass as they are: OpenAI's own spelling, indexes in order, and the wanted encoding. Looks at
  * the beginning of every item only; vectors hold no braces.
  */
 function isReady(data: Buffer, wanted: 'float' | 'base64'): boolean {
+  if (wanted === 'float' && unwritable.some((letter) => data.includes(letter))) return false
   let position = data.indexOf(0x7b)
   if (position === -1) return false
   for (let index = 0; position !== -1; index += 1) {
@@ -237,11 +241,12 @@ function toItem(wire: unknown, position: number, wanted: 'float' | 'base64') {
 }
 
 function toEncoding(wire: unknown, wanted: 'float' | 'base64'): readonly number[] | string {
-  if (typeof wire === 'string') return wanted === 'base64' ? wire : decodeFloats(wire)
-  if (!Array.isArray(wire) || !wire.every((value) => typeof value === 'number')) {
+  if (typeof wire === 'string' && wanted === 'base64') return wire
+  const values: unknown = typeof wire === 'string' ? decodeFloats(wire) : wire
+  if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
     throw unreadable('a vector is not a list of numbers')
   }
-  return wanted === 'float' ? wire : encodeFloats(wire)
+  return wanted === 'float' ? values : encodeFloats(values)
 }
 
 /** Numbers as base64 of little-endian float32, as OpenAI's clients decode it. */

@@ -179,4 +179,19 @@ describe('an embeddings answer', () => {
     for (const wire of junk) expect(refusalOf(() => answer(wire)).type).toBe('provider_failed')
     expect(refusalOf(() => answer({ error: { code: 429 } })).type).toBe('upstream_rate_limited')
   })
+
+  test('with numbers that JSON cannot write is a failed provider', () => {
+    for (const encoding of ['float', 'base64']) {
+      for (const number of ['NaN', 'Infinity', '-Infinity']) {
+        for (const lead of ['"object":"embedding","index":0,', '']) {
+          const wire = `{"data":[{${lead}"embedding":[1,${number}]}],"usage":{"prompt_tokens":1}}`
+          const act = () =>
+            decodeEmbeddingsAnswer(Buffer.from(wire), testContext, decode({ encoding_format: encoding }))
+          expect(refusalOf(act).type).toBe('provider_failed')
+        }
+      }
+    }
+    const encoded = [{ object: 'embedding', index: 0, embedding: encodeFloats([1, Number.NaN]) }]
+    expect(refusalOf(() => answer({ data: encoded, usage })).type).toBe('provider_failed')
+  })
 })
