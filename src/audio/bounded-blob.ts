@@ -1,18 +1,19 @@
 import { assert } from '../core/assert.ts'
-import { durationReadBytes } from '../core/limits.ts'
+import { durationQuestionsAtOnce, durationQuestionsMax, durationReadBytes } from '../core/limits.ts'
 
 /** Thrown when a parser has read more than it may; the caller then goes without its answer. */
 export class ReadLimitError extends Error {}
 
 /**
- * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones; bounded in
- * their number, and giving way to other work at every one, because a parser may find all it wants in memory.
+ * Random access to a blob through one window, so that a parser's thousands of tiny reads cost few real ones. Both are
+ * bounded in their number, and both give way to other work, because a parser may find all it wants in memory.
  */
 export class BoundedBlob {
   readonly size: number
   readonly #blob: Blob
   readonly #readsMax: number
   #reads = 0
+  #questions = 0
   #window: Uint8Array = new Uint8Array(0)
   #windowStart = 0
 
@@ -25,6 +26,10 @@ export class BoundedBlob {
   /** Bytes from `start` to `end`, fewer at the end of the blob. The result is a view that later reads leave alone. */
   async read(start: number, end: number): Promise<Uint8Array> {
     assert(start >= 0 && end >= start, 'a read has a beginning and an end')
+    this.#questions += 1
+    if (this.#questions > durationQuestionsMax)
+      throw new ReadLimitError('a container took more questions than it may')
+    if (this.#questions % durationQuestionsAtOnce === 0) await giveWay()
     const last = Math.min(end, this.size)
     if (start >= last) return new Uint8Array(0)
     if (start < this.#windowStart || last > this.#windowStart + this.#window.length) {
@@ -39,9 +44,7 @@ export class BoundedBlob {
       throw new ReadLimitError('a container needed more reads than it may have')
     this.#window = new Uint8Array(await this.#blob.slice(start, end).arrayBuffer())
     this.#windowStart = start
-    await new Promise<void>((resolve) => {
-      setImmediate(resolve)
-    })
+    await giveWay()
   }
 
   /** As the part of a Blob that the container parser uses: its size, its type, and slices that are read whole. */
@@ -51,4 +54,10 @@ export class BoundedBlob {
     })
     return { size: this.size, type: '', slice } as unknown as Blob
   }
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
 }

@@ -3,6 +3,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toFormat, type StoredAudio } from '../canonical/audio.ts'
+import { durationReadBytes } from '../core/limits.ts'
+import { BoundedBlob, ReadLimitError } from './bounded-blob.ts'
 import { estimateDurationMs, measureDuration } from './duration.ts'
 import { sniffFormat } from './sniff.ts'
 import { createSpool, storedInMemory } from './spool.ts'
@@ -190,4 +192,18 @@ test('a WAV file is as long as its samples, whatever byte rate it states', async
     bytes.writeUInt32LE(byteRate, 28)
     expect(await measureDuration({ format: 'wav', stored: await store(bytes) })).toBe(10_000)
   }
+})
+
+test('bytes that only look like frames cost a bounded time, and others their turn in between', async () => {
+  const blob = new BoundedBlob(new Blob([new Uint8Array(durationReadBytes)]), durationReadBytes, 1)
+  let turns = 0
+  const others = setInterval(() => (turns += 1), 1)
+  const ask = async () => {
+    for (;;) await blob.read(0, 4)
+  }
+  const startMs = performance.now()
+  expect(await ask().catch((error: unknown) => error)).toBeInstanceOf(ReadLimitError)
+  clearInterval(others)
+  expect(performance.now() - startMs).toBeLessThan(20_000)
+  expect(turns).toBeGreaterThan(10)
 })

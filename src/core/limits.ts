@@ -94,6 +94,12 @@ export const audioDurationMsMax = 24 * 3_600_000
 export const durationReadBytes = 32_768
 /** How many such reads: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
 export const durationReadsMax = 2_048
+/**
+ * Questions a container parser may ask of what it has read, and how many at one go. Two hours of AAC frames take a
+ * million, one of 3 µs each; bytes that only look like frames take one each, and megabytes of them would take minutes.
+ */
+export const durationQuestionsMax = 1_000_000
+export const durationQuestionsAtOnce = 1_024
 /** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */
 export const speechTailBytes = 1_024
 /** How far into an answer a first whole MPEG frame may lie, tags not counted. */
