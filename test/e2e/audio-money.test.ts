@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { systemClock } from '../../src/core/clock.ts'
 import { operations } from '../../src/execution/operations.ts'
-import { at, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import { at, customProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 // What audio costs when the caller leaves, and when the provider says nothing about what was used.
@@ -9,28 +9,21 @@ import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 const upstream = startScriptedUpstream()
 const gateway = await startTestGateway({
   providers: () => [
-    {
-      preset: 'custom',
-      id: 'acme',
-      base_url: upstream.url,
-      weight: 1,
-      discover: false,
-      models: [
-        { id: 'acme/voice', upstream: 'voice', modality: 'speech', prices: { characters_per_million: '10' } },
-        {
-          id: 'acme/tokens',
-          upstream: 'tokens',
-          modality: 'transcription',
-          prices: { input_per_million: '2', output_per_million: '8' },
-        },
-        {
-          id: 'acme/minutes',
-          upstream: 'minutes',
-          modality: 'transcription',
-          prices: { audio_per_minute: '0.006' },
-        },
-      ],
-    },
+    customProvider(upstream.url, [
+      { id: 'acme/voice', upstream: 'voice', modality: 'speech', prices: { characters_per_million: '10' } },
+      {
+        id: 'acme/tokens',
+        upstream: 'tokens',
+        modality: 'transcription',
+        prices: { input_per_million: '2', output_per_million: '8' },
+      },
+      {
+        id: 'acme/minutes',
+        upstream: 'minutes',
+        modality: 'transcription',
+        prices: { audio_per_minute: '0.006' },
+      },
+    ]),
   ],
 })
 afterAll(async () => {
@@ -105,21 +98,14 @@ test('speech that runs out of its time breaks off, and is paid like a speech the
   let jumpedMs = 0
   const late = await startTestGateway({
     providers: () => [
-      {
-        preset: 'custom',
-        id: 'acme',
-        base_url: upstream.url,
-        weight: 1,
-        discover: false,
-        models: [
-          {
-            id: 'acme/voice',
-            upstream: 'voice',
-            modality: 'speech',
-            prices: { characters_per_million: '10' },
-          },
-        ],
-      },
+      customProvider(upstream.url, [
+        {
+          id: 'acme/voice',
+          upstream: 'voice',
+          modality: 'speech',
+          prices: { characters_per_million: '10' },
+        },
+      ]),
     ],
     hooks: {
       clock: {

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { startTestGateway, until } from '../support/gateway.ts'
+import { customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 const gateway = await startTestGateway()
@@ -37,16 +37,7 @@ test('a model with slashes in its name, below a base path, links to details that
   const id = 'hf.co/somebody/A Model#1:Q4'
   const below = await startTestGateway({
     basePath: '/ai',
-    providers: () => [
-      {
-        preset: 'custom',
-        id: 'acme',
-        base_url: 'http://127.0.0.1:9',
-        weight: 1,
-        discover: false,
-        models: [{ id, modality: 'language' }],
-      },
-    ],
+    providers: () => [customProvider('http://127.0.0.1:9', [{ id, modality: 'language' }])],
   })
   try {
     const { data } = (await (await below.request('//ai/v1/models')).json()) as {
@@ -75,16 +66,7 @@ test('a caller who leaves before the answer is no failure of the gateway or a pr
   const upstream = startScriptedUpstream()
   upstream.answer(() => new Promise(() => undefined))
   const patient = await startTestGateway({
-    providers: () => [
-      {
-        preset: 'custom',
-        id: 'acme',
-        base_url: upstream.url,
-        weight: 1,
-        discover: false,
-        models: [{ id: 'acme/chat', modality: 'language' }],
-      },
-    ],
+    providers: () => [customProvider(upstream.url, [{ id: 'acme/chat', modality: 'language' }])],
   })
   try {
     const leaving = new AbortController()

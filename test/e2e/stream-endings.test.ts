@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { at, startTestGateway, until } from '../support/gateway.ts'
+import { at, customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 // Where the answer of a provider is whole, and its connection does not end as it should.
@@ -7,20 +7,13 @@ import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 const upstream = startScriptedUpstream()
 const gateway = await startTestGateway({
   providers: () => [
-    {
-      preset: 'custom',
-      id: 'acme',
-      base_url: upstream.url,
-      weight: 1,
-      discover: false,
-      models: [
-        {
-          id: 'acme/chat',
-          modality: 'language',
-          prices: { input_per_million: '1', output_per_million: '2' },
-        },
-      ],
-    },
+    customProvider(upstream.url, [
+      {
+        id: 'acme/chat',
+        modality: 'language',
+        prices: { input_per_million: '1', output_per_million: '2' },
+      },
+    ]),
   ],
 })
 afterAll(async () => {

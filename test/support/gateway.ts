@@ -196,6 +196,11 @@ export function sandboxProvider(simulatorUrl: string, more: Partial<ProviderConf
   }
 }
 
+/** A provider of its own at this address, with just these models. */
+export function customProvider(url: string, models: ProviderConfig['models']): ProviderConfig {
+  return { preset: 'custom', id: 'acme', base_url: url, weight: 1, discover: false, models }
+}
+
 function configOf(folder: string, simulatorUrl: string, options: TestGatewayOptions) {
   const config = readConfig({
     env: {
