@@ -13,8 +13,9 @@ const program = `
 `
 
 test('a log whose reader is stuck does not keep the process from stopping', async () => {
-  const pipeline = '{ "$0" -e "$1"; echo " code $?" >&2; } | exec sleep 30'
-  const child = Bun.spawn(['sh', '-c', pipeline, process.execPath, program], {
+  const pipeline = '{ "$0" -e "$1"; echo " code $?" >&2; } | exec "$0" -e "$2"'
+  const stuck = 'await Bun.sleep(30_000)'
+  const child = Bun.spawn(['sh', '-c', pipeline, process.execPath, program, stuck], {
     stdout: 'ignore',
     stderr: 'pipe',
     detached: true,
