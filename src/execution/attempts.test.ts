@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import { createLearning } from '../billing/learning.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
@@ -14,35 +15,13 @@ import type { ExecutionParts } from './parts.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 
 function endpoint(name: string): Endpoint {
-  const deployment = {
-    id: name,
-    provider: name,
-    providerName: name,
-    baseUrl: 'http://127.0.0.1:1',
-    auth: { type: 'none' as const },
-    region: null,
-    weight: 1,
-    concurrencyMax: null,
-  }
-  const dataPolicy = { zdr: false, trains: false, stores: false }
+  const { deployment, ...rest } = endpointOf('speech', {})
   return {
+    ...rest,
     id: `${name}/m`,
-    deployment,
+    deployment: { ...deployment, id: name, provider: name, providerName: name },
     model: 'a/m',
     upstreamModel: 'm',
-    modality: 'speech',
-    price: {},
-    longPrices: [],
-    isPriced: true,
-    contextLength: null,
-    outputTokensMax: null,
-    parameters: null,
-    inputModalities: [],
-    outputModalities: [],
-    dataPolicy,
-    quantization: null,
-    batch: 'none',
-    audio: null,
   }
 }
 

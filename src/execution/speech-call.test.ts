@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import { createLearning } from '../billing/learning.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import { audioCapabilities } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
@@ -10,20 +11,11 @@ import type { ExecutionParts } from './parts.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
 
-const endpoint = {
-  id: 'one/m',
-  deployment: { id: 'one', provider: 'one', providerName: 'One', concurrencyMax: null },
-  model: 'a/m',
-  modality: 'speech',
-  price: { character: 1_000_000n },
-  longPrices: [],
-  contextLength: null,
-  outputTokensMax: null,
-  parameters: null,
-  dataPolicy: { zdr: false, trains: false, stores: false },
-  quantization: null,
-  audio: { speechFormats: ['pcm'], defaultVoice: 'v', voices: null, inputCharactersMax: null, speed: null },
-} as unknown as Endpoint
+const endpoint = endpointOf(
+  'speech',
+  { character: 1_000_000n },
+  { model: 'a/m', audio: audioCapabilities('m', { speechFormats: ['pcm'], defaultVoice: 'v' }) },
+)
 
 const call: SpeechCall = {
   kind: 'speech',
