@@ -1,6 +1,6 @@
 /**
  * `node bin/headrace.js --bun scripts/generate-docs.ts`: writes what the documentation takes from the code, the schema of
- * the configuration file and the tables of `docs/configuration.md`. A test fails when what is committed differs.
+ * the configuration file, the tables of `docs/configuration.md` and the description that `/openapi.json` serves. A test fails when what is committed differs.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { presets } from '../src/providers/presets.ts'
+import { openApiDocument } from './openapi-document.ts'
 
 type Json = Record<string, unknown>
 
 const schemaPath = 'docs/config.schema.json'
 const configurationPath = 'docs/configuration.md'
+const openApiPath = 'src/http/openapi.gen.json'
 
 /** Every generated file with its content; `read` gives a file that is there, of which only marked parts are replaced. */
 export function generatedDocuments(read: (path: string) => string): { path: string; content: string }[] {
@@ -14,6 +16,7 @@ export function generatedDocuments(read: (path: string) => string): { path: stri
   return [
     { path: schemaPath, content: formatted(schema) },
     { path: configurationPath, content: withSection(page, 'providers', providersTable()) },
+    { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   ]
 }
 

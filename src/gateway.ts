@@ -135,11 +135,10 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
 async function createCore(config: Config, hooks: GatewayHooks) {
   const clock = hooks.clock ?? systemClock
   const { writeLog } = hooks
-  const storage = await openStorage({
-    ...hooks,
-    dataFolder: config.dataFolder,
-    databaseUrl: config.databaseUrl,
-  })
+  const [storage, metrics] = await Promise.all([
+    openStorage({ ...hooks, dataFolder: config.dataFolder, databaseUrl: config.databaseUrl }),
+    createMetrics({ version: packageJson.version, clock }),
+  ])
   const log = createLogger({
     level: config.logLevel,
     ...(writeLog ? { destination: { write: writeLog } } : {}),
@@ -167,7 +166,7 @@ async function createCore(config: Config, hooks: GatewayHooks) {
     clock,
     ...storage,
     log,
-    metrics: createMetrics({ version: packageJson.version, clock }),
+    metrics,
     access,
     money,
     bootstrapped,

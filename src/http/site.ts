@@ -35,12 +35,16 @@ export function siteRoutes(parts: HttpParts): Route[] {
   ]
 }
 
+/** By `scripts/generate-docs.ts`. */
+const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
+
 // Loaded when somebody looks: most processes are never asked, and would keep a megabyte for it.
 const loadPages = () => import('./site-pages.ts')
 
-async function describe({ basePath }: HttpParts) {
-  const { openApiDocument } = await import('./openapi.ts')
-  return openApiDocument(basePath)
+/** The generated description, whose paths begin below the base path. */
+async function describe({ basePath }: HttpParts): Promise<Record<string, unknown>> {
+  const document = (await generated.json()) as Record<string, unknown>
+  return { ...document, servers: [{ url: `${basePath}/v1` }] }
 }
 
 function readiness(parts: HttpParts): Response {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { systemClock } from '../core/clock.ts'
 import { metricSeriesMax } from '../core/limits.ts'
 import type { CallLine } from './call-line.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 import { createCounters, createHistograms } from './series.ts'
 
 const facts: CallLine = {
@@ -21,13 +21,13 @@ const facts: CallLine = {
 }
 const line = { requestId: 'req_1', route: 'chat_completions', status: 200, durationMs: 700, facts }
 
-async function linesOf(metrics: ReturnType<typeof createMetrics>): Promise<string[]> {
+async function linesOf(metrics: Metrics): Promise<string[]> {
   metrics.stop()
   return (await metrics.render()).split('\n')
 }
 
 test('a call is counted with its tokens, its cost and its times', async () => {
-  const metrics = createMetrics({ version: '1.2.3', clock: systemClock })
+  const metrics = await createMetrics({ version: '1.2.3', clock: systemClock })
   metrics.recordRequest(line)
   metrics.recordRequest(line)
   const lines = await linesOf(metrics)
@@ -52,7 +52,7 @@ test('a call is counted with its tokens, its cost and its times', async () => {
 })
 
 test('a request that called nobody is a request, and an error has its type', async () => {
-  const metrics = createMetrics({ version: '1', clock: systemClock })
+  const metrics = await createMetrics({ version: '1', clock: systemClock })
   const refused = { ...facts, operation: null, provider: null, errorType: 'authentication' }
   metrics.recordRequest({ ...line, status: 401, facts: refused })
   const lines = await linesOf(metrics)
@@ -61,7 +61,7 @@ test('a request that called nobody is a request, and an error has its type', asy
 })
 
 test('the call of a batch item counts without a request', async () => {
-  const metrics = createMetrics({ version: '1', clock: systemClock })
+  const metrics = await createMetrics({ version: '1', clock: systemClock })
   metrics.recordCall(facts)
   const lines = await linesOf(metrics)
   expect(lines).toContain('headrace_cost_credits_total{provider="OpenAI",model="openai/gpt-4o"} 0.0015')
@@ -69,7 +69,7 @@ test('the call of a batch item counts without a request', async () => {
 })
 
 test('what the runtime does not measure is not shown as a figure', async () => {
-  const lines = await linesOf(createMetrics({ version: '1', clock: systemClock }))
+  const lines = await linesOf(await createMetrics({ version: '1', clock: systemClock }))
   const values = lines
     .filter((text) => text !== '' && !text.startsWith('#'))
     .map((text) => text.split(' ').at(-1))
@@ -80,7 +80,7 @@ test('what the runtime does not measure is not shown as a figure', async () => {
 })
 
 test('gauges are read when somebody looks, and one that throws hides no other', async () => {
-  const metrics = createMetrics({ version: '1', clock: systemClock })
+  const metrics = await createMetrics({ version: '1', clock: systemClock })
   let held = 1
   metrics.gauge('headrace_holds', 'Holds.', () => held)
   metrics.gauge('headrace_broken', 'Broken.', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { apiDescription } from './api-description.ts'
-import { openApiDocument } from './openapi.ts'
-import type { HttpParts } from './parts.ts'
-import { routes } from './routes.ts'
+import { openApiDocument } from '../../scripts/openapi-document.ts'
+import { apiDescription } from '../../src/http/api-description.ts'
+import type { HttpParts } from '../../src/http/parts.ts'
+import { routes } from '../../src/http/routes.ts'
 
 // Routes only keep their parts for when they are called.
 const known = routes({} as HttpParts)
@@ -25,7 +25,7 @@ test('operation ids are unique, for they become the names of functions in genera
 })
 
 test('every reference of the document leads somewhere', () => {
-  const text = JSON.stringify(openApiDocument(''))
+  const text = JSON.stringify(openApiDocument())
   const document = JSON.parse(text) as { components: Record<string, Record<string, unknown>> }
   const references = [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)]
   expect(references.length).toBeGreaterThan(50)
@@ -57,7 +57,7 @@ test('every answer of JSON has an example, and its schema accepts it', () => {
 })
 
 test('a batch that is refused for its state is described, and a query that must be sent says so', () => {
-  const { paths } = openApiDocument('') as {
+  const { paths } = openApiDocument() as {
     paths: Record<
       string,
       Record<string, { responses: object; parameters: { name: string; required: boolean }[] }>
@@ -69,12 +69,12 @@ test('a batch that is refused for its state is described, and a query that must 
   expect(paths['/generation']?.['get']?.parameters).toMatchObject([{ name: 'id', required: true }])
 })
 
-test('every operation tells its errors, and the paths begin below the base path', () => {
-  const document = openApiDocument('/ai') as {
+test('every operation tells its errors, and the paths begin below the version', () => {
+  const document = openApiDocument() as {
     servers: { url: string }[]
     paths: Record<string, Record<string, { responses: Record<string, unknown> }>>
   }
-  expect(document.servers).toEqual([{ url: '/ai/v1' }])
+  expect(document.servers).toEqual([{ url: '/v1' }])
   for (const operations of Object.values(document.paths)) {
     for (const { responses } of Object.values(operations)) {
       const statuses = Object.keys(responses).map(Number)
