@@ -4,6 +4,7 @@ import { systemClock } from '../core/clock.ts'
 import { principalFreshMs } from '../core/limits.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { bootstrap } from './bootstrap.ts'
+import type { KeyChanges } from './key-record.ts'
 import { createKeyRepository } from './key-repository.ts'
 import { createKeys } from './keys.ts'
 import { createOrganizationRepository } from './organization-repository.ts'
@@ -118,6 +119,31 @@ eachDatabase((_, open, { openFresh }) => {
       await keys.delete(organizationId, key.keyHash)
       await expect(keys.load(organizationId, key.keyHash)).rejects.toMatchObject({ status: 404 })
       expect(changed).toEqual([key.keyHash, key.keyHash, key.keyHash])
+    })
+
+    test('have a limit that begins anew when it is set or gets another reset, not when its amount changes', async () => {
+      const parts = await fresh()
+      const { organizationId } = await bootstrap(nothing, parts)
+      const keys = createKeys({ repository: parts.keys, clock, onChange: () => {} })
+      const { key } = await keys.create({ organizationId, kind: 'inference', name: 'mine' })
+      let since = key.limitSinceMs
+      const isAnew = async (changes: KeyChanges): Promise<boolean> => {
+        await Bun.sleep(2)
+        const { limitSinceMs, keyId } = await keys.update(organizationId, key.keyHash, changes)
+        const before = since
+        since = limitSinceMs
+        const { principalOf } = createAuthenticator({ repository: parts.keys, clock })
+        expect((await principalOf(keyId))?.keyLimitSinceMs).toBe(since)
+        return since > before
+      }
+      expect(await isAnew({ limitNanocredits: 5n })).toBe(true)
+      expect(await isAnew({ limitNanocredits: 7n, name: 'yours' })).toBe(false)
+      expect(await isAnew({ limitReset: 'daily' })).toBe(true)
+      expect(await isAnew({ limitReset: 'daily', limitNanocredits: 8n })).toBe(false)
+      expect(await isAnew({ limitReset: 'weekly', limitNanocredits: 8n })).toBe(true)
+      expect(await isAnew({ limitReset: null })).toBe(true)
+      expect(await isAnew({ limitNanocredits: null })).toBe(true)
+      expect(await isAnew({ name: 'mine' })).toBe(false)
     })
 
     test('of another organization are as unknown as none', async () => {

@@ -132,6 +132,7 @@ function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
     rates: { organization: organization.rates, key: key.rates },
     keyLimitNanocredits: key.limitNanocredits,
     keyLimitReset: key.limitReset,
+    keyLimitSinceMs: key.limitSinceMs,
     isFilteredModelCatalogEnabled: organization.isFilteredModelCatalogEnabled,
   }
   return { principal: Object.freeze(principal), expiresAtMs: key.expiresAtMs }

@@ -15,6 +15,8 @@ export interface KeyRecord {
   /** Spending limit; null means none. */
   limitNanocredits: bigint | null
   limitReset: 'daily' | 'weekly' | 'monthly' | null
+  /** When the limit was set or its reset changed; a changed amount leaves it. */
+  limitSinceMs: number
   policy: Policy
   rates: Rates
   expiresAtMs: number | null

@@ -108,6 +108,7 @@ export function insertKeyStatement(key: KeyRecord, options: { ifAbsent?: boolean
       key.disabled ? 1 : 0,
       key.limitNanocredits,
       key.limitReset,
+      key.limitSinceMs,
       renderPolicy(key.policy),
       renderRates(key.rates),
       key.expiresAtMs,
@@ -127,6 +128,7 @@ const columns = [
   'disabled',
   'limit_nanocredits',
   'limit_reset',
+  'limit_since_ms',
   'policy_json',
   'rate_json',
   'expires_at_ms',
@@ -149,6 +151,7 @@ interface KeyRow extends RuleColumns {
   disabled: number
   limit_nanocredits: bigint | null
   limit_reset: KeyRecord['limitReset']
+  limit_since_ms: number
   expires_at_ms: number | null
   created_at_ms: number
   updated_at_ms: number | null
@@ -173,6 +176,7 @@ function toKeyRecord(row: KeyRow): KeyRecord {
     disabled: row.disabled !== 0,
     limitNanocredits: row.limit_nanocredits,
     limitReset: row.limit_reset,
+    limitSinceMs: row.limit_since_ms,
     policy: parseColumn(row.policy_json, 'api_keys.policy_json', parsePolicy),
     rates: parseColumn(row.rate_json, 'api_keys.rate_json', (value) => parseRates(value)),
     expiresAtMs: row.expires_at_ms,
@@ -196,11 +200,23 @@ function toLoadedKey(row: LoadedRow): LoadedKey {
 
 function updateStatement(before: KeyRow, assignments: readonly [string, SqlValue][]): Statement {
   const sets = assignments.map(([column], index) => `${column} = $${index + 4}`)
+  // Told from the row, not from what was read of it: somebody else may have changed the limit meanwhile.
+  const restarts = assignments.flatMap(([column], index) => limitRestart(column, `$${index + 4}`))
+  if (restarts.length > 0)
+    sets.push(`limit_since_ms = case when ${restarts.join(' or ')} then now_ms() else limit_since_ms end`)
   return {
     sql: `update api_keys set ${[...sets, 'updated_at_ms = now_ms()'].join(', ')}
       where key_hash = $1 and policy_json = $2 and rate_json = $3 returning ${columns.join(', ')}`,
     params: [before.key_hash, before.policy_json, before.rate_json, ...assignments.map(([, value]) => value)],
   }
+}
+
+/** When a new value of a column makes the limit another one, as SQL; an amount in place of another does not. */
+function limitRestart(column: string, parameter: string): readonly string[] {
+  if (column === 'limit_reset')
+    return [`coalesce(limit_reset, '') <> coalesce(cast(${parameter} as text), '')`]
+  if (column !== 'limit_nanocredits') return []
+  return [`(limit_nanocredits is null) <> (cast(${parameter} as bigint) is null)`]
 }
 
 function toAssignments(changes: KeyChanges, before: KeyRow): [string, SqlValue][] {

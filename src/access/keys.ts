@@ -88,6 +88,7 @@ export function makeKey(options: NewKey, nowMs: number): CreatedKey {
     disabled: false,
     limitNanocredits: options.limitNanocredits ?? null,
     limitReset: options.limitReset ?? null,
+    limitSinceMs: nowMs,
     policy: options.policy ?? openPolicy,
     rates: options.rates ?? unlimitedRates,
     expiresAtMs: options.expiresAtMs ?? null,

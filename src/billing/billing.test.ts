@@ -593,7 +593,7 @@ describe('budgets of a principal', () => {
   test('are none for a tracked account without limits, and sorted otherwise', () => {
     expect(budgetsOf(principalOf({ accountMode: 'tracked' }), 0)).toEqual([])
     const both = budgetsOf(principalOf({ keyLimitNanocredits: 5n }), 0)
-    expect(both.map((budget) => budget.budgetId)).toEqual(['credits:org_a', 'key_limit:key_a:0'])
+    expect(both.map((budget) => budget.budgetId)).toEqual(['credits:org_a', 'key_limit:key_a:0:0'])
   })
 })
 

@@ -12,6 +12,8 @@ export interface BudgetRef {
   readonly subjectId: string
   /** Beginning of the window by the database's clock; 0 for budgets that do not reset. */
   readonly windowStartMs: number
+  /** Since when a key's limit counts as it does: a window that began before has what the key spent in it until then. */
+  readonly sinceMs: number
   /** The limit of a key budget; null where the row itself knows (credits: the sum of grants; batch: its estimate). */
   readonly limitNanocredits: bigint | null
   /** Budgets a batch was carved out of: they pay what is captured after the batch's own budget was closed. */
@@ -49,6 +51,7 @@ export function creditsBudget(organizationId: string): BudgetRef {
     organizationId,
     subjectId: organizationId,
     windowStartMs: 0,
+    sinceMs: 0,
     limitNanocredits: null,
     parents: [],
   }
@@ -62,6 +65,7 @@ export function batchBudget(batchId: string, organizationId: string, parents: re
     organizationId,
     subjectId: batchId,
     windowStartMs: 0,
+    sinceMs: 0,
     limitNanocredits: null,
     parents,
   }
@@ -89,11 +93,12 @@ function listBudgets(principal: Principal, windowStartMs: number): readonly Budg
   if (principal.accountMode === 'prepaid') refs.push(creditsBudget(principal.organizationId))
   if (principal.keyLimitNanocredits !== null) {
     refs.push({
-      budgetId: keyBudgetId(principal.keyId, windowStartMs),
+      budgetId: keyBudgetId(principal, windowStartMs),
       kind: 'key_limit',
       organizationId: principal.organizationId,
       subjectId: principal.keyId,
       windowStartMs,
+      sinceMs: principal.keyLimitSinceMs,
       limitNanocredits: principal.keyLimitNanocredits,
       parents: [],
     })
@@ -101,9 +106,9 @@ function listBudgets(principal: Principal, windowStartMs: number): readonly Budg
   return refs.toSorted(byBudgetId)
 }
 
-/** Id of a key's budget in one window. */
-export function keyBudgetId(keyId: string, windowStartMs: number): string {
-  return `key_limit:${keyId}:${windowStartMs}`
+/** Of a key's limit in one window. A day, a week and a month may begin together, and a limit may go and come back. */
+function keyBudgetId({ keyId, keyLimitSinceMs }: Principal, windowStartMs: number): string {
+  return `key_limit:${keyId}:${windowStartMs}:${keyLimitSinceMs}`
 }
 
 /** The one order in which several budgets are locked, taken and given back. */

@@ -39,11 +39,12 @@ export const usageIncomeAccount = 'income:usage'
 export const grantsAccount = 'equity:grants'
 
 /**
- * Creates the budget's row unless it is there. Credits begin with what the ledger says of the account; a key's first
- * budget begins with what the key already spent in the window, and a changed limit takes effect.
+ * Creates the budget's row unless it is there. Credits begin with what the ledger says of the account; a key's budget of
+ * the window in which its limit was set or got another reset begins with what the key spent in that window before, and a
+ * changed limit takes effect. Calls that run at the change stay with the budget they were held from.
  */
 export function ensureBudget(budget: BudgetRef): LedgerStatement {
-  const { budgetId, organizationId, subjectId, windowStartMs, limitNanocredits } = budget
+  const { budgetId, organizationId, subjectId, windowStartMs, sinceMs, limitNanocredits } = budget
   if (budget.kind === 'key_limit') {
     return {
       sql: `insert into budgets (budget_id, kind, organization_id, subject_id, window_start_ms, limit_nanocredits,
@@ -52,7 +53,7 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
           cast($5 as bigint), cast(coalesce(sum(cost_nanocredits), 0) as bigint),
           cast(coalesce(sum(cost_nanocredits), 0) as bigint), now_ms()
         from (${spendingByDay('key_id', 'cast($6 as text)', 'cast($3 as text)')}) as spent
-        where day >= cast($4 as bigint) / 86400000 and not exists (select 1 from budgets where subject_id = cast($3 as text))
+        where day >= cast($4 as bigint) / 86400000 and cast($4 as bigint) <= cast($7 as bigint)
         on conflict (budget_id) do update set limit_nanocredits = excluded.limit_nanocredits
           where budgets.limit_nanocredits <> excluded.limit_nanocredits`,
       params: [
@@ -62,6 +63,7 @@ export function ensureBudget(budget: BudgetRef): LedgerStatement {
         windowStartMs,
         limitNanocredits ?? 0n,
         keySubject(subjectId),
+        sinceMs,
       ],
     }
   }

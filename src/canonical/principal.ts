@@ -42,5 +42,7 @@ export interface Principal {
   /** The key's own spending limit; null means none. */
   keyLimitNanocredits: bigint | null
   keyLimitReset: 'daily' | 'weekly' | 'monthly' | null
+  /** When that limit was set, or got the reset it has; Unix milliseconds. What was spent in the window before counts. */
+  keyLimitSinceMs: number
   isFilteredModelCatalogEnabled: boolean
 }

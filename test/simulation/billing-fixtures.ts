@@ -26,6 +26,7 @@ export function principalOf(change: Partial<Principal> = {}): Principal {
     rates: { organization: noRates, key: noRates },
     keyLimitNanocredits: null,
     keyLimitReset: null,
+    keyLimitSinceMs: 0,
     isFilteredModelCatalogEnabled: false,
     ...change,
   }
