@@ -6,6 +6,8 @@ type Options = NonNullable<ParseArgsConfig['options']>
 /** A command's words and options. */
 export interface Parsed {
   words: readonly string[]
+  /** Names of the options that were given. */
+  given: readonly string[]
   text(name: string): string | undefined
   isOn(name: string): boolean
 }
@@ -29,6 +31,7 @@ export function parseArguments(
   const { values, positionals } = parsed
   return {
     words: positionals,
+    given: Object.keys(values),
     text: (name) => (typeof values[name] === 'string' ? values[name] : undefined),
     isOn: (name) => values[name] === true,
   }

@@ -55,8 +55,8 @@ Leaving with Ctrl-C does not stop a batch.
 Works on the database directly, also while a gateway runs. The secret of a new key is shown once.
 
   --name NAME
-  --limit 5|none                      credits (USD) the key may spend, since its reset
-  --reset daily|weekly|monthly|none
+  --limit 5|none                      credits (USD) the key may spend in all, or since its reset; none ends the reset too
+  --reset daily|weekly|monthly|none   from midnight UTC, Monday, the first; what was spent since then counts at once
   --requests-per-minute 600|none      429 beyond it; --batches-per-minute likewise for new batches
   --allowed-providers openai,groq|all
   --allowed-models ID,ID|all          --ignored-providers and --ignored-models take names or none

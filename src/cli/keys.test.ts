@@ -124,6 +124,44 @@ eachDatabase((name, _, { openFresh }) => {
     expect((await run(['keys'])).output.trim().split('\n')).toHaveLength(3)
   })
 
+  test(`on ${name}, options that would change nothing are refused, and a limit takes its reset along`, async () => {
+    const { run, storage, organizationId } = await firstStart(null)
+    const ofKind = async (kind: string) => {
+      const keys = await storage.keys.list(organizationId, { offset: 0, limit: 10, includeDisabled: true })
+      return keys.find((key) => key.kind === kind)
+    }
+    const id = (await ofKind('inference'))?.keyId ?? ''
+    const manager = (await ofKind('management'))?.keyId ?? ''
+    for (const args of [
+      ['set', id, '--reset', 'daily'],
+      ['set', id, '--limit', 'none', '--reset', 'daily'],
+      ['set', id, '--name', ''],
+      ['set', id, '--name', 'new', '--management'],
+      ['set', manager, '--limit', '5'],
+      ['set', manager, '--requests-per-minute', '5'],
+      ['create', '--management', '--limit', '5', '--reset', 'daily'],
+      ['create', '--management', '--batches-per-minute', '5'],
+      ['create', '--name', ' '],
+      ['disable', id, '--name', 'old'],
+      ['enable', id, '--limit', '5'],
+      ['delete', id, '--reset', 'daily'],
+      ['list', '--management'],
+    ]) {
+      expect(await run(['keys', ...args])).toMatchObject({ code: 2, output: '' })
+    }
+    expect((await run(['keys'])).output.trim().split('\n')).toHaveLength(3)
+    expect(await ofKind('inference')).toMatchObject({ name: 'First key', disabled: false, limitReset: null })
+    await run(['keys', 'set', id, '--limit', '5', '--reset', 'daily'])
+    await run(['keys', 'set', id, '--reset', 'weekly'])
+    expect(await ofKind('inference')).toMatchObject({
+      limitNanocredits: 5_000_000_000n,
+      limitReset: 'weekly',
+    })
+    await run(['keys', 'set', id, '--limit', 'none'])
+    expect(await ofKind('inference')).toMatchObject({ limitNanocredits: null, limitReset: null })
+    expect((await run(['keys', 'set', manager, '--limit', 'none', '--name', 'boss'])).code).toBe(0)
+  })
+
   test(`on ${name}, credits are added to the balance`, async () => {
     const { run } = await firstStart(0n)
     expect((await run(['credits', 'add', '10.5'])).output).toContain('balance $10.5')

@@ -44,6 +44,7 @@ export async function runKeys(args: readonly string[], context: CommandContext):
     throw usageFailure('Which key? "npx headrace keys" lists their ids.', 'keys')
   }
   if (!takesKey && extra !== undefined) throw usageFailure(`"${extra}" is not expected here.`, 'keys')
+  refuseStrayOptions(name, parsed)
   await withStorage(context, async (storage) => {
     const { organizationId } = await findOrganization(storage, parsed.text('org'))
     await act({ parsed, storage, organizationId, context })
@@ -51,10 +52,21 @@ export async function runKeys(args: readonly string[], context: CommandContext):
   return 0
 }
 
+/** An option that an action takes no notice of is a slip: what it asks for would be thought done. */
+function refuseStrayOptions(name: string, { given }: Parsed): void {
+  const stray = given.find(
+    (option) => option !== 'org' && name !== 'create' && (name !== 'set' || option === 'management'),
+  )
+  if (stray === undefined) return
+  const remedy =
+    stray === 'management' ? 'a key keeps its kind: create another one' : 'change a key with "keys set"'
+  throw usageFailure(`"keys ${name}" does not take --${stray}: ${remedy}.`, 'keys')
+}
+
 const actions: Readonly<Record<string, Act>> = {
   list,
   create,
-  set: (action) => change(action, changesOf(action.parsed), 'changed'),
+  set,
   disable: (action) => change(action, { disabled: true }, 'disabled'),
   enable: (action) => change(action, { disabled: false }, 'enabled'),
   async delete(action) {
@@ -105,8 +117,7 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
   const kind = parsed.isOn('management') ? 'management' : 'inference'
   const changes = changesOf(parsed)
   const { limitNanocredits = null, limitReset = null, policy, rates } = changes
-  if (limitReset !== null && limitNanocredits === null)
-    throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
+  refuseIdleLimits(changes, { kind, limitNanocredits: null })
   const { key, secret } = await storage.keys.create({
     organizationId,
     kind,
@@ -124,13 +135,36 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
   context.writeError(`Use it: export ${variable}=<the key above>\n`)
 }
 
-async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {
+async function set(action: KeyAction): Promise<void> {
+  const changes = changesOf(action.parsed)
   if (Object.keys(changes).length === 0) {
     throw usageFailure(
       `What is to change? One of --name, --limit, --reset, --${ruleNames.join(', --')}.`,
       'keys',
     )
   }
+  refuseIdleLimits(changes, await findKey(action))
+  // A reset without its limit would come back with the next limit, long after anybody thought of it.
+  const isLimitGone = changes.limitNanocredits === null
+  await change(action, { ...changes, ...(isLimitGone ? { limitReset: null } : {}) }, 'changed')
+}
+
+/** Throws a usage failure for limits that would limit nothing: a reset without a limit, any on a key that makes no calls. */
+function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>): void {
+  const { limitNanocredits = key.limitNanocredits, limitReset = null, rates } = changes
+  if (key.kind === 'management') {
+    const asked = [changes.limitNanocredits, limitReset, rates?.requestsPerMinute, rates?.batchesPerMinute]
+    if (asked.every((limit) => limit == null)) return
+    throw usageFailure(
+      'A management key makes no calls, so there is nothing to limit: leave out --limit, --reset and the rates.',
+      'keys',
+    )
+  }
+  if (limitReset !== null && limitNanocredits === null)
+    throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
+}
+
+async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {
   const key = await findKey(action)
   await action.storage.keys.update(action.organizationId, key.keyHash, changes)
   warnOfUnknownProviders(changes, action.context)
@@ -159,6 +193,7 @@ function changesOf(parsed: Parsed): KeyChanges {
   const limit = parsed.text('limit')
   const reset = parsed.text('reset')
   const name = parsed.text('name')
+  if (name?.trim() === '') throw usageFailure('--name is at least one character.', 'keys')
   return {
     ...(limit === undefined ? {} : { limitNanocredits: limit === 'none' ? null : amountOf(limit, 'keys') }),
     ...(reset === undefined ? {} : { limitReset: resetOf(reset) }),
