@@ -84,16 +84,34 @@ export interface Gateway {
   checkProviders(): Promise<readonly ProviderCheck[]>
 }
 
-/** Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, or the system's error for the folder. */
+/**
+ * Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, or the system's error for the folder, and
+ * leaves nothing open then.
+ */
 export async function createGateway(config: Config, hooks: GatewayHooks = {}): Promise<Gateway> {
-  const core = await createCore(config, hooks)
-  const providers = await createProviders(config, core)
+  const opened: Closer[] = []
+  try {
+    return await startGateway(config, hooks, opened)
+  } catch (error) {
+    for (const close of opened.toReversed()) await close()
+    throw error
+  }
+}
+
+/** Closes one thing that was opened. Never rejects: it runs where another failure is to be told. */
+type Closer = () => Promise<unknown>
+
+/** What it opens it adds to `opened`. */
+async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[]): Promise<Gateway> {
+  const core = await createCore(config, hooks, opened)
+  const providers = await createProviders(config, core, opened)
   const { executor, execution } = createExecution(core, providers, hooks)
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
   const edge = createEdge(config, { core, providers, executor, batches })
   const { money, log, database } = core
   offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
+  opened.push(() => money.billing.stop())
   await money.billing.start()
   money.rollup.start()
   if (config.role !== 'api') batches.start()
@@ -132,17 +150,23 @@ export async function createGateway(config: Config, hooks: GatewayHooks = {}): P
 }
 
 /** Storage, logs, access and money: what everything else stands on. */
-async function createCore(config: Config, hooks: GatewayHooks) {
+async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[]) {
   const clock = hooks.clock ?? systemClock
   const { writeLog } = hooks
-  const [storage, metrics] = await Promise.all([
-    openStorage({ ...hooks, dataFolder: config.dataFolder, databaseUrl: config.databaseUrl }),
-    createMetrics({ version: packageJson.version, clock }),
-  ])
+  const opening = openStorage({
+    ...hooks,
+    dataFolder: config.dataFolder,
+    databaseUrl: config.databaseUrl,
+  })
+  opened.push(() => opening.then(({ database }) => database.close()).catch(() => undefined))
+  const making = createMetrics({ version: packageJson.version, clock })
+  opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
+  const [storage, metrics] = await Promise.all([opening, making])
   const log = createLogger({
     level: config.logLevel,
     ...(writeLog ? { destination: { write: writeLog } } : {}),
   })
+  opened.push(() => log.flush().catch(() => undefined))
   const access = createAccess(storage.database, clock)
   const money = createMoney(storage.database, (event) =>
     log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
@@ -176,8 +200,9 @@ async function createCore(config: Config, hooks: GatewayHooks) {
 type Core = Awaited<ReturnType<typeof createCore>>
 
 /** Who can answer: configured providers, or the simulator when there is none. */
-async function createProviders(config: Config, { clock, log }: Core) {
+async function createProviders(config: Config, { clock, log }: Core, opened: Closer[]) {
   const simulator = config.providers.length === 0 ? await startSandbox() : null
+  if (simulator) opened.push(() => simulator.stop().catch(() => undefined))
   const configured: readonly ProviderSettings[] = simulator
     ? [sandboxSettings(simulator.url)]
     : config.providers

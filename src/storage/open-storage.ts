@@ -25,7 +25,10 @@ export interface OpenedStorage {
   spoolFolder: string
 }
 
-/** Opens the database and the folders. Rejects with the system's error, SchemaMismatch, or `storage_unavailable`. */
+/**
+ * Opens the database and the folders. Rejects with the system's error, SchemaMismatch, or `storage_unavailable`, and
+ * leaves nothing open then.
+ */
 export async function openStorage(options: StorageOptions): Promise<OpenedStorage> {
   const { dataFolder, crash, faults, nowExpression, files } = options
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
@@ -36,11 +39,22 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
     ...(crash ? { onCommit: (unit) => crash(unit.name, 'after') } : {}),
   })
   const database = crash ? crashingBefore(opened, crash) : opened
+  try {
+    const spoolFolder = await openSpools(dataFolder, database)
+    return { database, blobs: openBlobs(dataFolder, files), spoolFolder }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** This process's folder for uploads; those of processes that died are removed. */
+async function openSpools(dataFolder: string, database: Database): Promise<string> {
   const spools = join(dataFolder, 'spool')
   const spoolFolder = join(spools, database.ownerId)
   mkdirSync(spoolFolder, { recursive: true, mode: 0o700 })
   await removeDeadSpools(spools, database)
-  return { database, blobs: openBlobs(dataFolder, files), spoolFolder }
+  return spoolFolder
 }
 
 /** The payloads of a data folder. */

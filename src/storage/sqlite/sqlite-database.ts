@@ -35,7 +35,13 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     onCommit: options.onCommit,
   })
   await link.open()
-  return new SqliteDatabase(path, link, translate)
+  try {
+    return new SqliteDatabase(path, link, translate)
+  } catch (error) {
+    await link.close()
+    const code = codeOf(error)
+    throw storageUnavailable(new StorageFailure('the owner id cannot be taken', { cause: error, code }))
+  }
 }
 
 class SqliteDatabase implements Database {
