@@ -207,3 +207,103 @@ test('bytes that only look like frames cost a bounded time, and others their tur
   expect(performance.now() - startMs).toBeLessThan(20_000)
   expect(turns).toBeGreaterThan(10)
 })
+
+describe.skipIf(!hasFfmpeg || !hasEspeak)('a length that a header states and the sound contradicts', () => {
+  /** Writes `value` over `length` bytes at the first place after `mark`. */
+  function forge(bytes: Uint8Array, mark: string, at: number, value: readonly number[]): Uint8Array {
+    const forged = Buffer.from(bytes)
+    const found = forged.indexOf(mark, 0, 'latin1')
+    expect(found).toBeGreaterThanOrEqual(0)
+    forged.set(value, found + at)
+    return forged
+  }
+
+  /** Every page's position set to a hundredth of a second, as if the stream ended there. */
+  function forgePages(bytes: Uint8Array): Uint8Array {
+    const forged = Buffer.from(bytes)
+    for (let at = forged.indexOf('OggS'); at >= 0; at = forged.indexOf('OggS', at + 4))
+      if (forged.readBigInt64LE(at + 6) > 0n) forged.writeBigInt64LE(800n, at + 6)
+    return forged
+  }
+
+  const measured = async (format: string, bytes: Uint8Array) => {
+    const stored = await store(bytes)
+    const found = await measureDuration({ format, stored })
+    await stored.dispose()
+    return found
+  }
+
+  test('of MP3 frames and of Opus packets gives way to what they add up to', async () => {
+    const mp3 = await speech('forged.mp3', ['-q:a', '7'])
+    const opus = await speech('forged.ogg', ['-c:a', 'libopus', '-b:a', '6k'])
+    const isRight = (found: number | null) => found !== null && found > 4_800 && found < 5_300
+    expect(isRight(await measured('mp3', forge(mp3, 'Xing', 8, [0, 0, 0, 3])))).toBe(true)
+    expect(isRight(await measured('ogg', forgePages(opus)))).toBe(true)
+    // A picture of four megabytes before the sound is none.
+    const tag = Buffer.alloc(10 + 4_194_304)
+    tag.set([0x49, 0x44, 0x33, 4, 0, 0, 2, 0, 0, 0])
+    expect(isRight(await measured('mp3', Buffer.concat([tag, mp3])))).toBe(true)
+  }, 20_000)
+
+  test('of a large file is found as quickly as ever, and nobody waits for it', async () => {
+    const opus = await speech('page.ogg', ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '200000'])
+    const large = Buffer.concat(Array.from({ length: 3_000 }, () => opus))
+    expect(large.length).toBeGreaterThan(50_000_000)
+    let longestMs = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last)
+      last = performance.now()
+    }, 1)
+    const found = await measured('ogg', large)
+    clearInterval(timer)
+    expect(found).toBeGreaterThan(14_000_000)
+    expect(found).toBeLessThan(15_600_000)
+    expect(longestMs).toBeLessThan(250)
+  }, 30_000)
+
+  test('of other containers is believed as far as the codec can be that fast', async () => {
+    const long = ['-t', '100', '-af', 'aloop=loop=30:size=80000', '-ar', '16000']
+    const isRight = (found: number | null) => found !== null && found > 95_000 && found < 101_000
+    const flac = await speech('forged.flac', long)
+    expect(isRight(await measured('flac', flac))).toBe(true)
+    expect(await measured('flac', forge(flac, 'fLaC', 22, [0, 0, 0, 100]))).toBeNull()
+    // Another rate in the header, which the frames do not have.
+    expect(await measured('flac', forge(flac, 'fLaC', 18, [0x9f, 0xff, 0x6f, 0xf0, 0, 0, 0, 100]))).toBeNull()
+    const picture = Buffer.alloc(4 + 3_000_000)
+    picture.set([6, 0x2d, 0xc6, 0xc0])
+    const after = Buffer.concat([flac.subarray(0, 42), picture, flac.subarray(42)])
+    expect(isRight(await measured('flac', after))).toBe(true)
+    const m4a = await speech('forged.m4a', [...long, '-c:a', 'aac', '-b:a', '96k', '-movflags', '+faststart'])
+    expect(isRight(await measured('m4a', m4a))).toBe(true)
+    const short = forge(forge(m4a, 'mdhd', 20, [0, 0, 0, 100]), 'mvhd', 20, [0, 0, 0, 1])
+    expect(await measured('m4a', short)).toBeNull()
+    const webm = await speech('forged.webm', [...long, '-c:a', 'libopus', '-b:a', '96k'])
+    expect(isRight(await measured('webm', webm))).toBe(true)
+    expect(await measured('webm', forge(webm, '\x44\x89\x88', 3, [0x40, 0, 0, 0, 0, 0, 0, 0]))).toBeNull()
+    const adpcm = await speech('forged.wav', [...long, '-c:a', 'adpcm_ima_wav'])
+    expect(isRight(await measured('wav', adpcm))).toBe(true)
+    expect(await measured('wav', forge(adpcm, 'fmt ', 16, [0xff, 0xff, 0xff, 0x0f]))).toBeGreaterThan(80_000)
+  }, 20_000)
+
+  test('is believed of honest sound at the slowest and at the fastest rates', async () => {
+    const noise = ['-af', 'aeval=random(0)*2-1', '-ac', '2']
+    const files: [string, string[]][] = [
+      ['slow.ogg', ['-c:a', 'libopus', '-b:a', '6k', '-application', 'voip', '-frame_duration', '60']],
+      ['slow.mp3', ['-ar', '8000', '-ac', '1', '-b:a', '8k']],
+      ['fast.mp3', [...noise, '-ar', '48000', '-b:a', '320k']],
+      ['fast.ogg', [...noise, '-c:a', 'libopus', '-b:a', '510k']],
+      ['fast.flac', [...noise, '-ar', '192000', '-sample_fmt', 's32']],
+      ['fast.m4a', [...noise, '-ar', '96000', '-c:a', 'alac']],
+      ['quick.m4a', [...noise, '-c:a', 'aac', '-b:a', '512k']],
+      ['fast.webm', [...noise, '-c:a', 'libopus', '-b:a', '510k']],
+      ['fast.wav', [...noise, '-ar', '192000', '-c:a', 'pcm_s32le']],
+      ['slow.wav', ['-ar', '8000', '-ac', '1', '-c:a', 'adpcm_ima_wav']],
+      ['ms.wav', ['-ar', '22050', '-ac', '2', '-c:a', 'adpcm_ms']],
+    ]
+    for (const [name, args] of files) {
+      const found = await measured(name.split('.')[1] ?? '', await speech(name, args))
+      expect([name, found !== null && found > 4_800 && found < 5_400]).toEqual([name, true])
+    }
+  }, 60_000)
+})

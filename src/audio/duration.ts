@@ -1,6 +1,7 @@
 import { pcmInputRate, type LocalAudio } from '../canonical/audio.ts'
-import { audioDurationMsMax, durationReadsMax } from '../core/limits.ts'
+import { audioDurationMsMax, durationReadsMax, durationWalkReadsMax } from '../core/limits.ts'
 import { BoundedBlob } from './bounded-blob.ts'
+import { leastDuration, type LeastDuration } from './least-duration.ts'
 import { measureOgg } from './ogg-duration.ts'
 import { sniffFormat } from './sniff.ts'
 import { measureWav } from './wav-duration.ts'
@@ -17,7 +18,10 @@ export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored
   const blob = new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
   try {
     const seconds = (await measureDirectly(format, blob)) ?? (await measureByParser(blob))
-    return seconds === null ? null : toPlausible(seconds, format, stored.sizeBytes)
+    if (seconds === null) return null
+    // On bytes of its own: what the parser read for its answer is no reason to believe it.
+    const again = new BoundedBlob(stored.blob(), stored.sizeBytes, durationWalkReadsMax)
+    return toPlausible(seconds, await leastDuration(format, again), stored.sizeBytes)
   } catch {
     // Not a container after all, or one that would need too many reads. What the provider says decides then.
     return null
@@ -47,28 +51,18 @@ async function measureByParser(blob: BoundedBlob): Promise<number | null> {
   return format.duration !== undefined && format.duration > 0 ? format.duration : null
 }
 
-/** Highest bit rates; a file with fewer seconds than its size needs at this rate has a false header. Containers may hold video. */
-const bitsPerSecondMax: Readonly<Record<string, number>> = {
-  mp3: 640_000,
-  aac: 1_200_000,
-  ogg: 2_000_000,
-  flac: 20_000_000,
-  m4a: 60_000_000,
-  wav: 60_000_000,
-  webm: 60_000_000,
-}
-
-/** Pictures and tags may be this large and have no duration. */
-const tagBytesMax = 16_000_000
 /** Silence in Opus and FLAC comes down to about this. */
 const bitsPerSecondMin = 300
+/** A header may leave out what a damaged or cut frame has. */
+const headerShareMin = 0.9
 
-function toPlausible(seconds: number, format: string, sizeBytes: number): number | null {
+/** What the container says, unless the sound in it is longer, or its size could not hold that much. */
+function toPlausible(seconds: number, least: LeastDuration, sizeBytes: number): number | null {
   const milliseconds = Math.max(1, Math.round(seconds * 1000))
-  const fastest = bitsPerSecondMax[format]
-  const shortest = fastest === undefined ? 0 : (Math.max(0, sizeBytes - tagBytesMax) * 8_000) / fastest
   const longest = Math.min(audioDurationMsMax, (sizeBytes * 8_000) / bitsPerSecondMin)
-  return milliseconds >= shortest && milliseconds <= longest ? milliseconds : null
+  if (milliseconds > longest) return null
+  if (milliseconds >= least.milliseconds * headerShareMin) return milliseconds
+  return least.isHeard ? Math.min(Math.round(least.milliseconds), audioDurationMsMax) : null
 }
 
 function pcmMilliseconds(sizeBytes: number): number {

@@ -56,8 +56,19 @@ export class MpegFrameDetector {
   }
 }
 
+/** A frame of MPEG audio: its bytes, header included, and how long it sounds. */
+export interface MpegFrame {
+  bytes: number
+  milliseconds: number
+}
+
 /** Bytes of the frame whose header lies at `at`, or null when there is no valid header. */
 export function frameLength(bytes: Uint8Array, at: number): number | null {
+  return readFrame(bytes, at)?.bytes ?? null
+}
+
+/** The frame whose header lies at `at`, or null when there is no valid header. */
+export function readFrame(bytes: Uint8Array, at: number): MpegFrame | null {
   const [first = 0, second = 0, third = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
   if (first !== 0xff || (second & 0xe0) !== 0xe0) return null
   const version = (second >> 3) & 3
@@ -68,7 +79,11 @@ export function frameLength(bytes: Uint8Array, at: number): number | null {
   const shift = rateShifts[version] ?? 0
   const sampleRate = (sampleRates[rateIndex] ?? 0) >> shift
   const padding = (third >> 1) & 1
-  if (layer === 3) return (Math.floor((12_000 * bitRate) / sampleRate) + padding) * 4
+  if (layer === 3) {
+    const length = (Math.floor((12_000 * bitRate) / sampleRate) + padding) * 4
+    return { bytes: length, milliseconds: 384_000 / sampleRate }
+  }
   const samplesOver8 = layer === 1 && version !== 3 ? 72 : 144
-  return Math.floor((samplesOver8 * 1_000 * bitRate) / sampleRate) + padding
+  const length = Math.floor((samplesOver8 * 1_000 * bitRate) / sampleRate) + padding
+  return { bytes: length, milliseconds: (samplesOver8 * 8_000) / sampleRate }
 }

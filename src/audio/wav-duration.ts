@@ -22,15 +22,27 @@ export async function measureWav(blob: BoundedBlob): Promise<number | null> {
 }
 
 /**
- * Of samples by what decoders go by: rate, channels and width. The stated byte rate is read by none of them, so whoever
- * pays by the second could state any; only compressed formats leave nothing else.
+ * By what decoders go by: rate, channels, and the width of samples or the size of blocks. The stated byte rate is read by
+ * none of them, so whoever pays by the second could state any, and encoders of ADPCM state wrong ones; codings of other
+ * kinds leave nothing else, and of theirs only what is less than samples would take.
  */
 function byteRateOf(view: DataView): number {
-  const isSamples = sampleFormats.has(view.getUint16(8, true))
+  const coding = view.getUint16(8, true)
   const channels = view.getUint16(10, true)
   const rate = view.getUint32(12, true)
-  const bits = view.getUint16(22, true)
-  return isSamples ? channels * rate * Math.ceil(bits / 8) : view.getUint32(16, true)
+  const block = view.getUint16(20, true)
+  if (sampleFormats.has(coding)) return channels * rate * Math.ceil(view.getUint16(22, true) / 8)
+  const head = adpcmHeads[coding]
+  if (head === undefined) return Math.min(view.getUint32(16, true), channels * rate * 2)
+  // Two samples of one channel in every byte, and some more in the head of a block.
+  const samples = ((block - head.bytes * channels) * 2) / channels + head.samples
+  return samples > 0 ? (rate * block) / samples : 0
+}
+
+/** Bytes of a block's head for each channel, and the samples in it: Microsoft's ADPCM, and IMA's. */
+const adpcmHeads: Readonly<Record<number, { bytes: number; samples: number }>> = {
+  2: { bytes: 7, samples: 2 },
+  0x11: { bytes: 4, samples: 1 },
 }
 
 /** Whole numbers, floats, A-law, µ-law, and samples whose kind is told further on. */

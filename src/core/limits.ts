@@ -95,6 +95,14 @@ export const durationReadBytes = 32_768
 /** How many such reads: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
 export const durationReadsMax = 2_048
 /**
+ * Of frames that are added up one by one: so many at one go, within a few milliseconds, and so many in all. 64 MB is an
+ * hour of ordinary music and costs a tenth of a second; what lies beyond is taken to be alike.
+ */
+export const durationWalkBytes = 262_144
+export const durationWalkBytesMax = 64_000_000
+/** Reads for that, with room for what has to be read twice where two of them meet. */
+export const durationWalkReadsMax = 2 * durationReadsMax
+/**
  * Questions a container parser may ask of what it has read, and how many at one go. Two hours of AAC frames take a
  * million, one of 3 µs each; bytes that only look like frames take one each, and megabytes of them would take minutes.
  */

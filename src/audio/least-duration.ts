@@ -1,0 +1,106 @@
+import { durationWalkBytesMax } from '../core/limits.ts'
+import type { BoundedBlob } from './bounded-blob.ts'
+import { sniffFormat } from './sniff.ts'
+import { flacHeadBytes, leadingTagBytes, mediaBytes } from './tag-bytes.ts'
+import { walkMpeg, walkOpus, type Walk } from './walk.ts'
+
+/** How short audio can be at least, whatever its header says. */
+export interface LeastDuration {
+  milliseconds: number
+  /** It was added up from the sound itself and not told from its size: good enough to go by. */
+  isHeard: boolean
+}
+
+/** Highest bit rates of what cannot be added up, where nothing closer is known. */
+const bitsPerSecondMax: Readonly<Record<string, number>> = {
+  mp3: 640_000,
+  aac: 1_200_000,
+  ogg: 2_000_000,
+  flac: 20_000_000,
+}
+const compressedBitsMax = 1_200_000
+const losslessBitsMax = 20_000_000
+const videoBitsMax = 60_000_000
+/** Small tags and tables that are not looked for. */
+const otherBytesMax = 65_536
+
+/**
+ * A length is a few bytes of a header, which no decoder goes by: with false ones, hours could be billed as a second.
+ * Where frames tell their own length they are added up; elsewhere the sound needs its time at the highest rate its
+ * codec has. Pictures and other tags take none. 0 where nothing is known.
+ */
+export async function leastDuration(format: string, blob: BoundedBlob): Promise<LeastDuration> {
+  const start = await leadingTagBytes(blob)
+  const inner = start === 0 ? format : (sniffFormat(await blob.read(start, start + 64)) ?? format)
+  if (inner === 'mp3') return heard(await walkMpeg(blob, start, durationWalkBytesMax), blob.size - start)
+  if (inner === 'flac') {
+    const frames = start + (await flacHeadBytes(blob, start))
+    return bySize(blob.size - frames, await flacBits(blob, start, frames))
+  }
+  if (inner === 'm4a') return bySize(await mediaBytes(blob), await boxedBits(blob))
+  if (inner === 'webm') return bySize(blob.size, await boxedBits(blob))
+  const head = await blob.read(0, 64)
+  if (inner === 'ogg' && Buffer.from(head).includes('OpusHead'))
+    return heard(await walkOpus(blob, head.slice(14, 18), durationWalkBytesMax), blob.size)
+  const fastest = bitsPerSecondMax[inner]
+  return fastest === undefined ? { milliseconds: 0, isHeard: false } : bySize(blob.size - start, fastest)
+}
+
+/** What lies beyond a way that was bounded sounds like what lies before its end. */
+function heard({ milliseconds, bytes }: Walk, wholeBytes: number): LeastDuration {
+  return { milliseconds: bytes === 0 ? 0 : (milliseconds * wholeBytes) / bytes, isHeard: true }
+}
+
+function bySize(bytes: number, bitsPerSecond: number): LeastDuration {
+  return { milliseconds: (Math.max(0, bytes - otherBytesMax) * 8_000) / bitsPerSecond, isHeard: false }
+}
+
+/** Bits of a second before compression, by the first frame; it refers to the header where it says nothing itself. */
+async function flacBits(blob: BoundedBlob, start: number, frames: number): Promise<number> {
+  const info = await blob.read(start + 18, start + 22)
+  const frame = await blob.read(frames, frames + 4)
+  const [high = 0, middle = 0, third = 0, fourth = 0] = info
+  const [, , sizes = 0, kinds = 0] = frame
+  const rate = flacRates[sizes & 15] ?? (high << 12) | (middle << 4) | (third >> 4)
+  const isOwnChannels = frame[0] === 0xff
+  const channels = isOwnChannels ? flacChannels(kinds >> 4) : ((third >> 1) & 7) + 1
+  const bits = flacSizes[(kinds >> 1) & 7] ?? (((third & 1) << 4) | (fourth >> 4)) + 1
+  const raw = rate * channels * bits
+  // Frames of noise are a little larger than their samples.
+  return raw === 0 ? losslessBitsMax : Math.min(losslessBitsMax, raw * 1.1)
+}
+
+function flacChannels(assignment: number): number {
+  return assignment < 8 ? assignment + 1 : 2
+}
+
+const flacRates: Readonly<Record<number, number>> = {
+  1: 88_200,
+  2: 176_400,
+  3: 192_000,
+  4: 8_000,
+  5: 16_000,
+  6: 22_050,
+  7: 24_000,
+  8: 32_000,
+  9: 44_100,
+  10: 48_000,
+  11: 96_000,
+}
+const flacSizes: Readonly<Record<number, number>> = { 1: 8, 2: 12, 4: 16, 5: 20, 6: 24, 7: 32 }
+
+/** By the names of codecs and of track kinds, which lie near the beginning or the end of MP4 and WebM files. */
+async function boxedBits(blob: BoundedBlob): Promise<number> {
+  const tailAt = Math.max(0, blob.size - boxedLookBytes)
+  const ends = [await blob.read(0, boxedLookBytes), await blob.read(tailAt, blob.size)].map((bytes) =>
+    Buffer.from(bytes),
+  )
+  const has = (names: readonly string[]) => ends.some((bytes) => names.some((name) => bytes.includes(name)))
+  if (has(['vmhd', 'V_'])) return videoBitsMax
+  return has(['alac', 'fLaC', 'lpcm', 'sowt', 'twos', 'A_FLAC', 'A_PCM', 'A_ALAC'])
+    ? losslessBitsMax
+    : compressedBitsMax
+}
+
+/** Enough for the head of any table of tracks. */
+const boxedLookBytes = 32_768

@@ -1,0 +1,42 @@
+import type { BoundedBlob } from './bounded-blob.ts'
+
+/** Bytes of the ID3 tag that a file begins with, 0 without one. Decoders pass it by, whatever is in it. */
+export async function leadingTagBytes(blob: BoundedBlob): Promise<number> {
+  const head = await blob.read(0, 10)
+  if (head.length < 10 || head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33) return 0
+  return Math.min(blob.size, 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((head[at] ?? 0) & 0x7f), 0))
+}
+
+/** Bytes before the first frame of a FLAC file that begins at `start`: pictures, comments, seek points. */
+export async function flacHeadBytes(blob: BoundedBlob, start: number): Promise<number> {
+  let offset = start + 4
+  for (let blocks = 0; blocks < blocksMax && offset < blob.size; blocks++) {
+    const [kind = 0x80, high = 0, middle = 0, low = 0] = await blob.read(offset, offset + 4)
+    offset += 4 + high * 65_536 + middle * 256 + low
+    if (kind >= 0x80) break
+  }
+  return Math.min(blob.size, offset) - start
+}
+
+/** Bytes of the boxes of an MP4 file that hold media; pictures and tables lie in others. */
+export async function mediaBytes(blob: BoundedBlob): Promise<number> {
+  let media = 0
+  let offset = 0
+  for (let boxes = 0; boxes < boxesMax && offset + 8 <= blob.size; boxes++) {
+    const head = await blob.read(offset, offset + 16)
+    const view = new DataView(head.buffer, head.byteOffset, head.length)
+    const isLarge = view.getUint32(0) === 1 && head.length === 16
+    const stated = isLarge ? Number(view.getBigUint64(8)) : view.getUint32(0)
+    // 0 says: up to the end of the file. Less than its own head is no box, and what follows is anything.
+    const bytes = stated < 8 ? blob.size - offset : Math.min(stated, blob.size - offset)
+    if (view.getUint32(4) === mdat || stated < 8) media += bytes
+    offset += bytes
+  }
+  // What was not looked at is taken for media.
+  return media + Math.max(0, blob.size - offset)
+}
+
+const mdat = 0x6d646174
+/** Files have a handful of blocks, and of boxes one or two for every fragment. */
+const blocksMax = 256
+const boxesMax = 2_000
