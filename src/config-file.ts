@@ -133,7 +133,19 @@ export function readConfigFile(sources: FileSources, problems: string[]) {
     const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'
     problems.push(`${path}: ${where}: ${issue.message}`)
   }
-  return { file: empty, path, outlines }
+  return { file: { ...empty, ...readableMembers(given) }, path, outlines }
+}
+
+/** The members that can be read whatever is wrong with the others, so that what else is wrong with them is told as well. */
+function readableMembers(given: unknown): Partial<z.output<typeof configFileSchema>> {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return {}
+  const { shape } = configFileSchema
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => {
+      const parsed = Object.hasOwn(shape, name) ? shape[name as keyof typeof shape].safeParse(value) : null
+      return parsed?.success ? [[name, parsed.data]] : []
+    }),
+  )
 }
 
 function parseJsonFile(path: string, problems: string[]): unknown {
@@ -151,6 +163,8 @@ interface Substitution extends FileSources {
 }
 
 const reference = /^\$\{(env|file):([^}]+)\}$/
+/** What was meant as a reference, with something before or after it or another word in it. */
+const slip = /\$\{\s*\w*\s*:/
 
 /** Replaces strings that are `${env:NAME}` or `${file:path}` as a whole, so that no secret has to stand in the file. */
 function substitute(value: unknown, context: Substitution, where: string): unknown {
@@ -161,8 +175,16 @@ function substitute(value: unknown, context: Substitution, where: string): unkno
       Object.entries(value).map(([key, entry]) => [key, substitute(entry, context, `${where}.${key}`)]),
     )
   }
-  const match = typeof value === 'string' ? reference.exec(value) : null
-  if (!match) return value
+  if (typeof value !== 'string') return value
+  const match = reference.exec(value)
+  if (!match) {
+    // Taken as it stands it would travel to the provider as a key, or name a folder.
+    if (slip.test(value))
+      context.problems.push(
+        `${context.path}: ${where.slice(1)}: \${env:NAME} or \${file:path} must be the whole value, with nothing around it`,
+      )
+    return value
+  }
   const [, kind, name = ''] = match
   const found = kind === 'env' ? context.env[name] : readSecretFile(resolve(dirname(context.path), name))
   if (found !== undefined && found !== '') return found

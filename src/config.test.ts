@@ -112,6 +112,26 @@ test('secrets come from the environment or a file, and a missing one is named', 
   )
 })
 
+test('a reference with something around it is refused, and not taken for a key', () => {
+  const slips = ['sk-${env:KEY}', '${env:KEY} ', '${envx:KEY}', '${ env:KEY}', '${file:a.txt}\n']
+  for (const api_key of slips) {
+    const [problem = '', ...others] = problemsOf({ KEY: 'k' }, { providers: [{ preset: 'openai', api_key }] })
+    expect(problem).toContain('providers.0.api_key: ${env:NAME} or ${file:path} must be the whole value')
+    expect(others).toEqual([])
+  }
+  expect(problemsOf({}, { data: 'a$b{c}' })).toEqual([])
+})
+
+test('what is wrong with one member of the file hides nothing that is wrong with another', () => {
+  const problems = problemsOf(
+    {},
+    { role: 'boss', base_path: 'ai', trusted_proxies: ['10.0.0.0/33'], database_url: 'mysql://me:pw@db/x' },
+  ).join('\n')
+  for (const part of ['role', '"ai" must begin with a slash', '"10.0.0.0/33"', 'must begin with postgres://'])
+    expect(problems).toContain(part)
+  expect(problems).not.toContain('pw')
+})
+
 test('a key or a base URL in the environment switches a provider on, unless the file names it', () => {
   const config = read({ OPENAI_API_KEY: 'sk-1', OLLAMA_BASE_URL: 'http://127.0.0.1:11434/v1' })
   expect(config.providers.map(({ preset }) => preset)).toEqual(['openai', 'ollama'])
