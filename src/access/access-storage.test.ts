@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { systemClock } from '../core/clock.ts'
+import { openDatabase } from '../storage/open-database.ts'
 import { principalFreshMs } from '../core/limits.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { bootstrap } from './bootstrap.ts'
@@ -268,6 +269,30 @@ eachDatabase((_, open, { openFresh }) => {
       )
       expect(Math.max(...waits)).toBeLessThanOrEqual(5_000)
       expect(Math.min(...waits)).toBeGreaterThan(0)
+    })
+
+    test('a clock that is set back shuts nobody out, and frees nobody from a limit', async () => {
+      const { database, url } = await openFresh({ nowExpression: 'cast(7200000 as bigint)' })
+      const back = await openDatabase({
+        url,
+        nowExpression: 'cast(3600000 as bigint)',
+        ownerGraceMs: 0,
+        connectionsMax: 4,
+      })
+      const [before, after] = [createRateRepository(database), createRateRepository(back)]
+      const allowed = async (rates: typeof before) => (await rates.take('key:d:requests', 2)).isAllowed
+      expect([await allowed(before), await allowed(before), await allowed(before)]).toEqual([
+        true,
+        true,
+        false,
+      ])
+      expect([await allowed(after), await allowed(after), await allowed(after)]).toEqual([true, true, false])
+      expect((await after.take('key:d:requests', 2)).waitMs).toBe(30_000)
+      // Neither does what a process that is gone reported by the clock as it was take a share for ever.
+      await before.exchangeUses([{ limitId: 'key:d:requests', count: 30 }], 3_000)
+      const seen = await after.exchangeUses([{ limitId: 'key:d:requests', count: 1 }], 3_000)
+      expect(seen.get('key:d:requests')).toEqual(new Map([[back.ownerId, 1]]))
+      await back.close()
     })
 
     test('one more gets through when its time has come', async () => {

@@ -25,6 +25,8 @@ export interface RateRepository {
 }
 
 const minuteMicroseconds = 60_000_000
+/** No arrival time lies further ahead than a minute's worth and one more; one that does is of a clock that was set back. */
+const aheadMicrosecondsMax = 2 * minuteMicroseconds
 const oldMs = 3_600_000
 
 /** Rate windows in the given database; its owner id stands for this process. */
@@ -58,7 +60,7 @@ export function createRateRepository(database: Database): RateRepository {
         ],
       })
       const rows = await database.query<{ rate_id: string; tat_us: number }>(
-        "select rate_id, tat_us from rate_windows where substr(rate_id, 1, 4) = 'use:' and updated_at_ms > now_ms() - $1",
+        "select rate_id, tat_us from rate_windows where substr(rate_id, 1, 4) = 'use:' and updated_at_ms > now_ms() - $1 and updated_at_ms <= now_ms() + $1",
         [silentMs],
       )
       return byLimit(rows)
@@ -77,9 +79,12 @@ export function createRateRepository(database: Database): RateRepository {
 // The arrival time moves on from itself or from now, whichever is later, unless it lies too far ahead already.
 const takeSql = `insert into rate_windows (rate_id, tat_us, updated_at_ms) values ($1, now_ms() * 1000 + $2, now_ms())
   on conflict (rate_id) do update set
-    tat_us = case when rate_windows.tat_us > now_ms() * 1000 then rate_windows.tat_us else now_ms() * 1000 end + $2,
+    tat_us = case when rate_windows.tat_us > now_ms() * 1000
+        and rate_windows.tat_us <= now_ms() * 1000 + ${aheadMicrosecondsMax}
+      then rate_windows.tat_us else now_ms() * 1000 end + $2,
     updated_at_ms = now_ms()
   where rate_windows.tat_us <= now_ms() * 1000 + $3
+    or rate_windows.tat_us > now_ms() * 1000 + ${aheadMicrosecondsMax}
   returning tat_us`
 
 /** `use:<limit>:<owner>`; limits have colons, owners have none. */
