@@ -11,3 +11,11 @@ test('behind trusted proxies the nearest address that is not one of them counts'
   expect(clientAddress('::ffff:10.1.2.3', '198.51.100.1', trusted)).toBe('198.51.100.1')
   expect(clientAddress('10.1.2.3', '10.9.9.9', trusted)).toBe('10.1.2.3')
 })
+
+test('the port that a proxy adds to an address is no part of it', () => {
+  const trusted = ['10.0.0.0/8']
+  expect(clientAddress('10.1.2.3', '198.51.100.1:50123', trusted)).toBe('198.51.100.1')
+  expect(clientAddress('10.1.2.3', '198.51.100.1:50123, 10.9.9.9:443', trusted)).toBe('198.51.100.1')
+  expect(clientAddress('10.1.2.3', '[2001:db8::7]:443', trusted)).toBe('2001:db8::7')
+  expect(clientAddress('10.1.2.3', '2001:db8::7', trusted)).toBe('2001:db8::7')
+})

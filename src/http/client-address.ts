@@ -8,12 +8,17 @@ export function clientAddress(
   trustedProxies: readonly string[],
 ): string {
   if (forwardedFor === null || !isTrusted(peer, trustedProxies)) return peer
-  const hops = forwardedFor.split(',').map((hop) => hop.trim())
+  const hops = forwardedFor.split(',').map((hop) => withoutPort(hop.trim()))
   for (let index = hops.length - 1; index >= 0; index -= 1) {
     const hop = hops[index] ?? ''
     if (hop !== '' && !isTrusted(hop, trustedProxies)) return hop.slice(0, 64)
   }
   return peer
+}
+
+/** Some proxies add the port that the connection came from, which is another one for every connection. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(hop)?.[1] ?? hop
 }
 
 function isTrusted(address: string, trustedProxies: readonly string[]): boolean {
