@@ -77,3 +77,18 @@ test.skipIf(process.platform !== 'linux').each(failures)(
     expect(readdirSync(config.dataFolder).filter((name) => /-(wal|shm)$/.test(name))).toEqual([])
   },
 )
+
+test('credits for a first start that was long ago are not silently nothing', async () => {
+  const config = configOf()
+  await (await createGateway(config)).stop()
+  const lines: string[] = []
+  const again = {
+    ...config,
+    bootstrap: { ...config.bootstrap, creditsNanocredits: 5n },
+    logLevel: 'warn' as const,
+  }
+  const gateway = await createGateway(again, { writeLog: (line) => lines.push(line) })
+  await gateway.stop()
+  expect(gateway.bootstrapped.accountMode).toBe('tracked')
+  expect(lines.join('')).toContain('HEADRACE_BOOTSTRAP_CREDITS counts at the first start only')
+})

@@ -177,6 +177,13 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
     clock,
   })
   const { creditsNanocredits } = config.bootstrap
+  if (creditsNanocredits !== null && bootstrapped.accountMode === 'tracked') {
+    // Whoever set them thinks that spending is limited.
+    log.warn(
+      'HEADRACE_BOOTSTRAP_CREDITS counts at the first start only: the account is tracked and no balance limits it. ' +
+        'npx headrace org set mode prepaid makes it prepaid, npx headrace credits add gives it credits',
+    )
+  }
   if (creditsNanocredits !== null && creditsNanocredits > 0n && bootstrapped.accountMode === 'prepaid') {
     // Repeated at every start on purpose: the transaction has one id, and a start that died before it is made good.
     await money.accounts.grantCredits({
