@@ -14,6 +14,15 @@ test('a hold is the estimated prompt, the output limit times the choices, and th
   expect(holdAmountOf(demand, endpointOf('language', price), 1.25)).toBe(250n + 1_000n + 3n)
 })
 
+test('audio in a prompt is held at its own price, corrected like the rest', () => {
+  const spoken = { ...price, inputAudioToken: 32n * million }
+  const demand = demandOf({ inputTokens: 100, audioInputTokens: 60, outputTokensMax: 0 })
+  expect(holdAmountOf(demand, endpointOf('language', spoken), 1)).toBe(80n + 1_920n + 3n)
+  expect(holdAmountOf(demand, endpointOf('language', spoken), 1.5)).toBe(120n + 2_880n + 3n)
+  expect(holdAmountOf(demand, endpointOf('language', price), 1)).toBe(200n + 3n)
+  expect(largestOutput(demand, endpointOf('language', spoken), { available: 2_013n, ratio: 1 })).toBe(1)
+})
+
 test('a prompt above the bound of a longer price is held at that price, input and output', () => {
   const endpoint = endpointOf('language', price, {
     longPrices: [

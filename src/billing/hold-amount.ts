@@ -39,7 +39,10 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
   const price = priceOf(demand, endpoint, ratio)
   const terms: PricedQuantity[] = [{ quantity: 1, price: price.request ?? 0n }]
   const inputPrice = dearest(price.inputToken, price.cachedInputToken, price.cacheWriteToken)
-  terms.push({ quantity: promptTokens(demand, ratio), price: inputPrice })
+  const prompt = promptTokens(demand, ratio)
+  const audio = Math.min(prompt, Math.ceil((demand.audioInputTokens ?? 0) * ratio))
+  terms.push({ quantity: prompt - audio, price: inputPrice })
+  terms.push({ quantity: audio, price: dearest(inputPrice, price.inputAudioToken) })
   if (endpoint.modality === 'transcription') {
     // Providers that bill time round it up to whole seconds, some from a length a little longer than the container's.
     const milliseconds = wholeSeconds(demand.audioMilliseconds ?? audioMillisecondsUnknownHold)

@@ -72,6 +72,14 @@ describe('without a report', () => {
     expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 20 }, source: 'estimated' })
   })
 
+  test('of a prompt with audio the estimate says so where audio has a price of its own', () => {
+    const demand = demandOf({ inputTokens: 90, audioInputTokens: 60 })
+    const endpoint = endpointOf('language', { inputToken: 1n, inputAudioToken: 9n, outputToken: 2n })
+    const heard = (change: Partial<MeterContext>) =>
+      meter(readingOf({}), contextOf({ demand, ...change })).usage.inputAudioTokens
+    expect([heard({ endpoint }), heard({ endpoint, promptRatio: 1.5 }), heard({})]).toEqual([60, 90, 0])
+  })
+
   test('an estimate corrects the prompt by the learned ratio and never exceeds what was allowed', () => {
     const reading = readingOf({ outputBytes: 90_000 })
     expect(meter(reading, contextOf({ promptRatio: 1.5 })).usage).toMatchObject({

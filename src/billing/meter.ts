@@ -124,6 +124,7 @@ function estimate(reading: MeterReading, context: MeterContext): Usage {
       return {
         ...noUsage,
         inputTokens: Math.ceil(demand.inputTokens * (context.promptRatio ?? 1)),
+        inputAudioTokens: audioOfPrompt(context),
         outputTokens: estimateOutput(reading, demand, endpoint),
       }
     case 'embedding':
@@ -140,6 +141,12 @@ function estimate(reading: MeterReading, context: MeterContext): Usage {
     case 'speech':
       return { ...noUsage, characters: demand.characters, ...tokensOfSpeech(demand, endpoint) }
   }
+}
+
+/** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */
+function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContext): number {
+  const tokens = endpoint.price.inputAudioToken === undefined ? 0 : (demand.audioInputTokens ?? 0)
+  return Math.ceil(Math.min(tokens, demand.inputTokens) * promptRatio)
 }
 
 function estimateOutput(reading: MeterReading, demand: Demand, endpoint: Endpoint): number {

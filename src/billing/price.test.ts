@@ -80,6 +80,10 @@ describe('a charge', () => {
 describe('missing prices', () => {
   test('are named in words per modality', () => {
     expect(missingPrices(demandOf(), endpointOf('language', { inputToken: 1n }))).toEqual(['output tokens'])
+    const spoken = demandOf({ audioInputTokens: 5, inputTokens: 9 })
+    const ofText = { inputToken: 1n, outputToken: 1n }
+    expect(missingPrices(spoken, endpointOf('language', ofText))).toEqual(['input audio tokens'])
+    expect(missingPrices(spoken, endpointOf('language', { ...ofText, inputAudioToken: 0n }))).toEqual([])
     expect(missingPrices(demandOf(), endpointOf('embedding', {}))).toEqual(['input tokens'])
     expect(missingPrices(demandOf(), endpointOf('transcription', {}))).toEqual(['audio time'])
     expect(missingPrices(demandOf(), endpointOf('speech', {}))).toEqual(['characters'])

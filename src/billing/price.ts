@@ -120,8 +120,11 @@ export function missingPrices(demand: Demand, endpoint: Endpoint): readonly stri
 function unitsOf(endpoint: Endpoint, demand: Demand): readonly PriceUnit[] {
   const { price } = endpoint
   switch (endpoint.modality) {
-    case 'language':
-      return demand.outputTokensMax === 0 ? ['inputToken'] : ['inputToken', 'outputToken']
+    case 'language': {
+      const hears = (demand.audioInputTokens ?? 0) > 0
+      const input: PriceUnit[] = hears ? ['inputToken', 'inputAudioToken'] : ['inputToken']
+      return demand.outputTokensMax === 0 ? input : [...input, 'outputToken']
+    }
     case 'embedding':
       return ['inputToken']
     case 'transcription':

@@ -54,6 +54,8 @@ export const noUsage: Usage = Object.freeze({
 export interface Demand {
   /** Estimated prompt tokens; 0 for audio. */
   inputTokens: number
+  /** Those of them that are of audio in a conversation; absent when there is none. */
+  audioInputTokens?: number
   /** The caller's output limit, or null when none was given and the endpoint's own limit applies. */
   outputTokensMax: number | null
   /** How many answers were asked for (`n`), at least 1. */

@@ -22,11 +22,13 @@ export function mayCarryMedia(messages: Uint8Array): boolean {
 export interface MediaWeight {
   bytes: number
   tokens: number
+  /** Those of them that are of audio, which has a price of its own. */
+  audioTokens: number
 }
 
 /** Adds up the media of parsed messages; anything of another shape weighs nothing and is left to the provider. */
 export function weighMedia(messages: readonly unknown[]): MediaWeight {
-  const total = { bytes: 0, tokens: 0 }
+  const total = { bytes: 0, tokens: 0, audioTokens: 0 }
   for (const message of messages) {
     const content = isRecord(message) ? message['content'] : null
     if (!Array.isArray(content)) continue
@@ -47,8 +49,10 @@ function addPart(total: MediaWeight, part: unknown): void {
     const length = lengthOf(audio['data'])
     const format = audio['format']
     const isWave = format === 'wav' || format === 'pcm16'
+    const tokens = tokensOf(length, isWave ? waveBytesPerToken : compressedBytesPerToken)
     total.bytes += length
-    total.tokens += tokensOf(length, isWave ? waveBytesPerToken : compressedBytesPerToken)
+    total.tokens += tokens
+    total.audioTokens += tokens
   }
   if (isRecord(file)) {
     const length = lengthOf(file['file_data'])

@@ -173,6 +173,11 @@ describe('decoding a chat request', () => {
     expect(tokens([{ type: 'text', text: 'what?' }, image])).toBeLessThan(2_000)
     const audio = { type: 'input_audio', input_audio: { data: 'A'.repeat(400_000), format: 'wav' } }
     expect(tokens([audio])).toBeLessThan(500)
+    const heard = decode({ messages: [{ role: 'user', content: [audio, image] }] }).demand
+    expect(heard.audioInputTokens).toBe(235)
+    expect(decode({ messages: [{ role: 'user', content: [image] }] }).demand).not.toHaveProperty(
+      'audioInputTokens',
+    )
   })
 
   test('of a megabyte checks the structure without building it', () => {

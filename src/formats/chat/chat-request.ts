@@ -70,6 +70,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     parameters: listParameters(document, fields),
     demand: {
       inputTokens: messages.tokens + estimateRest(document),
+      ...(messages.audioTokens > 0 ? { audioInputTokens: messages.audioTokens } : {}),
       outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
       choices: fields.n ?? 1,
       audioMilliseconds: 0,
@@ -136,18 +137,20 @@ export function decodeSessionId(sessionId: string | null, context: DecodeContext
 }
 
 /** Checks the conversation and estimates its tokens. */
-function decodeMessages(document: JsonDocument): { tokens: number } {
+function decodeMessages(document: JsonDocument): { tokens: number; audioTokens: number } {
   const bytes = memberBytes(document, 'messages')
   if (bytes === null || !hasMember(document, 'messages')) {
     throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
   }
   if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
   const mayHaveMedia = mayCarryMedia(bytes)
-  if (bytes.length > memberParseBytesMax && !mayHaveMedia) return { tokens: estimateTokens(bytes) }
+  if (bytes.length > memberParseBytesMax && !mayHaveMedia)
+    return { tokens: estimateTokens(bytes), audioTokens: 0 }
   const messages = memberValue(document, 'messages') as unknown[]
   checkMessages(messages)
-  const media = mayHaveMedia ? weighMedia(messages) : { bytes: 0, tokens: 0 }
-  return { tokens: estimateTokens(bytes, bytes.length - media.bytes) + media.tokens }
+  const media = mayHaveMedia ? weighMedia(messages) : { bytes: 0, tokens: 0, audioTokens: 0 }
+  const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
+  return { tokens, audioTokens: media.audioTokens }
 }
 
 /** Who may speak in a conversation. */
