@@ -1,5 +1,6 @@
 import { paymentRequiredGuard } from '../billing/batch-budgets.ts'
 import type { BudgetRef } from '../billing/billing.ts'
+import { limitSources } from '../billing/granter.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -110,11 +111,27 @@ async function tooExpensive(
   money: BatchMoney,
 ): Promise<GatewayError> {
   const available = await money.available(parents)
+  const short = await shortOf(parents, available, money)
   const [estimate, worstCase, left] = [upload.estimate, upload.worstCase, available].map(formatCredits)
   const message =
     `The estimated batch cost of ${estimate} credits (at most ${worstCase}) exceeds the available balance of ` +
     `${left} credits. Add credits, raise the key's limit, or send fewer items.`
   return new GatewayError('payment_required', message, {
-    metadata: { estimate, worst_case: worstCase, available: left },
+    metadata: {
+      ...(short && { limit_source: limitSources[short.kind] }),
+      estimate,
+      worst_case: worstCase,
+      available: left,
+    },
   })
+}
+
+/** The budget in which the least is available. */
+async function shortOf(
+  budgets: readonly BudgetRef[],
+  available: bigint,
+  money: BatchMoney,
+): Promise<BudgetRef | undefined> {
+  for (const budget of budgets) if ((await money.available([budget])) <= available) return budget
+  return undefined
 }

@@ -102,6 +102,7 @@ eachDatabase((_name, open) => {
       const refusal = await errorOf(process.batches.create(upload(batchOf(10), { principal: prepaid })))
       expect(refusal).toMatchObject({ type: 'payment_required', status: 402 })
       expect(refusal.metadata).toEqual({
+        limit_source: 'openrouter_credits',
         estimate: '0.00001',
         worst_case: '0.00002',
         available: '0.000009999',

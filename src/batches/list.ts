@@ -32,18 +32,17 @@ export async function listBatches(
   batches: BatchRepository,
 ): Promise<BatchList> {
   const limit = parseLimit(query.get('limit'))
-  const createdAfterMs = parseTime(query.get('created_after'))
-  const createdBeforeMs = parseTime(query.get('created_before'))
+  const createdAfterMs = parseTime('created_after', query)
+  const createdBeforeMs = parseTime('created_before', query)
   if (createdAfterMs !== null && createdBeforeMs !== null && createdAfterMs >= createdBeforeMs)
-    throw invalid()
+    throw invalid('created_after')
   const afterId = query.get('after')
   const after = afterId === null ? null : await batches.loadPlace(afterId, principal.organizationId)
-  if (afterId !== null && after === null) throw invalid()
+  if (afterId !== null && after === null) throw invalid('after')
   const found = await batches.list({
     organizationId: principal.organizationId,
     statuses: parseStatuses(query.getAll('status')),
-    createdAfterMs,
-    createdBeforeMs,
+    ...inWholeSeconds(createdAfterMs, createdBeforeMs),
     after,
     limit: limit + 1,
   })
@@ -60,29 +59,41 @@ export async function listBatches(
 function parseLimit(text: string | null): number {
   if (text === null) return batchListDefault
   const limit = Number(text)
-  if (!/^\d+$/.test(text) || limit < 1 || limit > batchListMax) throw invalid()
+  if (!/^\d+$/.test(text) || limit < 1 || limit > batchListMax) throw invalid('limit')
   return limit
 }
 
 function parseStatuses(texts: readonly string[]): readonly StoredStatus[] | null {
   if (texts.length === 0) return null
-  return texts.map((text) => filterable.find((status) => status === text) ?? refuse())
+  return texts.map((text) => filterable.find((status) => status === text) ?? refuse('status'))
 }
 
 /** Unix seconds, or a date or time as ISO 8601 writes it; without a zone it is UTC. */
-function parseTime(text: string | null): number | null {
+function parseTime(name: string, query: URLSearchParams): number | null {
+  const text = query.get(name)
   if (text === null) return null
   if (/^\d{1,11}$/.test(text)) return Number(text) * 1000
   const match = dayPattern.exec(text)
   const isZoneless = match !== null && match[1] !== undefined && match[2] === undefined
   const ms = match === null ? Number.NaN : Date.parse(isZoneless ? `${text}Z` : text)
-  return Number.isNaN(ms) ? refuse() : ms
+  return Number.isNaN(ms) ? refuse(name) : ms
 }
 
-function refuse(): never {
-  throw invalid()
+/**
+ * Bounds on the exact time of creation that leave out what they should by the whole seconds that callers see: a batch
+ * of second 7 was not created after 7, though it was some milliseconds later.
+ */
+function inWholeSeconds(afterMs: number | null, beforeMs: number | null) {
+  return {
+    createdAfterMs: afterMs === null ? null : Math.floor(afterMs / 1000) * 1000 + 999,
+    createdBeforeMs: beforeMs === null ? null : Math.ceil(beforeMs / 1000) * 1000,
+  }
 }
 
-function invalid(): GatewayError {
-  return new GatewayError('invalid_request', 'Invalid batch list query.')
+function refuse(param: string): never {
+  throw invalid(param)
+}
+
+function invalid(param: string): GatewayError {
+  return new GatewayError('invalid_request', 'Invalid batch list query.', { param })
 }

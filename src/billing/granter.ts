@@ -287,7 +287,8 @@ function affordable(
   return count === 0 ? null : { amount, count, isAll: count === all.length }
 }
 
-const limitSources: Record<BudgetRef['kind'], string> = {
+/** How the contract names the budget that refused. */
+export const limitSources: Readonly<Record<BudgetRef['kind'], string>> = {
   credits: 'openrouter_credits',
   key_limit: 'openrouter_key_limit',
   batch: 'openrouter_in_flight_budget',

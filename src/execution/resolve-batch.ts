@@ -25,7 +25,7 @@ export interface BatchResolution {
   lane: 'emulated'
 }
 
-/** Resolves model, endpoint and policy when a batch is accepted. Throws 400 for the model, 404 and 403 for policy. */
+/** Resolves model, endpoint and policy when a batch is accepted. Throws 400 for the model, 422 for its variant, 404 and 403 for policy. */
 export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): BatchResolution {
   const { principal, model } = question
   const operation = operationOfBatchEndpoint(question.endpoint)
@@ -40,7 +40,7 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
     )
   }
   const asked = { call: null, operation, requirements: [], principal, providerOnly: question.providerOnly }
-  const routed = routeModel(asked, model, parts)
+  const routed = routeBatch(asked, model, parts)
   const endpoints = routed.ordered.filter((endpoint) => endpoint.batch !== 'none')
   const [first] = endpoints
   if (!first) {
@@ -54,6 +54,18 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
     providerSlug: providers.size === 1 ? first.deployment.provider : null,
     lane: 'emulated',
     estimateItem: estimatorOf(question, endpoints, parts),
+  }
+}
+
+/** What is wrong with a variant is a constraint of batches here, and not a resource that was not found. */
+function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): ReturnType<typeof routeModel> {
+  try {
+    return routeModel(asked, model, parts)
+  } catch (thrown) {
+    const isVariant = thrown instanceof GatewayError && thrown.metadata?.['failed_routing_step'] === 'variant'
+    if (!isVariant) throw thrown
+    const { message, metadata } = thrown
+    throw new GatewayError('unprocessable', message, { param: 'model', metadata: metadata ?? {} })
   }
 }
 

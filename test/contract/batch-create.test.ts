@@ -161,6 +161,29 @@ test('4.1.a1 the answer is 202 with a batch that is validating', async () => {
   expect(json).toMatchObject({ object: 'batch', status: 'validating', results: null })
 })
 
+test('4.1.a2 a dry run makes no batch, and what may or may not be one is refused', async () => {
+  const { key } = await gateway.addOrganization()
+  const ask = (value: string) => gateway.post(`/batches?dry_run=${value}`, batch(), { key })
+  for (const value of ['true', 'True', '1', '']) {
+    const { status, json } = await ask(value)
+    expect([value, status, json['object']]).toEqual([value, 200, 'batch.estimate'])
+  }
+  for (const value of ['maybe', 'no', '2']) {
+    const { status, json } = await ask(value)
+    expect([value, status, at(json, 'error.param')]).toEqual([value, 400, 'dry_run'])
+  }
+  expect(at((await gateway.get('/batches', { key })).json, 'data')).toEqual([])
+  for (const value of ['false', 'False', '0']) expect((await ask(value)).status).toBe(202)
+})
+
+test('4.1.a3 an encoding of the body that is not read is 400 and named', async () => {
+  const { status, json } = await gateway.post('/batches', batch(), {
+    key: roomy.key,
+    headers: { 'content-encoding': 'compress' },
+  })
+  expect([status, at(json, 'error.param')]).toEqual([400, 'content-encoding'])
+})
+
 test('4.1.e400 malformed input and unknown or incompatible models are 400', async () => {
   for (const body of ['{', '[]', '"x"', '', '{"endpoint":']) {
     expect(await refusalOf(body)).toMatchObject({ status: 400 })
@@ -189,6 +212,23 @@ test('4.1.e402 an estimate above the balance is 402, and names both', async () =
   expect(at(credits.json, 'data.total_usage')).toBe(0)
 })
 
+test('4.1.e402b the refusal tells credits from a key’s limit', async () => {
+  const poor = await prepaid.addOrganization({ credits: '0.0001' })
+  const rich = await prepaid.addOrganization({ credits: '10' })
+  const limited = await prepaid.addKey({
+    organizationId: rich.organizationId,
+    limitNanocredits: 100_000n,
+  })
+  const requests = Array.from({ length: 50 }, (_, index) => item(`${index}`))
+  for (const [key, source] of [
+    [poor.key, 'openrouter_credits'],
+    [limited, 'openrouter_key_limit'],
+  ] as const) {
+    const { status, json } = await prepaid.post('/batches', batch({ requests }), { key })
+    expect([status, at(json, 'error.metadata.limit_source')]).toEqual([402, source])
+  }
+})
+
 test('4.1.e403 an endpoint that policy blocks is 403', async () => {
   const blocked = await gateway.addOrganization({ policy: { ignored_providers: ['sandbox'] } })
   const { status, json } = await gateway.post('/batches', batch(), { key: blocked.key })
@@ -214,6 +254,12 @@ test('4.1.e422 a variant that cannot be batched, and custom ids against the rule
   expect(await refusalOf(batch({ requests: [item('x'.repeat(65))] }))).toMatchObject({ status: 422 })
   expect(await refusalOf(batch({ requests: [item('a\u0000b')] }))).toMatchObject({ status: 422 })
   expect((await create(batch({ requests: [item('🜁'.repeat(64))] }))).status).toBe(202)
+})
+
+test('4.1.e422b a variant of the model that nothing serves is 422, and an unknown model 400', async () => {
+  const { status, message } = await refusalOf(batch({ model: 'openai/gpt-4o-mini:free' }))
+  expect([status, message.includes(':free')]).toEqual([422, true])
+  expect(await refusalOf(batch({ model: 'nobody/has-this:free' }))).toMatchObject({ status: 400 })
 })
 
 test('4.1.e429 creations beyond the organization’s rate are 429', async () => {

@@ -121,6 +121,43 @@ test('1.4 the operations that the specification refers to exist too', async () =
   expect([200, 409]).toContain(removed.status)
 })
 
+test('1.4c a list of batches bounds their time by the seconds they show, and leaves the bounds out', async () => {
+  const { key } = await gateway.addOrganization()
+  const { json } = await gateway.post('/batches', batch, { key })
+  const second = Number(json['created_at'])
+  const found = async (query: string) => {
+    const answer = await gateway.get(`/batches?${query}`, { key })
+    return (answer.json['data'] as unknown[]).length
+  }
+  const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
+  expect([await found(`created_after=${second - 1}`), await found(`created_after=${second}`)]).toEqual([1, 0])
+  expect([await found(`created_before=${second + 1}`), await found(`created_before=${second}`)]).toEqual([
+    1, 0,
+  ])
+  expect([
+    await found(`created_after=${iso(second - 0.5)}`),
+    await found(`created_after=${iso(second)}`),
+  ]).toEqual([1, 0])
+  expect([
+    await found(`created_before=${iso(second + 0.5)}`),
+    await found(`created_before=${iso(second)}`),
+  ]).toEqual([1, 0])
+})
+
+test('1.4d a list of batches names the member of its query that is wrong', async () => {
+  for (const [query, param] of [
+    ['limit=0', 'limit'],
+    ['after=batch_nobody', 'after'],
+    ['status=cancelling', 'status'],
+    ['created_after=soon', 'created_after'],
+    ['created_before=1.5', 'created_before'],
+  ] as const) {
+    const { status, json } = await gateway.get(`/batches?${query}`)
+    expect([query, status, at(json, 'error.param')]).toEqual([query, 400, param])
+    expect(at(json, 'error.message')).toBe('Invalid batch list query.')
+  }
+})
+
 test('2.6.r1 every error is {error: {code, message}}, a whole number and a text', async () => {
   for (const { method, path } of operations) {
     await isEnvelope(await gateway.request(path, { method, body: '{', key: keyOf(path) }), 400)

@@ -40,6 +40,7 @@ export function checkContentEncoding(contentEncoding: string | null): void {
   throw new GatewayError(
     'invalid_request',
     `Content-Encoding ${JSON.stringify(name)} is not supported; send ${known} or none.`,
+    { param: 'content-encoding' },
   )
 }
 

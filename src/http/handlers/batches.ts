@@ -1,5 +1,6 @@
 import type { Created } from '../../batches/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { HttpParts } from '../parts.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { requireJson } from '../request-body.ts'
@@ -83,13 +84,17 @@ async function create(exchange: Authenticated, parts: HttpParts): Promise<Respon
       contentEncoding: request.headers.get('content-encoding'),
       contentLength: contentLength === null ? null : Number(contentLength),
       idempotencyKey: request.headers.get('idempotency-key'),
-      isDryRun: isOn(exchange.query().get('dry_run')),
+      isDryRun: isOn('dry_run', exchange.query()),
     }),
   )
 }
 
-function isOn(value: string | null): boolean {
-  return value !== null && value !== 'false' && value !== '0'
+/** A flag of the query; one that cannot be read must not decide whether a batch is made. */
+function isOn(name: string, query: URLSearchParams): boolean {
+  const value = query.get(name)?.toLowerCase() ?? 'false'
+  if (['true', '1', ''].includes(value)) return true
+  if (['false', '0'].includes(value)) return false
+  throw new GatewayError('invalid_request', `${name} must be true or false.`, { param: name })
 }
 
 function renderCreated(created: Created): Response {
