@@ -27,6 +27,8 @@ export interface UsageRecord {
   upstreamId: string | null
   finishReason: string | null
   nativeFinishReason: string | null
+  /** The tier the provider said it used. */
+  serviceTier: string | null
   streamed: boolean
   cancelled: boolean
   latencyMs: number | null
@@ -253,6 +255,7 @@ interface UsageRow {
   upstream_id: string | null
   finish_reason: string | null
   native_finish_reason: string | null
+  details_json: string
   streamed: number
   cancelled: number
   latency_ms: number | null
@@ -271,7 +274,7 @@ async function selectUsages(
   const rows = await database.query<UsageRow>(
     `select generation_id, organization_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
        is_estimated, is_unpriced, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
-       audio_milliseconds, characters, cost_nanocredits, upstream_id, finish_reason, native_finish_reason, streamed,
+       audio_milliseconds, characters, cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
        cancelled, latency_ms, generation_ms, session_id, user_id, request_id, created_at_ms
      from usages where ${condition}`,
     params,
@@ -302,6 +305,7 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     upstreamId: row.upstream_id,
     finishReason: row.finish_reason,
     nativeFinishReason: row.native_finish_reason,
+    serviceTier: (JSON.parse(row.details_json) as { service_tier?: string }).service_tier ?? null,
     streamed: row.streamed === 1,
     cancelled: row.cancelled === 1,
     latencyMs: row.latency_ms,

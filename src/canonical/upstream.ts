@@ -38,6 +38,8 @@ export interface MeterReading {
   upstreamId: string | null
   /** The model version the upstream says it used. */
   upstreamModel: string | null
+  /** The service tier the upstream says it used. */
+  serviceTier: string | null
   /** Bytes of answer text seen, for estimating an answer that was cut off. */
   outputBytes: number
   /** Pieces of output seen, at least one token each. */

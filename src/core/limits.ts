@@ -18,6 +18,8 @@ export const audioBodyBytesMax = 1_000_000_000
 export const sessionIdLengthMax = 256
 export const userIdLengthMax = 256
 export const modelIdLengthMax = 256
+/** A longer name of a provider's service tier is not written down. */
+export const serviceTierLengthMax = 64
 /** Rows one writer transaction may touch, and how long it may gather them, so that other writers get their turn. */
 export const writerRowsMax = 200
 export const writerGatherMs = 5

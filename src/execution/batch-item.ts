@@ -50,6 +50,7 @@ interface ItemUsage {
   cost: number
   cost_details: Record<string, number | null>
   is_byok: boolean
+  service_tier?: string
 }
 
 type DecodeItem = (bytes: Uint8Array) => TextCall
@@ -120,7 +121,7 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
 }
 
 /** The same figures as in the item's own answer, so that a batch's are their sum. */
-function usageOf({ usage, costNanocredits, price }: CaptureRow): ItemUsage {
+function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUsage {
   const { promptNanocredits, completionNanocredits } = chargeOf(usage, price)
   return {
     prompt_tokens: usage.inputTokens,
@@ -142,6 +143,7 @@ function usageOf({ usage, costNanocredits, price }: CaptureRow): ItemUsage {
       upstream_inference_completions_cost: toCredits(completionNanocredits),
     },
     is_byok: false,
+    ...(typeof details['service_tier'] === 'string' ? { service_tier: details['service_tier'] } : {}),
   }
 }
 

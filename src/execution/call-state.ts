@@ -166,7 +166,10 @@ export class CallState {
       userId: this.call.userId,
       requestId: this.scope.requestId,
       createdAtMs: this.createdAtMs,
-      details: { attempts: this.attempts.length },
+      details: {
+        attempts: this.attempts.length,
+        ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
+      },
     }
     this.#note(row, endpoint)
     return {

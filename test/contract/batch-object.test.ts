@@ -187,8 +187,12 @@ test('2.2.r9 usage.is_byok is false without a key of the customer', () => {
   expect(at(ended.json, 'usage.is_byok')).toBe(false)
 })
 
-test('2.2.r10 usage.service_tier is a string or null when it is there', () => {
-  expect(['string', 'undefined']).toContain(typeof (at(ended.json, 'usage.service_tier') ?? undefined))
+test('2.2.r10 usage.service_tier is the tier that the provider used, when all answers had one', async () => {
+  const tiers = results().flatMap((result) => at(result, 'response.body.service_tier') ?? [])
+  expect(tiers).toEqual(['default', 'default'])
+  expect(at(ended.json, 'usage.service_tier')).toBe('default')
+  const generation = await gateway.get(`/generation?id=${String(at(resultOf('first'), 'response.body.id'))}`)
+  expect(at(generation.json, 'data.service_tier')).toBe('default')
 })
 
 test('2.2.r11 usage.cache_creation is an object when it is there', () => {

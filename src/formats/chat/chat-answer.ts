@@ -1,6 +1,7 @@
 import type { BodyPieces } from '../../canonical/body.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { serviceTierLengthMax } from '../../core/limits.ts'
 import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from '../held-texts.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
@@ -136,6 +137,7 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
     nativeFinishReason: null,
     upstreamId: stringOrNull(wire['id']),
     upstreamModel: stringOrNull(wire['model']),
+    serviceTier: tierOf(wire),
     outputBytes: 0,
     outputPieces: 0,
     reportedCostNanocredits: null,
@@ -145,6 +147,12 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
 /** The value when it is a string that says something. */
 export function stringOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A name too long to be a tier's is none. */
+export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
+  const tier = stringOrNull(wire['service_tier'])
+  return tier !== null && tier.length <= serviceTierLengthMax ? tier : null
 }
 
 function toChoice(

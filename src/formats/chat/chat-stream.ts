@@ -19,7 +19,7 @@ import {
   type ByteText,
 } from '../sse.ts'
 import { readReportedError } from '../upstream-errors.ts'
-import { startReading, stringOrNull } from './chat-answer.ts'
+import { startReading, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
 import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
@@ -256,6 +256,7 @@ class ChatStream implements StreamRewriter {
   #readAlong(wire: Wire): void {
     this.#reading.upstreamId ??= stringOrNull(wire['id'])
     this.#reading.upstreamModel ??= stringOrNull(wire['model'])
+    this.#reading.serviceTier ??= tierOf(wire)
     const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
     const usage = wire['usage'] ?? groq ?? null
     if (usage !== null) this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
