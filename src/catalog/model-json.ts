@@ -150,6 +150,11 @@ const usualParameters: Readonly<Record<Model['modality'], readonly string[]>> = 
   speech: [],
 }
 
+/** The parameters an endpoint is shown with: its own, or the usual ones where nobody stated them. */
+export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
+  return parameters ?? new Set(usualParameters[modality])
+}
+
 function supportedParameters(model: Model, endpoints: readonly Endpoint[]): string[] {
   const known = endpoints.flatMap(({ parameters }) => (parameters ? [parameters] : []))
   return known.length > 0 ? union(known).toSorted() : [...usualParameters[model.modality]]

@@ -2,7 +2,7 @@ import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { Catalog } from './catalog.ts'
 import { effectivePrice } from './effective-price.ts'
-import { renderModel } from './model-json.ts'
+import { renderModel, shownParameters } from './model-json.ts'
 import type { ModelJson } from './model-json.ts'
 import { parseModelQuery } from './model-query.ts'
 import type { ModelQuery, Range } from './model-query.ts'
@@ -40,16 +40,22 @@ export function listModels(catalog: Catalog, options: ListOptions): ModelListJso
   const entries = selectModels(catalog, query, options).flatMap(toEntries)
   const end = query.limit === null ? entries.length : query.offset + query.limit
   return {
-    data: entries
-      .slice(query.offset, end)
-      .map(({ model, endpoints, variant }) =>
-        renderModel(model, { basePath, endpoints, ...(variant && { variant }) }),
-      ),
+    data: entries.slice(query.offset, end).map((entry) => renderEntry(entry, basePath)),
     total_count: entries.length,
     links: {
       next: end < entries.length && query.limit !== null ? nextPage(options, query.limit, end) : null,
     },
   }
+}
+
+/** The entry of the list with this id, or null; a variant that is only a way of routing shows its base entry. */
+export function findListedModel(catalog: Catalog, modelId: string, basePath: string): ModelJson | null {
+  const { base, variant } = catalog.resolve(modelId)
+  const model = catalog.model(base)
+  if (!model) return null
+  const wanted = variant === 'batch' ? variant : null
+  const entry = toEntries({ model, endpoints: model.endpoints }).find((one) => one.variant === wanted)
+  return entry ? renderEntry(entry, basePath) : null
 }
 
 /** The number of entries `listModels` would have in all. */
@@ -94,8 +100,7 @@ function fitsEndpoint(endpoint: Endpoint, query: ModelQuery): boolean {
     return false
   if (inputModalities && !inputModalities.every((modality) => endpoint.inputModalities.includes(modality)))
     return false
-  const { parameters } = endpoint
-  if (supportedParameters && parameters && !supportedParameters.every((name) => parameters.has(name)))
+  if (supportedParameters && !supportedParameters.every((name) => shownParameters(endpoint).has(name)))
     return false
   if (providers && !providers.some((name) => isProvider(endpoint, name))) return false
   if (query.contextMin !== null && (endpoint.contextLength ?? 0) < query.contextMin) return false
@@ -152,6 +157,10 @@ function toEntries({ model, endpoints }: Shown): Entry[] {
   const base: Entry = { model, endpoints, variant: null }
   const runs = model.modality === 'language' || model.modality === 'embedding'
   return runs && batchable.length > 0 ? [base, { model, endpoints: batchable, variant: 'batch' }] : [base]
+}
+
+function renderEntry({ model, endpoints, variant }: Entry, basePath: string): ModelJson {
+  return renderModel(model, { basePath, endpoints, ...(variant && { variant }) })
 }
 
 function nextPage({ query, basePath, path }: ListOptions, limit: number, offset: number): string {

@@ -158,6 +158,28 @@ test('1.4d a list of batches names the member of its query that is wrong', async
   }
 })
 
+test('1.4e every model of the list can be read by the id it has there', async () => {
+  const { json } = await gateway.get('/models?output_modalities=all')
+  const listed = json['data'] as Record<string, unknown>[]
+  expect(listed.map(({ id }) => String(id)).some((id) => id.endsWith(':batch'))).toBe(true)
+  for (const model of listed) {
+    const one = await gateway.get(`/model/${String(model['id'])}`)
+    expect([one.status, one.json['data']]).toEqual([200, model])
+  }
+  expect((await gateway.get('/model/openai/tts-1:batch')).status).toBe(404)
+  expect(at((await gateway.get('/model/openai/gpt-4o:nitro')).json, 'data.id')).toBe('openai/gpt-4o')
+})
+
+test('1.4f a filter by parameters leaves only models that are shown with all of them', async () => {
+  const { json } = await gateway.get('/models?supported_parameters=tools,seed')
+  const listed = json['data'] as Record<string, unknown>[]
+  expect(listed.length).toBeGreaterThan(0)
+  for (const model of listed)
+    expect(model['supported_parameters']).toEqual(expect.arrayContaining(['tools', 'seed']))
+  const none = await gateway.get('/models?supported_parameters=tools,nobody_has_this')
+  expect([none.json['data'], none.json['total_count']]).toEqual([[], 0])
+})
+
 test('2.6.r1 every error is {error: {code, message}}, a whole number and a text', async () => {
   for (const { method, path } of operations) {
     await isEnvelope(await gateway.request(path, { method, body: '{', key: keyOf(path) }), 400)

@@ -1,6 +1,11 @@
 import type { Principal } from '../../canonical/principal.ts'
-import { renderModel } from '../../catalog/model-json.ts'
-import { countModels, listEmbeddingModels, listModels, type ListOptions } from '../../catalog/model-list.ts'
+import {
+  countModels,
+  findListedModel,
+  listEmbeddingModels,
+  listModels,
+  type ListOptions,
+} from '../../catalog/model-list.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpParts } from '../parts.ts'
 import { jsonResponse, withPrincipal, type Exchange, type Route } from '../pipeline.ts'
@@ -64,8 +69,8 @@ export function catalogRoutes(parts: HttpParts): Route[] {
 
 function findModel({ params }: Reader, parts: HttpParts) {
   const id = `${params['author'] ?? ''}/${params['slug'] ?? ''}`
-  const model = parts.catalog.model(parts.catalog.resolve(id).base)
-  if (model) return renderModel(model, { basePath: parts.basePath })
+  const found = findListedModel(parts.catalog, id, parts.basePath)
+  if (found) return found
   throw new GatewayError(
     'not_found',
     `There is no model "${id.slice(0, 256)}" here; GET /v1/models lists them.`,
