@@ -42,6 +42,8 @@ export interface LocalAudio extends AudioSource {
  */
 export interface RemoteAudio extends AudioSource {
   url: string
+  /** The request field that named the address, as the caller wrote it. */
+  field: string
 }
 
 /** True for audio that nobody has fetched yet. */

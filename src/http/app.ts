@@ -3,11 +3,12 @@ import { RegExpRouter } from 'hono/router/reg-exp-router'
 import { SmartRouter } from 'hono/router/smart-router'
 import { TrieRouter } from 'hono/router/trie-router'
 import { getPathNoStrict, tryDecodeURIComponent } from 'hono/utils/url'
+import { systemClock } from '../core/clock.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { noFacts } from '../execution/scope.ts'
 import { errorResponse } from './error-response.ts'
-import { createExchange, runRoute, type Route } from './pipeline.ts'
+import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpParts } from './parts.ts'
 import { routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
@@ -23,7 +24,8 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
       const addressed = withAddress(request)
       if (!addressed) return unaddressed(request, parts)
       if (request.method === 'OPTIONS') return preflight(request, parts)
-      return request.method === 'HEAD' ? headOf(addressed, router, parts) : answer(addressed, router, parts)
+      // What GET says: the server states the length of its body and leaves the body out.
+      return answer(addressed, router, parts, request.method === 'HEAD' ? 'GET' : request.method)
     },
   }
 }
@@ -46,7 +48,7 @@ function answer(
   request: Request,
   router: Router<Route>,
   parts: HttpParts,
-  method = request.method,
+  method: string,
 ): Response | Promise<Response> {
   try {
     const [[found], stash] = router.match(method, getPathNoStrict(request))
@@ -56,11 +58,6 @@ function answer(
   } catch (thrown) {
     return unexpected(thrown, parts)
   }
-}
-
-/** What GET says, without its body. */
-async function headOf(request: Request, router: Router<Route>, parts: HttpParts): Promise<Response> {
-  return new Response(null, await answer(request, router, parts, 'GET'))
 }
 
 /** One router of the library gives values, the other their places among what it found. */
@@ -100,8 +97,7 @@ function withoutRoute(request: Request, error: GatewayError, parts: HttpParts): 
   const requestId = newId('req', parts.clock.nowMs())
   const facts = { ...noFacts(), errorType: error.type }
   parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, facts })
-  const headers = new Headers({ 'x-request-id': requestId, 'access-control-allow-origin': '*' })
-  return errorResponse(error, 'catalog', headers)
+  return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
 }
 
 const preflightHeaders = {
@@ -130,18 +126,25 @@ function unknownPath(request: Request, parts: HttpParts): Response {
 // What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
 function unexpected(thrown: unknown, parts: HttpParts): Response {
   const error = toGatewayError(thrown)
-  parts.log.failure(error, { requestId: '', route: 'none' })
-  return errorResponse(error, 'catalog', new Headers({ 'access-control-allow-origin': '*' }))
+  // Not by the clock of the parts: it may be what broke.
+  const requestId = newId('req', systemClock.nowMs())
+  parts.log.failure(error, { requestId, route: 'none' })
+  return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
 }
 
 function shown(path: string): string {
   return path.length > 120 ? `${path.slice(0, 120)}…` : path
 }
 
+/** Formats of the contract that clients are made for and that are still to come. */
+const laterPath = /\/v1\/(?:responses|messages|completions)(?:\/|$)/
+
 // The commonest mistakes with a base URL: the version twice, or not at all.
 function hintFor(path: string, basePath: string): string {
   if (path.includes('/v1/v1')) return ' The base URL names /v1 twice; end it in one /v1.'
   if (basePath !== '' && !path.startsWith(basePath)) return ` This gateway lives below ${basePath}.`
   if (!path.includes('/v1')) return ` The API is below ${basePath}/v1; end the base URL in /v1.`
+  if (laterPath.test(path))
+    return ` This version does not serve it; ${basePath}/v1/chat/completions is served.`
   return ` The paths are listed at ${basePath}/openapi.json.`
 }

@@ -10,7 +10,7 @@ export interface RemoteAudioParts {
 
 /** Fetches audio that the caller named by address. Throws `invalid_request` or `payload_too_large`; leaves nothing behind then. */
 export async function fetchRemoteAudio(audio: RemoteAudio, parts: RemoteAudioParts): Promise<LocalAudio> {
-  const file = await parts.fetch(audio.url, 'input_audio.url')
+  const file = await parts.fetch(audio.url, audio.field)
   const spool = parts.intake.createSpool()
   try {
     for await (const chunk of file.body) await spool.write(chunk)
@@ -19,7 +19,7 @@ export async function fetchRemoteAudio(audio: RemoteAudio, parts: RemoteAudioPar
       parts.intake.sniffFormat(stored.head) ??
       formatOfMimeType(file.contentType) ??
       formatOfFileName(file.name)
-    return localAudio(stored, toFormat(audio.format) ?? found ?? 'wav', parts.intake, 'input_audio.url')
+    return localAudio(stored, toFormat(audio.format) ?? found ?? 'wav', parts.intake, audio.field)
   } catch (error) {
     file.body.destroy()
     await spool.discard()

@@ -7,8 +7,8 @@ import { bodyIdleMs, bodyReadMs } from '../core/limits.ts'
  * step; without one it is counted as it comes, so that a body without end is refused and not collected.
  */
 export function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
-  const encoding = request.headers.get('content-encoding')
-  if (encoding !== null && encoding !== 'identity') return Promise.reject(encoded(encoding))
+  const refusal = refusedEncoding(request)
+  if (refusal) return Promise.reject(refusal)
   const stated = request.headers.get('content-length')
   if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
@@ -79,7 +79,10 @@ async function collect(body: ReadableStream<Uint8Array>, bytesMax: number): Prom
   return Buffer.concat(chunks, size)
 }
 
-function encoded(encoding: string): GatewayError {
+/** Why a compressed body is not read, or null; what is refused unread must not look like bad JSON. */
+export function refusedEncoding(request: Request): GatewayError | null {
+  const encoding = request.headers.get('content-encoding')
+  if (encoding === null || encoding.toLowerCase() === 'identity') return null
   return new GatewayError(
     'invalid_request',
     `Content-Encoding: a body in ${JSON.stringify(encoding.slice(0, 40))} is read by POST /batches only; send this one as it is.`,
@@ -94,12 +97,12 @@ function tooLarge(bytesMax: number): GatewayError {
   )
 }
 
-/** Refuses a body that is not JSON by its own description, before it is parsed as such. */
-export function requireJson(request: Request): void {
+/** Refuses a body that is not JSON by its own description, before it is parsed as such; `or` names what else is read. */
+export function requireJson(request: Request, or = ''): void {
   const type = request.headers.get('content-type')
   if (type !== null && /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return
   const got = type === null ? 'none was sent' : 'another was sent'
-  throw new GatewayError('invalid_request', `Content-Type must be application/json; ${got}.`, {
+  throw new GatewayError('invalid_request', `Content-Type must be application/json${or}; ${got}.`, {
     param: 'content-type',
   })
 }

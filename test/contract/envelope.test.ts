@@ -65,6 +65,27 @@ test('0.2 JSON bodies say so; another content type is 400', async () => {
   }
 })
 
+test('0.2b a compressed body that is not read is refused as such, and not as bad JSON', async () => {
+  for (const { method, path } of operations.filter((operation) => operation.path !== '/batches')) {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const body = Bun.gzipSync('{}')
+    const { status, json } = await readAnswer(
+      await gateway.request(path, { method, body, headers, key: keyOf(path) }),
+    )
+    expect([path, status, at(json, 'error.param')]).toEqual([path, 400, 'content-encoding'])
+  }
+})
+
+test('0.2c the refusal of a content type names every one that the operation takes', async () => {
+  for (const { method, path } of operations) {
+    const headers = { 'content-type': 'text/plain' }
+    const response = await gateway.request(path, { method, body: '{}', headers, key: keyOf(path) })
+    const message = String(at((await readAnswer(response)).json, 'error.message'))
+    expect(message).toContain('application/json')
+    expect(message.includes('multipart/form-data')).toBe(path === '/audio/transcriptions')
+  }
+})
+
 test('1.1 the operations of the specification exist', async () => {
   for (const { method, path, body, status } of operations) {
     const response = await gateway.request(path, { method, body, key: keyOf(path) })
@@ -119,6 +140,14 @@ test('1.4 the operations that the specification refers to exist too', async () =
   }
   const removed = await gateway.request(`/batches/${String(json['id'])}`, { method: 'DELETE' })
   expect([200, 409]).toContain(removed.status)
+})
+
+test('1.4b what is still to come is refused with what is there instead', async () => {
+  for (const path of ['/responses', '/messages', '/messages/count_tokens', '/completions']) {
+    const { status, json } = await gateway.post(path, chat)
+    expect([path, status, at(json, 'error.code')]).toEqual([path, 404, 404])
+    expect(String(at(json, 'error.message'))).toContain('/v1/chat/completions')
+  }
 })
 
 test('1.4c a list of batches bounds their time by the seconds they show, and leaves the bounds out', async () => {
@@ -374,6 +403,7 @@ test('7.e500 an unexpected failure is 500 on every operation, with the envelope 
       const key = path.startsWith('/organization') ? broken.managementKey : broken.key
       const response = await broken.request(path, { method, body, key })
       isBroken = false
+      expect(response.headers.get('x-request-id')).toStartWith('req_')
       expect(await response.clone().text()).not.toContain('secret')
       await isEnvelope(response, 500)
     }
@@ -409,15 +439,34 @@ test('9.2 the endpoint values of a batch carry their own /v1', async () => {
   expect((await gateway.post('/batches', batch)).status).toBe(202)
 })
 
-test('a path is the same with a slash at its end, with HEAD, and with escapes in a parameter', async () => {
-  const [plain, slash, head] = await Promise.all([
-    gateway.request('/models'),
-    gateway.request('/models/'),
-    gateway.request('/models', { method: 'HEAD' }),
-  ])
-  expect([plain.status, slash.status, head.status]).toEqual([200, 200, 200])
-  expect(await head.text()).toBe('')
-  expect(head.headers.get('content-type')).toBe('application/json')
+test('a browser may read the request id of every refusal, also where there is no such path', async () => {
+  for (const path of ['/nothing/here', '/batches/batch_nobody', '//elsewhere']) {
+    const refused = await gateway.request(path)
+    await refused.text()
+    expect([path, refused.status]).toEqual([path, 404])
+    expect(refused.headers.get('x-request-id')).toStartWith('req_')
+    expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
+  }
+})
+
+test('HEAD says what GET says, its length too, without the body', async () => {
+  const base = gateway.listen()
+  for (const path of ['/models/count', '/nothing/here', '/key']) {
+    const [get, head] = await Promise.all([
+      fetch(`${base}${path}`),
+      fetch(`${base}${path}`, { method: 'HEAD' }),
+    ])
+    const length = (await get.bytes()).length
+    expect([path, head.status, await head.text()]).toEqual([path, get.status, ''])
+    expect(head.headers.get('content-type')).toBe('application/json')
+    if (path === '/models/count') expect(head.headers.get('content-length')).toBe(String(length))
+    expect(Number(head.headers.get('content-length') ?? length)).toBeGreaterThan(0)
+  }
+})
+
+test('a path is the same with a slash at its end and with escapes in a parameter', async () => {
+  const [plain, slash] = await Promise.all([gateway.request('/models'), gateway.request('/models/')])
+  expect([plain.status, slash.status]).toEqual([200, 200])
   expect(await slash.text()).toBe(await plain.text())
   const id = String((await gateway.post('/batches', batch)).json['id'])
   const escaped = await gateway.get(`/batches/${id.replace('_', '%5F')}`)

@@ -100,6 +100,15 @@ test('4.3.i3 audio comes as an address; one that is not public is refused', asyn
   )
 })
 
+test('4.3.i3b an address in a form is refused under the name that the form has for it', async () => {
+  const named = new FormData()
+  named.append('model', 'openai/whisper-1')
+  named.append('source_url', `${upstream.url}/clip.wav`)
+  const { status, json } = await gateway.post('/audio/transcriptions', named)
+  expect([status, at(json, 'error.param')]).toEqual([400, 'source_url'])
+  expect(String(at(json, 'error.message'))).toContain('source_url')
+})
+
 test('4.3.f1 input_audio is an object with data and format, or with url', async () => {
   await expectRefusal(without('input_audio'), 400, 'input_audio')
   for (const input of [

@@ -58,7 +58,7 @@ async function toDecoded(
   const dropped = [...form.dropped]
   if (form.file === null) {
     const url = wire.source_url ?? ''
-    const audio = remoteAudio(url, formatOfFileName(new URL(url).pathname) ?? '')
+    const audio = remoteAudio(url, formatOfFileName(new URL(url).pathname) ?? '', 'source_url')
     const made = toTranscriptionCall(wire, audio, options.headers, dropped)
     await spool.discard()
     return { ...made, dispose: () => Promise.resolve() }

@@ -136,9 +136,10 @@ export function toTranscriptionCall(
 }
 
 /** Everything about audio that is at an address and not fetched yet. */
-export function remoteAudio(url: string, format: string): RemoteAudio {
+export function remoteAudio(url: string, format: string, field = 'input_audio.url'): RemoteAudio {
   return {
     url,
+    field,
     format,
     fileName: fileNameOf(format),
     contentType: contentTypeOf(format),

@@ -9,7 +9,7 @@ import { renderTranscription } from '../../formats/transcription/render-transcri
 import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
 import type { HttpParts } from '../parts.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
-import { bodyOf, requireJson } from '../request-body.ts'
+import { bodyOf, refusedEncoding, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 import { scopeOf } from './text.ts'
 
@@ -54,13 +54,15 @@ async function decode({ request }: Authenticated, parts: HttpParts): Promise<Dec
       `The audio is larger than ${audioBodyBytesMax} bytes; send less.`,
     )
   }
+  const refusal = refusedEncoding(request)
+  if (refusal) throw refusal
   const headers = { sessionId: request.headers.get('x-session-id'), accept: request.headers.get('accept') }
   const body = bodyOf(request)
   const contentType = request.headers.get('content-type') ?? ''
   if (/^multipart\/form-data/i.test(contentType)) {
     return decodeTranscriptionMultipart(body, { contentType, intake: parts.audioIntake, headers })
   }
-  requireJson(request)
+  requireJson(request, ' or multipart/form-data')
   return decodeTranscriptionJson(body, parts.audioIntake, headers)
 }
 
