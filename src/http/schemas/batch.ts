@@ -50,6 +50,7 @@ export const batchResultSchema = z
         error_type: z.string().optional(),
       })
       .nullable(),
+    cursor: z.string().optional().describe('Of a line of `/results`: where reading goes on.'),
   })
   .meta({ id: 'BatchResult' })
 
@@ -65,6 +66,7 @@ const usage = z
     cost_details: z.record(z.string(), z.number().nullable()).optional(),
     is_byok: z.boolean().optional(),
     service_tier: z.string().nullish(),
+    cache_creation: details.optional(),
     speed: z.string().nullish(),
   })
   .meta({ id: 'BatchUsage' })
@@ -93,8 +95,16 @@ export const batchSchema = z
     request_counts: z.object({ total: count, completed: count, failed: count }),
     usage: usage.nullable(),
     results: z.array(batchResultSchema).nullable().describe('In input order, once the batch has ended.'),
-    error: z.object({ message: z.string() }).nullable(),
+    error: z
+      .object({
+        code: z.int().optional().describe('The status, when it is 402: results wait for credits.'),
+        message: z.string(),
+      })
+      .nullable(),
     provider: z.string().nullable(),
+    headrace_metadata: z
+      .looseObject({ dropped: z.array(z.string()).describe('Members that were ignored.') })
+      .optional(),
   })
   .meta({ id: 'Batch' })
 

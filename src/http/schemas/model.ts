@@ -38,6 +38,22 @@ export const modelListQuerySchema = z.object({
   q: z.string().optional().describe('Part of an id or a name.'),
   output_modalities: z.string().optional().describe('Comma-separated; `all` for every kind of model.'),
   input_modalities: z.string().optional(),
-  supported_parameters: z.string().optional(),
-  sort: z.string().optional(),
+  supported_parameters: z.string().optional().describe('Comma-separated; a model needs all of them.'),
+  model_authors: z.string().optional().describe('Comma-separated beginnings of ids.'),
+  providers: z.string().optional().describe('Comma-separated slugs.'),
+  context: z.string().optional().describe('Least length of the context in tokens.'),
+  min_price: z.string().optional().describe('USD for a million tokens of a prompt.'),
+  max_price: z.string().optional(),
+  min_output_price: z.string().optional(),
+  max_output_price: z.string().optional(),
+  min_age_days: z.string().optional(),
+  max_age_days: z.string().optional(),
+  zdr: z.enum(['true', 'false']).optional(),
+  region: z.enum(['eu', 'us']).optional(),
+  sort: z
+    .string()
+    .optional()
+    .describe(
+      '`newest`, `pricing-low-to-high`, `pricing-high-to-low` or `context-high-to-low`, among others.',
+    ),
 })

@@ -41,5 +41,8 @@ export const transcriptionSchema = z
     entities: z
       .array(z.object({ text: z.string(), type: z.string(), start_char: z.int(), end_char: z.int() }))
       .optional(),
+    headrace_metadata: z
+      .looseObject({ dropped: z.array(z.string()).describe('Members that were ignored.') })
+      .optional(),
   })
   .meta({ id: 'Transcription' })
