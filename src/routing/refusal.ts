@@ -21,7 +21,7 @@ export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): G
   const { model } = refused
   switch (failed) {
     case 'capability':
-      return refuseCapability(refused, excluded)
+      return withMetadata(refuseCapability(refused, excluded), metadata)
     case 'policy':
       return new GatewayError('permission_denied', policyMessage(model, excluded), {
         param: 'model',
@@ -48,6 +48,15 @@ export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): G
         metadata,
       })
   }
+}
+
+/** A field that only the caller can correct is no matter of routing; a model without the right endpoint is. */
+function withMetadata(error: GatewayError, metadata: Record<string, unknown>): GatewayError {
+  if (error.type !== 'no_matching_endpoint') return error
+  return new GatewayError(error.type, error.message, {
+    metadata: { ...metadata, ...error.metadata },
+    ...(error.param === null ? {} : { param: error.param }),
+  })
 }
 
 function funnelOf(

@@ -191,6 +191,20 @@ test('4.4.ref6 voice cloning is routed only to endpoints that support it', async
   await expectRefusal(referring(clip), 404, 'input_references')
 })
 
+test('4.4.ref6b the refusal says at which step of routing the endpoints were lost', async () => {
+  for (const body of [referring(clip), referring(image)]) {
+    const { status, json } = await gateway.post('/audio/speech', body)
+    expect([status, at(json, 'error.metadata')]).toEqual([
+      404,
+      {
+        error_type: 'not_found',
+        routing_funnel: [{ step: 'capability', endpoint_count: 0 }],
+        failed_routing_step: 'capability',
+      },
+    ])
+  }
+})
+
 test('4.4.ref7 image mode has exactly one image_url part', async () => {
   await expectRefusal(referring(image), 404, 'input_references')
   await expectRefusal(referring(image, image), 400, 'input_references')
