@@ -109,6 +109,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** A type as callers see it: the status it has and the contract's name of it. */
+export function shownType(type: ErrorType): { code: number; error_type: string } {
+  return { code: statusOf[type], error_type: contractTypeOf[type] }
+}
+
 /** All types with their status, for the documentation test. */
 export function listErrorTypes(): { type: ErrorType; status: number; contractType: string }[] {
   return (Object.keys(statusOf) as ErrorType[]).map((type) => ({

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
 import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { CallOutcome } from '../routing/limiter.ts'
@@ -33,7 +33,7 @@ export type Try<T> = (endpoint: Endpoint, attempt: Attempt) => Promise<T>
 /**
  * Endpoints in order until one answers, then once more those whose failure may pass, each not before the wait that its
  * provider named. Attempts are bounded; every one is recorded for health and metadata. Throws the last failure, with
- * those before it in its metadata.
+ * all of them in its metadata.
  */
 export async function firstToAnswer<T>(
   endpoints: readonly Endpoint[],
@@ -175,18 +175,26 @@ function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   }
 }
 
-function withHistory(error: GatewayError, state: CallState): GatewayError {
-  if (state.attempts.length < 2) return error
-  const previous = state.attempts.map((attempt) => ({
-    provider: attempt.endpoint.deployment.providerName,
-    status: attempt.status,
-    error_type: attempt.errorType,
+/** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */
+function withHistory(error: GatewayError, { attempts }: CallState): GatewayError {
+  const last = attempts.at(-1)
+  if (!last) return error
+  const previous = attempts.map(({ endpoint, status, errorType }) => ({
+    provider: endpoint.deployment.providerName,
+    status,
+    ...(errorType ? shownType(errorType) : {}),
   }))
+  // A provider that was too crowded to be asked did not fail.
+  const hasFailed = last.errorType === error.type
   return new GatewayError(error.type, error.message, {
     cause: error.cause,
     ...(error.param === null ? {} : { param: error.param }),
     ...(error.retryAfterSeconds === null ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
-    metadata: { ...error.metadata, previous_errors: previous },
+    metadata: {
+      ...error.metadata,
+      ...(hasFailed ? { provider_name: last.endpoint.deployment.providerName, is_byok: false } : {}),
+      ...(attempts.length > 1 ? { previous_errors: previous } : {}),
+    },
   })
 }
 

@@ -1,5 +1,6 @@
 import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { shownType, type ErrorType } from '../core/errors.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { RequestScope } from './scope.ts'
 
@@ -11,7 +12,7 @@ export interface Attempt {
   firstTokenMs: number | null
   endedMs: number | null
   status: number | null
-  errorType: string | null
+  errorType: ErrorType | null
 }
 
 /** What a call knows of itself when it is told to its caller. */
@@ -60,7 +61,7 @@ function renderAttempt(attempt: Attempt): Record<string, unknown> {
     provider: attempt.endpoint.deployment.providerName,
     model: attempt.endpoint.model,
     status: attempt.status,
-    ...(attempt.errorType ? { error_type: attempt.errorType } : {}),
+    ...(attempt.errorType ? { error_type: shownType(attempt.errorType).error_type } : {}),
     adapter_request_ms: Math.round(attempt.startedMs),
     upstream_headers_received_ms: rounded(attempt.headersMs),
     first_token_received_ms: rounded(attempt.firstTokenMs),

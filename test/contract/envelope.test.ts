@@ -413,6 +413,31 @@ test('7.e500 an unexpected failure is 500 on every operation, with the envelope 
   }
 })
 
+test('7.m1 a failure of a provider names it, and every try with the error it would have been alone', async () => {
+  await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'status=500' }])
+  const { status, json } = await gateway.post('/chat/completions', chat)
+  await gateway.admin('faults', [{ match: { path: '/chat/completions' }, fault: 'status=400' }])
+  const once = await gateway.post('/chat/completions', chat)
+  await gateway.admin('faults', [])
+  const tried = { provider: 'Sandbox', status: 500, code: 502, error_type: 'provider_unavailable' }
+  expect([status, at(json, 'error.metadata')]).toEqual([
+    502,
+    {
+      error_type: 'provider_unavailable',
+      provider_name: 'Sandbox',
+      is_byok: false,
+      previous_errors: [tried, tried],
+    },
+  ])
+  expect([once.status, at(once.json, 'error.metadata')]).toEqual([
+    400,
+    { error_type: 'invalid_request', provider_name: 'Sandbox', is_byok: false },
+  ])
+  expect(at((await gateway.post('/chat/completions', {})).json, 'error.metadata')).toEqual({
+    error_type: 'invalid_request',
+  })
+})
+
 test('7.n1 a failure of one request of a batch is in its result, not in a status', async () => {
   const created = await gateway.post('/batches', {
     ...batch,
