@@ -1,4 +1,5 @@
 import { dayOfTransaction } from '../core/ids.ts'
+import type { CaptureDetails } from './capture-row.ts'
 import type { Database } from '../storage/database.ts'
 import type { ModelStats } from './learning.ts'
 import { usageIncomeAccount } from './ledger-statements.ts'
@@ -305,7 +306,7 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     upstreamId: row.upstream_id,
     finishReason: row.finish_reason,
     nativeFinishReason: row.native_finish_reason,
-    serviceTier: (JSON.parse(row.details_json) as { service_tier?: string }).service_tier ?? null,
+    serviceTier: (JSON.parse(row.details_json) as CaptureDetails).service_tier ?? null,
     streamed: row.streamed === 1,
     cancelled: row.cancelled === 1,
     latencyMs: row.latency_ms,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { MediaTokens } from '../canonical/upstream.ts'
 import type { Price, Usage, UsageSource } from '../canonical/usage.ts'
 
 /** What is written down about one answered call. Exactly one exists per generation. */
@@ -34,7 +35,15 @@ export interface CaptureRow {
   readonly requestId: string | null
   readonly createdAtMs: number
   /** Anything else worth showing later; small. */
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: CaptureDetails
+}
+
+/** Counted and shown, and neither priced nor searched. */
+export interface CaptureDetails {
+  readonly attempts?: number
+  /** The tier the provider said it used. */
+  readonly service_tier?: string
+  readonly media_tokens?: MediaTokens
 }
 
 /** Characters of six bits each, enough that two prices never share an id. */

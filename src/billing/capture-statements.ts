@@ -1,6 +1,6 @@
 import { dayOfTransaction } from '../core/ids.ts'
 import { toStoredPrice } from './capture-row.ts'
-import type { CaptureRow } from './capture-row.ts'
+import type { CaptureDetails, CaptureRow } from './capture-row.ts'
 import { organizationAccount, usageIncomeAccount } from './ledger-statements.ts'
 import type { LedgerStatement, LedgerValue } from './ledger-statements.ts'
 
@@ -115,7 +115,7 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
   ]
 }
 
-function detailsToJson(details: Readonly<Record<string, unknown>>): string {
+function detailsToJson(details: CaptureDetails): string {
   for (const _ in details) return JSON.stringify(details)
   return noDetails
 }

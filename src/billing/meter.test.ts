@@ -17,6 +17,7 @@ function readingOf(change: Partial<MeterReading>): MeterReading {
     nativeFinishReason: 'stop',
     upstreamId: null,
     upstreamModel: null,
+    mediaTokens: null,
     serviceTier: null,
     outputBytes: 60,
     outputPieces: 15,

@@ -28,6 +28,13 @@ export interface AnswerContext {
   created: number
 }
 
+/** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */
+export interface MediaTokens {
+  file_tokens?: number
+  video_tokens?: number
+  image_tokens?: number
+}
+
 /** What the meter read. `usage` null means the upstream said nothing usable, never zero. */
 export interface MeterReading {
   usage: Usage | null
@@ -38,6 +45,8 @@ export interface MeterReading {
   upstreamId: string | null
   /** The model version the upstream says it used. */
   upstreamModel: string | null
+  /** Counts of tokens that have no price of their own and that a batch shows in its sum; null when there are none. */
+  mediaTokens: MediaTokens | null
   /** The service tier the upstream says it used. */
   serviceTier: string | null
   /** Bytes of answer text seen, for estimating an answer that was cut off. */

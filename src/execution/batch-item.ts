@@ -123,6 +123,8 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
 /** The same figures as in the item's own answer, so that a batch's are their sum. */
 function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUsage {
   const { promptNanocredits, completionNanocredits } = chargeOf(usage, price)
+  const { service_tier: tier, media_tokens: media = {} } = details
+  const { image_tokens: image, ...read } = media
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -131,10 +133,12 @@ function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUs
       cached_tokens: usage.cachedInputTokens,
       audio_tokens: usage.inputAudioTokens,
       ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
+      ...read,
     },
     completion_tokens_details: {
       reasoning_tokens: usage.reasoningTokens,
       audio_tokens: usage.outputAudioTokens,
+      ...(image === undefined ? {} : { image_tokens: image }),
     },
     cost: toCredits(costNanocredits),
     cost_details: {
@@ -143,7 +147,7 @@ function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUs
       upstream_inference_completions_cost: toCredits(completionNanocredits),
     },
     is_byok: false,
-    ...(typeof details['service_tier'] === 'string' ? { service_tier: details['service_tier'] } : {}),
+    ...(tier === undefined ? {} : { service_tier: tier }),
   }
 }
 

@@ -169,6 +169,7 @@ export class CallState {
       details: {
         attempts: this.attempts.length,
         ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
+        ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
       },
     }
     this.#note(row, endpoint)

@@ -203,6 +203,7 @@ function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
     nativeFinishReason: null,
     upstreamId: null,
     upstreamModel: null,
+    mediaTokens: null,
     serviceTier: null,
     outputBytes: 0,
     // Only what was delivered is settled; a call without any output would cost a caller who left nothing.

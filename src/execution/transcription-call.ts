@@ -92,6 +92,7 @@ function readingOf(
     nativeFinishReason: null,
     upstreamId: transcription.upstreamId,
     upstreamModel: null,
+    mediaTokens: null,
     serviceTier: null,
     outputBytes: Buffer.byteLength(transcription.text),
     outputPieces: 0,

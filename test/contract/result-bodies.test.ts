@@ -169,6 +169,31 @@ test('2.4.c9b a detail that the upstream leaves null is a whole number or left o
   expect(details['audio_tokens']).toBe(1)
 })
 
+test('2.2.r14 the details of a batch’s usage are the sums of what its answers show, of media too', async () => {
+  const details = {
+    prompt_tokens_details: { cached_tokens: 1, cache_write_tokens: 1, file_tokens: 2, video_tokens: 3 },
+    completion_tokens_details: { reasoning_tokens: 1, image_tokens: 4 },
+  }
+  const counted = { prompt_tokens: 30, completion_tokens: 40, total_tokens: 70, ...details }
+  upstream.answer(() => Response.json({ ...rich, usage: counted }))
+  const created = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'acme/chat',
+    requests: ['a', 'b'].map((id) => ({ custom_id: id, body: ask })),
+  })
+  const ended = await until(
+    () => gateway.get(`/batches/${String(created.json['id'])}`),
+    (answer) => answer.json['status'] === 'completed',
+  )
+  expect(at(ended.json, 'usage')).toMatchObject({
+    prompt_tokens: 60,
+    completion_tokens: 80,
+    total_tokens: 140,
+    prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 2, file_tokens: 4, video_tokens: 6 },
+    completion_tokens_details: { reasoning_tokens: 2, image_tokens: 8 },
+  })
+})
+
 test('2.4.c10 debug is absent unless it was asked for', () => {
   for (const body of chatBodies()) expect(body).not.toHaveProperty('debug')
 })

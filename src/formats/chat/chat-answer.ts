@@ -14,7 +14,7 @@ import {
 } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
-import { readChatUsage, readCount, showChatUsage, showMetadata } from './chat-usage.ts'
+import { mediaTokensOf, readChatUsage, readCount, showChatUsage, showMetadata } from './chat-usage.ts'
 
 /**
  * A provider's whole chat answer, read and brought into the contract's form. Throws `provider_failed` for what is not
@@ -73,6 +73,7 @@ function decodeWire(
   const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading, texts))
   const read = readChatUsage(wire['usage'], quirks)
   reading.usage = read?.usage ?? null
+  reading.mediaTokens = read && mediaTokensOf(read)
   reading.source = read ? 'provider' : 'estimated'
   reading.reportedCostNanocredits = read?.reportedCostNanocredits ?? null
   return {
@@ -137,6 +138,7 @@ export function startReading(wire: Readonly<Record<string, unknown>>): MeterRead
     nativeFinishReason: null,
     upstreamId: stringOrNull(wire['id']),
     upstreamModel: stringOrNull(wire['model']),
+    mediaTokens: null,
     serviceTier: tierOf(wire),
     outputBytes: 0,
     outputPieces: 0,

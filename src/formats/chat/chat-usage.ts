@@ -1,4 +1,4 @@
-import type { ShownCharge } from '../../canonical/upstream.ts'
+import type { MediaTokens, ShownCharge } from '../../canonical/upstream.ts'
 import { noUsage, type Usage } from '../../canonical/usage.ts'
 import { tokenCountMax } from '../../core/limits.ts'
 import { parseCredits, toCredits } from '../../core/money.ts'
@@ -57,6 +57,18 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
       reasoningTokens: reasoning,
       outputAudioTokens: completionDetails['audio_tokens'] ?? 0,
     },
+  }
+}
+
+/** What a sum over answers needs besides the usage that is billed. */
+export function mediaTokensOf({ promptDetails, completionDetails }: ReadUsage): MediaTokens | null {
+  const { file_tokens: file = 0, video_tokens: video = 0 } = promptDetails
+  const { image_tokens: image = 0 } = completionDetails
+  if (file + video + image === 0) return null
+  return {
+    ...(file > 0 ? { file_tokens: file } : {}),
+    ...(video > 0 ? { video_tokens: video } : {}),
+    ...(image > 0 ? { image_tokens: image } : {}),
   }
 }
 
