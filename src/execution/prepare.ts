@@ -45,13 +45,15 @@ export function prepare(
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
   const endpoints = isLimited ? withPrices(call, routed) : routed
   const amounts = new Map<Endpoint, bigint>()
-  const ratio = parts.learning.promptRatio(call.model)
-  for (const endpoint of endpoints) amounts.set(endpoint, holdAmountOf(call.demand, endpoint, ratio))
+  // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
+  const ratioOf = (endpoint: Endpoint) => parts.learning.promptRatio(endpoint.model)
+  for (const endpoint of endpoints)
+    amounts.set(endpoint, holdAmountOf(call.demand, endpoint, ratioOf(endpoint)))
   const request = (amount: bigint) =>
     parts.billing.hold({
       budgets,
       amount,
-      describe: (available) => describeShortage(call, endpoints, available, ratio),
+      describe: (available) => describeShortage(call, endpoints, available, ratioOf),
     })
   const granted = holdFor(endpoints, amounts, request)
   return granted instanceof Promise
@@ -156,9 +158,11 @@ function describeShortage(
   call: Call,
   endpoints: readonly Endpoint[],
   available: bigint,
-  ratio: number,
+  ratioOf: (endpoint: Endpoint) => number,
 ): string {
-  const fits = endpoints.map((endpoint) => largestOutput(call.demand, endpoint, { available, ratio }))
+  const fits = endpoints.map((endpoint) =>
+    largestOutput(call.demand, endpoint, { available, ratio: ratioOf(endpoint) }),
+  )
   const largest = Math.max(...fits)
   if (call.kind !== 'text' || call.format !== 'chat')
     return `${formatCredits(available)} credits are available.`

@@ -71,8 +71,10 @@ function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): Re
 
 /** Prices items with what is known now of the model and the organization's answers. */
 function estimatorOf(question: BatchQuestion, endpoints: readonly Endpoint[], { learning }: ExecutionParts) {
-  const ratio = learning.promptRatio(question.model)
-  const learned = learning.outputTokens(question.principal.organizationId, question.model)
+  // The batch may name the model by a variant or without its author; what was learned has its whole name.
+  const model = endpoints[0]?.model ?? question.model
+  const ratio = learning.promptRatio(model)
+  const learned = learning.outputTokens(question.principal.organizationId, model)
   const expected = learned ?? expectedOutputTokens
   return (demand: Demand | null) => {
     if (demand === null) return { estimate: 0n, worstCase: 0n }

@@ -176,6 +176,19 @@ test('4.1.a2 a dry run makes no batch, and what may or may not be one is refused
   for (const value of ['false', 'False', '0']) expect((await ask(value)).status).toBe(202)
 })
 
+test('4.1.a4 the estimate is the same by whichever name the model has, also after answers were seen', async () => {
+  const { key } = await gateway.addOrganization()
+  const messages = [{ role: 'user', content: 'hi' }]
+  for (let turn = 0; turn < 25; turn += 1)
+    await gateway.post('/chat/completions', { model: 'openai/gpt-4o-mini', messages }, { key })
+  const estimates = []
+  for (const model of ['openai/gpt-4o-mini', 'openai/gpt-4o-mini:batch', 'gpt-4o-mini']) {
+    const { json } = await gateway.post('/batches?dry_run=true', batch({ model }), { key })
+    estimates.push(json['estimate'])
+  }
+  expect(new Set(estimates).size).toBe(1)
+})
+
 test('4.1.a3 an encoding of the body that is not read is 400 and named', async () => {
   const { status, json } = await gateway.post('/batches', batch(), {
     key: roomy.key,
