@@ -52,7 +52,7 @@ function answer(
 ): Response | Promise<Response> {
   try {
     const [[found], stash] = router.match(method, getPathNoStrict(request))
-    if (!found) return unknownPath(request, parts)
+    if (!found) return unknownPath(request, router, parts)
     const exchange = createExchange(request, paramsOf(found[1], stash), parts)
     return runRoute(found[0], exchange, parts).catch((thrown: unknown) => unexpected(thrown, parts))
   } catch (thrown) {
@@ -114,14 +114,18 @@ function preflight(request: Request, parts: HttpParts): Response {
   return new Response(null, { status: 204, headers })
 }
 
-function unknownPath(request: Request, parts: HttpParts): Response {
+function unknownPath(request: Request, router: Router<Route>, parts: HttpParts): Response {
   const path = new URL(request.url).pathname
-  const error = new GatewayError(
-    'not_found',
-    `${request.method} ${shown(path)} does not exist.${hintFor(path, parts.basePath)}`,
-  )
-  return withoutRoute(request, error, parts)
+  const allowed = methods.filter((method) => router.match(method, getPathNoStrict(request))[0].length > 0)
+  const hint =
+    allowed.length > 0 ? ` This path takes ${allowed.join(' and ')}.` : hintFor(path, parts.basePath)
+  const error = new GatewayError('not_found', `${request.method} ${shown(path)} does not exist.${hint}`)
+  const response = withoutRoute(request, error, parts)
+  if (allowed.length > 0) response.headers.set('allow', allowed.join(', '))
+  return response
 }
+
+const methods: readonly Route['method'][] = ['GET', 'POST', 'PATCH', 'DELETE']
 
 // What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
 function unexpected(thrown: unknown, parts: HttpParts): Response {

@@ -387,6 +387,23 @@ test('7.e404 a path that does not exist, and a wrong method, are 404 with the en
   await isEnvelope(await gateway.request('//elsewhere'), 404)
 })
 
+test('7.e404c a wrong method is told the right ones', async () => {
+  for (const [method, path, allowed] of [
+    ['GET', '/chat/completions', 'POST'],
+    ['PUT', '/organization/settings', 'GET, PATCH'],
+    ['POST', '/batches/batch_nobody', 'GET, DELETE'],
+    ['HEAD', '/audio/speech', 'POST'],
+  ] as const) {
+    const response = await gateway.request(path, { method })
+    const { json } = await readAnswer(response)
+    expect([path, response.status, response.headers.get('allow')]).toEqual([path, 404, allowed])
+    for (const one of allowed.split(', ')) expect(String(at(json, 'error.message'))).toContain(one)
+  }
+  const nowhere = await gateway.request('/nothing/here')
+  await nowhere.text()
+  expect(nowhere.headers.get('allow')).toBeNull()
+})
+
 test('7.e500 an unexpected failure is 500 on every operation, with the envelope and without its cause', async () => {
   let isBroken = false
   const clock = {
