@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { apiDescription, type Described } from '../src/http/api-description.ts'
+import { apiDescription, type Described, type DescribedAnswer } from '../src/http/api-description.ts'
 
 /**
  * The OpenAPI 3.1 document, generated from the schemas that validate. `info.version` is the contract's, not the
@@ -39,8 +39,16 @@ export function openApiDocument(): Record<string, unknown> {
   }
 }
 
+const requestIdHeader = { name: 'X-Request-Id', description: 'Id of the request, as in the log.' }
+const retryAfterHeader = {
+  name: 'Retry-After',
+  description: 'Seconds to wait before another try, where that can help.',
+}
+const allowHeader = { name: 'Allow', description: 'The methods of the path, when this one is none of them.' }
+
 const errorResponse = {
   description: 'The error envelope; `code` equals the status.',
+  headers: renderHeaders([requestIdHeader, retryAfterHeader, allowHeader]),
   content: {
     'application/json': {
       schema: {
@@ -159,20 +167,32 @@ function renderBodies(described: Described, registry: SchemaRegistry): Record<st
 }
 
 function renderResponses(described: Described, registry: SchemaRegistry): Record<string, unknown> {
-  const content: Record<string, unknown> = {}
-  for (const [type, answer] of Object.entries(described.answer.content)) {
-    content[type] = {
-      schema: answer.schema instanceof z.ZodType ? registry.refer(answer.schema, 'output') : answer.schema,
-      ...(answer.example === undefined ? {} : { example: answer.example }),
-    }
-  }
-  const responses: Record<string, unknown> = {
-    [String(described.answer.status)]: {
-      description: described.answer.description,
-      ...(Object.keys(content).length > 0 ? { content } : {}),
+  const answers = [described.answer, ...(described.others ?? [])]
+  return Object.fromEntries([
+    ...answers.map((answer) => [String(answer.status), renderAnswer(answer, registry)]),
+    ...described.errors
+      .toSorted((a, b) => a - b)
+      .map((status) => [String(status), { $ref: '#/components/responses/Error' }]),
+  ])
+}
+
+function renderAnswer(answer: DescribedAnswer, registry: SchemaRegistry): Record<string, unknown> {
+  const content = Object.entries(answer.content).map(([type, { schema, example }]) => [
+    type,
+    {
+      schema: schema instanceof z.ZodType ? registry.refer(schema, 'output') : schema,
+      ...(example === undefined ? {} : { example }),
     },
+  ])
+  return {
+    description: answer.description,
+    headers: renderHeaders([requestIdHeader, ...(answer.headers ?? [])]),
+    ...(content.length > 0 ? { content: Object.fromEntries(content) } : {}),
   }
-  for (const status of described.errors.toSorted((a, b) => a - b))
-    responses[String(status)] = { $ref: '#/components/responses/Error' }
-  return responses
+}
+
+function renderHeaders(headers: readonly { name: string; description: string }[]): Record<string, unknown> {
+  return Object.fromEntries(
+    headers.map(({ name, description }) => [name, { description, schema: { type: 'string' } }]),
+  )
 }

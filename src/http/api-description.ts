@@ -29,6 +29,15 @@ export interface DescribedContent {
   example?: unknown
 }
 
+/** One way in which a route answers. */
+export interface DescribedAnswer {
+  status: number
+  description: string
+  content: Readonly<Record<string, DescribedContent>>
+  /** Headers besides those of every answer. */
+  headers?: readonly { name: string; description: string }[]
+}
+
 /** What the API description says of a route; the key in `apiDescription` is `METHOD path`. */
 export interface Described {
   id: string
@@ -39,7 +48,10 @@ export interface Described {
   query?: z.ZodType
   headers?: readonly { name: string; description: string }[]
   body?: Readonly<Record<string, { schema: z.ZodType; example?: unknown }>>
-  answer: { status: number; description: string; content: Readonly<Record<string, DescribedContent>> }
+  answer: DescribedAnswer
+  /** Other answers that are not the error envelope. */
+  others?: readonly DescribedAnswer[]
+  /** Statuses with the error envelope. */
   errors: readonly number[]
 }
 
@@ -48,14 +60,27 @@ const metadataHeader = {
   name: 'X-Headrace-Metadata',
   description: '"enabled" adds `headrace_metadata`: candidates, attempts, what was dropped.',
 }
+const openRouterMetadataHeader = {
+  name: 'X-OpenRouter-Metadata',
+  description: '"enabled" adds the same object, also as `openrouter_metadata`.',
+}
 const sessionHeader = {
   name: 'X-Session-Id',
   description: 'Session identifier, used when the body has none; at most 256 characters.',
+}
+const callHeaders = [
+  { name: 'X-Generation-Id', description: 'Id of the call, for `GET /generation`.' },
+  { name: 'X-Provider-Name', description: 'The provider that answered.' },
+]
+const replayedHeader = {
+  name: 'Idempotent-Replayed',
+  description: '"true" when the batch was created by an earlier request with the same key.',
 }
 const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
 const batchCreationErrors = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502]
 const batchErrors = [401, 403, 404, 429, 500, 502]
 const readErrors = [400, 401, 403, 404, 429, 500, 503]
+const listErrors = [400, 401, 429, 500, 503]
 
 const json = (schema: z.ZodType, example?: unknown) => ({
   'application/json': example === undefined ? { schema } : { schema, example },
@@ -76,11 +101,12 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     description:
       'Streams server-sent events with `stream: true`; usage with its cost is always in the last event.',
     access: 'inference',
-    headers: [sessionHeader, metadataHeader],
+    headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
     body: json(chatRequestSchema, chatExample),
     answer: {
       status: 200,
       description: 'The completion, or its events',
+      headers: callHeaders,
       content: {
         ...json(chatAnswerSchema, examples.chatAnswerExample),
         // The schema is of the data of one event.
@@ -94,7 +120,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Inference',
     summary: 'Create embeddings',
     access: 'inference',
-    headers: [sessionHeader, metadataHeader],
+    headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
     body: json(embeddingsRequestSchema, {
       model: 'openai/text-embedding-3-small',
       input: ['first text', 'second text'],
@@ -102,6 +128,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'Vectors in the order of the input',
+      headers: callHeaders,
       content: json(embeddingsAnswerSchema, examples.embeddingsAnswerExample),
     },
     errors: inferenceErrors,
@@ -126,6 +153,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description: 'The transcript; subtitles and plain text by `Accept`',
+      headers: callHeaders,
       content: {
         ...json(transcriptionSchema, { text: 'Hello there.', usage: { cost: 0.0001, seconds: 1 } }),
         'text/vtt': { schema: { type: 'string' } },
@@ -151,6 +179,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       status: 200,
       description:
         'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz, and with `Accept: audio/wav` and no `response_format` a WAV file',
+      headers: callHeaders,
       content: { 'audio/mpeg': bytes, 'audio/pcm': bytes, 'audio/wav': bytes },
     },
     errors: inferenceErrors.filter((status) => status !== 504),
@@ -178,8 +207,16 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 202,
       description: 'The batch, stored and queued',
-      content: json(z.union([batchSchema, batchEstimateSchema]), examples.batchExample),
+      headers: [replayedHeader],
+      content: json(batchSchema, examples.batchExample),
     },
+    others: [
+      {
+        status: 200,
+        description: 'The estimate, with `?dry_run=true`; nothing is stored',
+        content: json(batchEstimateSchema, examples.batchEstimateExample),
+      },
+    ],
     errors: batchCreationErrors,
   },
   'GET /batches': {
@@ -201,7 +238,14 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     summary: 'Read a batch; with its results once it has ended',
     access: 'inference',
     answer: { status: 200, description: 'The batch', content: json(batchSchema, examples.endedBatchExample) },
-    errors: [...batchErrors, 402],
+    others: [
+      {
+        status: 402,
+        description: 'The batch without its results, while what it cost is owed',
+        content: json(batchSchema, examples.unpaidBatchExample),
+      },
+    ],
+    errors: batchErrors,
   },
   'GET /batches/:id/results': {
     id: 'getBatchResults',
@@ -317,7 +361,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       description: 'A page of models',
       content: json(modelListSchema, examples.modelListExample),
     },
-    errors: [400, 401, 429, 500],
+    errors: listErrors,
   },
   'GET /models/user': {
     id: 'listModelsUser',
@@ -330,7 +374,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       description: 'A page of models',
       content: json(modelListSchema, examples.modelListExample),
     },
-    errors: [400, 401, 429, 500],
+    errors: listErrors,
   },
   'GET /models/count': {
     id: 'countModels',
@@ -343,7 +387,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       description: 'How many',
       content: json(z.object({ data: z.object({ count: z.int() }) }), { data: { count: 42 } }),
     },
-    errors: [400, 401, 429, 500],
+    errors: listErrors,
   },
   'GET /embeddings/models': {
     id: 'listEmbeddingsModels',
@@ -356,7 +400,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       description: 'A page of models',
       content: json(modelListSchema, examples.modelListExample),
     },
-    errors: [400, 401, 429, 500],
+    errors: listErrors,
   },
   'GET /model/:author/:slug{.+}': {
     id: 'getModel',
@@ -368,6 +412,6 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       description: 'The model',
       content: json(z.object({ data: modelSchema }), examples.modelExample),
     },
-    errors: readErrors,
+    errors: [401, 404, 429, 500, 503],
   },
 }

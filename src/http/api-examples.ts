@@ -105,6 +105,29 @@ export const endedBatchExample = {
   results,
 }
 
+/** The same while its costs are owed. */
+export const unpaidBatchExample = {
+  ...endedBatchExample,
+  results: null,
+  error: {
+    code: 402,
+    message: 'The batch cost more than the balance. Add credits and ask again for the results.',
+  },
+}
+
+/** Answer of `POST /batches?dry_run=true`. */
+export const batchEstimateExample = {
+  object: 'batch.estimate',
+  endpoint: batch.endpoint,
+  model: batch.model,
+  lane: 'emulated',
+  provider: batch.provider,
+  total: 2,
+  estimate: 0.0006,
+  worst_case: 0.0197,
+  available: 5,
+}
+
 /** Answer of `POST /batches/{id}/cancel`. */
 export const cancelledBatchExample = { ...batch, status: 'cancelling' }
 

@@ -112,7 +112,8 @@ export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Recor
   return {
     'x-request-id': requestId,
     'access-control-allow-origin': '*',
-    'access-control-expose-headers': 'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After',
+    'access-control-expose-headers':
+      'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After, Idempotent-Replayed',
   }
 }
 

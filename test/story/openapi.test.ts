@@ -47,12 +47,15 @@ test('examples of requests are accepted by the schemas that validate', () => {
 })
 
 test('every answer of JSON has an example, and its schema accepts it', () => {
-  for (const [key, { answer }] of Object.entries(apiDescription)) {
-    for (const [type, { schema, example }] of Object.entries(answer.content)) {
-      if (!(schema instanceof z.ZodType)) continue
-      expect([key, type, example !== undefined]).toEqual([key, type, true])
-      expect([key, type, schema.safeParse(example).error?.message]).toEqual([key, type, undefined])
-    }
+  const contents = Object.entries(apiDescription).flatMap(([key, { answer, others = [] }]) =>
+    [answer, ...others].flatMap(({ status, content }) =>
+      Object.entries(content).map(([type, described]) => ({ where: [key, status, type], ...described })),
+    ),
+  )
+  for (const { where, schema, example } of contents) {
+    if (!(schema instanceof z.ZodType)) continue
+    expect([...where, example !== undefined]).toEqual([...where, true])
+    expect([...where, schema.safeParse(example).error?.message]).toEqual([...where, undefined])
   }
 })
 
