@@ -98,8 +98,8 @@ export interface StreamRewriter {
   readonly failure: GatewayError | null
   /** The readings so far; final after `end`. */
   reading(): MeterReading
-  /** True once a frame with a finish reason was seen. */
-  readonly isComplete: boolean
+  /** Answers that have their finish reason. */
+  readonly choicesFinished: number
   /** True once the format's own terminator was seen: nothing that matters follows, though the body may not have ended. */
   readonly isTerminated: boolean
 }

@@ -495,6 +495,9 @@ export const partitionEveryMs = 3_600_000
 export const partitionLockMs = 2_000
 /** Largest answer of known length taken in one read, in which nobody sees whether it still flows: 13 kB a second within `upstreamIdleMs`. */
 export const readAtOnceBytesMax = 4_000_000
+/** What a stream whose every answer has finished still waits for its terminator, and what it waits for its usage. */
+export const streamEndWaitMs = 1_000
+export const streamUsageWaitMs = 5_000
 /** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
 export const readsAtOnceMax = 8
 /** The same in bytes; one read more may go beyond. */

@@ -171,12 +171,11 @@ class EventStream {
       }
       let read: BodyRead
       try {
-        read = await (opened.reading ?? opened.response.body.read())
+        read = await opened.reads.next()
       } catch (error) {
-        if (!this.#hasAllBeenSaid(rewriter)) throw error
+        if (!this.#wasWhole(opened)) throw error
         read = bodyEnded
       }
-      opened.reading = null
       if (this.#isOver) return
       const { done, value } = read
       if (done) {
@@ -193,9 +192,8 @@ class EventStream {
   }
 
   /** Whether only the connection broke and not the answer: others may still be at work where several were asked for. */
-  #hasAllBeenSaid(rewriter: StreamRewriter): boolean {
-    const { call, scope } = this.#input.state
-    return rewriter.isComplete && call.demand.choices === 1 && !scope.signal.aborted
+  #wasWhole({ reads }: OpenedStream): boolean {
+    return reads.hasAllBeenSaid && !this.#input.state.scope.signal.aborted
   }
 
   /** A large piece is rewritten as the caller takes it, so that one who does not read holds it once and not thrice. */

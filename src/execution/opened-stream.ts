@@ -3,15 +3,14 @@ import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import type { BodyRead } from '../transport/upstream-body.ts'
+import { StreamReads } from './stream-reads.ts'
 
 /** A stream that has shown that it works: its rewriter, and the first bytes for the caller. */
 export interface OpenedStream {
   rewriter: StreamRewriter
   response: UpstreamResponse
   first: BodyPiece | null
-  /** The next read, when it was begun already. */
-  reading: Promise<BodyRead> | null
+  reads: StreamReads
   isEnded: boolean
 }
 
@@ -19,18 +18,23 @@ export interface OpenedStream {
 export async function openStream(
   response: UpstreamResponse,
   rewriter: StreamRewriter,
+  choices: number,
 ): Promise<OpenedStream> {
+  const reads = new StreamReads({ body: response.body, rewriter, choices })
   for (;;) {
-    const { done, value } = await response.body.read()
+    const { done, value } = await reads.next()
     if (done) rewriter.end()
     const first = done ? null : rewriter.push(value)
     if (rewriter.failure && first === null) {
       response.body.cancel()
       throw rewriter.failure
     }
-    if (done && !rewriter.isComplete)
+    const isOver = done || rewriter.isTerminated
+    if (isOver && first === null && rewriter.choicesFinished === 0) {
+      response.body.cancel()
       throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
-    if (done || first !== null) return { rewriter, response, first, reading: null, isEnded: done }
+    }
+    if (isOver || first !== null) return { rewriter, response, first, reads, isEnded: done }
   }
 }
 
@@ -40,14 +44,12 @@ export async function openStream(
  * so another endpoint may still try.
  */
 export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {
-  const { rewriter, response } = opened
-  for (let reads = 0; reads < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); reads += 1) {
-    if (rewriter.isTerminated) return endAtTerminator(opened)
-    if (rewriter.failure) break
-    opened.reading ??= response.body.read()
-    const read = await Promise.race([opened.reading, nextTurn()])
+  const { rewriter, response, reads } = opened
+  for (let taken = 0; taken < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); taken += 1) {
+    if (rewriter.isTerminated) endAtTerminator(opened)
+    if (rewriter.failure || opened.isEnded) break
+    const read = await reads.nextIfHere()
     if (read === null) return
-    opened.reading = null
     if (read.done) {
       rewriter.end()
       opened.isEnded = true
@@ -60,7 +62,7 @@ export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {
 
 /** Whether the provider's whole answer is here. */
 export function isWhole({ isEnded, rewriter }: OpenedStream): boolean {
-  return isEnded && rewriter.isComplete && rewriter.failure === null
+  return isEnded && rewriter.choicesFinished > 0 && rewriter.failure === null
 }
 
 /** What is large is not held until its end is there: its caller may not be reading at all. */
@@ -72,20 +74,7 @@ function isSmall(first: BodyPiece | null): boolean {
 export function endAtTerminator(opened: OpenedStream): void {
   opened.rewriter.end()
   opened.isEnded = true
-  void readToEnd(opened)
-}
-
-async function readToEnd({ reading, response }: OpenedStream): Promise<void> {
-  try {
-    const { done } = await (reading ?? response.body.read())
-    if (!done) response.body.cancel()
-  } catch {
-    response.body.cancel()
-  }
-}
-
-function nextTurn(): Promise<null> {
-  return new Promise((resolve) => setImmediate(() => resolve(null)))
+  void opened.reads.finish()
 }
 
 function joined(left: BodyPiece | null, right: BodyPiece | null): BodyPiece | null {

@@ -75,7 +75,7 @@ async function streamed(
       state.contextOf(endpoint),
       adapter.quirks,
     )
-    const opened = await openStream(response, rewriter)
+    const opened = await openStream(response, rewriter, call.demand.choices)
     attempt.firstTokenMs = state.elapsedMs()
     await takeInWhatIsHere(opened)
     return opened

@@ -33,13 +33,14 @@ const frame = (delta: object, finish: string | null = null, extra: object = {}) 
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
 const said = [frame({ role: 'assistant', content: 'one ' }), frame({ content: 'two ' })]
 const done = 'data: [DONE]\n\n'
+const usageFrame = `data: ${JSON.stringify({ id: 'chatcmpl-1', choices: [], usage })}\n\n`
 
-/** Frames with pauses between them; then the body ends, breaks, or stays open. */
+/** Frames with pauses between them, `pause` a longer one; then the body ends, breaks, or stays open. */
 function slowly(frames: readonly string[], ending: 'end' | 'break' | 'stay'): Response {
   async function* body() {
     for (const text of frames) {
-      yield Buffer.from(text)
-      await Bun.sleep(40)
+      if (text !== 'pause') yield Buffer.from(text)
+      await Bun.sleep(text === 'pause' ? 1_500 : 40)
     }
     if (ending === 'break') throw new Error('broken off')
     if (ending === 'stay') await Bun.sleep(8_000)
@@ -94,4 +95,38 @@ test('a terminator before any finish reason ends nothing well', async () => {
   const { text, tookMs } = await ask()
   expect(text).toContain('"finish_reason":"error"')
   expect(tookMs).toBeLessThan(4_000)
+})
+
+test('a stream without a terminator is over once its finish and its usage are here', async () => {
+  upstream.answer(() => slowly([...said, frame({}, 'stop'), usageFrame], 'stay'))
+  const answer = await ask()
+  await expectWhole(answer)
+  expect(answer.tookMs).toBeLessThan(4_000)
+})
+
+test('usage that comes later than that is still waited for', async () => {
+  upstream.answer(() => slowly([...said, frame({}, 'stop'), 'pause', usageFrame], 'stay'))
+  await expectWhole(await ask())
+})
+
+test('an answer that comes in one piece needs no end of its connection either', async () => {
+  const whole = [...said, frame({}, 'stop'), usageFrame].join('')
+  for (const text of [whole + done, frame({ content: 'one two' }, 'stop', { usage }) + done, whole]) {
+    upstream.answer(() => slowly([text], 'stay'))
+    const startedMs = performance.now()
+    await expectWhole(await ask())
+    expect(performance.now() - startedMs).toBeLessThan(4_000)
+  }
+})
+
+test('another choice may come after the first has finished', async () => {
+  const second = frame({ content: 'three' }).replace('"index":0', '"index":1')
+  const end = frame({}, 'length', { usage }).replace('"index":0', '"index":1')
+  upstream.answer(async () =>
+    slowly([...said, frame({}, 'stop', { usage }), 'pause', second, end, done], 'end'),
+  )
+  const { text } = await ask({ n: 2 })
+  expect(text).toContain('three')
+  expect(text).toContain('"finish_reason":"length"')
+  expect(text).toEndWith(done)
 })

@@ -91,7 +91,7 @@ describe('a streamed answer', () => {
 
   test('keeps its ending back, and shows the charge in one last chunk before the terminator', () => {
     const { shown, ending, rewriter } = run(hello)
-    expect(rewriter.isComplete).toBe(true)
+    expect(rewriter.choicesFinished).toBe(1)
     expect(shown).not.toContain('"stop"')
     expect(shown).not.toContain('"usage"')
     const [finish, last] = framesOf(ending)
@@ -364,7 +364,7 @@ describe('a stream that breaks', () => {
     for (const payloads of [[], [chunk({ content: 'a' })]]) {
       const result = run(payloads)
       expect(failureOf(result).type).toBe('provider_failed')
-      expect(result.rewriter.isComplete).toBe(false)
+      expect(result.rewriter.choicesFinished).toBe(0)
     }
   })
 

@@ -36,7 +36,7 @@ type Wire = Readonly<Record<string, unknown>>
 
 class ChatStream implements StreamRewriter {
   failure: GatewayError | null = null
-  isComplete = false
+  choicesFinished = 0
   isTerminated = false
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
@@ -74,9 +74,10 @@ class ChatStream implements StreamRewriter {
     if (this.failure) return
     const rest = this.#splitter.end()
     // A whole last frame may lack its empty line; half a frame after the answer is complete is of no interest.
-    if (rest !== null && !(this.isComplete && !isWholeFrame(rest))) this.#late = this.#rewrite(`${rest}\n\n`)
+    if (rest !== null && !(this.choicesFinished > 0 && !isWholeFrame(rest)))
+      this.#late = this.#rewrite(`${rest}\n\n`)
     if (this.failure) return
-    if (!this.isComplete) this.#fail(new Error('the body ended before a finish reason'))
+    if (this.choicesFinished === 0) this.#fail(new Error('the body ended before a finish reason'))
     else if (!this.isTerminated && this.#hasUnfinished()) {
       this.#fail(new Error('the body ended before every choice had a finish reason'))
     }
@@ -162,7 +163,7 @@ class ChatStream implements StreamRewriter {
   /** The common case: the frame differs from an earlier one only in the text. */
   #fit(block: ByteText, position: number) {
     // Past the first finish reason, who is finished decides what is shown, so every frame is looked at.
-    if (this.isComplete) return null
+    if (this.choicesFinished > 0) return null
     const templates = this.#templates
     for (let at = 0; at < templates.length; at += 1) {
       const template = templates[at]
@@ -276,7 +277,7 @@ class ChatStream implements StreamRewriter {
     const native = readNativeReason(wire)
     if (native === null || state.isFinished) return
     state.isFinished = true
-    this.isComplete = true
+    this.choicesFinished += 1
     const reason = toFinishReason(native, state.sawToolCalls)
     choice['finish_reason'] = reason
     choice['native_finish_reason'] = native

@@ -1,0 +1,83 @@
+import type { StreamRewriter } from '../canonical/upstream.ts'
+import { Alarms } from '../core/alarms.ts'
+import { streamEndWaitMs, streamUsageWaitMs } from '../core/limits.ts'
+import type { BodyRead, UpstreamBody } from '../transport/upstream-body.ts'
+
+/** What is read. */
+export interface StreamSource {
+  body: UpstreamBody
+  rewriter: StreamRewriter
+  /** Answers that were asked for; nothing is over before so many have finished. */
+  choices: number
+}
+
+/** Of all streams, so that an ordinary one sets no timer. */
+const alarms = new Alarms()
+
+const ended: BodyRead = { done: true, value: undefined }
+
+/**
+ * The reads of one upstream stream. Some providers neither send a terminator nor close their connection, and their
+ * callers must not wait for an ending that is here: from the last finish reason on there are only moments left, and more
+ * of them while the usage is still to come.
+ */
+export class StreamReads {
+  readonly #source: StreamSource
+  /** A read that was begun and not taken. */
+  #begun: Promise<BodyRead> | null = null
+  #saidAtMs: number | null = null
+
+  constructor(source: StreamSource) {
+    this.#source = source
+  }
+
+  /** Whether every answer that was asked for has its finish reason. */
+  get hasAllBeenSaid(): boolean {
+    return this.#source.rewriter.choicesFinished >= this.#source.choices
+  }
+
+  /** The next read, or the end when all was said and nothing followed in time; rejects as the body does. */
+  next(): Promise<BodyRead> {
+    return this.hasAllBeenSaid ? this.#nextInTime() : this.#take()
+  }
+
+  /** The next read when it is here already; null when it is not. */
+  async nextIfHere(): Promise<BodyRead | null> {
+    this.#begun ??= this.#source.body.read()
+    const read = await Promise.race([this.#begun, nextTurn()])
+    if (read !== null) this.#begun = null
+    return read
+  }
+
+  /** Nothing that matters follows; the body is read to its end all the same, so that its connection can serve again. */
+  async finish(): Promise<void> {
+    const { body } = this.#source
+    try {
+      const { done } = await this.#take()
+      if (!done) body.cancel()
+    } catch {
+      body.cancel()
+    }
+  }
+
+  #take(): Promise<BodyRead> {
+    const read = this.#begun ?? this.#source.body.read()
+    this.#begun = null
+    return read
+  }
+
+  async #nextInTime(): Promise<BodyRead> {
+    const { body, rewriter } = this.#source
+    this.#saidAtMs ??= performance.now()
+    const waitMs = rewriter.reading().usage === null ? streamUsageWaitMs : streamEndWaitMs
+    const { promise: late, resolve } = Promise.withResolvers<BodyRead>()
+    const alarm = alarms.set(this.#saidAtMs + waitMs - performance.now(), () => resolve(ended))
+    const read = await Promise.race([this.#take(), late]).finally(() => alarms.callOff(alarm))
+    if (read === ended) body.cancel()
+    return read
+  }
+}
+
+function nextTurn(): Promise<null> {
+  return new Promise((resolve) => setImmediate(() => resolve(null)))
+}
