@@ -2,7 +2,6 @@ import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
-import { GatewayError } from '../../core/errors.ts'
 import { startReading, stringOrNull } from '../chat/chat-answer.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -10,7 +9,8 @@ import { readCount, showCharge, showMetadata } from '../chat/chat-usage.ts'
 import { fieldError } from '../field-error.ts'
 import { editPieces, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
-import { inputKindOf } from './embeddings-request.ts'
+import { encodeVectors, parseJson, unreadable } from './embedding-vectors.ts'
+import { countInputs, inputKindOf } from './embeddings-request.ts'
 
 /** Where a provider differs from OpenAI's embeddings, as data. */
 export interface EmbeddingsQuirkOptions {
@@ -113,7 +113,8 @@ function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
 
 /**
  * A provider's vectors in the order of the inputs and in the encoding the caller asked for. Where they already are,
- * their bytes pass through. Throws `provider_failed` for what is not an answer.
+ * their bytes pass through. Throws `provider_failed` for what is not an answer, and for one that has not exactly one vector
+ * for every input: whoever pairs them by their places would never notice.
  */
 export function decodeEmbeddingsAnswer(
   bytes: Uint8Array,
@@ -130,7 +131,10 @@ export function decodeEmbeddingsAnswer(
   if (wire.error !== undefined && wire.error !== null) throw readReportedError(wire.error)
   const dataBytes = memberBytes(document, 'data')
   if (dataBytes === null || dataBytes[0] !== 0x5b) throw unreadable('it has no data')
-  const data = encodeData(toBuffer(dataBytes), call)
+  const data = encodeVectors(toBuffer(dataBytes), {
+    encoding: call.encodingFormat ?? 'float',
+    count: countInputs(call.document),
+  })
   const reading = readUsage(wire)
   const details = readModalities(wire.usage)
   return {
@@ -162,20 +166,6 @@ function readMember(document: ReturnType<typeof parseAnswer>, name: string): unk
   return bytes === null ? undefined : parseJson(toBuffer(bytes))
 }
 
-function parseJson(buffer: Buffer): unknown {
-  try {
-    return JSON.parse(buffer.toString('utf8'))
-  } catch (cause) {
-    throw unreadable('it is not JSON', cause)
-  }
-}
-
-function unreadable(reason: string, cause?: unknown): GatewayError {
-  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
-    cause: new Error(reason, { cause }),
-  })
-}
-
 function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): MeterReading {
   const reading = startReading(wire)
   const usage = isRecord(wire.usage) ? wire.usage : {}
@@ -200,66 +190,4 @@ function readModalities(usage: unknown): { prompt_tokens_details?: Record<string
     if (count !== null && count > 0) details[name] = count
   }
   return Object.keys(details).length < 2 ? {} : { prompt_tokens_details: details }
-}
-
-/** The `data` array's JSON for the caller. */
-function encodeData(data: Buffer, call: TextCall): Buffer {
-  const wanted = call.encodingFormat ?? 'float'
-  if (isReady(data, wanted)) return data
-  const wire = parseJson(data)
-  if (!Array.isArray(wire) || wire.length === 0) throw unreadable('data has no vectors')
-  const items = wire.map((item: unknown, position) => toItem(item, position, wanted))
-  items.sort((a, b) => a.index - b.index)
-  return Buffer.from(JSON.stringify(items))
-}
-
-const itemPattern = /^\{"object":"embedding","index":(\d+),"embedding":("?)/
-
-/** First letters of `NaN` and `Infinity`, which Python writes into what it calls JSON; no vector has them. */
-const unwritable = [0x4e, 0x49]
-
-/**
- * Whether the vectors may pass as they are: OpenAI's own spelling, indexes in order, and the wanted encoding. Looks at
- * the beginning of every item only; vectors hold no braces.
- */
-function isReady(data: Buffer, wanted: 'float' | 'base64'): boolean {
-  if (wanted === 'float' && unwritable.some((letter) => data.includes(letter))) return false
-  let position = data.indexOf(0x7b)
-  if (position === -1) return false
-  for (let index = 0; position !== -1; index += 1) {
-    const match = itemPattern.exec(data.toString('latin1', position, position + 80))
-    if (!match || Number(match[1]) !== index || (match[2] === '"') !== (wanted === 'base64')) return false
-    position = data.indexOf(0x7b, position + 1)
-  }
-  return true
-}
-
-function toItem(wire: unknown, position: number, wanted: 'float' | 'base64') {
-  if (!isRecord(wire)) throw unreadable('a vector is not an object')
-  const index = readCount(wire['index']) ?? position
-  return { object: 'embedding', index, embedding: toEncoding(wire['embedding'], wanted) }
-}
-
-function toEncoding(wire: unknown, wanted: 'float' | 'base64'): readonly number[] | string {
-  if (typeof wire === 'string' && wanted === 'base64') return wire
-  const values: unknown = typeof wire === 'string' ? decodeFloats(wire) : wire
-  if (!Array.isArray(values) || !values.every((value) => Number.isFinite(value))) {
-    throw unreadable('a vector is not a list of numbers')
-  }
-  return wanted === 'float' ? values : encodeFloats(values)
-}
-
-/** Numbers as base64 of little-endian float32, as OpenAI's clients decode it. */
-export function encodeFloats(values: readonly number[]): string {
-  const view = new DataView(new ArrayBuffer(values.length * 4))
-  for (const [index, value] of values.entries()) view.setFloat32(index * 4, value, true)
-  return Buffer.from(view.buffer).toString('base64')
-}
-
-/** The numbers in such base64. Throws `provider_failed` when its length is not one of float32 values. */
-export function decodeFloats(text: string): readonly number[] {
-  const bytes = Buffer.from(text, 'base64')
-  if (bytes.length === 0 || bytes.length % 4 !== 0) throw unreadable('a vector is not base64 of float32')
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true))
 }

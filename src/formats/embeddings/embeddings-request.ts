@@ -3,7 +3,15 @@ import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { fieldError, parseField } from '../field-error.ts'
-import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import {
+  hasMember,
+  memberBytes,
+  memberValue,
+  parseJsonDocument,
+  skipSpace,
+  skipValue,
+  toBuffer,
+} from '../json-document.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { embeddingsRequestShape } from './embeddings-schema.ts'
@@ -129,7 +137,32 @@ export function inputKindOf(document: JsonDocument): InputKind {
   for (const byte of bytes) {
     if (byte === 0x22) return 'text'
     if (byte === 0x7b) return 'content'
-    if (byte >= 0x30 && byte <= 0x39) return 'tokens'
+    if (isDigit(byte)) return 'tokens'
   }
   return 'text'
+}
+
+/** How many inputs there are, and so vectors to expect: entries of a list, or one text or one row of token numbers. */
+export function countInputs(document: JsonDocument): number {
+  const bytes = toBuffer(memberBytes(document, 'input') ?? new Uint8Array())
+  if (bytes[0] !== 0x5b) return 1
+  let position = skipSpace(bytes, 1)
+  if (isDigit(bytes[position])) return 1
+  // Rows of numbers hold nothing else, and there may be very many of those.
+  if (bytes[position] === 0x5b) return countOf(0x5b, bytes) - 1
+  for (let count = 1; ; count += 1) {
+    position = skipSpace(bytes, skipValue(bytes, position))
+    if (bytes[position] !== 0x2c) return count
+    position = skipSpace(bytes, position + 1)
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
+}
+
+function countOf(byte: number, bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1
+  return count
 }

@@ -5,13 +5,12 @@ import { GatewayError } from '../../core/errors.ts'
 import { testCharge, testContext, testEndpoint, textOf } from '../chat/chat-testing.ts'
 import {
   decodeEmbeddingsAnswer,
-  decodeFloats,
   embeddingsQuirks,
   encodeEmbeddingsRequest,
-  encodeFloats,
   type EmbeddingsQuirkOptions,
 } from './embeddings-codec.ts'
-import { decodeEmbeddingsRequest } from './embeddings-request.ts'
+import { decodeFloats, encodeFloats } from './embedding-vectors.ts'
+import { countInputs, decodeEmbeddingsRequest } from './embeddings-request.ts'
 import { embeddingsAnswerSchema } from './embeddings-schema.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
@@ -131,10 +130,10 @@ describe('an embeddings answer', () => {
 
   test('comes in the order of the inputs, whatever order the provider chose', () => {
     const [first, second, third] = vectors([1], [2], [3])
-    const { body } = answer({ data: [third, first, second], usage })
+    const { body } = answer({ data: [third, first, second], usage }, { input: ['a', 'b', 'c'] })
     expect(body.data).toEqual([first, second, third])
     const unnumbered = [{ embedding: [1] }, { embedding: [2] }]
-    expect(answer({ data: unnumbered, usage }).body.data).toEqual(vectors([1], [2]))
+    expect(answer({ data: unnumbered, usage }, { input: ['a', 'b'] }).body.data).toEqual(vectors([1], [2]))
   })
 
   test('is encoded here when the caller wants base64, and decoded when the caller does not', () => {
@@ -180,6 +179,64 @@ describe('an embeddings answer', () => {
     expect(refusalOf(() => answer({ error: { code: 429 } })).type).toBe('upstream_rate_limited')
   })
 
+  test('without exactly one vector for every input is a failed provider, whatever its spelling', () => {
+    const spelled = (indexes: readonly number[], isEncoded: boolean) =>
+      indexes.map((index) => ({
+        object: 'embedding',
+        index,
+        embedding: isEncoded ? encodeFloats([1, 2]) : [1, 2],
+      }))
+    const input = ['a "[', 'b']
+    const ways = ['float', 'base64'].flatMap((encoding_format) => [
+      { encoding_format, isEncoded: false },
+      { encoding_format, isEncoded: true },
+    ])
+    for (const { encoding_format, isEncoded } of ways) {
+      for (const indexes of [[0], [0, 1, 2], [0, 0], [1, 2], [0, 2], [1, 1]]) {
+        const data = spelled(indexes, isEncoded)
+        const turned = data.map(({ index, embedding }) => ({ index, embedding }))
+        const refused = [data, turned].map((shown) =>
+          refusalOf(() => answer({ data: shown, usage }, { input, encoding_format })),
+        )
+        expect(refused.map(({ type }) => type)).toEqual(['provider_failed', 'provider_failed'])
+      }
+      const { body } = answer({ data: spelled([1, 0], isEncoded), usage }, { input, encoding_format })
+      expect(body.data).toEqual(spelled([0, 1], encoding_format === 'base64'))
+    }
+  })
+
+  test('is expected to have as many vectors as there are inputs', () => {
+    const counts: [unknown, number][] = [
+      ['a, b', 1],
+      [['a'], 1],
+      [['a, ]', '[b', 'c\\"],'], 3],
+      [[1, 2, 3], 1],
+      [[[1, 2], [3]], 2],
+      [[{ content: [{ type: 'text', text: '[{,' }] }, { content: [{ type: 'text' }] }], 2],
+    ]
+    for (const [input, count] of counts) {
+      for (const space of [undefined, 2]) {
+        const bytes = new TextEncoder().encode(JSON.stringify({ model: 'openai/e', input }, null, space))
+        const { document } = decodeEmbeddingsRequest(bytes, { sessionIdHeader: null })
+        expect(countInputs(document)).toBe(count)
+      }
+    }
+  })
+
+  test('whose vectors are empty, null or no base64 is a failed provider', () => {
+    const noVectors = [null, [], [null], [1, null], '', '!', 'AACAP!AA', 'AACA', 'AAA', [[1]]]
+    for (const encoding_format of ['float', 'base64']) {
+      for (const embedding of noVectors) {
+        const data = [{ object: 'embedding', index: 0, embedding }]
+        expect(refusalOf(() => answer({ data, usage }, { encoding_format })).type).toBe('provider_failed')
+      }
+      const unpadded = [{ object: 'embedding', index: 0, embedding: 'AACAPw' }]
+      expect(answer({ data: unpadded, usage }, { encoding_format }).body.data[0].embedding).toEqual(
+        encoding_format === 'base64' ? 'AACAPw==' : [1],
+      )
+    }
+  })
+
   test('with numbers that JSON cannot write is a failed provider', () => {
     for (const encoding of ['float', 'base64']) {
       for (const number of ['NaN', 'Infinity', '-Infinity']) {
@@ -192,6 +249,9 @@ describe('an embeddings answer', () => {
       }
     }
     const encoded = [{ object: 'embedding', index: 0, embedding: encodeFloats([1, Number.NaN]) }]
-    expect(refusalOf(() => answer({ data: encoded, usage })).type).toBe('provider_failed')
+    for (const encoding_format of ['float', 'base64'])
+      expect(refusalOf(() => answer({ data: encoded, usage }, { encoding_format })).type).toBe(
+        'provider_failed',
+      )
   })
 })
