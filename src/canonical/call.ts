@@ -12,6 +12,21 @@ export interface JsonMember {
 export interface JsonDocument {
   bytes: Uint8Array
   members: ReadonlyMap<string, JsonMember>
+  /** The same without its longer texts, where it is so large that it must not be parsed; null otherwise. */
+  lean: (LeanJson & { members: ReadonlyMap<string, JsonMember> }) | null
+}
+
+/** A JSON text with short marks in place of its longer texts. */
+export interface LeanJson {
+  bytes: Uint8Array
+  texts: readonly LeftOutText[]
+}
+
+/** A text that was left out: its first byte and the one after its last in the whole, and where its mark ends in what is left. */
+export interface LeftOutText {
+  start: number
+  end: number
+  leanEnd: number
 }
 
 /** A caller's routing wishes: the contract's `provider` object. Every member is optional there and has its default here. */

@@ -200,8 +200,14 @@ export const memberParseBytesMax = 65_536
  * small values would stall everybody while they are made.
  */
 export const bodyValuesBytesMax = 262_144
+/** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
+export const speechFieldBytesMax = 1_000_000
 /** Entries of a list in an audio request that is bounded no closer by the contract. */
 export const audioListMax = 100
+/** A request body from this length on is looked into without its longer texts, those from this length on, in steps of so many quotes. */
+export const leanBodyBytesMin = 1_000_000
+export const leanTextBytesMin = 256
+export const leanStepQuotes = 4_096
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
 export const heldTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
@@ -504,8 +510,9 @@ export const readsAtOnceMax = 8
 export const bytesAtOnceMax = 262_144
 /** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
 export const rewrittenBytesMax = 65_536
-/** Memory that bodies for upstreams share as long as they are handed over; larger ones get their own. */
+/** Memory that bodies for upstreams share as long as they are handed over; larger ones are streamed, in slices. */
 export const sharedBodyBytesMax = 2_000_000
+export const bodySliceBytes = 262_144
 /** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
 export const corkedResponseBytesMax = 12_000
 /** Bytes of a larger body that are gathered before they are sent, so that its head and its end share a system call. */

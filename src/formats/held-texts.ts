@@ -11,8 +11,10 @@ const colon = 0x3a
 // Random, so that nobody who has a say in an answer can write it; a control character, so that it shows when JSON was
 // written into JSON.
 const nonce = randomBytes(12).toString('hex')
-const mark = `\u0001${nonce}`
-const writtenMark = `\\u0001${nonce}`
+/** Stands for a text in a parsed value, before and after the text's number. */
+export const mark = `\u0001${nonce}`
+/** The same as it is written in JSON. */
+export const writtenMark = `\\u0001${nonce}`
 
 /** Members whose long texts are passed on and never looked into. */
 const heldNames: ReadonlySet<string> = new Set([

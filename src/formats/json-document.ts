@@ -1,5 +1,5 @@
 import { joinPieces, type BodyPiece, type BodyPieces } from '../canonical/body.ts'
-import type { JsonDocument, JsonMember } from '../canonical/call.ts'
+import type { JsonDocument, JsonMember, LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
 
@@ -24,10 +24,24 @@ export function toBuffer(bytes: Uint8Array): Buffer {
  * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
  * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
  * parses them. Throws `invalid_request` for anything but exactly one object, for a member that appears twice, and for
- * nesting beyond the bound.
+ * nesting beyond the bound. With a lean text only that is scanned, and the positions in messages are its own.
  */
-export function parseJsonDocument(bytes: Uint8Array): JsonDocument {
+export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
   const buffer = toBuffer(bytes)
+  if (lean === null) return { bytes: buffer, members: scanDocument(buffer), lean }
+  const leanMembers = scanDocument(toBuffer(lean.bytes))
+  const members = new Map<string, JsonMember>()
+  for (const [name, { keyStart, valueStart, valueEnd }] of leanMembers) {
+    members.set(name, {
+      keyStart: toSourcePosition(keyStart, lean),
+      valueStart: toSourcePosition(valueStart, lean),
+      valueEnd: toSourcePosition(valueEnd, lean),
+    })
+  }
+  return { bytes: buffer, members, lean: { ...lean, members: leanMembers } }
+}
+
+function scanDocument(buffer: Buffer): Map<string, JsonMember> {
   const members = new Map<string, JsonMember>()
   let position = skipSpace(buffer, 0)
   if (buffer[position] !== openBrace) {
@@ -38,7 +52,20 @@ export function parseJsonDocument(bytes: Uint8Array): JsonDocument {
   else position = scanMembers(buffer, position, members)
   position = skipSpace(buffer, position)
   if (position < buffer.length) throw malformed('something follows the JSON object', position)
-  return { bytes: buffer, members }
+  return members
+}
+
+/** Where a position of the lean text lies in the whole; not within a mark. */
+function toSourcePosition(position: number, { texts }: LeanJson): number {
+  let low = 0
+  let high = texts.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((texts[middle]?.leanEnd ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  const before = texts[low - 1]
+  return before === undefined ? position : position - before.leanEnd + before.end
 }
 
 /** Scans `"key": value, …}` from the first key on; returns the position after the closing brace. */
@@ -109,7 +136,7 @@ export function skipString(buffer: Buffer, start: number): number {
 }
 
 /** Whether an odd number of backslashes precedes; none before `from` belongs to this run. */
-function isEscaped(buffer: Buffer, at: number, from: number): boolean {
+export function isEscaped(buffer: Buffer, at: number, from: number): boolean {
   let count = 0
   while (at - 1 - count >= from && buffer[at - 1 - count] === backslash) count += 1
   return count % 2 === 1
@@ -191,8 +218,13 @@ export function memberBytes(document: JsonDocument, name: string): Uint8Array | 
 export function memberValue(document: JsonDocument, name: string): unknown {
   const member = document.members.get(name)
   if (member === undefined) return undefined
+  return parseJsonText(toBuffer(document.bytes), name, member)
+}
+
+/** A member's JSON text, or the part of a text that is it, parsed. Throws `invalid_request` naming the member. */
+export function parseJsonText(buffer: Buffer, name: string, part?: JsonMember): unknown {
   try {
-    return JSON.parse(toBuffer(document.bytes).toString('utf8', member.valueStart, member.valueEnd))
+    return JSON.parse(buffer.toString('utf8', part?.valueStart, part?.valueEnd))
   } catch (cause) {
     throw new GatewayError('invalid_request', `"${name}" is not valid JSON. Correct it and send it again.`, {
       param: name,
@@ -209,9 +241,9 @@ function parseSlice(buffer: Buffer, start: number, end: number, at: number): unk
   }
 }
 
-/** What to change in a document: JSON texts or bytes by member name, and names to leave out. */
+/** What to change in a document: JSON texts, bytes or pieces of both by member name, and names to leave out. */
 export interface DocumentEdits {
-  set?: Readonly<Record<string, BodyPiece>>
+  set?: Readonly<Record<string, BodyPiece | BodyPieces>>
   remove?: readonly string[]
 }
 
@@ -258,10 +290,21 @@ export function editPieces(document: JsonDocument, { set = {}, remove = [] }: Do
 }
 
 /** A value after its text, and the text that comes next. */
-function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece): string {
+function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece | BodyPieces): string {
   if (typeof value === 'string') return `${text}${value},`
-  pieces.push(text, value)
-  return ','
+  if (value instanceof Uint8Array) {
+    pieces.push(text, value)
+    return ','
+  }
+  let rest = text
+  for (const piece of value) {
+    if (typeof piece === 'string') rest += piece
+    else {
+      pieces.push(rest, piece)
+      rest = ''
+    }
+  }
+  return `${rest},`
 }
 
 /** The edited document in memory of its own; see `editPieces`. */

@@ -6,7 +6,7 @@ import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits.ts'
-import { FetchBodies } from './fetch-body.ts'
+import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
 /** How long one exchange may take, and who may end it. */
@@ -91,7 +91,9 @@ class Exchange implements UpstreamBody {
     try {
       const url = deployment.baseUrl + request.path
       const options = toFetchOptions(request, deployment, this.#controller.signal)
-      if (isWhole(request.body)) options.body = this.#bodies.take(request.body)
+      const { body } = request
+      if (body !== null)
+        setBody(options, isWhole(body) ? (this.#bodies.take(body) ?? streamPieces(body)) : body)
       const response = await fetch(url, options)
       this.#response = response
       if (response.status >= 300 && response.status < 400) throw redirected(response.status)
@@ -198,11 +200,9 @@ function isKnownToFit(headers: Headers, limitBytes: number): boolean {
   return length !== null && Number(length) <= limitBytes && !headers.has('content-encoding')
 }
 
-function toFetchOptions(
-  request: UpstreamRequest,
-  { auth }: Deployment,
-  signal: AbortSignal,
-): BunFetchRequestInit {
+type FetchOptions = BunFetchRequestInit & { headers: Record<string, string> }
+
+function toFetchOptions(request: UpstreamRequest, { auth }: Deployment, signal: AbortSignal): FetchOptions {
   const headers: Record<string, string> = {
     // Compressed answers would be unpacked here only to be read or packed again; the line to a provider is not scarce.
     'accept-encoding': 'identity',
@@ -210,25 +210,19 @@ function toFetchOptions(
     ...request.headers,
     ...authHeaders(auth),
   }
-  const { method, body } = request
   // A redirect would carry the credential to wherever an upstream points.
-  const options: BunFetchRequestInit = { method, headers, signal, redirect: 'manual', timeout: false }
-  return body === null || isWhole(body) ? options : streamed(body, options, headers)
+  return { method: request.method, headers, signal, redirect: 'manual', timeout: false }
 }
 
 function isWhole(body: UpstreamRequest['body']): body is BodyPieces {
   return Array.isArray(body)
 }
 
-function streamed(
-  body: StreamedBody,
-  options: BunFetchRequestInit,
-  headers: Record<string, string>,
-): BunFetchRequestInit {
-  return {
-    ...options,
-    headers: { ...headers, 'content-length': String(body.contentLength) },
-    body: body.open(),
+function setBody(options: FetchOptions, body: Uint8Array<ArrayBuffer> | StreamedBody): void {
+  if (body instanceof Uint8Array) options.body = body
+  else {
+    options.headers['content-length'] = String(body.contentLength)
+    options.body = body.open()
   }
 }
 

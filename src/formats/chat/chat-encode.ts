@@ -15,7 +15,7 @@ export interface EncodedRequest {
 
 /** The edits under way: what to set, what to take out, and what of it the caller should hear of. */
 interface Edits {
-  set: Record<string, BodyPiece>
+  set: Record<string, BodyPiece | BodyPieces>
   remove: string[]
   dropped: string[]
 }

@@ -1,5 +1,6 @@
+import type { BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument } from '../../canonical/call.ts'
-import { memberBytes, memberValue, toBuffer } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
@@ -20,14 +21,13 @@ const marks = {
  * The conversation as this provider takes it, as JSON text, or null when it may go as it came. A search of the bytes
  * decides first, because most conversations need no edit and parsing them would cost more than the whole request.
  */
-export function adaptMessages(document: JsonDocument, quirks: ChatQuirks): string | null {
-  const bytes = memberBytes(document, 'messages')
-  if (bytes === null || !needsEdit(toBuffer(bytes), quirks)) return null
-  const messages = memberValue(document, 'messages')
+export function adaptMessages(document: JsonDocument, quirks: ChatQuirks): BodyPieces | null {
+  const conversation = lookInto(document, 'messages')
+  if (conversation === null || !needsEdit(conversation.bytes, quirks)) return null
+  const messages = conversation.value()
   if (!Array.isArray(messages)) return null
-  return JSON.stringify(
-    messages.map((message) => (isRecord(message) ? adaptMessage(message, quirks) : message)),
-  )
+  const adapted = messages.map((message) => (isRecord(message) ? adaptMessage(message, quirks) : message))
+  return conversation.restore(JSON.stringify(adapted))
 }
 
 function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {

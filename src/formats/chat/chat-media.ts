@@ -27,17 +27,21 @@ export interface MediaWeight {
 }
 
 /** Adds up the media of parsed messages; anything of another shape weighs nothing and is left to the provider. */
-export function weighMedia(messages: readonly unknown[]): MediaWeight {
+export function weighMedia(
+  messages: readonly unknown[],
+  charactersOf: (text: string) => number = (text) => text.length,
+): MediaWeight {
+  const lengthOf = (value: unknown) => (typeof value === 'string' ? charactersOf(value) : 0)
   const total = { bytes: 0, tokens: 0, audioTokens: 0 }
   for (const message of messages) {
     const content = isRecord(message) ? message['content'] : null
     if (!Array.isArray(content)) continue
-    for (const part of content) addPart(total, part)
+    for (const part of content) addPart(total, part, lengthOf)
   }
   return total
 }
 
-function addPart(total: MediaWeight, part: unknown): void {
+function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) => number): void {
   if (!isRecord(part)) return
   const { image_url: image, input_audio: audio, file } = part
   if (image !== undefined) {
@@ -64,10 +68,6 @@ function addPart(total: MediaWeight, part: unknown): void {
 /** Base64 carries three bytes in four characters. */
 function tokensOf(encodedLength: number, bytesPerToken: number): number {
   return Math.ceil((encodedLength * 0.75) / bytesPerToken)
-}
-
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' ? value.length : 0
 }
 
 /** True for a JSON object, not for null or an array. */

@@ -1,7 +1,9 @@
-import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import type { JsonDocument, LeanJson, TextCall } from '../../canonical/call.ts'
+import { assert } from '../../core/assert.ts'
 import { memberParseBytesMax, messagesMax, sessionIdLengthMax } from '../../core/limits.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
@@ -11,6 +13,8 @@ import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShap
 export interface DecodeContext {
   /** The header `x-session-id`; counts only when the body has no `session_id`, and only then is it checked. */
   sessionIdHeader: string | null
+  /** The body without its longer texts, for one that must not be parsed whole. */
+  lean?: LeanJson | null
 }
 
 type FieldName = keyof typeof chatRequestShape
@@ -55,7 +59,7 @@ const capabilities: ReadonlySet<string> = new Set(
  * unknown members stay in the document. Large messages are checked for structure only. Throws `invalid_request`.
  */
 export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes)
+  const document = parseJsonDocument(bytes, context.lean)
   const fields = readFields(document)
   const messages = decodeMessages(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
@@ -143,12 +147,16 @@ function decodeMessages(document: JsonDocument): { tokens: number; audioTokens: 
     throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
   }
   if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
-  const mayHaveMedia = mayCarryMedia(bytes)
-  if (bytes.length > memberParseBytesMax && !mayHaveMedia)
+  const conversation = lookInto(document, 'messages')
+  assert(conversation, 'the messages are there')
+  const mayHaveMedia = mayCarryMedia(conversation.bytes)
+  if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
     return { tokens: estimateTokens(bytes), audioTokens: 0 }
-  const messages = memberValue(document, 'messages') as unknown[]
+  const messages = conversation.value() as unknown[]
   checkMessages(messages)
-  const media = mayHaveMedia ? weighMedia(messages) : { bytes: 0, tokens: 0, audioTokens: 0 }
+  const media = mayHaveMedia
+    ? weighMedia(messages, (text) => conversation.lengthOf(text))
+    : { bytes: 0, tokens: 0, audioTokens: 0 }
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
   return { tokens, audioTokens: media.audioTokens }
 }

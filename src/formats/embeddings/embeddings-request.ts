@@ -10,8 +10,8 @@ import {
   parseJsonDocument,
   skipSpace,
   skipValue,
-  toBuffer,
 } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { embeddingsRequestShape } from './embeddings-schema.ts'
@@ -37,7 +37,7 @@ const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
  * checked for structure only. Throws `invalid_request`.
  */
 export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
-  const document = parseJsonDocument(bytes)
+  const document = parseJsonDocument(bytes, context.lean)
   const fields = readFields(document)
   if (fields.model === undefined) {
     throw fieldError('model', 'is missing. Name a model, such as "openai/text-embedding-3-small".')
@@ -144,7 +144,7 @@ export function inputKindOf(document: JsonDocument): InputKind {
 
 /** How many inputs there are, and so vectors to expect: entries of a list, or one text or one row of token numbers. */
 export function countInputs(document: JsonDocument): number {
-  const bytes = toBuffer(memberBytes(document, 'input') ?? new Uint8Array())
+  const bytes = lookInto(document, 'input')?.bytes ?? Buffer.alloc(0)
   if (bytes[0] !== 0x5b) return 1
   let position = skipSpace(bytes, 1)
   if (isDigit(bytes[position])) return 1

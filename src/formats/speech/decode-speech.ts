@@ -1,4 +1,6 @@
-import type { SpeechCall } from '../../canonical/call.ts'
+import type { JsonDocument, SpeechCall } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { speechFieldBytesMax } from '../../core/limits.ts'
 import { choosePreferred } from '../accept.ts'
 import { parseField } from '../field-error.ts'
 import { parseJsonBody } from '../json-body.ts'
@@ -43,6 +45,22 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Spe
       wire.response_format === undefined && choosePreferred(headers.accept, mediaOfType, 'pcm') === 'wav',
     speed: wire.speed ?? 1,
     references: toReferences(wire.input_references ?? []),
+  }
+}
+
+/**
+ * Refuses a large request whose size is not that of its clips, before it is parsed: no provider speaks hours of text in
+ * one piece, and parsing megabytes of it would stall everybody. Throws `payload_too_large` that names the field.
+ */
+export function requireSpeakable({ members }: JsonDocument): void {
+  for (const [name, { valueStart, valueEnd }] of members) {
+    if (name === 'input_references' || valueEnd - valueStart <= speechFieldBytesMax) continue
+    const param = name.slice(0, 64)
+    throw new GatewayError(
+      'payload_too_large',
+      `"${param}" is larger than ${speechFieldBytesMax} bytes. Send less at once.`,
+      { param },
+    )
   }
 }
 

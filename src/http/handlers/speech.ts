@@ -1,6 +1,9 @@
-import { liveBodyBytesMax } from '../../core/limits.ts'
+import { leanBodyBytesMin, liveBodyBytesMax } from '../../core/limits.ts'
+import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
-import { decodeSpeechJson } from '../../formats/speech/decode-speech.ts'
+import { parseJsonDocument } from '../../formats/json-document.ts'
+import { leaveOutTexts } from '../../formats/lean-json.ts'
+import { decodeSpeechJson, requireSpeakable } from '../../formats/speech/decode-speech.ts'
 import type { HttpParts } from '../parts.ts'
 import { withPrincipal, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -17,6 +20,8 @@ export function speechRoute(parts: HttpParts): Route {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      if (bytes.length >= leanBodyBytesMin)
+        requireSpeakable(parseJsonDocument(bytes, await inTurns(leaveOutTexts(bytes))))
       const { headers } = exchange.request
       const call = decodeSpeechJson(bytes, {
         sessionId: headers.get('x-session-id'),

@@ -1,9 +1,11 @@
 import type { TextCall } from '../../canonical/call.ts'
-import { liveBodyBytesMax } from '../../core/limits.ts'
+import { leanBodyBytesMin, liveBodyBytesMax } from '../../core/limits.ts'
+import { inTurns } from '../../core/turns.ts'
 import { operations, type Operation } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { decodeChatRequest, type DecodeContext } from '../../formats/chat/chat-request.ts'
 import { decodeEmbeddingsRequest } from '../../formats/embeddings/embeddings-request.ts'
+import { leaveOutTexts } from '../../formats/lean-json.ts'
 import type { HttpParts } from '../parts.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -27,7 +29,9 @@ export function textRoutes(parts: HttpParts): Route[] {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      const call = decode(bytes, { sessionIdHeader: exchange.request.headers.get('x-session-id') })
+      const sessionIdHeader = exchange.request.headers.get('x-session-id')
+      const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+      const call = decode(bytes, { sessionIdHeader, lean })
       const outcome = await parts.executor.text(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),

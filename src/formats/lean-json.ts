@@ -1,0 +1,136 @@
+import type { BodyPieces } from '../canonical/body.ts'
+import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
+import { leanStepQuotes, leanTextBytesMin } from '../core/limits.ts'
+import { isEscaped, parseJsonText, toBuffer } from './json-document.ts'
+import { mark, writtenMark } from './held-texts.ts'
+
+const quote = 0x22
+const colon = 0x3a
+
+/**
+ * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall
+ * everybody, and nobody looks into what a prompt or a picture says. What is broken in a text stays for the provider to
+ * find, and what is broken around them is still broken in what is left.
+ */
+export function* leaveOutTexts(bytes: Uint8Array): Generator<void, LeanJson> {
+  const source = toBuffer(bytes)
+  const lean = new LeanWriter(source)
+  let start = -1
+  let position = 0
+  for (let seen = 1; ; seen += 1) {
+    const found = source.indexOf(quote, position)
+    if (found === -1) return lean.end()
+    position = found + 1
+    if (start === -1) start = found
+    else if (!isEscaped(source, found, start + 1)) {
+      lean.addText(start, found)
+      start = -1
+    }
+    if (seen % leanStepQuotes === 0) yield
+  }
+}
+
+/** Copies what is between the texts that are left out. */
+class LeanWriter {
+  readonly #source: Buffer
+  readonly #target: Buffer
+  readonly #texts: LeftOutText[] = []
+  #length = 0
+  #copied = 0
+  /** The string before: where it begins and ends, quotes included. */
+  #keyStart = 0
+  #keyEnd = 0
+
+  constructor(source: Buffer) {
+    this.#source = source
+    // A mark is shorter than any text that is left out, and memory that is not written costs nothing.
+    this.#target = Buffer.allocUnsafeSlow(source.length)
+  }
+
+  /** A string, by the positions of its quotes. */
+  addText(start: number, end: number): void {
+    if (end - start > leanTextBytesMin && !this.#isNeeded(start, end)) {
+      this.#copyUpTo(start + 1)
+      const index = this.#texts.length
+      this.#length += this.#target.write(`${writtenMark}${index}${writtenMark}`, this.#length, 'latin1')
+      this.#texts.push({ start: start + 1, end, leanEnd: this.#length })
+      this.#copied = end
+    }
+    this.#keyStart = start
+    this.#keyEnd = end + 1
+  }
+
+  end(): LeanJson {
+    this.#copyUpTo(this.#source.length)
+    return { bytes: this.#target.subarray(0, this.#length), texts: this.#texts }
+  }
+
+  #copyUpTo(end: number): void {
+    this.#length += this.#source.copy(this.#target, this.#length, this.#copied, end)
+  }
+
+  /** Names, and ids, which must stay equal to each other. */
+  #isNeeded(start: number, end: number): boolean {
+    const source = this.#source
+    if (/^\s*:/.test(source.toString('latin1', end + 1, end + 16))) return true
+    if (this.#keyEnd === 0 || start - this.#keyEnd > 16) return false
+    const between = source.toString('latin1', this.#keyEnd, start).trim()
+    const isValue = between.length === 1 && between.charCodeAt(0) === colon
+    return isValue && source.toString('latin1', this.#keyStart, this.#keyEnd).endsWith('id"')
+  }
+}
+
+/** A member as it can be looked into: without its longer texts, where the document is lean. */
+export class LookedInto {
+  readonly bytes: Buffer
+  readonly #name: string
+  readonly #document: JsonDocument
+
+  constructor(document: JsonDocument, name: string, bytes: Buffer) {
+    this.bytes = bytes
+    this.#name = name
+    this.#document = document
+  }
+
+  /** The value, marks in place of what was left out. Throws `invalid_request` naming the member. */
+  value(): unknown {
+    return parseJsonText(this.bytes, this.#name)
+  }
+
+  /** Characters of a text of the value; bytes where it was left out. */
+  lengthOf(text: string): number {
+    const { lean } = this.#document
+    return lean ? lengthOf(text, lean) : text.length
+  }
+
+  /** JSON that was made of the value, whole again. */
+  restore(json: string): BodyPieces {
+    const { lean, bytes } = this.#document
+    return lean ? restore(json, bytes, lean) : [json]
+  }
+}
+
+/** Null when the document has no such member. */
+export function lookInto(document: JsonDocument, name: string): LookedInto | null {
+  const { bytes, members } = document.lean ?? document
+  const member = members.get(name)
+  if (member === undefined) return null
+  return new LookedInto(document, name, toBuffer(bytes.subarray(member.valueStart, member.valueEnd)))
+}
+
+function lengthOf(text: string, { texts }: LeanJson): number {
+  if (!text.includes(mark)) return text.length
+  let length = 0
+  for (const [index, part] of text.split(mark).entries()) {
+    const left = index % 2 === 1 ? texts[Number(part)] : undefined
+    length += left ? left.end - left.start : part.length
+  }
+  return length
+}
+
+function restore(json: string, source: Uint8Array, { texts }: LeanJson): BodyPieces {
+  return json.split(writtenMark).map((part, index) => {
+    const left = index % 2 === 1 ? texts[Number(part)] : undefined
+    return left ? source.subarray(left.start, left.end) : part
+  })
+}
