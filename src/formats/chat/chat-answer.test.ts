@@ -37,6 +37,42 @@ function failureOf(wire: unknown): GatewayError {
 }
 
 describe('a whole chat answer', () => {
+  test('whose only choice is an error is that failure', () => {
+    const failed = {
+      finish_reason: 'error',
+      error: { code: 429, message: 'key sk-operator-1234567 is limited' },
+    }
+    expect(failureOf(answer({ content: '' }, {}, failed)).type).toBe('upstream_rate_limited')
+  })
+
+  test('that broke off in an error keeps what was said, in our words', () => {
+    const failed = { finish_reason: 'error', error: { code: 502, message: 'host 10.0.0.1 is down' } }
+    const { body } = decode(answer({ content: 'half' }, {}, failed))
+    expect(body.choices[0]).toMatchObject({
+      message: { content: 'half' },
+      finish_reason: 'error',
+      error: { code: 502, message: 'The provider failed to answer.' },
+    })
+    expect(JSON.stringify(body)).not.toContain('10.0.0.1')
+  })
+
+  test('without a word and without a reason has no piece that anybody would pay for', () => {
+    expect(decode(answer({ content: '' }, {}, { finish_reason: null })).reading.outputPieces).toBe(0)
+    const images = [{ type: 'image_url', image_url: { url: 'data:,' } }]
+    for (const said of [{ content: 'a' }, { content: null, images }, { content: null, audio: { id: 'a' } }])
+      expect(decode(answer(said, {}, { finish_reason: null })).reading.outputPieces).toBe(1)
+  })
+
+  test('says nothing of what another gateway said about its own routes', () => {
+    const theirs = { attempt: 1, endpoints: { available: [{ provider: 'theirs' }] } }
+    const { body } = decode(
+      answer({ content: 'a' }, { openrouter_metadata: theirs, headrace_metadata: theirs, user_id: 'org_x' }),
+    )
+    expect(body).not.toHaveProperty('openrouter_metadata')
+    expect(body).not.toHaveProperty('headrace_metadata')
+    expect(body).not.toHaveProperty('user_id')
+  })
+
   test('gets everything the contract requires, and the charge', () => {
     const { body } = decode(answer({ content: 'hi' }))
     expect(body).toEqual({

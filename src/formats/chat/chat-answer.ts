@@ -71,6 +71,9 @@ function decodeWire(
   if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
   const reading = startReading(wire)
   const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading, texts))
+  const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
+  // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
+  if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'])
   const read = readChatUsage(wire['usage'], quirks)
   reading.usage = read?.usage ?? null
   reading.mediaTokens = read && mediaTokensOf(read)
@@ -106,10 +109,9 @@ function encodeAnswer(
     system_fingerprint: wire['system_fingerprint'] ?? null,
     choices,
     usage,
-    ...showMetadata(charge),
   }
   for (const name of upstreamOnlyMembers) delete body[name]
-  return JSON.stringify(body)
+  return JSON.stringify(Object.assign(body, showMetadata(charge)))
 }
 
 function parseAnswer(json: string): Record<string, unknown> {
@@ -169,8 +171,10 @@ function toChoice(
   const finishReason = native === null ? null : toFinishReason(native, Array.isArray(message['tool_calls']))
   reading.finishReason ??= finishReason
   reading.nativeFinishReason ??= native
-  reading.outputBytes += outputBytesOf(message, texts.bytesOf)
-  reading.outputPieces += 1
+  const bytes = outputBytesOf(message, texts.bytesOf)
+  reading.outputBytes += bytes
+  if (bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined)
+    reading.outputPieces += 1
   return {
     ...wire,
     index: readCount(wire['index']) ?? index,
@@ -178,6 +182,16 @@ function toChoice(
     finish_reason: finishReason,
     native_finish_reason: native,
     logprobs: toLogprobs(wire['logprobs']),
+    ...(isRecord(wire['error']) ? { error: showError(readReportedError(wire['error'])) } : {}),
+  }
+}
+
+/** An error object as callers see it, in an answer or a stream that had begun. */
+export function showError(error: GatewayError): Record<string, unknown> {
+  return {
+    code: error.status,
+    message: error.message,
+    metadata: { ...error.metadata, error_type: error.contractType },
   }
 }
 
@@ -202,8 +216,12 @@ function toToolCall(wire: unknown, index: number): unknown {
     ...wire,
     index,
     id: typeof wire['id'] === 'string' ? wire['id'] : `call_${index}`,
-    type: wire['type'] ?? 'function',
-    ...(isRecord(called) ? { function: { ...called, arguments: toArguments(called['arguments']) } } : {}),
+    type: wire['type'] || 'function',
+    ...(isRecord(called)
+      ? {
+          function: { ...called, name: called['name'] ?? '', arguments: toArguments(called['arguments']) },
+        }
+      : {}),
   }
 }
 

@@ -41,7 +41,7 @@ export function readNativeReason(choice: Readonly<Record<string, unknown>>): str
 
 /**
  * Brings a message or delta into the contract's form, in place: content as a string, reasoning under `reasoning`, and
- * content parts of reasoning models taken apart.
+ * content parts of reasoning models taken apart; a role other than the assistant's, and null where nothing may be, left out.
  */
 export function normalizeMessage(message: Record<string, unknown>): void {
   if (message['reasoning_content'] !== undefined) {
@@ -51,7 +51,12 @@ export function normalizeMessage(message: Record<string, unknown>): void {
     delete message['reasoning_content']
   }
   if (Array.isArray(message['content'])) takeApart(message, message['content'])
+  for (const name of neverNull) if (message[name] === null) delete message[name]
+  if (message['role'] !== undefined && message['role'] !== 'assistant') delete message['role']
 }
+
+/** Members that are there or not. Servers that write every field of an object write them as null, and clients refuse that. */
+const neverNull = ['reasoning_details', 'audio', 'images', 'annotations', 'name', 'function_call'] as const
 
 function takeApart(message: Record<string, unknown>, parts: readonly unknown[]): void {
   let text = ''
@@ -101,8 +106,15 @@ function byteLength(text: string): number {
   return Buffer.byteLength(text)
 }
 
-/** Members that tell of the operator's account or of nothing a caller knows; never shown. */
+/**
+ * Members that tell of the operator's account or of nothing a caller knows, and what another gateway says of its own
+ * routes; never shown.
+ */
 export const upstreamOnlyMembers = [
+  'headrace_metadata',
+  'openrouter_metadata',
+  'user_id',
+  'error',
   'x_groq',
   'usage_breakdown',
   'prompt_token_ids',

@@ -69,14 +69,14 @@ function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState
   const index = state.toolIndexes.indexOf(id, readCount(wire['index']))
   const call: Record<string, unknown> = { ...wire, index }
   if (id === null) delete call['id']
-  if (call['type'] === null) delete call['type']
+  if (call['type'] === null || call['type'] === '') delete call['type']
   const called = wire['function']
   if (isRecord(called)) {
     const shown: Record<string, unknown> = { ...called }
     if (shown['name'] === null) delete shown['name']
     if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
     call['function'] = shown
-  }
+  } else delete call['function']
   return call
 }
 

@@ -385,6 +385,17 @@ describe('a stream that breaks', () => {
     expect(failureOf(overloaded).type).toBe('provider_overloaded')
   })
 
+  test('within a choice is one all the same', () => {
+    const choices = [
+      { index: 0, delta: { content: '' }, finish_reason: 'error', error: { code: 429, message: 'x' } },
+    ]
+    const { rewriter } = runStream(
+      createChatStream(testContext, chatQuirks()),
+      streamOf([{ id: 'c', choices }]),
+    )
+    expect(rewriter.failure?.type).toBe('upstream_rate_limited')
+  })
+
   test('before it began, by an error that is no event stream at all, says which', () => {
     const body = JSON.stringify({ error: { message: 'Overloaded', type: 'overloaded_error' } }, null, 2)
     for (const bytes of [body, `${body}\n\n`]) {

@@ -19,7 +19,7 @@ import {
   type ByteText,
 } from '../sse.ts'
 import { readReportedError } from '../upstream-errors.ts'
-import { startReading, stringOrNull, tierOf } from './chat-answer.ts'
+import { showError, startReading, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
 import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
@@ -113,11 +113,7 @@ class ChatStream implements StreamRewriter {
     return toBytes(
       encodeFrame({
         ...this.#identity(),
-        error: {
-          code: error.status,
-          message: error.message,
-          metadata: { ...error.metadata, error_type: error.contractType },
-        },
+        error: showError(error),
         choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
       }),
     )
@@ -226,6 +222,10 @@ class ChatStream implements StreamRewriter {
     let mayLearn = choices.length === 1
     let slot: TextSlot | null = null
     for (const wireChoice of choices) {
+      if (isRecord(wireChoice['error'])) {
+        this.#fail(readReportedError(wireChoice['error']))
+        return ''
+      }
       const index = readCount(wireChoice['index']) ?? 0
       const state = this.#choiceAt(index)
       const { choice, delta, beganToolCall } = toShownChoice(wireChoice, index, state)

@@ -131,6 +131,50 @@ describe('the @openrouter/sdk package', () => {
     expect(result).toMatchObject({ id: 'gen-1-abc', systemFingerprint: null, usage: { promptTokens: 9 } })
   })
 
+  // As servers write that give every field of an object, used or not.
+  test('accepts what writes null wherever there is nothing', async () => {
+    const nothing = { role: null, refusal: null, reasoning: null, reasoning_details: null, audio: null }
+    const rest = { tool_calls: null, function_call: null, annotations: null, images: null, name: null }
+    const nulls = { error: null, service_tier: null, system_fingerprint: null, openrouter_metadata: null }
+    const called = { index: 0, id: 'a', type: '', function: { name: 'f', arguments: null } }
+    const chunks = [
+      {
+        ...base,
+        ...nulls,
+        choices: [{ index: 0, delta: { ...nothing, ...rest, content: 'a' }, finish_reason: null }],
+      },
+      {
+        ...base,
+        ...nulls,
+        choices: [{ index: 0, delta: { ...nothing, ...rest, tool_calls: [called] }, logprobs: null }],
+      },
+      {
+        ...base,
+        ...nulls,
+        choices: [{ index: 0, delta: { role: '', tool_calls: [{ index: 0, function: null }] } }],
+      },
+      chunk({ ...nothing, ...rest, content: null }, 'stop'),
+    ]
+    const rewriter = createChatStream(testContext, chatQuirks())
+    const shown = rewriter.push(streamOf(chunks)) ?? ''
+    rewriter.end()
+    const body = joinPieces([shown, rewriter.encodeEnding(testCharge)])
+    const events = () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    const stream = await clientFor(events).chat.send({ chatRequest: { model: 'm', messages, stream: true } })
+    if (!(Symbol.asyncIterator in stream)) throw new Error('it is not a stream')
+    for await (const part of stream) expect(part.choices[0]?.index).toBe(0)
+
+    const message = { ...nothing, ...rest, content: null, tool_calls: [called] }
+    const wire = { ...nulls, choices: [{ index: 0, message, finish_reason: 'stop' }], usage }
+    const answer = decodeChatAnswer(new TextEncoder().encode(JSON.stringify(wire)), testContext, chatQuirks())
+    const json = () =>
+      new Response(textOf(answer.encode(testCharge)), { headers: { 'content-type': 'application/json' } })
+    const result = await clientFor(json).chat.send({ chatRequest: { model: 'm', messages, stream: false } })
+    expect(result).toMatchObject({
+      choices: [{ finishReason: 'tool_calls', message: { role: 'assistant' } }],
+    })
+  })
+
   test('accepts every chunk of a stream', async () => {
     const stream = await clientFor(streamed).chat.send({
       chatRequest: { model: 'm', messages, stream: true },
