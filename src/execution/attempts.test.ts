@@ -14,13 +14,13 @@ import { operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 
-function endpoint(name: string): Endpoint {
+function endpoint(name: string, model = 'a/m'): Endpoint {
   const { deployment, ...rest } = endpointOf('speech', {})
   return {
     ...rest,
     id: `${name}/m`,
     deployment: { ...deployment, id: name, provider: name, providerName: name },
-    model: 'a/m',
+    model,
     upstreamModel: 'm',
   }
 }
@@ -165,6 +165,19 @@ test('what the caller did wrong is not tried elsewhere', async () => {
   expect([tries, (thrown as GatewayError).type]).toEqual([1, 'invalid_request'])
 })
 
+test('what a model refuses is tried on the next model, and on no other endpoint of the same', async () => {
+  const { parts, state } = setUp()
+  const endpoints = [endpoint('a'), endpoint('b'), endpoint('c', 'a/other'), endpoint('d', 'a/third')]
+  const tried: string[] = []
+  const answered = await firstToAnswer(endpoints, state, parts, ({ deployment }) => {
+    tried.push(deployment.id)
+    if (deployment.id === 'd') return Promise.resolve('answer')
+    return Promise.reject(failing('content_policy_violation', { retryElsewhere: false, retrySame: false }))
+  })
+  expect(answered.value).toBe('answer')
+  expect(tried).toEqual(['a', 'c', 'd'])
+})
+
 test('what one endpoint cannot be sent is tried on the next', async () => {
   const { parts, state } = setUp()
   const [one, two] = [endpoint('one'), endpoint('two')]
@@ -191,7 +204,7 @@ test('a caller who leaves ends the attempts, and no provider is blamed', async (
 
 test('all attempts together are bounded, and the error names those before it', async () => {
   const { parts, state } = setUp()
-  const endpoints = ['a', 'b', 'c', 'd', 'e'].map(endpoint)
+  const endpoints = ['a', 'b', 'c', 'd', 'e'].map((name) => endpoint(name))
   let tries = 0
   const thrown = await firstToAnswer(endpoints, state, parts, () => {
     tries += 1

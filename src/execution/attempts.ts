@@ -120,10 +120,18 @@ class Rounds {
     const { signal } = this.#state.scope
     const isOver = signal.aborted || this.#state.remainingMs() <= 0
     if (isOver || this.#state.attempts.length >= attemptsMax) return undefined
+    if (this.#last?.retryElsewhere === false) return this.#nextModel()
     this.#index += 1
-    const fresh = this.#endpoints[this.#index]
-    if (fresh) return this.#last?.retryElsewhere ? fresh : undefined
-    return this.#nextAgain()
+    return this.#endpoints[this.#index] ?? this.#nextAgain()
+  }
+
+  /** What one endpoint of a model refuses all of them do; whoever names fallback models wants the next one asked. */
+  #nextModel(): Endpoint | undefined {
+    const refused = this.#endpoints[this.#index]?.model
+    const next = this.#endpoints.findIndex(({ model }, index) => index > this.#index && model !== refused)
+    if (next === -1) return undefined
+    this.#index = next
+    return this.#endpoints[next]
   }
 
   /** The endpoint that may be tried again soonest; none when its wait is longer than a caller would sit through. */

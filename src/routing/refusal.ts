@@ -31,7 +31,7 @@ export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): G
       return new GatewayError(
         'no_healthy_endpoint',
         `Every provider of ${model} refuses the gateway's credential or has no quota left for it. The operator has to see to it.`,
-        { metadata, retryAfterSeconds: retryAfter(refused) },
+        { metadata, retryAfterSeconds: retryAfter(refused, excluded) },
       )
     case 'variant':
       return new GatewayError(
@@ -131,7 +131,9 @@ function preferenceMessage({ model, candidates, filter }: Refused, step: Exclusi
   }
 }
 
-function retryAfter({ candidates, health }: Refused): number {
-  const waitsMs = candidates.map((endpoint) => health.waitMsOf(endpoint))
+/** Only those that the caller would be let to count: another one may be well, and will be refused again all the same. */
+function retryAfter({ candidates, health }: Refused, excluded: readonly Exclusion[]): number {
+  const out = new Set(excluded.flatMap(({ step, endpointId }) => (step === 'credential' ? [endpointId] : [])))
+  const waitsMs = candidates.filter(({ id }) => out.has(id)).map((endpoint) => health.waitMsOf(endpoint))
   return Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000))
 }

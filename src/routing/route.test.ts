@@ -385,6 +385,8 @@ describe('refusals', () => {
     const { request, namesOf, health, endpoint, clock } = setUp(providers)
     health.recordFailure(endpoint('a'), { ...failure, credentialFault: true })
     expect(namesOf()).toEqual(['b'])
+    const alone = refusalOf(request({ only: ['a'] }))
+    expect(alone).toMatchObject({ status: 503, retryAfterSeconds: credentialRetryMs / 1000 })
     health.recordFailure(endpoint('b'), { ...failure, credentialFault: true })
     expect(refusalOf(request())).toMatchObject({ status: 503, retryAfterSeconds: credentialRetryMs / 1000 })
     // A spent quota puts a deployment out just the same.
