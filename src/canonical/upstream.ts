@@ -64,8 +64,10 @@ export interface ShownCharge {
   promptNanocredits: bigint
   completionNanocredits: bigint
   isByok: boolean
-  /** Usage to show where the upstream gave none. */
+  /** Usage that was charged: to show where the upstream gave none. */
   usage: Usage
+  /** The upstream's own figures were missing or not believed, so that the charged ones are to be shown. */
+  isEstimated: boolean
   /** The `headrace_metadata` object, or null when none is due. */
   metadata: Readonly<Record<string, unknown>> | null
   /** True when the caller also asked for the same object as `openrouter_metadata`. */

@@ -181,6 +181,7 @@ export class CallState {
         completionNanocredits: charge.completionNanocredits,
         isByok: false,
         usage: metered.usage,
+        isEstimated: metered.source === 'estimated',
         metadata: this.metadata(endpoint),
         metadataAlias: this.scope.metadata === 'openrouter',
       },

@@ -63,6 +63,14 @@ describe('a whole chat answer', () => {
       expect(decode(answer(said, {}, { finish_reason: null })).reading.outputPieces).toBe(1)
   })
 
+  test('shows the counts that were charged where the provider’s were not believed', () => {
+    const zero = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    const bytes = new TextEncoder().encode(JSON.stringify(answer({ content: 'a' }, { usage: zero })))
+    const decoded = decodeChatAnswer(bytes, testContext, chatQuirks())
+    const body = JSON.parse(textOf(decoded.encode({ ...testCharge, isEstimated: true })))
+    expect(body.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
+  })
+
   test('says nothing of what another gateway said about its own routes', () => {
     const theirs = { attempt: 1, endpoints: { available: [{ provider: 'theirs' }] } }
     const { body } = decode(

@@ -23,6 +23,7 @@ export const testCharge: ShownCharge = {
   completionNanocredits: 20n,
   isByok: false,
   usage: { ...noUsage, inputTokens: 3, outputTokens: 4 },
+  isEstimated: false,
   metadata: null,
   metadataAlias: false,
 }

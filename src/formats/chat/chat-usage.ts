@@ -109,8 +109,9 @@ function readCost(value: unknown): bigint | null {
   }
 }
 
-/** The caller's `usage` object: the provider's counts, else those charged by, and the charge. */
-export function showChatUsage(read: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
+/** The caller's `usage` object: the provider's counts where they were charged by, else those that were, and the charge. */
+export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
+  const read = charge.isEstimated ? null : reported
   const usage = read?.usage ?? charge.usage
   const promptDetails: Record<string, number> = {
     cached_tokens: usage.cachedInputTokens,

@@ -140,7 +140,8 @@ export function decodeEmbeddingsAnswer(
   return {
     reading,
     encode(charge) {
-      const promptTokens = (reading.usage ?? charge.usage).inputTokens
+      const reported = charge.isEstimated ? null : reading.usage
+      const promptTokens = (reported ?? charge.usage).inputTokens
       const rest = JSON.stringify({
         model: context.model,
         id: context.generationId,

@@ -448,6 +448,7 @@ describe('what the caller gets', () => {
     isByok: false,
     usage: { ...noUsage, audioMilliseconds: 9_200 },
     metadata: null,
+    isEstimated: false,
     metadataAlias: false,
   }
   const usage = { cost: 0.00092, input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: 9.2 }
