@@ -8,6 +8,7 @@ import { systemClock } from '../core/clock.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
+import { createStickyRoutes } from '../routing/sticky.ts'
 import { AttemptFailed, firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { operations } from './operations.ts'
@@ -45,21 +46,23 @@ const call: SpeechCall = {
   references: [],
 }
 
-function setUp(signal = new AbortController().signal) {
+function setUp(signal = new AbortController().signal, sessionId: string | null = null) {
   const parts = {
     clock: systemClock,
     learning: createLearning(),
     health: createHealth({ clock: systemClock }),
     limiter: createLimiter({ clock: systemClock }),
+    sticky: createStickyRoutes({ clock: systemClock }),
   } as unknown as ExecutionParts
   const scope = {
+    principal: { organizationId: 'org_1' },
     signal,
     priority: 'live',
     metadata: 'none',
     batch: null,
     facts: noFacts(),
   } as unknown as RequestScope
-  return { parts, state: new CallState(call, scope, parts) }
+  return { parts, state: new CallState({ ...call, sessionId }, scope, parts) }
 }
 
 function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptFailed {
@@ -212,4 +215,22 @@ test('all attempts together are bounded, and the error names those before it', a
   }).catch((error: unknown) => error)
   expect(tries).toBe(6)
   expect((thrown as GatewayError).metadata?.['previous_errors']).toHaveLength(6)
+})
+
+test('a conversation leaves the endpoint that failed it, and no other one', async () => {
+  const { parts, state } = setUp(undefined, 's')
+  const { sticky } = parts
+  const conversation = { organizationId: 'org_1', model: 'a/m', key: 's' }
+  const fail = (type: ErrorType) =>
+    firstToAnswer([endpoint('a')], state, parts, () =>
+      Promise.reject(failing(type, { retryElsewhere: false, retrySame: false })),
+    ).catch(() => undefined)
+  sticky.remember(conversation, 'b/m')
+  await fail('provider_failed')
+  expect(sticky.endpointOf(conversation)).toBe('b/m')
+  sticky.remember(conversation, 'a/m')
+  await fail('invalid_request')
+  expect(sticky.endpointOf(conversation)).toBe('a/m')
+  await fail('provider_failed')
+  expect(sticky.endpointOf(conversation)).toBeNull()
 })

@@ -59,7 +59,10 @@ export async function firstToAnswer<T>(
       attempt.errorType = failure.error.type
       state.releasePermit(capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
-      if (!state.scope.signal.aborted) parts.health.recordFailure(endpoint, failure)
+      if (!state.scope.signal.aborted) {
+        parts.health.recordFailure(endpoint, failure)
+        state.releaseConversation(endpoint, failure)
+      }
       rounds.failed(endpoint, failure)
     }
   }

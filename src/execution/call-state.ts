@@ -4,7 +4,7 @@ import { chargeOf } from '../billing/price.ts'
 import type { Call } from '../canonical/call.ts'
 import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
-import type { AnswerContext } from '../canonical/upstream.ts'
+import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallOutcome, Permit } from '../routing/limiter.ts'
@@ -224,6 +224,14 @@ export class CallState {
     })
     const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
     if (conversation) sticky.remember(conversation, endpoint.id)
+  }
+
+  /** The endpoint this conversation stuck to has failed, not the caller: its next call is routed freely. */
+  releaseConversation(endpoint: Endpoint, { error }: UpstreamFailure): void {
+    if (error.status < 500 && error.type !== 'upstream_rate_limited') return
+    const { sticky } = this.#parts
+    const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
+    if (conversation && sticky.endpointOf(conversation) === endpoint.id) sticky.release(conversation)
   }
 
   #note(row: CaptureRow, endpoint: Endpoint): void {
