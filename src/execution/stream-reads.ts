@@ -25,7 +25,10 @@ export class StreamReads {
   readonly #source: StreamSource
   /** A read that was begun and not taken. */
   #begun: Promise<BodyRead> | null = null
-  #saidAtMs: number | null = null
+  /** When the last of the output came, and how much it was then. */
+  #saidAtMs = 0
+  #saidBytes = -1
+  #goesOn = false
 
   constructor(source: StreamSource) {
     this.#source = source
@@ -68,8 +71,14 @@ export class StreamReads {
 
   async #nextInTime(): Promise<BodyRead> {
     const { body, rewriter } = this.#source
-    this.#saidAtMs ??= performance.now()
-    const waitMs = rewriter.reading().usage === null ? streamUsageWaitMs : streamEndWaitMs
+    const { usage, outputBytes } = rewriter.reading()
+    // Some providers give a finish reason with every word: then the last word counts, and none of them is the last for sure.
+    if (outputBytes !== this.#saidBytes) {
+      this.#goesOn = this.#saidBytes >= 0
+      this.#saidBytes = outputBytes
+      this.#saidAtMs = performance.now()
+    }
+    const waitMs = usage === null || this.#goesOn ? streamUsageWaitMs : streamEndWaitMs
     const { promise: late, resolve } = Promise.withResolvers<BodyRead>()
     const alarm = alarms.set(this.#saidAtMs + waitMs - performance.now(), () => resolve(ended))
     const read = await Promise.race([this.#take(), late]).finally(() => alarms.callOff(alarm))

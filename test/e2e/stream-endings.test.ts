@@ -35,12 +35,15 @@ const said = [frame({ role: 'assistant', content: 'one ' }), frame({ content: 't
 const done = 'data: [DONE]\n\n'
 const usageFrame = `data: ${JSON.stringify({ id: 'chatcmpl-1', choices: [], usage })}\n\n`
 
-/** Frames with pauses between them, `pause` a longer one; then the body ends, breaks, or stays open. */
+const rests: Readonly<Record<string, number>> = { rest: 600, pause: 1_500 }
+
+/** Frames with pauses between them, `rest` and `pause` longer ones; then the body ends, breaks, or stays open. */
 function slowly(frames: readonly string[], ending: 'end' | 'break' | 'stay'): Response {
   async function* body() {
     for (const text of frames) {
-      if (text !== 'pause') yield Buffer.from(text)
-      await Bun.sleep(text === 'pause' ? 1_500 : 40)
+      const restMs = rests[text]
+      if (restMs === undefined) yield Buffer.from(text)
+      await Bun.sleep(restMs ?? 40)
     }
     if (ending === 'break') throw new Error('broken off')
     if (ending === 'stay') await Bun.sleep(8_000)
@@ -107,6 +110,17 @@ test('a stream without a terminator is over once its finish and its usage are he
 test('usage that comes later than that is still waited for', async () => {
   upstream.answer(() => slowly([...said, frame({}, 'stop'), 'pause', usageFrame], 'stay'))
   await expectWhole(await ask())
+})
+
+test('words that go on after a finish reason are waited for anew', async () => {
+  const words = ['three ', 'four ', 'five '].flatMap((content) => [
+    'rest',
+    frame({ content }, 'stop', { usage }),
+  ])
+  upstream.answer(() => slowly([...said, frame({}, 'stop', { usage }), ...words, done], 'end'))
+  const answer = await ask()
+  expect(answer.text).toContain('five')
+  await expectWhole(answer)
 })
 
 test('an answer that comes in one piece needs no end of its connection either', async () => {
