@@ -195,6 +195,8 @@ export const jsonDepthMax = 200
 export const jsonMembersMax = 500
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
+/** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */
+export const memberPassedBytesMax = 524_288
 /**
  * Of a request body that is parsed whole, everything but texts of 4 kB and more: those are only copied, but millions of
  * small values would stall everybody while they are made.

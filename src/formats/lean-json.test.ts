@@ -125,6 +125,19 @@ describe('a large chat request', () => {
     }
   })
 
+  test('is large because of what is passed on unread, and of nothing that is read', () => {
+    const huge = 'x'.repeat(1_000_000)
+    const decodeWith = (more: object) => {
+      const json = bytesOf(JSON.stringify({ ...body, ...more }))
+      return () => decodeChatRequest(json, { sessionIdHeader: null, lean: lean(json).lean })
+    }
+    const tools = [{ type: 'function', function: { name: 'f', description: huge } }]
+    expect(decodeWith({ tools, prediction: { type: 'content', content: huge } })).not.toThrow()
+    const schema = { type: 'json_schema', json_schema: { name: 's', schema: { description: huge } } }
+    expect(decodeWith({ response_format: schema })).toThrow('"response_format" must be at most')
+    expect(decodeWith({ user: huge })).toThrow('"user" must be at most')
+  })
+
   test('is refused for what is wrong with its messages', () => {
     for (const [index, message] of [
       { role: 'bot', content: long },

@@ -1,6 +1,11 @@
 import type { JsonDocument, LeanJson, TextCall } from '../../canonical/call.ts'
 import { assert } from '../../core/assert.ts'
-import { memberParseBytesMax, messagesMax, sessionIdLengthMax } from '../../core/limits.ts'
+import {
+  memberParseBytesMax,
+  memberPassedBytesMax,
+  messagesMax,
+  sessionIdLengthMax,
+} from '../../core/limits.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
@@ -21,6 +26,9 @@ type FieldName = keyof typeof chatRequestShape
 
 /** Read by hand: the first is checked without building values when it is large, the second has its own parser. */
 const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
+
+/** What may be as large as the body: it is passed on, and nothing of it decides how. */
+const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'prediction'])
 
 /** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
 const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'debug', 'stop_server_tools_when'] as const
@@ -110,6 +118,8 @@ function readFields(document: JsonDocument): Fields {
     if (readApart.has(name) || !isFieldName(name)) continue
     if (member.valueEnd - member.valueStart > memberParseBytesMax) {
       if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+      if (member.valueEnd - member.valueStart > memberPassedBytesMax && !neverParsed.has(name))
+        throw fieldError(name, `must be at most ${memberPassedBytesMax} bytes.`)
       continue
     }
     fields[name] = parseField<unknown>(chatRequestShape[name], name, memberValue(document, name))
