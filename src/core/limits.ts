@@ -207,7 +207,7 @@ export const speechFieldBytesMax = 1_000_000
 /** Entries of a list in an audio request that is bounded no closer by the contract. */
 export const audioListMax = 100
 /** A request body from this length on is looked into without its longer texts, those from this length on, in steps of so many quotes. */
-export const leanBodyBytesMin = 1_000_000
+export const leanBodyBytesMin = 2_000_000
 export const leanTextBytesMin = 256
 export const leanStepQuotes = 4_096
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */

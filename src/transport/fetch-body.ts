@@ -59,8 +59,8 @@ export class FetchBodies {
   #shared = Buffer.alloc(0)
 
   /**
-   * A body as `fetch` takes it; null for one that is too large for it and is to be streamed. It must be handed to `fetch` at once, before anything else runs: the next body is
-   * written over it. By its standard `fetch` copies what it is given before it returns, and a test holds it to that.
+   * A body as `fetch` takes it; null for one that is too large for it and is to be streamed. It must be handed to `fetch`
+   * at once, before anything else runs: the next body is written over it. By its standard `fetch` copies what it is given before it returns, and a test holds it to that.
    */
   take(pieces: BodyPieces): Uint8Array<ArrayBuffer> | null {
     const length = lengthOfPieces(pieces)

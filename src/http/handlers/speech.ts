@@ -1,4 +1,4 @@
-import { leanBodyBytesMin, liveBodyBytesMax } from '../../core/limits.ts'
+import { liveBodyBytesMax, speechFieldBytesMax } from '../../core/limits.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import { parseJsonDocument } from '../../formats/json-document.ts'
@@ -20,7 +20,7 @@ export function speechRoute(parts: HttpParts): Route {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      if (bytes.length >= leanBodyBytesMin)
+      if (bytes.length > speechFieldBytesMax)
         requireSpeakable(parseJsonDocument(bytes, await inTurns(leaveOutTexts(bytes))))
       const { headers } = exchange.request
       const call = decodeSpeechJson(bytes, {
