@@ -51,6 +51,8 @@ async function speech(name: string, args: string[]): Promise<Uint8Array> {
 const containers: [string, string[]][] = [
   ['a.wav', []],
   ['float.wav', ['-c:a', 'pcm_f32le', '-ar', '48000']],
+  ['microsoft-adpcm.wav', ['-c:a', 'adpcm_ms', '-ar', '22050']],
+  ['ima-adpcm.wav', ['-c:a', 'adpcm_ima_wav', '-ar', '22050', '-ac', '2']],
   ['a.mp3', ['-b:a', '64k']],
   ['vbr.mp3', ['-q:a', '7']],
   ['noheader.mp3', ['-q:a', '7', '-write_xing', '0']],
@@ -58,7 +60,9 @@ const containers: [string, string[]][] = [
   ['a.flac', []],
   ['a.ogg', ['-c:a', 'libvorbis']],
   ['opus.ogg', ['-c:a', 'libopus']],
+  ['flac.ogg', ['-c:a', 'flac']],
   ['a.m4a', ['-c:a', 'aac']],
+  ['quicktime.m4a', ['-c:a', 'aac', '-f', 'mov']],
   ['fast.m4a', ['-c:a', 'aac', '-movflags', '+faststart']],
   ['fragments.m4a', ['-c:a', 'aac', '-movflags', 'frag_keyframe+empty_moov', '-frag_duration', '1000000']],
   ['a.webm', ['-c:a', 'libopus']],
@@ -81,6 +85,22 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
     },
     20_000,
   )
+
+  test('is found in sound whose samples hardly become fewer', async () => {
+    const target = join(folder, 'noise.ogg')
+    const noise = [
+      '-f',
+      'lavfi',
+      '-i',
+      'aevalsrc=2*random(0)-1|2*random(1)-1:s=96000:d=5',
+      '-sample_fmt',
+      's32',
+    ]
+    await run('ffmpeg', '-y', '-loglevel', 'error', ...noise, '-c:a', 'flac', '-f', 'ogg', target)
+    const stored = await store(new Uint8Array(await Bun.file(target).arrayBuffer()))
+    expect(await measureDuration({ format: 'ogg', stored })).toBe(5_000)
+    await stored.dispose()
+  })
 
   test('is found in headerless samples by their number', async () => {
     const bytes = await speech('a.raw', ['-f', 's16le', '-ar', '16000', '-ac', '1'])

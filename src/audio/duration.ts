@@ -2,6 +2,7 @@ import { pcmInputRate, type LocalAudio } from '../canonical/audio.ts'
 import { audioDurationMsMax, durationReadsMax, durationWalkReadsMax } from '../core/limits.ts'
 import { BoundedBlob } from './bounded-blob.ts'
 import { leastDuration, type LeastDuration } from './least-duration.ts'
+import { measureMp4 } from './mp4-duration.ts'
 import { measureOgg } from './ogg-duration.ts'
 import { sniffFormat } from './sniff.ts'
 import { measureWav } from './wav-duration.ts'
@@ -17,7 +18,11 @@ export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored
   if (audio.format === 'pcm' && format === 'pcm') return pcmMilliseconds(stored.sizeBytes)
   const blob = new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
   try {
-    const seconds = (await measureDirectly(format, blob)) ?? (await measureByParser(blob))
+    const seconds =
+      (await measureDirectly(format, blob)) ??
+      (await measureByParser(blob)) ??
+      // The parser takes QuickTime's tracks for something else than sound.
+      (format === 'm4a' ? await measureMp4(blob) : null)
     if (seconds === null) return null
     // On bytes of its own: what the parser read for its answer is no reason to believe it.
     const again = new BoundedBlob(stored.blob(), stored.sizeBytes, durationWalkReadsMax)

@@ -42,6 +42,7 @@ export async function leastDuration(format: string, blob: BoundedBlob): Promise<
   const head = await blob.read(0, 64)
   if (inner === 'ogg' && Buffer.from(head).includes('OpusHead'))
     return heard(await walkOpus(blob, head.slice(14, 18), durationWalkBytesMax), blob.size)
+  if (inner === 'ogg' && Buffer.from(head).includes('\x7fFLAC')) return bySize(blob.size, losslessBitsMax)
   const fastest = bitsPerSecondMax[inner]
   return fastest === undefined ? { milliseconds: 0, isHeard: false } : bySize(blob.size - start, fastest)
 }

@@ -2,7 +2,7 @@ import { audioReadBytes } from '../core/limits.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 
 /**
- * Seconds of an Ogg file with Opus or Vorbis: its last page's position over the rate that the first page names. Two
+ * Seconds of an Ogg file with Opus, Vorbis or FLAC: its last page's position over the rate that the first page names. Two
  * reads whatever its length, where a parser walks all pages.
  */
 export async function measureOgg(blob: BoundedBlob): Promise<number | null> {
@@ -23,8 +23,17 @@ function readClock(head: Buffer): { rate: number; skip: number } | null {
   const opus = head.indexOf('OpusHead')
   // Opus positions count at 48 kHz whatever the input was.
   if (opus >= 0 && opus + 12 <= head.length) return { rate: 48_000, skip: head.readUInt16LE(opus + 10) }
-  const vorbis = head.indexOf('\x01vorbis', 0, 'latin1')
-  if (vorbis < 0 || vorbis + 16 > head.length) return null
-  const rate = head.readUInt32LE(vorbis + 12)
+  const rate = vorbisRate(head) ?? flacRate(head) ?? 0
   return rate > 0 ? { rate, skip: 0 } : null
+}
+
+function vorbisRate(head: Buffer): number | null {
+  const at = head.indexOf('\x01vorbis', 0, 'latin1')
+  return at < 0 || at + 16 > head.length ? null : head.readUInt32LE(at + 12)
+}
+
+/** The mapping's own header of 13 bytes, a block header of 4, and the rate in the 20 bits after 10 bytes of the block. */
+function flacRate(head: Buffer): number | null {
+  const at = head.indexOf('\x7fFLAC', 0, 'latin1')
+  return at < 0 || at + 30 > head.length ? null : head.readUIntBE(at + 27, 3) >> 4
 }
