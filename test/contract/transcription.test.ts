@@ -109,6 +109,13 @@ test('4.3.i3b an address in a form is refused under the name that the form has f
   expect(String(at(json, 'error.message'))).toContain('source_url')
 })
 
+test('a file of a format that is not taken is told which are', async () => {
+  const fields = new FormData()
+  fields.append('model', 'openai/whisper-1')
+  fields.append('file', new File(['FORM....AIFF'], 'clip.aiff', { type: 'audio/aiff' }))
+  await expectRefusal(fields, 400, 'file', 'flac', 'Convert')
+})
+
 test('4.3.f1 input_audio is an object with data and format, or with url', async () => {
   await expectRefusal(without('input_audio'), 400, 'input_audio')
   for (const input of [

@@ -189,7 +189,7 @@ function parseJsonText(name: string, text: string): unknown {
 function formatUnknown(): GatewayError {
   return new GatewayError(
     'invalid_request',
-    'The audio format of `file` cannot be told from its name, type or bytes. Give the file a name with an extension, such as `.wav` or `.mp3`.',
+    'The audio format of `file` cannot be told: neither its name, nor its type, nor its bytes show one of wav, mp3, flac, m4a, ogg, webm, aac and pcm. Convert it to one of them, or give its name the right extension.',
     { param: 'file' },
   )
 }
