@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { usageFailure } from './failure.ts'
+import { suggestionFor } from './suggestion.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -23,8 +24,7 @@ export function parseArguments(
   try {
     parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    const [problem = 'The options cannot be read'] = (error instanceof Error ? error.message : '').split('. ')
-    throw usageFailure(`${problem}.`, command)
+    throw usageFailure(problemOf(error, Object.keys(options)), command)
   }
   const extra = parsed.positionals[wordsMax]
   if (extra !== undefined) throw usageFailure(`"${extra}" is not expected here.`, command)
@@ -35,4 +35,13 @@ export function parseArguments(
     text: (name) => (typeof values[name] === 'string' ? values[name] : undefined),
     isOn: (name) => values[name] === true,
   }
+}
+
+/** What the parser says, in its first sentence, and the option that was meant. */
+function problemOf(error: unknown, known: readonly string[]): string {
+  const message = error instanceof Error ? error.message : ''
+  const [problem = ''] = message.split(/\.?\n|\. |\.$/)
+  const typed = /^Unknown option '(--[^']*)'/.exec(problem)?.[1]
+  const meant = typed === undefined ? '' : suggestionFor(typed, [...known, 'help'].map((name) => `--${name}`))
+  return `${problem || 'The options cannot be read'}.${meant}`
 }

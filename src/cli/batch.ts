@@ -6,6 +6,7 @@ import type { CommandContext } from './context.ts'
 import { CommandFailure, usageFailure } from './failure.ts'
 import { clientOf } from './gateway.ts'
 import { createPaint } from './paint.ts'
+import { suggestionFor } from './suggestion.ts'
 import { renderTable } from './table.ts'
 
 /** `headrace batch run <file.jsonl>` and `headrace batch watch [id]`. */
@@ -14,7 +15,9 @@ export async function runBatch(args: readonly string[], context: CommandContext)
   if (action === 'run') return run(rest, context)
   if (action === 'watch') return watch(rest, context)
   throw usageFailure(
-    action === undefined ? 'Which? run or watch.' : `There is no "batch ${action}".`,
+    action === undefined
+      ? 'Which? run or watch.'
+      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch'])}`,
     'batch',
   )
 }

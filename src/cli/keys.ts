@@ -10,6 +10,7 @@ import { CommandFailure, usageFailure } from './failure.ts'
 import { findOrganization, withStorage } from './local-storage.ts'
 import { createPaint } from './paint.ts'
 import { readRules, ruleNames, showRules, warnOfUnknownProviders } from './rules.ts'
+import { suggestionFor } from './suggestion.ts'
 import { renderTable } from './table.ts'
 
 const text = { type: 'string' } as const
@@ -37,7 +38,10 @@ export async function runKeys(args: readonly string[], context: CommandContext):
   const parsed = parseArguments('keys', args, options, 2)
   const [name = 'list'] = parsed.words
   const act = Object.hasOwn(actions, name) ? actions[name] : undefined
-  if (!act) throw usageFailure(`There is no "keys ${name}".`, 'keys')
+  if (!act) {
+    const meant = suggestionFor(name, Object.keys(actions))
+    throw usageFailure(`There is no "keys ${name}".${meant}`, 'keys')
+  }
   const takesKey = name !== 'list' && name !== 'create'
   const [, extra] = parsed.words
   if (takesKey && extra === undefined) {

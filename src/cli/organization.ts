@@ -14,6 +14,7 @@ import {
   switchOf,
   warnOfUnknownProviders,
 } from './rules.ts'
+import { suggestionFor } from './suggestion.ts'
 
 /** `headrace org` and `headrace org set <setting> <value>`: on the database directly, also while a gateway runs. */
 export async function runOrganization(args: readonly string[], context: CommandContext): Promise<number> {
@@ -39,8 +40,9 @@ function changesOf([action, name = '', value]: readonly string[]): OrganizationC
     if (value === 'prepaid' || value === 'tracked') return { accountMode: value }
     throw usageFailure(`mode is prepaid or tracked, not "${value}".`, 'org')
   }
-  const known = ['mode', 'filtered-catalog', ...ruleNames].join(', ')
-  throw usageFailure(`There is no setting "${name}"; there are ${known}.`, 'org')
+  const known = ['mode', 'filtered-catalog', ...ruleNames]
+  const meant = suggestionFor(name, known)
+  throw usageFailure(`There is no setting "${name}"; there are ${known.join(', ')}.${meant}`, 'org')
 }
 
 async function change(

@@ -36,6 +36,33 @@ test('an unknown command, option or word is one line and exit code 2', async () 
   }
 })
 
+test('a slip of the finger is told what was probably meant, in one line', async () => {
+  const meantOf: [string[], string][] = [
+    [['bathc'], '"batch"'],
+    [['--verson'], '"--version"'],
+    [['keys', 'creat'], '"create"'],
+    [['keys', '--lmit', '5'], '"--limit"'],
+    [['org', 'set', 'mod', 'prepaid'], '"mode"'],
+    [['batch', 'wtach'], '"watch"'],
+  ]
+  for (const [args, meant] of meantOf) {
+    const context = recordingContext()
+    expect(await runCommand(args, context)).toBe(2)
+    expect(context.errors()).toContain(`Did you mean ${meant}?`)
+  }
+  const context = recordingContext()
+  await runCommand(['zzzzzz'], context)
+  expect(context.errors()).not.toContain('Did you mean')
+})
+
+test('a value that begins with a dash is refused in one line', async () => {
+  const context = recordingContext()
+  expect(await runCommand(['keys', 'create', '--limit', '-5'], context)).toBe(2)
+  expect(context.errors()).toBe(
+    "headrace: Option '--limit' argument is ambiguous. See \"npx headrace keys --help\".\n",
+  )
+})
+
 test('all problems of a configuration are shown at once, with exit code 2', async () => {
   const context = recordingContext({
     readConfig() {

@@ -3,6 +3,7 @@ import type { CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf, usageFailure } from './failure.ts'
 import { helpOf } from './help.ts'
 import { createPaint } from './paint.ts'
+import { suggestionFor } from './suggestion.ts'
 
 type Command = (args: readonly string[], context: CommandContext) => Promise<number>
 
@@ -65,7 +66,8 @@ async function dispatch(argv: readonly string[], context: CommandContext): Promi
   const help = Object.hasOwn(helpOf, topic) ? helpOf[topic] : undefined
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (help === undefined || (!isHelp && !command)) {
-    throw new CommandFailure(`There is no command "${topic}". "npx headrace --help" lists them.`, {
+    const meant = suggestionFor(topic, [...Object.keys(commands), '--help', '--version', '--print-config'])
+    throw new CommandFailure(`There is no command "${topic}".${meant} "npx headrace --help" lists them.`, {
       exitCode: usageExitCode,
     })
   }
