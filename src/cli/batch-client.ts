@@ -76,7 +76,9 @@ export async function loadBatch(client: GatewayClient, key: string, id: string):
   const answer = await (response.ok ? readWithoutResults(response) : readJson(response))
   // 402 is the batch as well: it has ended, and its results wait for credits.
   if (response.ok || (response.status === 402 && answer['id'] === id)) return toBatchLine(answer)
-  throw refusal(response, answer)
+  const failure = refusal(response, answer)
+  if (!failure.message.startsWith('Batch not found')) throw failure
+  throw new CommandFailure(`${failure.message} The latest ones: npx headrace batch watch`)
 }
 
 const resultsMark = ',"results":['

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { scanBatchFile, uploadOf } from './batch-file.ts'
+import { lineOfItem, scanBatchFile, uploadOf } from './batch-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-batch-file-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -38,6 +38,11 @@ test('the first wrong line is named with its number', async () => {
     [`${plain('1')}\n{"body":{}}`, ':2: custom_id is missing'],
     [`${plain('1')}\n{"custom_id":"2"}`, ':2: body is missing'],
     ['[]', ':1: custom_id is missing'],
+    ['{"custom_id":7,"body":{}}', ':1: custom_id must be a text'],
+    ['{"custom_id":"","body":{}}', ':1: custom_id must be a text'],
+    ['{"custom_id":"1","body":[]}', ':1: body must be an object'],
+    ['{"custom_id":"1","body":null}', ':1: body must be an object'],
+    ['x'.repeat(32_000_001), ':1: the line is longer than 32.0 MB'],
     ['\n\n', 'has no items'],
     ['{"custom_id":"1","body":{}}', 'No line of'],
     [
@@ -47,6 +52,25 @@ test('the first wrong line is named with its number', async () => {
   ]
   for (const [text, message] of cases) await expect(scanBatchFile(fileOf(text), {})).rejects.toThrow(message)
   await expect(scanBatchFile(join(folder, 'missing.jsonl'), {})).rejects.toThrow('There is no file')
+})
+
+test('a file that is not UTF-8 is refused with its line, and not sent with other letters', async () => {
+  const path = join(folder, 'latin1.jsonl')
+  writeFileSync(path, Buffer.from(`${plain('1')}\n${plain('café')}\n`, 'latin1'))
+  await expect(scanBatchFile(path, {})).rejects.toThrow('latin1.jsonl:2: not UTF-8')
+  const marked = fileOf(`\ufeff${plain('1')}\r\n${plain('é\ufffd')}\r\n`)
+  expect(await scanBatchFile(marked, {})).toMatchObject({ items: 2 })
+})
+
+test('a folder and a pipe are told apart from a file that is not there', async () => {
+  await expect(scanBatchFile(folder, {})).rejects.toThrow('is a folder')
+  for (const pipe of ['-', '/dev/null'])
+    await expect(scanBatchFile(pipe, {})).rejects.toThrow('Save them first')
+})
+
+test('the line of an item is found beyond empty ones', async () => {
+  const path = fileOf(`\n${plain('1')}\n\n${plain('2')}\n`)
+  expect([await lineOfItem(path, 0), await lineOfItem(path, 1)]).toEqual([2, 4])
 })
 
 test('the upload is one JSON body with every line as it was, also across many pieces', async () => {

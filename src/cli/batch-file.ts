@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { batchItemBytesMax } from '../core/limits.ts'
-import { readLines } from './event-stream.ts'
+import { LineTooLong, readLines } from './event-stream.ts'
 import { CommandFailure } from './failure.ts'
 import { asObject, textOf } from './json.ts'
+import { size } from './amounts.ts'
 
 /** What a file of batch items asks for. */
 export interface BatchFile {
@@ -26,14 +28,13 @@ export interface BatchFileOptions {
  * CommandFailure that names the first line that is wrong. The gateway checks the rest.
  */
 export async function scanBatchFile(path: string, options: BatchFileOptions): Promise<BatchFile> {
-  const file = Bun.file(path)
-  if (!(await file.exists())) throw new CommandFailure(`There is no file ${path}.`)
+  await requireFile(path)
   const hash = createHash('sha256')
   let items = 0
   let bytes = 0
   let number = 0
   let { endpoint, model } = options
-  for await (const line of readLines(file.stream())) {
+  for await (const line of strictLines(path)) {
     number += 1
     if (line.trim() === '') continue
     const item = parseItem(line, `${path}:${number}`)
@@ -62,6 +63,59 @@ export async function scanBatchFile(path: string, options: BatchFileOptions): Pr
   }
 }
 
+/** The items are read twice, to check them and to send them, which a pipe or a terminal cannot do. */
+async function requireFile(path: string): Promise<void> {
+  const facts = path === '-' ? 'pipe' : await stat(path).catch(() => null)
+  if (facts === null) throw new CommandFailure(`There is no file ${path}.`)
+  if (facts !== 'pipe' && facts.isFile()) return
+  if (facts !== 'pipe' && facts.isDirectory())
+    throw new CommandFailure(`${path} is a folder. Name the file in it that has the items.`)
+  throw new CommandFailure(
+    `The items are read more than once, which ${path} does not allow. Save them first: cat > items.jsonl, then: npx headrace batch run items.jsonl`,
+  )
+}
+
+/** The lines of a file that must be UTF-8: what is not would be sent, and paid for, with its letters replaced. */
+async function* strictLines(path: string): AsyncGenerator<string> {
+  let lines = 0
+  try {
+    for await (const line of readLines(Bun.file(path).stream(), new TextDecoder('utf-8', { fatal: true }))) {
+      lines += 1
+      yield line
+    }
+  } catch (error) {
+    if (error instanceof LineTooLong) {
+      throw new CommandFailure(
+        `${path}:${lines + 1}: the line is longer than ${size(batchItemBytesMax)}. Each item has a line of its own: {"custom_id":"…","body":{…}}.`,
+      )
+    }
+    if (!(error instanceof TypeError)) throw error
+    throw new CommandFailure(
+      `${path}:${await firstReplacedLine(path)}: not UTF-8. Convert the file, such as from Latin-1: iconv -f latin1 -t utf-8 ${path} > items.jsonl`,
+    )
+  }
+}
+
+async function firstReplacedLine(path: string): Promise<number> {
+  let number = 0
+  for await (const line of readLines(Bun.file(path).stream())) {
+    number += 1
+    if (line.includes('\ufffd')) break
+  }
+  return number
+}
+
+/** The number of the line that has the item with this index, so that a refusal can name it. */
+export async function lineOfItem(path: string, index: number): Promise<number> {
+  let items = 0
+  let number = 0
+  for await (const line of readLines(Bun.file(path).stream())) {
+    number += 1
+    if (line.trim() !== '' && items++ === index) break
+  }
+  return number
+}
+
 function parseItem(line: string, where: string): { url: string | null; model: string | null } {
   if (line.length > batchItemBytesMax) throw new CommandFailure(`${where}: the line is too long.`)
   let value: unknown
@@ -72,12 +126,18 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   }
   const item = asObject(value)
   const body = item['body']
-  if (textOf(item['custom_id']) === '') throw new CommandFailure(`${where}: custom_id is missing.`)
-  if (typeof body !== 'object' || body === null) throw new CommandFailure(`${where}: body is missing.`)
+  if (textOf(item['custom_id']) === '')
+    throw new CommandFailure(`${where}: custom_id ${problemOf(item['custom_id'], 'a text in quotes, not empty')}.`)
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new CommandFailure(`${where}: body ${problemOf(body, 'an object, {…}')}.`)
   const { model, input } = asObject(body)
   const url = textOf(item['url']) || null
   const guessed = url === null && input !== undefined ? '/v1/embeddings' : url
   return { url: guessed, model: textOf(model) || null }
+}
+
+function problemOf(value: unknown, wanted: string): string {
+  return value === undefined ? 'is missing' : `must be ${wanted}`
 }
 
 /**

@@ -18,7 +18,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** A gateway that accepts one batch and ends it on the second look. */
 function fakeGateway(
-  change: { refuse?: number; isTwinBusy?: boolean; creations?: Request[]; status?: string } = {},
+  change: {
+    refuse?: number
+    isTwinBusy?: boolean
+    creations?: Request[]
+    status?: string
+    wrongItem?: string
+  } = {},
 ) {
   let looks = 0
   let refusals = change.refuse ?? 0
@@ -36,6 +42,8 @@ function fakeGateway(
       const url = new URL(request.url)
       if (url.pathname === '/v1/batches' && request.method === 'POST') {
         const body: unknown = await request.json()
+        if (change.wrongItem !== undefined)
+          return Response.json({ error: { code: 400, message: change.wrongItem } }, { status: 400 })
         if (url.searchParams.has('dry_run')) return Response.json({ estimate: 0.01, worst_case: 0.02 })
         change.creations?.push(request)
         if (change.isTwinBusy && change.creations?.length === 1) {
@@ -117,6 +125,31 @@ test('a file that cannot be written is named, and the results can be had again',
   expect(context.errors()).toContain(`npx headrace batch watch batch_1 --out ${out}`)
 })
 
+test('a file that could not be finished is not left half written', async () => {
+  mkdirSync(resultsPath)
+  const context = recordingContext({ env: fakeGateway() })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(1)
+  expect(existsSync(`${resultsPath}.partial`)).toBe(false)
+  rmSync(resultsPath, { recursive: true })
+})
+
+test('an item that the gateway refuses is named by its line', async () => {
+  const twice = join(folder, 'twice.jsonl')
+  writeFileSync(twice, `\n${readFileSync(path, 'utf8')}\n${readFileSync(path, 'utf8')}`)
+  const wrongItem = 'requests[1].custom_id "1" is a duplicate; every item needs its own.'
+  const context = recordingContext({ env: fakeGateway({ wrongItem }) })
+  expect(await runCommand(['batch', 'run', twice, '--yes'], context)).toBe(1)
+  expect(context.errors()).toBe(`headrace: ${twice}:4: ${wrongItem} (400)\n`)
+})
+
+test('a batch that had ended before has no time of this command', async () => {
+  const env = fakeGateway()
+  await runCommand(['batch', 'watch', 'batch_1'], recordingContext({ env }))
+  const context = recordingContext({ env })
+  expect(await runCommand(['batch', 'watch', 'batch_1'], context)).toBe(0)
+  expect(context.output()).toContain('completed: 1 answered, 0 failed, cost $0.000012\n')
+})
+
 test('a batch that ended otherwise than completed fails the command', async () => {
   const context = recordingContext({ env: fakeGateway({ status: 'expired' }) })
   expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(1)
@@ -166,7 +199,7 @@ test('a batch that is no longer in the list is known without reading its results
 test('an unknown batch is told at once', async () => {
   const context = recordingContext({ env: fakeGateway() })
   expect(await runCommand(['batch', 'watch', 'batch_2'], context)).toBe(1)
-  expect(context.errors()).toContain('Batch not found. (404)')
+  expect(context.errors()).toContain('Batch not found. (404) The latest ones: npx headrace batch watch')
 })
 
 test('the latest batches are listed, and one still running is followed', async () => {

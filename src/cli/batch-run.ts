@@ -1,9 +1,9 @@
-import { open, rename } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { cliPauseMs, cliTriesMax, cliUploadMs } from '../core/limits.ts'
 import { randomText } from '../core/ids.ts'
 import { dollarsOf, duration, size } from './amounts.ts'
 import { isEnded, pause, toBatchLine, watchBatch, type BatchLine } from './batch-client.ts'
-import { scanBatchFile, uploadOf, type BatchFile } from './batch-file.ts'
+import { lineOfItem, scanBatchFile, uploadOf, type BatchFile } from './batch-file.ts'
 import { readJson, refusal, type GatewayClient } from './client.ts'
 import type { CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
@@ -85,11 +85,20 @@ async function upload(
       rawBody: uploadOf(file, (sent) => progress.update(Math.min(sent, file.bytes), file.bytes)),
     })
     const answer = await readJson(response)
-    if (!response.ok) throw refusal(response, answer)
+    if (!response.ok) throw await withLine(refusal(response, answer), file)
     return answer
   } finally {
     progress.end()
   }
+}
+
+/** The gateway counts items; whoever mends the file looks for a line. */
+async function withLine(failure: CommandFailure, { path }: BatchFile): Promise<CommandFailure> {
+  const index = /^\W*requests\[(\d+)\]/.exec(failure.message)?.[1]
+  if (index === undefined) return failure
+  const { exitCode, isPassing } = failure
+  const where = `${path}:${await lineOfItem(path, Number(index))}`
+  return new CommandFailure(`${where}: ${failure.message}`, { exitCode, isPassing })
 }
 
 function progressOf({ context, paint }: BatchSession, label: string): Progress {
@@ -119,6 +128,7 @@ export async function followBatch(
     nowMs: () => performance.now(),
   })
   let batch: BatchLine | null
+  let looks = 0
   try {
     batch = await watchBatch({
       client,
@@ -126,8 +136,10 @@ export async function followBatch(
       id,
       signal: interruption.signal,
       nowMs: () => performance.now(),
-      onChange: ({ completed, failed, total, status }) =>
-        progress.update(completed + failed, total, failed > 0 ? `${status}, ${failed} failed` : status),
+      onChange({ completed, failed, total, status }) {
+        looks += 1
+        progress.update(completed + failed, total, failed > 0 ? `${status}, ${failed} failed` : status)
+      },
     })
   } finally {
     interruption.stop()
@@ -137,7 +149,9 @@ export async function followBatch(
     context.write(`${id} goes on without this command. Watch it: npx headrace batch watch ${id}\n`)
     return 130
   }
-  context.write(`${summaryOf(batch)} in ${duration(performance.now() - startedMs)}\n`)
+  // Of a batch that had ended before, nobody here knows how long it took.
+  const took = looks > 1 ? ` in ${duration(performance.now() - startedMs)}` : ''
+  context.write(`${summaryOf(batch)}${took}\n`)
   if (options.resultsPath !== null && batch.status !== 'failed')
     await saveResults(batch, options.resultsPath, session)
   return batch.status === 'completed' ? 0 : 1
@@ -158,7 +172,9 @@ async function saveResults(
   const response = await client.send(`/batches/${encodeURIComponent(batch.id)}/results`, { key })
   if (!response.ok || !response.body) throw refusal(response, await readJson(response))
   const partial = `${path}.partial`
-  const bytes = await saveBody(response.body, { partial, path }).catch((error: unknown) => {
+  const bytes = await saveBody(response.body, { partial, path }).catch(async (error: unknown) => {
+    // On a full disk it would stand in the way of the next try.
+    await rm(partial, { force: true })
     if (!(error instanceof CommandFailure)) throw error
     // The batch is paid for: whatever stands in the way of the file, its results can be had again.
     const again = `npx headrace batch watch ${batch.id} --out ${path}`

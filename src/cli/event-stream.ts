@@ -10,15 +10,20 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   }
 }
 
-/** Lines of a text stream, without their ends. Throws CommandFailure for one beyond `streamFrameBytesMax`. */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
+/** A line beyond `streamFrameBytesMax`. */
+export class LineTooLong extends CommandFailure {}
+
+/** Lines of a text stream, without their ends. Throws LineTooLong, and what the decoder throws for bytes it does not take. */
+export async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  decoder = new TextDecoder(),
+): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true })
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > streamFrameBytesMax) throw new CommandFailure('A line is too long to be read.')
+    if (rest.length > streamFrameBytesMax) throw new LineTooLong('A line is too long to be read.')
     for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
   }
   rest += decoder.decode()
