@@ -42,6 +42,12 @@ function problemOf(error: unknown, known: readonly string[]): string {
   const message = error instanceof Error ? error.message : ''
   const [problem = ''] = message.split(/\.?\n|\. |\.$/)
   const typed = /^Unknown option '(--[^']*)'/.exec(problem)?.[1]
-  const meant = typed === undefined ? '' : suggestionFor(typed, [...known, 'help'].map((name) => `--${name}`))
+  const meant =
+    typed === undefined
+      ? ''
+      : suggestionFor(
+          typed,
+          [...known, 'help'].map((name) => `--${name}`),
+        )
   return `${problem || 'The options cannot be read'}.${meant}`
 }

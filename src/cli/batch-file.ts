@@ -127,7 +127,9 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   const item = asObject(value)
   const body = item['body']
   if (textOf(item['custom_id']) === '')
-    throw new CommandFailure(`${where}: custom_id ${problemOf(item['custom_id'], 'a text in quotes, not empty')}.`)
+    throw new CommandFailure(
+      `${where}: custom_id ${problemOf(item['custom_id'], 'a text in quotes, not empty')}.`,
+    )
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new CommandFailure(`${where}: body ${problemOf(body, 'an object, {…}')}.`)
   const { model, input } = asObject(body)

@@ -32,6 +32,20 @@ test('a gateway that is not there is one line with the next command', async () =
   })
 })
 
+test('what is there but cannot be talked to is not called absent', async () => {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('{}') })
+  const plain = createClient(`https://127.0.0.1:${server.port}/v1`)
+  const wrongScheme = await plain.json('/models').catch((error: unknown) => error)
+  expect(wrongScheme).toMatchObject({ isPassing: false })
+  expect(String(wrongScheme)).toContain('does not speak TLS that is trusted here')
+  const client = createClient(`http://127.0.0.1:${server.port}/v1`)
+  for (const key of ['a\nb', 'sk-…'])
+    await expect(client.json('/models', { key })).rejects.toThrow('Set HEADRACE_API_KEY')
+  const nowhere = createClient('http://no-such-host.invalid/v1')
+  await expect(nowhere.json('/models')).rejects.toThrow('There is no host of that name')
+  await server.stop(true)
+})
+
 test('a refusal is the message of the gateway; only what may pass is tried again', async () => {
   const answers: [number, string][] = [
     [400, '{"error":{"code":400,"message":"model: expected a string."}}'],

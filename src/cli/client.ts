@@ -54,6 +54,12 @@ export function createClient(baseUrl: string): GatewayClient {
   const send = async (path: string, request: ClientRequest = {}): Promise<Response> => {
     const { method, key, body, rawBody, headers = {}, signal, timeoutMs = cliRequestMs } = request
     const content = rawBody ?? (body === undefined ? undefined : JSON.stringify(body))
+    if (key && !headerText.test(key)) {
+      throw new CommandFailure(
+        'The key has characters that no key has, such as a line break. Set HEADRACE_API_KEY or HEADRACE_MANAGEMENT_KEY again, without them.',
+        { exitCode: 2 },
+      )
+    }
     const patience = new Patience(timeoutMs)
     patience.begin()
     try {
@@ -72,7 +78,7 @@ export function createClient(baseUrl: string): GatewayClient {
       return response.body ? new Response(guarded(response.body, patience, signal), response) : response
     } catch (error) {
       if (signal?.aborted) throw error
-      throw new CommandFailure(unreachable(baseUrl, patience.signal.aborted), { isPassing: true })
+      throw patience.signal.aborted ? silent(baseUrl) : unreachable(baseUrl, codeOf(error))
     } finally {
       patience.end()
     }
@@ -137,10 +143,34 @@ function guarded(
   })
 }
 
-function unreachable(baseUrl: string, isTimeout: boolean): string {
-  if (isTimeout)
-    return `The gateway at ${baseUrl} did not answer in time. Look at its log, or run "npx headrace doctor".`
-  return `No gateway is listening at ${baseUrl}. Start one with "npm start", or set HEADRACE_URL.`
+/** What a header can carry; a key is one. */
+const headerText = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+function silent(baseUrl: string): CommandFailure {
+  return new CommandFailure(
+    `The gateway at ${baseUrl} did not answer in time. Look at its log, or run "npx headrace doctor".`,
+    { isPassing: true },
+  )
+}
+
+function unreachable(baseUrl: string, code: string): CommandFailure {
+  if (code === 'ENOTFOUND')
+    return new CommandFailure(`There is no host of that name: ${baseUrl}. Look at HEADRACE_URL.`)
+  if (code === 'EPROTO' || code.includes('CERT')) {
+    return new CommandFailure(
+      `What listens at ${baseUrl} does not speak TLS that is trusted here (${code}). Look at HEADRACE_URL; NODE_EXTRA_CA_CERTS names the file of a private authority.`,
+    )
+  }
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return new CommandFailure(`The connection to ${baseUrl} broke off.`, { isPassing: true })
+  return new CommandFailure(
+    `No gateway is listening at ${baseUrl}. Start one with "npm start", or set HEADRACE_URL.`,
+    { isPassing: true },
+  )
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 /**

@@ -15,7 +15,8 @@ export async function runCredits(args: readonly string[], context: CommandContex
   const [action, amount] = parsed.words
   if (action !== undefined && action !== 'add')
     throw usageFailure(`There is no "credits ${action}".`, 'credits')
-  if (action === 'add' && amount === undefined) throw usageFailure('How many credits? Such as "credits add 10".', 'credits')
+  if (action === 'add' && amount === undefined)
+    throw usageFailure('How many credits? Such as "credits add 10".', 'credits')
   await withStorage(context, async (storage) => {
     const { accounts } = storage
     const { organizationId, accountMode } = await findOrganization(storage, parsed.text('org'))

@@ -1,4 +1,4 @@
-import { access, constants, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { clockDifferenceMsMax, diskFreeBytesMin } from '../core/limits.ts'
 import { size } from './amounts.ts'
 import { baseUrlOf, createClient } from './client.ts'
@@ -47,15 +47,9 @@ async function* checkConfig(context: CommandContext): AsyncGenerator<Finding, Cl
 
 async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> {
   const subject = 'data folder'
-  try {
-    await access(dataFolder, constants.R_OK | constants.W_OK)
-  } catch {
-    const message = `${dataFolder} does not exist or cannot be written`
-    yield wrong('problem', {
-      subject,
-      message,
-      next: 'npm start makes it; or set HEADRACE_DATA to a folder of yours',
-    })
+  const problem = await folderProblem(dataFolder)
+  if (problem !== null) {
+    yield wrong('problem', { subject, ...problem })
     return
   }
   yield ok(subject, dataFolder)
@@ -65,6 +59,20 @@ async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> 
   else {
     const next = 'make room: batches and captures stop when the disk is full'
     yield wrong('warning', { subject: 'disk', message: `only ${size(free)} free`, next })
+  }
+}
+
+async function folderProblem(path: string): Promise<Pick<Finding, 'message' | 'next'> | null> {
+  const another = 'or set HEADRACE_DATA to a folder of yours'
+  const facts = await stat(path).catch(() => null)
+  if (facts === null) return { message: `${path} does not exist`, next: `npm start makes it; ${another}` }
+  if (!facts.isDirectory())
+    return { message: `${path} is no folder`, next: `move that file away, ${another}` }
+  try {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    return null
+  } catch {
+    return { message: `${path} cannot be written`, next: `give this user the right to, ${another}` }
   }
 }
 

@@ -67,6 +67,13 @@ test('a refused key of the file names the member and the file, whatever the envi
   expect(message).toBe(`the key was refused (status 401); check api_key of "acme" in ${file}`)
 })
 
+test('a key that cannot be sent is not called a network that does not answer', async () => {
+  const key = 'sk-…'
+  expect(await messageOf({ preset: 'openai', id: undefined, api_key: key }, { OPENAI_API_KEY: key })).toBe(
+    'the key has characters that no key has, such as a line break; check OPENAI_API_KEY',
+  )
+})
+
 test('a key that is missing altogether is a refused one', async () => {
   expect(await messageOf({ api_key: undefined })).toContain('check api_key of "acme"')
 })

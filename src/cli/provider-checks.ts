@@ -51,6 +51,11 @@ export function checkProviders(
 }
 
 function problemOf(failure: string, settings: ProviderSettings | undefined, origin: ProviderOrigin): string {
+  // Such a request never leaves, which looks like a network that does not answer.
+  if (settings?.api_key !== undefined && /[^\t\u0020-\u007e\u0080-\u00ff]/.test(settings.api_key)) {
+    const where = placeOf('api_key', settings, origin)
+    return `the key has characters that no key has, such as a line break; check ${where}`
+  }
   const status = /^status (\d+)$/.exec(failure)?.[1] ?? null
   if (status === '401' || status === '403') {
     return `the key was refused (status ${status}); check ${placeOf('api_key', settings, origin)}`

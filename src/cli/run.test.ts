@@ -59,7 +59,7 @@ test('a value that begins with a dash is refused in one line', async () => {
   const context = recordingContext()
   expect(await runCommand(['keys', 'create', '--limit', '-5'], context)).toBe(2)
   expect(context.errors()).toBe(
-    "headrace: Option '--limit' argument is ambiguous. See \"npx headrace keys --help\".\n",
+    'headrace: Option \'--limit\' argument is ambiguous. See "npx headrace keys --help".\n',
   )
 })
 

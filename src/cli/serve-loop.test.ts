@@ -4,7 +4,12 @@ import { GatewayError } from '../core/errors.ts'
 import { StorageFailure, storageUnavailable } from '../storage/database.ts'
 import { explainFailure, serveUntilSignal, type ServedGateway } from './serve-loop.ts'
 
-const config = { host: '127.0.0.1', port: 8787, dataFolder: '/srv/portal/data' }
+const config = {
+  host: '127.0.0.1',
+  port: 8787,
+  dataFolder: '/srv/portal/data',
+  databaseUrl: 'sqlite:/srv/portal/data/headrace.db',
+}
 
 function coded(code: string, rest: Record<string, unknown> = {}): Error {
   return Object.assign(new Error(`${code}: not possible, open '${config.dataFolder}/headrace.db'`), {
@@ -42,6 +47,24 @@ test('a folder that cannot be written is one line, whether the file system or th
   ]) {
     expect(explainFailure(error, config)).toStartWith('the data folder /srv/portal/data cannot be written.')
   }
+})
+
+test('a full disk, a broken file and a PostgreSQL that is away are told apart', () => {
+  const failed = (code: string, databaseUrl = config.databaseUrl) =>
+    explainFailure(storageUnavailable(new StorageFailure('the reason', { code })), { ...config, databaseUrl })
+  expect(failed('SQLITE_FULL')).toStartWith('the disk of /srv/portal/data is full.')
+  for (const code of ['SQLITE_NOTADB', 'SQLITE_CORRUPT']) {
+    expect(failed(code)).toStartWith(
+      '/srv/portal/data/headrace.db cannot be read as a database (the reason).',
+    )
+    expect(failed(code)).not.toContain('Try again')
+  }
+  const away = failed('ERR_POSTGRES_CONNECTION_CLOSED', 'postgres://user:secret@db.example/portal')
+  expect(away).toStartWith(
+    'PostgreSQL does not answer (the reason). Check that it runs and what DATABASE_URL',
+  )
+  expect(away).not.toContain('secret')
+  expect(away).not.toContain('data folder')
 })
 
 test('an address that is not one of this machine is one line', () => {

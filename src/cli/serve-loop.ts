@@ -18,7 +18,7 @@ export interface ServedGateway {
 
 /** What the loop needs of the outside. */
 export interface ServeParts {
-  config: { host: string; port: number; dataFolder: string }
+  config: { host: string; port: number; dataFolder: string; databaseUrl: string }
   create: () => Promise<ServedGateway>
   context: Pick<CommandContext, 'write' | 'writeError'>
   /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
@@ -128,16 +128,29 @@ export function explainFailure(
   if (code !== null && folderCodes.has(code)) {
     return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npm start`
   }
-  if (code === 'ENOSPC') return `the disk of ${config.dataFolder} is full. Free some space and start again.`
+  if (code === 'ENOSPC' || code === 'SQLITE_FULL')
+    return `the disk of ${config.dataFolder} is full. Free some space and start again: npm start`
   if (error instanceof Error && error.name === 'SchemaMismatch') return message
   if (error instanceof Error && error.name === 'GatewayError') {
     // Anything else says itself what to mend, such as two bootstrap keys that are one.
     if (propertyOf(error, 'type') !== 'storage_unavailable') return message
-    const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
-    const next = isDoctor ? '.' : ', then: npx headrace doctor'
-    return `${message}${cause} Check the database or the data folder ${config.dataFolder}${next}`
+    return explainStorage(error, config.databaseUrl) + (isDoctor ? '.' : ', then: npx headrace doctor')
   }
   return null
+}
+
+const sqlite = 'sqlite:'
+
+/** Which database does not work and why, without its password, and what to look at; no full stop at the end. */
+function explainStorage({ message, cause }: Error, databaseUrl: string): string {
+  const reason = cause instanceof Error ? ` (${cause.message})` : ''
+  if (!databaseUrl.startsWith(sqlite))
+    return `${message}${reason} Check that PostgreSQL runs and what DATABASE_URL says`
+  const file = databaseUrl.slice(sqlite.length)
+  const code = propertyOf(cause, 'code')
+  if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+    return `${file} cannot be read as a database${reason}. Put it aside and bring back a copy of the data folder`
+  return `${message}${reason} Check the database ${file}`
 }
 
 const folderCodes: ReadonlySet<string> = new Set([

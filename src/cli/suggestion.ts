@@ -6,7 +6,8 @@ export function suggestionFor(typed: string, known: readonly string[]): string {
   let best: { word: string; slips: number } | null = null
   for (const word of known) {
     const slips = slipsBetween(typed, word)
-    if (slips <= slipsMax && slips < word.length / 2 && slips < (best?.slips ?? Infinity)) best = { word, slips }
+    if (slips <= slipsMax && slips < word.length / 2 && slips < (best?.slips ?? Infinity))
+      best = { word, slips }
   }
   return best === null ? '' : ` Did you mean "${best.word}"?`
 }

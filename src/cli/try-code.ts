@@ -111,7 +111,8 @@ while batch["status"] not in ("completed", "failed", "expired", "cancelled"):
     time.sleep(1)
     batch = call("GET", "/batches/" + batch["id"], "HEADRACE_API_KEY")
 for result in batch["results"] or []:
-    print(result["custom_id"], result["response"]["body"]["choices"][0]["message"]["content"])
+    answer = result["response"] and result["response"]["body"]["choices"][0]["message"]["content"]
+    print(result["custom_id"], answer or result["error"])
 `,
   ts: ({ baseUrl, chat, speech, voice, transcription }) => `// Needs: npm install openai
 // and HEADRACE_API_KEY, for the settings HEADRACE_MANAGEMENT_KEY: npx headrace keys create [--management]
