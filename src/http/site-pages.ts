@@ -1,3 +1,5 @@
+import { curlExample } from './curl-example.ts'
+
 const style = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --accent: #0b7285; }
 @media (prefers-color-scheme: dark) { :root { --accent: #66d9e8; } }
@@ -8,9 +10,11 @@ a { color: var(--accent); } code, pre, summary { font-family: ui-monospace, mono
 pre { border: 1px solid var(--line); border-radius: 8px; padding: 0.9rem 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 details { border: 1px solid var(--line); border-radius: 8px; margin: 0.4rem 0; padding: 0 0.9rem; }
 details[open] { background: var(--soft); } summary { cursor: pointer; padding: 0.55rem 0; }
-summary b { display: inline-block; width: 4.2rem; } summary span { font-family: system-ui, sans-serif; float: right; opacity: 0.75; }
+summary b { display: inline-block; width: 4.2rem; } summary span { font-family: system-ui, sans-serif; opacity: 0.75; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; } td { padding: 0.3rem 0.5rem; border-top: 1px solid var(--line); vertical-align: top; }
-td:first-child { white-space: nowrap; }
+summary::after { content: ''; display: block; clear: both; }
+@media (min-width: 44rem) { summary span { float: right; } td:first-child { white-space: nowrap; } }
+@media (max-width: 44rem) { body { margin: 2rem auto; } summary span, td { display: block; } td + td { border-top: 0; padding-top: 0; } td:empty { display: none; } }
 `
 
 type Json = Readonly<Record<string, unknown>>
@@ -19,10 +23,18 @@ function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>${body}</body></html>`
 }
 
+/** Where a page is shown, so that the commands on it work as they stand. */
+export interface PagePlace {
+  /** The gateway's own, as the reader called it: `http://127.0.0.1:8787`. */
+  origin: string
+  basePath: string
+}
+
 /** The plain page at `/` until the dashboard takes its place. */
-export function homePage(basePath: string): string {
+export function homePage({ origin, basePath }: PagePlace): string {
   const base = escapeHtml(basePath)
-  const example = `curl $HEADRACE_URL/chat/completions \\
+  const example = `${addressLine({ origin, basePath })}
+curl $HEADRACE_URL/chat/completions \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" \\
   -H "Content-Type: application/json" \\
   -d '{"model": "openai/gpt-4o-mini",
@@ -40,8 +52,14 @@ export function homePage(basePath: string): string {
   )
 }
 
+/** What the commands below it need; the address with its version, as the command line takes it too. */
+function addressLine({ origin, basePath }: PagePlace): string {
+  return `export HEADRACE_URL=${origin}${basePath}/v1 HEADRACE_API_KEY=sk-hr-v1-…`
+}
+
 /** The operations to read, from the OpenAPI document itself: what each takes, with an example to paste. No outside resources. */
-export function docsPage(document: Json, basePath: string): string {
+export function docsPage(document: Json, place: PagePlace): string {
+  const base = escapeHtml(place.basePath)
   const groups = new Map<string, string[]>()
   for (const [path, methods] of Object.entries(asObject(document['paths']))) {
     for (const [method, value] of Object.entries(asObject(methods))) {
@@ -55,9 +73,12 @@ export function docsPage(document: Json, basePath: string): string {
   const sections = [...groups].map(([tag, rows]) => `<h2>${escapeHtml(tag)}</h2>${rows.join('')}`)
   return layout(
     'Headrace API',
-    `<h1><span>Headrace</span> API</h1><p>Requests take <code>Authorization: Bearer &lt;key&gt;</code>; paths are below <code>${escapeHtml(basePath)}/v1</code>. For machines: <a href="${escapeHtml(basePath)}/openapi.json">openapi.json</a>.</p>${sections.join('')}`,
+    `<h1><span>Headrace</span> API</h1><p>Requests take <code>Authorization: Bearer &lt;key&gt;</code>; paths are below <code>${base}/v1</code>. For machines: <a href="${base}/openapi.json">openapi.json</a>.</p><p>The commands need this gateway's address and a key:</p><pre>${escapeHtml(addressLine(place))}</pre>${sections.join('')}`,
   )
 }
+
+/** The document does not tell the two kinds of key apart. */
+const managementTag = 'Organization'
 
 interface ShownOperation {
   method: string
@@ -69,12 +90,8 @@ interface ShownOperation {
 function renderOperation({ method, path, operation, document }: ShownOperation): string {
   const content = asObject(asObject(operation['requestBody'])['content'])
   const body = asObject(content['application/json'])
-  const example =
-    body['example'] === undefined
-      ? ''
-      : ` \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body['example'], null, 2)}'`
-  const verb = method === 'GET' || (method === 'POST' && example !== '') ? '' : ` -X ${method}`
-  const curl = `curl${verb} $HEADRACE_URL${path} \\\n  -H "Authorization: Bearer $HEADRACE_API_KEY"${example}`
+  const isManagement = asArray(operation['tags']).includes(managementTag)
+  const curl = curlExample({ method, path, operation, isManagement })
   const rows = [
     ...asArray(operation['parameters']).map((parameter) => renderParameter(asObject(parameter))),
     ...renderMembers(asObject(body['schema']), document),

@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import type { HttpParts } from './parts.ts'
 import { jsonResponse, type Route } from './pipeline.ts'
+import type { PagePlace } from './site-pages.ts'
 
 /** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
 export function siteRoutes(parts: HttpParts): Route[] {
@@ -24,13 +25,14 @@ export function siteRoutes(parts: HttpParts): Route[] {
       ...common,
       path: '/docs',
       name: 'docs',
-      handle: async () => page((await loadPages()).docsPage(await describe(parts), parts.basePath)),
+      handle: async ({ request }) =>
+        page((await loadPages()).docsPage(await describe(parts), placeOf(request, parts))),
     },
     {
       ...common,
       path: '/',
       name: 'home',
-      handle: async () => page((await loadPages()).homePage(parts.basePath)),
+      handle: async ({ request }) => page((await loadPages()).homePage(placeOf(request, parts))),
     },
   ]
 }
@@ -40,6 +42,13 @@ const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 
 // Loaded when somebody looks: most processes are never asked, and would keep a megabyte for it.
 const loadPages = () => import('./site-pages.ts')
+
+// Behind an ingress the request came in the clear, whatever its caller typed.
+function placeOf(request: Request, { basePath }: HttpParts): PagePlace {
+  const { protocol, host } = new URL(request.url)
+  const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
+  return { origin: `${isSecure ? 'https' : 'http'}://${host}`, basePath }
+}
 
 /** The generated description, whose paths begin below the base path. */
 async function describe({ basePath }: HttpParts): Promise<Record<string, unknown>> {

@@ -1,0 +1,64 @@
+type Json = Readonly<Record<string, unknown>>
+
+/** An operation of the OpenAPI document, to be called from a shell. */
+export interface CurlOperation {
+  method: string
+  /** With `{name}` for what the caller fills in. */
+  path: string
+  /** The OpenAPI operation itself. */
+  operation: Json
+  /** Whether it takes a management key. */
+  isManagement: boolean
+}
+
+/** A command to paste, once HEADRACE_URL and the key are set; what the caller fills in is a variable of the shell, such as `$ID`. */
+export function curlExample({ method, path, operation, isManagement }: CurlOperation): string {
+  const content = memberOf(operation['requestBody'], 'content')
+  const key = isManagement ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
+  const body = bodyOptions(content)
+  const verb = method === (body.length > 0 ? 'POST' : 'GET') ? '' : ` -X ${method}`
+  const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => variableOf(name))
+  return [
+    `curl${verb} "$HEADRACE_URL${target}${requiredQuery(operation)}"`,
+    `-H "Authorization: Bearer $${key}"`,
+    ...body,
+    ...outputOptions(operation),
+  ].join(' \\\n  ')
+}
+
+function bodyOptions(content: unknown): string[] {
+  const example = memberOf(memberOf(content, 'application/json'), 'example')
+  // A form has a real file in it, where an example in JSON can only have a piece of one.
+  if (memberOf(content, 'multipart/form-data') !== undefined)
+    return [`-F model=${String(memberOf(example, 'model'))}`, '-F file=@speech.mp3']
+  if (example === undefined) return []
+  const json = JSON.stringify(example, null, 2).replaceAll("'", String.raw`'\''`)
+  return ['-H "Content-Type: application/json"', `-d '${json}'`]
+}
+
+function requiredQuery(operation: Json): string {
+  const parameters = Array.isArray(operation['parameters']) ? operation['parameters'] : []
+  const names = parameters.flatMap((parameter: unknown) => {
+    const { in: where, required, name } = asObject(parameter)
+    return where === 'query' && required === true ? [String(name)] : []
+  })
+  return names.length === 0 ? '' : `?${names.map((name) => `${name}=${variableOf(name)}`).join('&')}`
+}
+
+/** Sound is not for a terminal. */
+function outputOptions(operation: Json): string[] {
+  const answer = memberOf(memberOf(operation['responses'], '200'), 'content')
+  return Object.keys(asObject(answer)).some((type) => type.startsWith('audio/')) ? ['-o speech.mp3'] : []
+}
+
+function variableOf(name: string): string {
+  return `$${name.toUpperCase()}`
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return asObject(value)[name]
+}
+
+function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
