@@ -84,7 +84,7 @@ function piecesOf(
   faults: Faults,
 ): Iterable<string | Buffer> | AsyncIterable<Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) return []
-  if (Symbol.asyncIterator in body) return body
+  if (Symbol.asyncIterator in body) return faults.emptyBody === true ? [] : body
   const frames = distortFrames(body, faults)
   return faults.splitBytes === undefined ? frames : resliced(frames, faults.splitBytes)
 }

@@ -38,6 +38,10 @@ describe('a tone', () => {
     expect(wavSeconds(fast.bytes, fast.bytes.length)).toBeCloseTo(input.length * 0.03, 2)
   })
 
+  test('is no bytes at all when the body is to be empty', async () => {
+    expect((await audio({}, 'tone,empty_body')).bytes).toHaveLength(0)
+  })
+
   test('arrives in several chunks', async () => {
     const response = await simulator.fetch(path, {
       body: ask({ response_format: 'pcm' }),

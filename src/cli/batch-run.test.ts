@@ -24,6 +24,7 @@ function fakeGateway(
     creations?: Request[]
     status?: string
     wrongItem?: string
+    isSilent?: boolean
   } = {},
 ) {
   let looks = 0
@@ -46,6 +47,7 @@ function fakeGateway(
           return Response.json({ error: { code: 400, message: change.wrongItem } }, { status: 400 })
         if (url.searchParams.has('dry_run')) return Response.json({ estimate: 0.01, worst_case: 0.02 })
         change.creations?.push(request)
+        if (change.isSilent) return new Promise(() => undefined)
         if (change.isTwinBusy && change.creations?.length === 1) {
           const error = { code: 409, message: 'The first request with this key is still running.' }
           return Response.json({ error }, { status: 409, headers: { 'retry-after': '1' } })
@@ -164,6 +166,20 @@ test('leaving does not stop the batch and says how to come back', async () => {
   process.emit('SIGINT')
   expect(await running).toBe(130)
   expect(context.output()).toContain('npx headrace batch watch batch_1')
+  expect(process.listenerCount('SIGINT')).toBe(0)
+})
+
+test('leaving during the upload is told, and where to look', async () => {
+  const creations: Request[] = []
+  const context = recordingContext({ env: fakeGateway({ creations, isSilent: true }) })
+  const running = runCommand(['batch', 'run', path, '--yes'], context)
+  while (creations.length === 0) await Bun.sleep(1)
+  process.emit('SIGINT')
+  expect(await running).toBe(130)
+  expect(context.output()).toEndWith(
+    'Left before the answer. Was it accepted all the same? npx headrace batch watch\n',
+  )
+  expect(context.errors()).toBe('')
   expect(process.listenerCount('SIGINT')).toBe(0)
 })
 

@@ -4,7 +4,7 @@ import { randomText } from '../core/ids.ts'
 import { dollarsOf, duration, size } from './amounts.ts'
 import { isEnded, pause, toBatchLine, watchBatch, type BatchLine } from './batch-client.ts'
 import { lineOfItem, scanBatchFile, uploadOf, type BatchFile } from './batch-file.ts'
-import { readJson, refusal, type GatewayClient } from './client.ts'
+import { readJson, refusal, type ClientRequest, type GatewayClient } from './client.ts'
 import type { CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { textOf } from './json.ts'
@@ -39,9 +39,28 @@ export async function runBatchFile(options: BatchRunOptions, session: BatchSessi
     context.write('Nothing was sent. --yes answers the question beforehand.\n')
     return 1
   }
-  const batch = await accept(file, session)
+  const batch = await acceptOrLeave(file, session)
+  if (batch === null) {
+    context.write('Left before the answer. Was it accepted all the same? npx headrace batch watch\n')
+    return leftExitCode
+  }
   context.write(`${batch.id} accepted\n`)
   return followBatch(batch.id, { resultsPath: `${options.path}.results.jsonl` }, session)
+}
+
+const leftExitCode = 130
+
+/** The accepted batch, or null when a person leaves during the upload. */
+async function acceptOrLeave(file: BatchFile, session: BatchSession): Promise<BatchLine | null> {
+  const interruption = listenForInterruption()
+  try {
+    return await accept(file, session, interruption.signal)
+  } catch (error) {
+    if (interruption.signal.aborted) return null
+    throw error
+  } finally {
+    interruption.stop()
+  }
 }
 
 async function isAgreed(context: CommandContext): Promise<boolean> {
@@ -56,16 +75,16 @@ async function showEstimate(file: BatchFile, session: BatchSession): Promise<voi
 }
 
 /** Uploads until the batch is accepted; the same `Idempotency-Key` each time, so that a lost answer makes no second batch. */
-async function accept(file: BatchFile, session: BatchSession): Promise<BatchLine> {
+async function accept(file: BatchFile, session: BatchSession, signal: AbortSignal): Promise<BatchLine> {
   const headers = { 'idempotency-key': `cli-${file.sha256.slice(0, 16)}-${randomText(16)}` }
-  const never = new AbortController().signal
   for (let attempt = 1; ; attempt++) {
     try {
-      return toBatchLine(await upload(file, '/batches', session, headers))
+      return toBatchLine(await upload(file, '/batches', session, { headers, signal }))
     } catch (error) {
       if (!(error instanceof CommandFailure && error.isPassing) || attempt >= cliTriesMax) throw error
       session.context.writeError(`${error.message} Trying again.\n`)
-      await pause(cliPauseMs * 2 ** attempt, never)
+      await pause(cliPauseMs * 2 ** attempt, signal)
+      signal.throwIfAborted()
     }
   }
 }
@@ -74,13 +93,13 @@ async function upload(
   file: BatchFile,
   path: string,
   session: BatchSession,
-  headers: Record<string, string> = {},
+  request: Pick<ClientRequest, 'headers' | 'signal'> = {},
 ) {
   const progress = progressOf(session, path.includes('dry_run') ? 'estimating' : 'uploading ')
   try {
     const response = await session.client.send(path, {
+      ...request,
       key: session.key,
-      headers,
       timeoutMs: cliUploadMs,
       rawBody: uploadOf(file, (sent) => progress.update(Math.min(sent, file.bytes), file.bytes)),
     })
@@ -147,7 +166,7 @@ export async function followBatch(
   }
   if (batch === null || !isEnded(batch)) {
     context.write(`${id} goes on without this command. Watch it: npx headrace batch watch ${id}\n`)
-    return 130
+    return leftExitCode
   }
   // Of a batch that had ended before, nobody here knows how long it took.
   const took = looks > 1 ? ` in ${duration(performance.now() - startedMs)}` : ''

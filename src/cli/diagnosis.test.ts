@@ -17,6 +17,22 @@ async function findingsOf(dataFolder: string): Promise<string> {
   return context.output()
 }
 
+test('a gateway that is not ready is quoted, and not its JSON', async () => {
+  const message = 'Not ready: storage does not answer.'
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => Response.json({ error: { code: 503, message } }, { status: 503 }),
+  })
+  const base = recordingContext({ port: server.port ?? 0 }).readConfig()
+  const context = recordingContext({
+    readConfig: () => ({ ...base, dataFolder: folder, databaseUrl: 'sqlite:/nowhere' }),
+  })
+  await runCommand(['doctor'], context)
+  expect(context.output()).toContain(`✗ gateway        ${message} (503)\n`)
+  await server.stop(true)
+})
+
 test('a data folder that is a file, and one that is not there, have each their own next step', async () => {
   const file = join(folder, 'file')
   writeFileSync(file, '')

@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { clockDifferenceMsMax, diskFreeBytesMin } from '../core/limits.ts'
 import { size } from './amounts.ts'
-import { baseUrlOf, createClient } from './client.ts'
+import { baseUrlOf, createClient, readJson, refusal } from './client.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
 import { openLocalStorage } from './local-storage.ts'
@@ -192,9 +192,11 @@ async function* checkGateway(context: CommandContext, config: CliConfig): AsyncG
   try {
     // Health is asked beside the version segment, not below it.
     const response = await createClient(baseUrl.slice(0, -'/v1'.length)).send('/readyz', { timeoutMs: 5_000 })
-    const text = (await response.text()).trim().slice(0, 200)
     if (response.ok) yield ok(subject, `ready at ${baseUrl}`)
-    else yield wrong('problem', { subject, message: `not ready: ${text}`, next: 'its log says more' })
+    else {
+      const { message } = refusal(response, await readJson(response))
+      yield wrong('problem', { subject, message, next: 'its log says more' })
+    }
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
     yield wrong('warning', { subject, message: `none is listening at ${baseUrl}`, next: 'npm start' })
