@@ -65,6 +65,13 @@ eachDatabase((name, _, { openFresh }) => {
     expect(listed.output).not.toContain(created.output.trim())
   })
 
+  test(`on ${name}, a name stays on its line of the list, whatever is in it`, async () => {
+    const { run } = await firstStart(null)
+    await run(['keys', 'create', '--name', 'a\u001b[31m b\nc'])
+    const { output } = await run(['keys'])
+    expect(output).toContain('  a?[31m b c\n')
+  })
+
   test(`on ${name}, limits and rates change one by one and can be taken away`, async () => {
     const { run, storage, organizationId } = await firstStart(null)
     await run(['keys', 'create', '--limit', '5', '--requests-per-minute', '60'])

@@ -8,7 +8,7 @@ import { parseArguments, type Parsed } from './arguments.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, usageFailure } from './failure.ts'
 import { findOrganization, withStorage } from './local-storage.ts'
-import { createPaint } from './paint.ts'
+import { createPaint, printable } from './paint.ts'
 import { readRules, ruleNames, showRules, warnOfUnknownProviders } from './rules.ts'
 import { suggestionFor } from './suggestion.ts'
 import { renderTable } from './table.ts'
@@ -93,7 +93,7 @@ async function list({ storage, organizationId, context }: KeyAction): Promise<vo
       limitOf(key),
       rulesOf(key),
       timestamp(key.createdAtMs),
-      key.name,
+      printable(key.name).replaceAll(/\s+/g, ' '),
     ])
     rows.push(...(await Promise.all(cells)))
   }

@@ -60,9 +60,7 @@ test('a full disk, a broken file and a PostgreSQL that is away are told apart', 
     expect(failed(code)).not.toContain('Try again')
   }
   const away = failed('ERR_POSTGRES_CONNECTION_CLOSED', 'postgres://user:secret@db.example/portal')
-  expect(away).toStartWith(
-    'PostgreSQL does not answer (the reason). Check that it runs and what DATABASE_URL',
-  )
+  expect(away).toContain('(the reason) Check that PostgreSQL runs and what DATABASE_URL says')
   expect(away).not.toContain('secret')
   expect(away).not.toContain('data folder')
 })
