@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startSimulator } from '../../simulator/server.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
-import { checkProviders } from './provider-checks.ts'
+import { checkProviders, describeProvider } from './provider-checks.ts'
 
 const file = '/etc/headrace.config.json'
 let simulator: Awaited<ReturnType<typeof startSimulator>>
@@ -92,6 +92,15 @@ test('a local server names the variable with its address', async () => {
   const base_url = 'http://127.0.0.1:1/v1'
   const settings = { preset: 'ollama', id: undefined, base_url, api_key: undefined }
   expect(await messageOf(settings, { OLLAMA_BASE_URL: base_url })).toContain('OLLAMA_BASE_URL')
+})
+
+test("a preset's own address is not blamed on a file that nobody wrote", () => {
+  const { message } = describeProvider(
+    { deploymentId: 'openai', modelCount: null, failure: 'The provider could not be reached.' },
+    { preset: 'openai', weight: 1, models: [], api_key: 'a-key' },
+    { env: { OPENAI_API_KEY: 'a-key' }, file: null },
+  )
+  expect(message).toBe('cannot be reached; check the network. Known models stay offered')
 })
 
 test('a provider out of order is not blamed on the configuration', async () => {

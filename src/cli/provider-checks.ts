@@ -68,7 +68,9 @@ function problemOf(failure: string, settings: ProviderSettings | undefined, orig
     return `there is no list of models (status ${status}); check ${address}, which ends with the version, such as /v1`
   }
   if (/could not be reached|in time|broke off/.test(failure)) {
-    return `cannot be reached; check the network and ${address}. Known models stay offered`
+    // Nobody set the address of a preset that has one of its own.
+    const isOwn = settings !== undefined && settings.base_url === undefined
+    return `cannot be reached; check the network${isOwn ? '' : ` and ${address}`}. Known models stay offered`
   }
   return `answers, but not with a list of models; check ${address}`
 }

@@ -43,6 +43,17 @@ test('the README has a recipe for every operation', () => {
   }
 })
 
+test.skipIf(Bun.which('python3') === null)("the README's Python imports what it uses", () => {
+  const block = /^```python\n([\s\S]*?)^```/m.exec(page)?.[1] ?? 'raise SystemExit("no Python")'
+  // The package itself need not be there: only that the lines run.
+  const stub =
+    'import sys, types; m = types.ModuleType("openai"); m.OpenAI = dict; sys.modules["openai"] = m\n'
+  const { exitCode, stderr } = Bun.spawnSync(['python3', '-c', stub + block], {
+    env: { ...process.env, HEADRACE_API_KEY: 'a-key' },
+  })
+  expect([exitCode, stderr.toString()]).toEqual([0, ''])
+})
+
 for (const recipe of recipes) {
   const name = /curl .*?\/v1(\/[a-z/]+)/.exec(recipe)?.[1] ?? recipe
   const isPossible = hasCurl && (hasEncoder || !recipe.includes('speech.mp3'))
