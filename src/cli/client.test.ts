@@ -50,6 +50,8 @@ test('a refusal is the message of the gateway; only what may pass is tried again
   const answers: [number, string][] = [
     [400, '{"error":{"code":400,"message":"model: expected a string."}}'],
     [503, 'not json'],
+    [402, '{"error":{"code":402,"message":"More than is left of the organization\'s credits."}}'],
+    [402, '{"error":{"code":402,"message":"More than is left of the key\'s limit."}}'],
   ]
   let next = 0
   const server = Bun.serve({
@@ -62,6 +64,12 @@ test('a refusal is the message of the gateway; only what may pass is tried again
   expect(refused).toMatchObject({ message: 'model: expected a string. (400)', isPassing: false })
   const away = await client.json('/x').catch((error: unknown) => error)
   expect(away).toMatchObject({ message: 'The gateway answered 503.', isPassing: true })
+  const empty = await client.json('/x').catch((error: unknown) => error)
+  const message =
+    "More than is left of the organization's credits. (402) Add some: npx headrace credits add 10"
+  expect(empty).toMatchObject({ message, isPassing: false })
+  const limited = await client.json('/x').catch((error: unknown) => error)
+  expect(limited).toMatchObject({ message: "More than is left of the key's limit. (402)" })
   await server.stop(true)
 })
 

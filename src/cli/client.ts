@@ -204,5 +204,8 @@ function messageOf(status: number, answer: Record<string, unknown>): string {
   if (status === 401 || status === 403) {
     return `${message} (${status}) Set HEADRACE_API_KEY or HEADRACE_MANAGEMENT_KEY; "npx headrace keys create" makes one.`
   }
+  // A key's own limit is raised otherwise, and its refusal says so.
+  if (status === 402 && /organization's credits/.test(message))
+    return `${message} (402) Add some: npx headrace credits add 10`
   return message === '' ? `The gateway answered ${status}.` : `${message} (${status})`
 }
