@@ -178,6 +178,29 @@ export function failBatch(id: BatchId, errorJson: string): Statement {
   }
 }
 
+/** Gives a running batch up, for good; refused when it has ended or is being ended by `finalizeBatch`. */
+export function beginFailing(id: BatchId, errorJson: string): Statement {
+  return {
+    sql: `update batches set status = 'failing', error_json = $1
+      where batch_id = $2 and status in ('in_progress', 'cancelling', 'expiring')`,
+    params: [errorJson, id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
+/** Ends a batch that was given up: what was stored stays counted, the rest has failed. */
+export function endFailing(id: BatchId, usageJson: string | null): Statement {
+  return {
+    sql: `update batches set status = 'failed', usage_json = $1, failed_items = total_items - completed_items,
+        finalized_at_ms = now_ms()
+      where batch_id = $2 and status = 'failing'`,
+    params: [usageJson, id],
+    expect: 1,
+    guard: statusGuard,
+  }
+}
+
 /** Ends a batch whose every segment is done; refused before that, and the second time. */
 export function finalizeBatch(
   id: BatchId,

@@ -25,10 +25,11 @@ export const batchStatuses = [
 export type BatchStatus = (typeof batchStatuses)[number]
 
 /**
- * What is stored. `expiring` is a batch whose deadline has passed and whose unfinished items are being closed; callers
- * see it as `finalizing`, because the contract has no word for it.
+ * What is stored. `expiring` is a batch whose deadline has passed and whose unfinished items are being closed, `failing`
+ * one whose results could not be stored and whose running items are being given up; callers see both as `finalizing`,
+ * because the contract has no word for them.
  */
-export type StoredStatus = BatchStatus | 'expiring'
+export type StoredStatus = BatchStatus | 'expiring' | 'failing'
 
 /** How the items are executed: one by one through the live path. A provider's own batch service is another lane. */
 export type Lane = 'emulated'
@@ -73,14 +74,14 @@ export function isTerminal(status: StoredStatus): boolean {
   return terminalStatuses.has(status)
 }
 
-/** Whether every item has an entry in `results`; a failed batch has none, because nothing of it ran. */
+/** Whether every item has an entry in `results`; a failed batch has none, because nothing ran or not all could be stored. */
 export function hasResults(status: StoredStatus): boolean {
   return isTerminal(status) && status !== 'failed'
 }
 
 /** The status callers see. */
 export function shownStatus(status: StoredStatus): BatchStatus {
-  return status === 'expiring' ? 'finalizing' : status
+  return status === 'expiring' || status === 'failing' ? 'finalizing' : status
 }
 
 /** The id of an item's result: the same whenever and however often it is asked for. */

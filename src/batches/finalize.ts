@@ -1,11 +1,16 @@
-import { mergedPageMax } from '../core/limits.ts'
+import { mergedPageMax, partsPageMax } from '../core/limits.ts'
 import type { Batch } from './batch.ts'
 import { finalizeBatch } from './batch-repository.ts'
 import type { UsageSum } from './batch-usage.ts'
+import type { BatchUsage } from './batch-usage.ts'
 import { addUsage, emptyUsageSum, shownUsage } from './batch-usage.ts'
 import type { Committer } from './commit-repository.ts'
 import type { MergedIndex } from './merge.ts'
+import { readPartBytes } from './merge.ts'
 import type { BatchMoney } from './money.ts'
+import type { PartRepository } from './part-repository.ts'
+import { decodePart } from './parts.ts'
+import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
 
 /** What finalizing needs. */
@@ -38,6 +43,22 @@ export async function finalizeAs(
   const usageJson = JSON.stringify(shownUsage(await sumUsage(batch, segments)))
   const end = { from: batch.status, to: status, usageJson, errorJson: errors[status] }
   await committer.commit('batch.finalize', [finalizeBatch(batch.id, end), ...money.close(batch)])
+}
+
+/** The usage of what became durable of a batch whose segments were not all merged. */
+export async function sumPartUsage(
+  batch: Batch,
+  { parts, payloads }: { parts: PartRepository; payloads: Payloads },
+): Promise<BatchUsage> {
+  let sum = emptyUsageSum()
+  for (let after = 0; ;) {
+    const page = await parts.listAfter(batch.id, after, partsPageMax)
+    for (const part of page) {
+      sum = addUsage(sum, decodePart(await readPartBytes(payloads, part)).usage)
+      after = part.sequence
+    }
+    if (page.length < partsPageMax) return shownUsage(sum)
+  }
 }
 
 async function sumUsage(batch: Batch, segments: SegmentRepository): Promise<UsageSum> {

@@ -1,14 +1,16 @@
 import type { PreparedCaptures } from '../billing/billing.ts'
+import type { Clock } from '../core/clock.ts'
 import { newId } from '../core/ids.ts'
 import {
   gatheredBytesMax,
   partBytesMax,
   partCommitRetryMaxMs,
   partCommitRetryMs,
-  partCommitsMax,
+  partDoubtsMax,
   partGatherMs,
   partInlineBytesMax,
   partQuestionsMax,
+  resultsHoldMs,
 } from '../core/limits.ts'
 import { countItems, statusGuard } from './batch-repository.ts'
 import { withBits } from './bitmap.ts'
@@ -41,7 +43,11 @@ export interface PartWriterParts {
   payloads: Payloads
   money: BatchMoney
   pause: Pause
-  nowMs(): number
+  clock: Clock
+  /** A part could not be made real at its first try; it is held and tried again. For the log. */
+  onHeld(cause: unknown): void
+  /** A part was refused for `resultsHoldMs`: gives the batch up. Rejects when even that cannot be written down now. */
+  giveUp(cause: unknown): Promise<void>
   /** The lease is lost: so many results came too late. They are not kept and not charged. */
   onLost(lateResults: number): void
   /** Something became durable, or will not: there may be room again. */
@@ -49,7 +55,7 @@ export interface PartWriterParts {
 }
 
 /** `unknown` may have become real: nothing of it may be cleaned up or given back. */
-type Ending = 'committed' | 'lost' | 'failed' | 'unknown'
+type Ending = 'committed' | 'lost' | 'unknown' | { failure: unknown }
 
 /**
  * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
@@ -64,6 +70,9 @@ export class PartWriter {
   #writing: Promise<void> | null = null
   #isTimed = false
   #isLost = false
+  /** A part waits for storage. */
+  #isHeld = false
+  #isClosing = false
 
   constructor(parts: PartWriterParts) {
     this.#parts = parts
@@ -76,9 +85,9 @@ export class PartWriter {
     return this.#doneCount
   }
 
-  /** No more items should start until something is durable. */
+  /** No more items should start until something is durable: whoever cannot keep results makes no more of them. */
   get isFull(): boolean {
-    return this.#gatheredBytes >= gatheredBytesMax
+    return this.#isHeld || this.#gatheredBytes >= gatheredBytesMax
   }
 
   get isLost(): boolean {
@@ -99,6 +108,11 @@ export class PartWriter {
       this.#write()
       await this.#writing
     }
+  }
+
+  /** The process stops: what storage refuses now is not held any longer. */
+  close(): void {
+    this.#isClosing = true
   }
 
   /** Gives up what is not durable: another owner has the segment. */
@@ -136,34 +150,54 @@ export class PartWriter {
     return taken
   }
 
+  /**
+   * These results were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
+   * After `resultsHoldMs` the batch is given up: it fails rather than pay for them without end.
+   */
   async #writePart(items: FinishedItem[]): Promise<void> {
+    const { clock, pause, payloads } = this.#parts
+    const untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
     let part: Part | null = null
-    for (let attempt = 0; attempt < partCommitsMax && !this.#isLost; attempt++) {
+    while (!this.#isLost) {
+      let ending: Ending
       try {
         part ??= await this.#store(items)
-        const ending = await this.#commit(part, items)
-        if (ending === 'committed') return
-        if (ending === 'unknown') return this.lose()
-        if (ending === 'lost') break
-      } catch {
-        // Storage is out of order; what is gathered waits for it.
+        ending = await this.#commit(part, items)
+      } catch (failure) {
+        ending = { failure }
       }
-      await this.#parts.pause(waitMs)
+      if (ending === 'committed') return void (this.#isHeld = false)
+      if (ending === 'unknown') return this.lose()
+      if (ending === 'lost' || this.#isClosing) break
+      if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.failure))) break
+      if (!this.#isHeld) this.#parts.onHeld(ending.failure)
+      this.#isHeld = true
+      await pause(waitMs)
       waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
     }
-    if (part?.blob) await this.#parts.payloads.delete(part.blob).catch(() => undefined)
+    if (part?.blob) await payloads.delete(part.blob).catch(() => undefined)
     this.lose()
     this.#drop(items)
   }
 
+  async #isGivenUp(cause: unknown): Promise<boolean> {
+    try {
+      await this.#parts.giveUp(cause)
+      return true
+    } catch {
+      // The database does not answer either; as long as nothing else can run, nothing is gained by dropping results.
+      return false
+    }
+  }
+
   async #store(items: readonly FinishedItem[]): Promise<Part> {
-    const { lease, payloads, nowMs } = this.#parts
+    const { lease, payloads, clock } = this.#parts
     const bytes = encodePart(items)
     const compressed = await payloads.compress(bytes)
     const isInline = compressed.byteLength <= partInlineBytesMax
     return {
-      id: newId('part', nowMs()),
+      id: newId('part', clock.nowMs()),
       batchId: lease.batchId,
       segmentOrdinal: lease.ordinal,
       sequence: 0,
@@ -198,21 +232,22 @@ export class PartWriter {
         () => parts.exists(part.id),
       )
       if (committed.guard === null) return this.#succeed(prepared, after, items.length)
-      prepared.failed(committed.refusal)
-      return committed.guard === leaseGuard || committed.guard === statusGuard ? 'lost' : 'failed'
+      const { guard, refusal } = committed
+      prepared.failed(refusal)
+      return guard === leaseGuard || guard === statusGuard ? 'lost' : { failure: refusal }
     } catch (thrown) {
       if (!(thrown instanceof CommitUncertain)) {
         prepared.failed(thrown)
-        return 'failed'
+        return { failure: thrown }
       }
-      const isDurable = await this.#findOut(part, partCommitsMax)
+      const isDurable = await this.#findOut(part, partDoubtsMax)
       if (isDurable === null) {
         void this.#learnLater(part, prepared, items)
         return 'unknown'
       }
       if (isDurable) return this.#succeed(prepared, after, items.length)
       prepared.failed()
-      return 'failed'
+      return { failure: thrown }
     }
   }
 

@@ -2,11 +2,13 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Batch, StoredStatus } from './batch.ts'
 import { batchErrorJson } from './batch-object.ts'
-import { failBatch, moveBatch } from './batch-repository.ts'
+import { endFailing, failBatch, moveBatch } from './batch-repository.ts'
 import type { Committer } from './commit-repository.ts'
-import { finalizeAs } from './finalize.ts'
+import { finalizeAs, sumPartUsage } from './finalize.ts'
 import type { LoadPrincipal, ResolveBatch } from './item-contract.ts'
 import type { BatchMoney } from './money.ts'
+import type { PartRepository } from './part-repository.ts'
+import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
 import type { Signals } from './signal-repository.ts'
 
@@ -14,6 +16,8 @@ import type { Signals } from './signal-repository.ts'
 export interface PhaseParts {
   committer: Committer
   segments: SegmentRepository
+  parts: PartRepository
+  payloads: Payloads
   signals: Signals
   money: BatchMoney
   clock: Clock
@@ -33,6 +37,7 @@ const phases: Partial<Record<StoredStatus, Phase>> = {
   finalizing: (batch, parts) => finalizeAs('completed', batch, parts),
   cancelling: (batch, parts) => finalizeWhenDone('cancelled', batch, parts),
   expiring: (batch, parts) => finalizeWhenDone('expired', batch, parts),
+  failing: failWhenSettled,
 }
 
 /** Takes the batch's next step, if it has one. */
@@ -55,6 +60,17 @@ async function validate(batch: Batch, parts: PhaseParts): Promise<void> {
   if (refusal.status >= 500 || !(await parts.money.settle(batch))) return
   await parts.committer.commit('batch.fail', [
     failBatch(batch.id, batchErrorJson(refusal)),
+    ...parts.money.close(batch),
+  ])
+}
+
+/** Items that still run hold from the batch's budget; they are being given up, and then the rest of it goes back. */
+async function failWhenSettled(batch: Batch, parts: PhaseParts): Promise<void> {
+  if (!(await parts.money.settle(batch))) return
+  // Where results could not be written they may not be readable either; the ledger has the charges in any case.
+  const usage = await sumPartUsage(batch, parts).catch(() => null)
+  await parts.committer.commit('batch.fail', [
+    endFailing(batch.id, usage && JSON.stringify(usage)),
     ...parts.money.close(batch),
   ])
 }

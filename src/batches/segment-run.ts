@@ -127,6 +127,12 @@ export class SegmentRun {
     this.#halt.abort()
   }
 
+  /** The process stops for good: nothing waits for storage any more. */
+  abandon(): void {
+    this.#parts.writer.close()
+    this.halt()
+  }
+
   /** The lease is gone: nothing of this run counts any more. */
   lose(): void {
     this.#parts.writer.lose()

@@ -1,31 +1,30 @@
-import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import {
   activeBatchesMax,
   rememberedSegmentsMax,
+  resultsHoldMs,
   segmentLeaseMs,
   segmentRenewEveryMs,
+  segmentRetryMaxMs,
   segmentsAtOnce,
   workerIdleMs,
   workerStopMs,
 } from '../core/limits.ts'
 import type { Batch } from './batch.ts'
+import { isTerminal } from './batch.ts'
 import { batchErrorJson, batchErrorType } from './batch-object.ts'
 import type { BatchRepository } from './batch-repository.ts'
-import { expireBatches, noteWaiting } from './batch-repository.ts'
-import type { Committer } from './commit-repository.ts'
-import type { LoadPrincipal, RunItem } from './item-contract.ts'
+import { beginFailing, expireBatches, noteWaiting } from './batch-repository.ts'
+import type { RunItem } from './item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
 import { mergeSegment } from './merge.ts'
-import type { BatchMoney } from './money.ts'
 import { PartWriter } from './part-writer.ts'
-import type { PartRepository } from './part-repository.ts'
-import type { Payloads } from './payload-repository.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
 import { advance } from './phases.ts'
 import type { RunEnd } from './segment-run.ts'
 import { SegmentRun } from './segment-run.ts'
-import type { SegmentLease, SegmentRepository } from './segment-repository.ts'
+import type { SegmentLease } from './segment-repository.ts'
 import {
   finishSegment,
   freeLeases,
@@ -34,21 +33,12 @@ import {
   returnSegment,
   toLease,
 } from './segment-repository.ts'
-import type { Signals } from './signal-repository.ts'
 
 /** What a worker needs. */
 export interface WorkerParts extends PhaseParts {
   batches: BatchRepository
-  segments: SegmentRepository
-  parts: PartRepository
-  committer: Committer
-  payloads: Payloads
-  signals: Signals
-  money: BatchMoney
   limiter: ItemLimiter
   runItem: RunItem
-  loadPrincipal: LoadPrincipal
-  clock: Clock
   pause: Pause
   /** For the log: something went wrong that will be tried again. */
   report(event: string, details: { batchId?: string; cause: unknown }): void
@@ -90,6 +80,8 @@ export class Worker {
   #stopListening: () => void = () => undefined
   /** Tries of items whose segments were given back, by segment, so that giving back does not start them anew. */
   readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
+  /** Segments that could not be read or merged: since when (monotonic), and the next wait. */
+  readonly #failures = new Map<string, { sinceMs: number; restMs: number }>()
   #lateResults = 0
   #leasesLost = 0
 
@@ -121,7 +113,7 @@ export class Worker {
     const isOver = new AbortController()
     await Promise.race([allEnded, this.#parts.pause(workerStopMs, isOver.signal)])
     isOver.abort()
-    for (const { run } of this.#active.values()) run.halt()
+    for (const { run } of this.#active.values()) run.abandon()
     await this.settled()
     await Promise.all(this.#rounds)
     // The last look may have leased one more segment, to be given back untouched.
@@ -219,6 +211,7 @@ export class Worker {
       const status = (byId.get(batch.id) ?? (await this.#parts.batches.load(batch.id)))?.status
       if (status === 'cancelling') run.close('batch_cancelled')
       else if (status === 'expiring') run.close('batch_expired')
+      else if (status === undefined || status === 'failing' || isTerminal(status)) run.lose()
     }
   }
 
@@ -269,7 +262,7 @@ export class Worker {
   }
 
   #begin(batch: Batch, lease: SegmentLease): void {
-    const { signals, committer, parts, payloads, money, pause, clock } = this.#parts
+    const { signals, committer, parts, payloads, money, pause, clock, report } = this.#parts
     const writer = new PartWriter({
       lease,
       owner: signals.ownerId,
@@ -278,7 +271,9 @@ export class Worker {
       payloads,
       money,
       pause,
-      nowMs: () => clock.nowMs(),
+      clock,
+      onHeld: (cause) => report('batch_results_held', { batchId: batch.id, cause }),
+      giveUp: (cause) => this.#giveUp(batch, cause),
       onLost: (lateResults) => {
         this.#lateResults += lateResults
         run.halt()
@@ -316,17 +311,35 @@ export class Worker {
       if (end.isDone) await this.#finish(lease)
       else await this.#giveBack(batch, lease, end)
       if (!end.isDone) this.#remember(lease, end.attempts)
+      this.#failures.delete(placeOf(lease))
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
-      const end: RunEnd = { isDone: false, restMs: workerIdleMs, isUnpaid: false, attempts: new Map() }
-      await this.#giveBack(batch, lease, end).catch(() => undefined)
+      await this.#putOff(batch, lease, cause).catch(() => undefined)
     }
+  }
+
+  /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
+  async #putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const { sinceMs, restMs } = this.#failures.get(placeOf(lease)) ?? { sinceMs: nowMs, restMs: workerIdleMs }
+    forgetOldest(this.#failures)
+    this.#failures.set(placeOf(lease), { sinceMs, restMs: Math.min(restMs * 2, segmentRetryMaxMs) })
+    const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
+    if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
+    await this.#giveBack(batch, lease, { isDone: false, restMs, isUnpaid: false, attempts: new Map() })
+  }
+
+  /** The batch fails: what is stored of it stays, nothing more is begun. */
+  async #giveUp(batch: Batch, cause: unknown): Promise<void> {
+    const error = new GatewayError('batch_unavailable', resultsRefused)
+    await this.#parts.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
+    this.#parts.report('batch_given_up', { batchId: batch.id, cause })
+    this.wake()
   }
 
   /** The oldest are forgotten first: then an item may be tried a few times more often. */
   #remember(lease: SegmentLease, attempts: ReadonlyMap<number, number>): void {
-    const [oldest] = this.#attempts.keys()
-    if (this.#attempts.size >= rememberedSegmentsMax && oldest !== undefined) this.#attempts.delete(oldest)
+    forgetOldest(this.#attempts)
     this.#attempts.set(placeOf(lease), attempts)
   }
 
@@ -353,6 +366,15 @@ export class Worker {
     }
     await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
   }
+}
+
+const resultsRefused =
+  'The gateway could not store all results of this batch. Those that were stored can be read at /batches/{id}/results; ' +
+  'only they were charged. Send the other requests again.'
+
+function forgetOldest(remembered: Map<string, unknown>): void {
+  const [oldest] = remembered.keys()
+  if (remembered.size >= rememberedSegmentsMax && oldest !== undefined) remembered.delete(oldest)
 }
 
 function placeOf(lease: SegmentLease): string {

@@ -425,15 +425,25 @@ export const itemRestMaxMs = 300_000
 export const segmentRestMs = 5_000
 /** Gathered results beyond which no new item of the segment starts until a part is durable. */
 export const gatheredBytesMax = 4_000_000
-/** Tries of a part whose commit fails, and the longest wait between them; afterwards its items run again. */
-export const partCommitsMax = 30
+/**
+ * How long finished results are held for a storage that refuses them before their batch fails: time for somebody to make
+ * room on a disk. The same for a segment that cannot be read or merged once its batch is to be closed.
+ */
+export const resultsHoldMs = 3_600_000
+/** The first wait before a part is tried again, and the longest. */
 export const partCommitRetryMs = 200
 export const partCommitRetryMaxMs = 5_000
-/** Questions whether a part became real, one every `partCommitRetryMaxMs`: more than fit into a batch's window. */
+/**
+ * Questions whether a part became real, one every `partCommitRetryMaxMs`: until its segment goes on without it, and then
+ * more than fit into a batch's window.
+ */
+export const partDoubtsMax = 30
 export const partQuestionsMax = 20_000
 /** How long items may finish after their batch was cancelled, and when the process stops. */
 export const cancelGraceMs = 30_000
 export const workerStopMs = 20_000
+/** Longest wait before a segment that could not be read or merged is tried again; it doubles from `workerIdleMs`. */
+export const segmentRetryMaxMs = 60_000
 /** How often a worker looks for work that no signal announced. */
 export const workerIdleMs = 1_000
 /** Batches a worker looks at in one round. */

@@ -76,6 +76,11 @@ interface Death {
   nth: number
 }
 
+interface Life {
+  value: boolean
+  ended: PromiseWithResolvers<void>
+}
+
 /** A machine that loses its power at one point and is started again, and a caller who repeats what got no answer. */
 class Machine {
   readonly world: World
@@ -83,7 +88,7 @@ class Machine {
   readonly #death: Death | null
   #passed = 0
   #process: Process | null = null
-  #isAlive = { value: true }
+  #isAlive: Life = { value: true, ended: Promise.withResolvers<void>() }
   #dead: Promise<unknown>[] = []
   isWithdrawn = false
   deaths = 0
@@ -101,7 +106,7 @@ class Machine {
   }
 
   async boot(): Promise<void> {
-    const alive = { value: true }
+    const alive: Life = { value: true, ended: Promise.withResolvers<void>() }
     this.#isAlive = alive
     this.#process = await this.world.process({
       behave: this.#story.behave,
@@ -128,12 +133,15 @@ class Machine {
     for (let attempt = 0; attempt < 6; attempt++) {
       const { process } = this
       try {
-        const value = await step(process)
-        if (this.#isAlive.value) return value
+        const stepping = step(process)
+        // Results that a dead machine holds would wait for its storage for ever.
+        const isOver = await Promise.race([stepping.then(() => true), this.#isAlive.ended.promise])
+        if (isOver && this.#isAlive.value) return await stepping
+        void stepping.catch(() => undefined)
       } catch (thrown) {
         if (this.#isAlive.value) throw thrown
       }
-      this.#dead.push(process.batches.rounds.settled().catch(() => undefined))
+      this.#dead.push(process.batches.stop().catch(() => undefined))
       await process.database.close()
       await this.boot()
       // What a start does: the money and the segments of the dead are free at once.
@@ -146,8 +154,9 @@ class Machine {
     await Promise.all(this.#dead)
   }
 
-  #die(alive: { value: boolean }): void {
+  #die(alive: Life): void {
     alive.value = false
+    alive.ended.resolve()
     this.deaths++
     this.world.files.crash()
   }
