@@ -110,28 +110,19 @@ async function tooExpensive(
   parents: readonly BudgetRef[],
   money: BatchMoney,
 ): Promise<GatewayError> {
-  const available = await money.available(parents)
-  const short = await shortOf(parents, available, money)
+  const { budget, available } = await money.scarcest(parents)
   const [estimate, worstCase, left] = [upload.estimate, upload.worstCase, available].map(formatCredits)
+  const cost = `The estimated batch cost of ${estimate} credits (at most ${worstCase}) exceeds`
   const message =
-    `The estimated batch cost of ${estimate} credits (at most ${worstCase}) exceeds the available balance of ` +
-    `${left} credits. Add credits, raise the key's limit, or send fewer items.`
+    budget.kind === 'credits'
+      ? `${cost} the available balance of ${left} credits. Add credits or send fewer items.`
+      : `${cost} what is left of the API key's limit, ${left} credits. Raise the key's limit or send fewer items.`
   return new GatewayError('payment_required', message, {
     metadata: {
-      ...(short && { limit_source: limitSources[short.kind] }),
+      limit_source: limitSources[budget.kind],
       estimate,
       worst_case: worstCase,
       available: left,
     },
   })
-}
-
-/** The budget in which the least is available. */
-async function shortOf(
-  budgets: readonly BudgetRef[],
-  available: bigint,
-  money: BatchMoney,
-): Promise<BudgetRef | undefined> {
-  for (const budget of budgets) if ((await money.available([budget])) <= available) return budget
-  return undefined
 }

@@ -19,6 +19,8 @@ export interface BatchObject {
   usage: Record<string, unknown> | null
   results: null
   error: { message: string } | null
+  /** Present while a batch that was accepted cannot go on by itself. */
+  headrace_metadata?: { waiting: { type: string; message: string } }
 }
 
 /** What a dry run answers: what the batch would cost, in credits. */
@@ -54,7 +56,18 @@ export function toBatchObject(batch: Batch): BatchObject {
     results: null,
     // Before the end it only notes what the batch waits for, which is no failure.
     error: isEnded && batch.errorJson !== null ? messageOf(batch.errorJson) : null,
+    ...(isWaiting(batch) ? { headrace_metadata: { waiting: waitingOf(batch) } } : {}),
   }
+}
+
+/** Whether a running batch waits for money. */
+export function isWaiting(batch: Batch): boolean {
+  return batch.status === 'in_progress' && batchErrorType(batch.errorJson) === 'payment_required'
+}
+
+function waitingOf({ errorJson }: Batch): { type: string; message: string } {
+  const { type, message } = JSON.parse(errorJson ?? '{}') as { type: string; message: string }
+  return { type, message }
 }
 
 /** The error that a batch carries; JSON for its row. */

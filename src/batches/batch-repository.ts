@@ -244,10 +244,14 @@ export function noteWaiting(id: BatchId, errorJson: string | null): Statement {
   }
 }
 
-/** Counts the items of a part. It locks the row first, so that the parts of a batch become visible in their order. */
+/**
+ * Counts the items of a part. It locks the row first, so that the parts of a batch become visible in their order. A batch
+ * of which something was answered waits no longer.
+ */
 export function countItems(id: BatchId, counts: { completed: number; failed: number }): Statement {
   return {
-    sql: `update batches set completed_items = completed_items + $1, failed_items = failed_items + $2
+    sql: `update batches set completed_items = completed_items + $1, failed_items = failed_items + $2,
+        error_json = case when status = 'in_progress' and cast($1 as bigint) > 0 then null else error_json end
       where batch_id = $3 and status in ('in_progress', 'cancelling', 'expiring')`,
     params: [counts.completed, counts.failed, id],
     expect: 1,

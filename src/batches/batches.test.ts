@@ -107,10 +107,26 @@ eachDatabase((_name, open) => {
         worst_case: '0.00002',
         available: '0.000009999',
       })
+      expect(refusal.message).toBe(
+        'The estimated batch cost of 0.00001 credits (at most 0.00002) exceeds the available balance of 0.000009999 ' +
+          'credits. Add credits or send fewer items.',
+      )
       expect(world.files.paths()).toEqual([])
       expect(await rowsIn(process, 'batches')).toBe(0)
       expect(await available(process)).toBe(9_999n)
       expect(await world.findings(process)).toEqual([])
+    })
+
+    test('that its key may not pay is refused for the key’s limit, not for the balance', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      await world.grant(process, 100_000n)
+      const principal = { ...prepaid, keyLimitNanocredits: 9_000n }
+      const refusal = await errorOf(process.batches.create(upload(batchOf(10), { principal })))
+      expect(refusal.message).toBe(
+        'The estimated batch cost of 0.00001 credits (at most 0.00002) exceeds what is left of ' +
+          "the API key's limit, 0.000009 credits. Raise the key's limit or send fewer items.",
+      )
     })
 
     test('short of its worst case grows from the balance, and waits when that is empty', async () => {
@@ -125,10 +141,54 @@ eachDatabase((_name, open) => {
         status: 'in_progress',
         error: null,
         request_counts: { completed: 3 },
+        headrace_metadata: {
+          waiting: {
+            type: 'payment_required',
+            message: 'This batch waits for credits. It goes on when credits are added.',
+          },
+        },
+      })
+      const { data } = await process.batches.list(prepaid, new URLSearchParams())
+      expect(data[0]?.headrace_metadata).toEqual(waiting.object.headrace_metadata)
+      expect(process.batches.stats().batchesWaiting).toBe(1)
+      expect(process.reports.map(({ event }) => event)).toEqual(['batch_waits'])
+      await world.grant(process, itemCost * 100n)
+      const ended = await runToEnd(process, prepaid, id, world)
+      expect(ended).toMatchObject({ request_counts: { completed: 4 } })
+      expect(ended).not.toHaveProperty('headrace_metadata')
+      expect(process.batches.stats().batchesWaiting).toBe(0)
+      expect(await world.findings(process)).toEqual([])
+    })
+
+    test('that went on waits no longer, although it has not ended', async () => {
+      const world = await newWorld()
+      const gate = Promise.withResolvers<void>()
+      const process = await world.process({
+        itemsAtOnce: 4,
+        behave: async (item, own) => {
+          if (item.customId === 'item-5') await gate.promise
+          return answerOrWait(item, own)
+        },
       })
       await world.grant(process, itemCost * 100n)
-      expect(await runToEnd(process, prepaid, id, world)).toMatchObject({ request_counts: { completed: 4 } })
-      expect(await world.findings(process)).toEqual([])
+      const { id } = await create(process, upload(batchOf(6), { principal: prepaid }))
+      const waitingOf = async () => (await process.batches.get(prepaid, id)).object.headrace_metadata?.waiting
+      await process.database.commit({
+        name: 'test.note',
+        statements: [
+          {
+            sql: `update batches set error_json = '{"type":"payment_required","message":"waits"}', status = 'in_progress'
+              where batch_id = $1`,
+            params: [id],
+          },
+        ],
+      })
+      expect(await waitingOf()).toEqual({ type: 'payment_required', message: 'waits' })
+      await process.batches.rounds.look()
+      await waitFor(async () => (await process.batches.get(prepaid, id)).object.request_counts.completed > 0)
+      expect(await waitingOf()).toBeUndefined()
+      gate.resolve()
+      await runToEnd(process, prepaid, id, world)
     })
 
     test('short of its key’s limit goes on when the limit is raised or taken away', async () => {
@@ -142,7 +202,10 @@ eachDatabase((_name, open) => {
         const process = await world.process({ loadPrincipal: async () => owner })
         const { id } = await create(process, upload(batchOf(2), { principal: owner }))
         for (let look = 0; look < 5; look++) await lookOnce(process, world)
-        expect((await process.batches.get(owner, id)).object.request_counts.completed).toBe(1)
+        expect((await process.batches.get(owner, id)).object).toMatchObject({
+          request_counts: { completed: 1 },
+          headrace_metadata: { waiting: { message: expect.stringContaining('limit of its API key') } },
+        })
         owner = { ...owner, keyLimitNanocredits: raised }
         expect(await runToEnd(process, owner, id, world)).toMatchObject({ request_counts: { completed: 2 } })
         expect(await world.findings(process)).toEqual([])
@@ -201,7 +264,10 @@ eachDatabase((_name, open) => {
       const headrace = { max_cost: Number(itemCost * 4n) / 1e9 }
       const { id } = await create(process, upload(batchOf(4, { headrace }), { principal: prepaid }))
       for (let look = 0; look < 5; look++) await lookOnce(process, world)
-      expect((await process.batches.get(prepaid, id)).object.request_counts.completed).toBe(3)
+      expect((await process.batches.get(prepaid, id)).object).toMatchObject({
+        request_counts: { completed: 3 },
+        headrace_metadata: { waiting: { message: expect.stringContaining('headrace.max_cost') } },
+      })
       await world.advance(dayMs)
       const ended = await runToEnd(process, prepaid, id, world)
       expect(ended).toMatchObject({ status: 'expired', request_counts: { completed: 3, failed: 1 } })

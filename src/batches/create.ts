@@ -82,7 +82,7 @@ async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<
   const batchId = newId('batch', parts.clock.nowMs())
   const upload = await ingestBatch(toIngest(request, batchId, false), parts)
   const parents = parts.money.parentsOf(request.principal)
-  const available = parents.length === 0 ? null : await parts.money.available(parents)
+  const available = parents.length === 0 ? null : (await parts.money.scarcest(parents)).available
   const { lane, providerSlug } = upload.resolved
   return {
     kind: 'estimate',

@@ -12,7 +12,7 @@ import type {
   LedgerStatement,
   PreparedCaptures,
 } from '../billing/billing.ts'
-import { batchBudget, budgetsOf } from '../billing/budget-ids.ts'
+import { batchBudget, budgetsOf, creditsBudget } from '../billing/budget-ids.ts'
 import type { Ledger } from '../billing/ledger-repository.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { OrganizationId } from '../core/ids.ts'
@@ -30,13 +30,15 @@ export interface BatchMoney {
   budgetsOf(batch: MoneyBatch): readonly BudgetRef[]
   /** Asks all owners to give back what they do not hold of these budgets. */
   recall(budgets: readonly BudgetRef[]): Promise<void>
-  /** The least that is available in any of these budgets. */
-  available(budgets: readonly BudgetRef[]): Promise<bigint>
+  /** Of these budgets, one at least, the one with the least available, and how much that is. */
+  scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
   /**
    * Moves enough for some more items out of the parents, as they limit the batch's owner now; false when they have too
    * little, or the caller's limit is reached.
    */
   enlarge(batch: Batch, owner: Principal): Promise<boolean>
+  /** What keeps a batch from being enlarged. */
+  shortageOf(batch: Batch, owner: Principal): Promise<Shortage>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
   settle(batch: MoneyBatch): Promise<boolean>
   /** Statements that return what is left, once, in the unit that ends the batch. */
@@ -46,6 +48,9 @@ export interface BatchMoney {
   /** The organization's balance; null when it keeps none. */
   balance(organizationId: OrganizationId): Promise<bigint | null>
 }
+
+/** Credits, what its key may spend, or what its caller let it cost. */
+export type Shortage = 'credits' | 'key_limit' | 'max_cost'
 
 /** As much of a batch as its budget is named by. */
 export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
@@ -71,7 +76,7 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
   }
 
   async function enlargeOnce(batch: Batch, owner: Principal): Promise<boolean> {
-    const perItem = batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
+    const perItem = worstItemOf(batch)
     const perItems = perItem * BigInt(enlargeItems)
     return (await enlargeBy(batch, owner, perItems)) || (await enlargeBy(batch, owner, perItem))
   }
@@ -82,16 +87,15 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       acceptBatchStatements({ batch: refOf(batch), parents, estimateNanocredits }),
     budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
     recall: (budgets) => ledger.recall(idsOf(budgets)),
-    async available(budgets) {
+    async scarcest(budgets) {
       // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
       await ledger.ensureBudgets(budgets)
       const states = await ledger.loadBudgets(idsOf(budgets))
-      const amounts = budgets.map(({ budgetId }) => {
-        const state = states.budgets.get(budgetId)
-        return state ? state.limit - state.granted : 0n
+      const amounts = budgets.map((budget) => {
+        const state = states.budgets.get(budget.budgetId)
+        return { budget, available: state ? positive(state.limit - state.granted) : 0n }
       })
-      const least = amounts.reduce((left, right) => (left < right ? left : right))
-      return least < 0n ? 0n : least
+      return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
     },
     enlarge(batch, owner) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
@@ -102,6 +106,22 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
         enlarging.set(batch.id, running)
       }
       return running
+    },
+    async shortageOf(batch, owner) {
+      const { budgetId } = refOf(batch)
+      const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
+      const limit = budgets.get(budgetId)?.limit ?? 0n
+      if (batch.maxCostNanocredits !== null && limit + worstItemOf(batch) > batch.maxCostNanocredits)
+        return 'max_cost'
+      const creditsId = creditsBudget(batch.organizationId).budgetId
+      const left = parentLimitsOf(batch.budgetParents, owner).flatMap((parent) => {
+        const state = budgets.get(parent.budgetId)
+        if (!state || parent.limit === 'none') return []
+        const available = (parent.limit === 'as recorded' ? state.limit : parent.limit) - state.granted
+        return [{ isCredits: parent.budgetId === creditsId, available }]
+      })
+      const [least] = left.toSorted((one, other) => (one.available < other.available ? -1 : 1))
+      return least === undefined || least.isCredits ? 'credits' : 'key_limit'
     },
     settle: (batch) =>
       batch.budgetParents.length === 0 ? Promise.resolve(true) : billing.settleBudget(refOf(batch).budgetId),
@@ -114,6 +134,15 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
 
 function refOf(batch: MoneyBatch): BudgetRef {
   return batchBudget(batch.id, batch.organizationId, batch.budgetParents)
+}
+
+/** The average of a batch's items at their worst. */
+function worstItemOf(batch: Batch): bigint {
+  return batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
+}
+
+function positive(amount: bigint): bigint {
+  return amount < 0n ? 0n : amount
 }
 
 function idsOf(budgets: readonly BudgetRef[]): string[] {

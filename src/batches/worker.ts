@@ -12,12 +12,13 @@ import {
 } from '../core/limits.ts'
 import type { Batch } from './batch.ts'
 import { isTerminal } from './batch.ts'
-import { batchErrorJson, batchErrorType } from './batch-object.ts'
+import { batchErrorJson, isWaiting } from './batch-object.ts'
 import type { BatchRepository } from './batch-repository.ts'
 import { beginFailing, expireBatches, noteWaiting } from './batch-repository.ts'
 import type { RunItem } from './item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
 import { mergeSegment } from './merge.ts'
+import type { Shortage } from './money.ts'
 import { PartWriter } from './part-writer.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
@@ -48,6 +49,8 @@ export interface WorkerParts extends PhaseParts {
 export interface WorkerStats {
   segmentsRunning: number
   itemsRunning: number
+  /** Batches seen waiting for money, of all processes, at the last look. */
+  batchesWaiting: number
   /** Results that came after their segment was taken over, since the start: not kept, not charged. */
   lateResults: number
   /** Leases this process lost to others, since the start. */
@@ -82,6 +85,7 @@ export class Worker {
   readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
   /** Segments that could not be read or merged: since when (monotonic), and the next wait. */
   readonly #failures = new Map<string, { sinceMs: number; restMs: number }>()
+  #batchesWaiting = 0
   #lateResults = 0
   #leasesLost = 0
 
@@ -93,6 +97,7 @@ export class Worker {
     return {
       segmentsRunning: this.#active.size,
       itemsRunning: this.#parts.limiter.running,
+      batchesWaiting: this.#batchesWaiting,
       lateResults: this.#lateResults,
       leasesLost: this.#leasesLost,
     }
@@ -133,6 +138,7 @@ export class Worker {
     const found = await batches.listActive(activeBatchesMax, this.#offset)
     // More than one page are looked at in turns, so that batches that wait for long hide nobody.
     this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
+    this.#batchesWaiting = found.filter(isWaiting).length
     await this.#steer(found)
     await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
     // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
@@ -329,6 +335,18 @@ export class Worker {
     await this.#giveBack(batch, lease, { isDone: false, restMs, isUnpaid: false, attempts: new Map() })
   }
 
+  /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
+  async #noteShortage(batch: Batch): Promise<void> {
+    const { committer, loadPrincipal, money } = this.#parts
+    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
+    if (owner === null) return
+    const message = shortages[await money.shortageOf(batch, owner)]
+    // Also when the row said so at the lease: a part may have taken it back since.
+    const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
+    await committer.commit('batch.wait', [note])
+    if (!isWaiting(batch)) this.#parts.report('batch_waits', { batchId: batch.id, cause: message })
+  }
+
   /** The batch fails: what is stored of it stays, nothing more is begun. */
   async #giveUp(batch: Batch, cause: unknown): Promise<void> {
     const error = new GatewayError('batch_unavailable', resultsRefused)
@@ -357,15 +375,18 @@ export class Worker {
 
   async #giveBack(batch: Batch, lease: SegmentLease, end: RunEnd & { isDone: false }): Promise<void> {
     const { committer, signals } = this.#parts
-    const isNoted = batchErrorType(batch.errorJson) === 'payment_required'
-    if (end.isUnpaid !== isNoted) {
-      const note = end.isUnpaid
-        ? batchErrorJson({ type: 'payment_required', message: 'Waiting for credits.' })
-        : null
-      await committer.commit('batch.wait', [noteWaiting(batch.id, note)])
-    }
+    if (end.isUnpaid) await this.#noteShortage(batch)
+    else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
     await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
   }
+}
+
+const shortages: Record<Shortage, string> = {
+  credits: 'This batch waits for credits. It goes on when credits are added.',
+  key_limit:
+    "This batch waits because the limit of its API key is used up. It goes on when the key's limit is raised.",
+  max_cost:
+    'This batch has reached its headrace.max_cost. Its other requests end unpaid at the deadline, or now when it is cancelled.',
 }
 
 const resultsRefused =

@@ -24,6 +24,8 @@ export interface BatchLine {
   /** Credits; null until the batch has ended. */
   cost: number | null
   error: string
+  /** What a running batch waits for; empty when it goes on by itself. */
+  waiting: string
 }
 
 const terminal = new Set(['completed', 'failed', 'expired', 'cancelled'])
@@ -49,6 +51,7 @@ export function toBatchLine(value: unknown): BatchLine {
     failed: numberOf(counts['failed']),
     cost: typeof usage['cost'] === 'number' ? usage['cost'] : null,
     error: textOf(asObject(batch['error'])['message']),
+    waiting: textOf(asObject(asObject(batch['headrace_metadata'])['waiting'])['message']),
   }
 }
 

@@ -25,6 +25,7 @@ function fakeGateway(
     status?: string
     wrongItem?: string
     isSilent?: boolean
+    waiting?: string
   } = {},
 ) {
   let looks = 0
@@ -35,6 +36,9 @@ function fakeGateway(
     request_counts: { total: 1, completed, failed: 0 },
     usage: completed > 0 ? { cost: 0.000012 } : null,
     error: null,
+    ...(status === 'in_progress' && change.waiting !== undefined
+      ? { headrace_metadata: { waiting: { type: 'payment_required', message: change.waiting } } }
+      : {}),
   })
   const server = Bun.serve({
     port: 0,
@@ -83,6 +87,13 @@ test('a batch is estimated, asked about, followed, and its results saved', async
   expect(context.output()).toContain('completed: 1 answered, 0 failed, cost $0.000012')
   expect(readFileSync(resultsPath, 'utf8')).toBe('{"custom_id":"1"}\n')
   expect(existsSync(`${resultsPath}.partial`)).toBe(false)
+})
+
+test('a batch that waits for credits says so while it is watched', async () => {
+  const waiting = 'This batch waits for credits.'
+  const context = recordingContext({ env: fakeGateway({ waiting }), ask: () => Promise.resolve('y') })
+  expect(await runCommand(['batch', 'run', path], context)).toBe(0)
+  expect(context.output().split(`${waiting}\n`)).toHaveLength(2)
 })
 
 test('results that cannot be saved are not lost, and the command to get them is told', async () => {

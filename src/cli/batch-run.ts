@@ -148,6 +148,13 @@ export async function followBatch(
   })
   let batch: BatchLine | null
   let looks = 0
+  let told = ''
+  const tell = (waiting: string): void => {
+    if (waiting === '' || waiting === told) return
+    told = waiting
+    progress.end()
+    context.write(`${waiting}\n`)
+  }
   try {
     batch = await watchBatch({
       client,
@@ -155,9 +162,10 @@ export async function followBatch(
       id,
       signal: interruption.signal,
       nowMs: () => performance.now(),
-      onChange({ completed, failed, total, status }) {
+      onChange({ completed, failed, total, status, waiting }) {
         looks += 1
         progress.update(completed + failed, total, failed > 0 ? `${status}, ${failed} failed` : status)
+        tell(waiting)
       },
     })
   } finally {

@@ -14,7 +14,12 @@ export interface GaugeReaders {
     abandonedCredits: number
   }
   storageQueue: () => number
-  batches: () => { segmentsRunning: number; itemsRunning: number; lateResults: number }
+  batches: () => {
+    segmentsRunning: number
+    itemsRunning: number
+    batchesWaiting: number
+    lateResults: number
+  }
   deployments: () => readonly { deploymentId: string; limit: number }[]
 }
 
@@ -36,6 +41,7 @@ export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeRe
     ['storage_queue', 'Units that wait to be committed.', readers.storageQueue],
     ['batch_segments_running', 'Batch segments leased by this process.', () => batches().segmentsRunning],
     ['batch_items_running', 'Batch items running in this process.', () => batches().itemsRunning],
+    ['batches_waiting', 'Batches that wait for credits or a limit.', () => batches().batchesWaiting],
     [
       'batch_late_results',
       'Results that came after their segment was taken over.',

@@ -103,7 +103,13 @@ export const batchSchema = z
       .nullable(),
     provider: z.string().nullable(),
     headrace_metadata: z
-      .looseObject({ dropped: z.array(z.string()).describe('Members that were ignored.') })
+      .looseObject({
+        dropped: z.array(z.string()).optional().describe('Members that were ignored.'),
+        waiting: z
+          .object({ type: z.string(), message: z.string() })
+          .optional()
+          .describe('What a running batch waits for, such as credits.'),
+      })
       .optional(),
   })
   .meta({ id: 'Batch' })
