@@ -8,6 +8,7 @@ import {
   failed,
   itemCost,
   linesOf,
+  missingOf,
   model,
   putBack,
   resolveBatch,
@@ -18,6 +19,7 @@ import {
 } from '../../test/simulation/batches-world.ts'
 import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
+import type { Hold } from '../billing/billing.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import {
@@ -30,7 +32,7 @@ import {
 } from '../core/limits.ts'
 import { parseCredits, toCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
-import type { ItemOutcome } from './item-contract.ts'
+import type { ItemOutcome, ItemRequest } from './item-contract.ts'
 import { systemPause } from './pause.ts'
 
 const tracked = principalOf({ accountMode: 'tracked', organizationId: 'org_t' })
@@ -158,6 +160,48 @@ eachDatabase((_name, open) => {
       expect(ended).not.toHaveProperty('headrace_metadata')
       expect(process.batches.stats().batchesWaiting).toBe(0)
       expect(await world.findings(process)).toEqual([])
+    })
+
+    test('with an item that its organization cannot pay leaves the credits to others', async () => {
+      const world = await newWorld()
+      const process = await world.process({
+        behave: async (item, own) => {
+          if (item.customId !== 'item-1') return answerOrWait(item, own)
+          return holding(holdOf(item, own, itemCost * 100n))
+        },
+      })
+      await world.grant(process, itemCost * 60n)
+      const { id } = await create(process, upload(batchOf(4), { principal: prepaid }))
+      for (let look = 0; look < 8; look++) await lookOnce(process, world)
+      expect((await process.batches.get(prepaid, id)).object).toMatchObject({
+        request_counts: { completed: 3 },
+        headrace_metadata: { waiting: { type: 'payment_required' } },
+      })
+      // What three items may have been enlarged by, but not everything there is.
+      expect(await available(process)).toBeGreaterThan(itemCost * 30n)
+      await world.advance(dayMs)
+      await runToEnd(process, prepaid, id, world)
+      expect(await available(process)).toBe(itemCost * 57n)
+    })
+
+    test('with an item that costs far more than its others pays for it in one step', async () => {
+      const world = await newWorld()
+      let tries = 0
+      const process = await world.process({
+        behave: async (item, own) => {
+          if (item.customId !== 'item-1') return answerOrWait(item, own)
+          tries += 1
+          const held = holdOf(item, own, itemCost * 100n)
+          const hold = await held.catch(() => null)
+          if (hold === null) return holding(held)
+          own.billing.release(hold)
+          return answer(item, own)
+        },
+      })
+      await world.grant(process, itemCost * 200n)
+      const { id } = await create(process, upload(batchOf(4), { principal: prepaid }))
+      expect(await runToEnd(process, prepaid, id, world)).toMatchObject({ request_counts: { completed: 4 } })
+      expect(tries).toBeLessThan(8)
     })
 
     test('that went on waits no longer, although it has not ended', async () => {
@@ -1039,6 +1083,18 @@ eachDatabase((_name, open) => {
     })
   })
 })
+
+async function holdOf({ budgets }: ItemRequest, { billing }: Process, amount: bigint): Promise<Hold> {
+  return billing.hold({ budgets, amount })
+}
+
+/** What becomes of an item whose hold is refused. */
+async function holding(held: Promise<unknown>): Promise<ItemOutcome> {
+  return held.then(
+    () => failed('internal'),
+    (thrown) => putBack('payment_required', 1_000, missingOf(thrown)),
+  )
+}
 
 function names(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `item-${index}`)

@@ -47,6 +47,8 @@ export interface ItemOutcome {
   capture: ItemCapture | null
   /** Not an ending: the budget is short or the provider is cooling, so put the item back for so many milliseconds. */
   retryLaterMs: number | null
+  /** What the batch's budget was short of for this item; 0 when money was not the reason or nobody said. */
+  missingNanocredits: bigint
 }
 
 /** Executes one item through the one path; never throws for the item's own fault. */

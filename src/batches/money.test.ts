@@ -48,7 +48,7 @@ eachDatabase((_name, open) => {
     const accepted = workers[0]?.accept(batch, [creditsBudget('org_a')], 100n) ?? []
     await database.commit({ name: 'test', statements: accepted })
     const owner = principalOf({ organizationId: 'org_a', accountMode: 'prepaid' })
-    const enlarged = await Promise.all(workers.map((money) => money.enlarge(batch, owner)))
+    const enlarged = await Promise.all(workers.map((money) => money.enlarge(batch, owner, 0n)))
     expect(enlarged.filter((isEnlarged) => isEnlarged)).toHaveLength(1)
     expect(
       await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:batch_1'`),

@@ -33,12 +33,13 @@ export interface BatchMoney {
   /** Of these budgets, one at least, the one with the least available, and how much that is. */
   scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
   /**
-   * Moves enough for some more items out of the parents, as they limit the batch's owner now; false when they have too
-   * little, or the caller's limit is reached.
+   * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
+   * batch's owner now; false when they have too little, or the caller's limit is reached. Never a part of what is missing:
+   * that would take from others what helps nobody.
    */
-  enlarge(batch: Batch, owner: Principal): Promise<boolean>
+  enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /** What keeps a batch from being enlarged. */
-  shortageOf(batch: Batch, owner: Principal): Promise<Shortage>
+  shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
   settle(batch: MoneyBatch): Promise<boolean>
   /** Statements that return what is left, once, in the unit that ends the batch. */
@@ -64,7 +65,7 @@ export interface MoneyParts {
 }
 
 export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyParts): BatchMoney {
-  const enlarging = new Map<string, Promise<boolean>>()
+  const enlarging = new Map<string, { least: bigint; isEnlarged: Promise<boolean> }>()
 
   async function enlargeBy(batch: Batch, owner: Principal, amount: bigint): Promise<boolean> {
     const statements = enlargeBatchStatements(refOf(batch), parentLimitsOf(batch.budgetParents, owner), {
@@ -75,10 +76,10 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     return guard === null
   }
 
-  async function enlargeOnce(batch: Batch, owner: Principal): Promise<boolean> {
-    const perItem = worstItemOf(batch)
-    const perItems = perItem * BigInt(enlargeItems)
-    return (await enlargeBy(batch, owner, perItems)) || (await enlargeBy(batch, owner, perItem))
+  async function enlargeOnce(batch: Batch, owner: Principal, least: bigint): Promise<boolean> {
+    const perItems = worstItemOf(batch) * BigInt(enlargeItems)
+    const isMore = perItems > least && (await enlargeBy(batch, owner, perItems))
+    return isMore || enlargeBy(batch, owner, least)
   }
 
   return {
@@ -97,22 +98,24 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       })
       return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
     },
-    enlarge(batch, owner) {
+    enlarge(batch, owner, missing) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
-      // All items that are short at once ask once.
-      let running = enlarging.get(batch.id)
-      if (!running) {
-        running = enlargeOnce(batch, owner).finally(() => enlarging.delete(batch.id))
-        enlarging.set(batch.id, running)
-      }
-      return running
+      const least = missing > worstItemOf(batch) ? missing : worstItemOf(batch)
+      const running = enlarging.get(batch.id)
+      // All items that are short at once ask once, but for one that needs more.
+      if (running && running.least >= least) return running.isEnlarged
+      const isEnlarged = enlargeOnce(batch, owner, least).finally(() => {
+        if (enlarging.get(batch.id)?.isEnlarged === isEnlarged) enlarging.delete(batch.id)
+      })
+      enlarging.set(batch.id, { least, isEnlarged })
+      return isEnlarged
     },
-    async shortageOf(batch, owner) {
+    async shortageOf(batch, owner, missing) {
       const { budgetId } = refOf(batch)
       const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
       const limit = budgets.get(budgetId)?.limit ?? 0n
-      if (batch.maxCostNanocredits !== null && limit + worstItemOf(batch) > batch.maxCostNanocredits)
-        return 'max_cost'
+      const more = missing > 0n ? missing : worstItemOf(batch)
+      if (batch.maxCostNanocredits !== null && limit + more > batch.maxCostNanocredits) return 'max_cost'
       const creditsId = creditsBudget(batch.organizationId).budgetId
       const left = parentLimitsOf(batch.budgetParents, owner).flatMap((parent) => {
         const state = budgets.get(parent.budgetId)

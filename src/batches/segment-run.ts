@@ -33,7 +33,8 @@ export type RunEnd =
   | {
       isDone: false
       restMs: number
-      isUnpaid: boolean
+      /** What one of the items that money was short for needs more than there is; null when none was. */
+      missing: bigint | null
       /** Tries that items have behind them, by place in the segment. */
       attempts: ReadonlyMap<number, number>
     }
@@ -62,7 +63,8 @@ interface Resting {
   attempts: number
   /** Monotonic. */
   dueMs: number
-  isUnpaid: boolean
+  /** What money was short of for it; null when it was put back for another reason. */
+  missing: bigint | null
 }
 
 /** Failures that say nothing about the item and may be over a while later. */
@@ -158,7 +160,7 @@ export class SegmentRun {
     return {
       isDone: false,
       restMs: this.#restMs(),
-      isUnpaid: this.#resting.some(({ isUnpaid }) => isUnpaid),
+      missing: this.#resting.find(({ missing }) => missing !== null)?.missing ?? null,
       attempts: new Map(this.#resting.map(({ item, attempts }) => [item.index, attempts])),
     }
   }
@@ -212,7 +214,7 @@ export class SegmentRun {
     const item = this.#queue[this.#next]
     if (item === undefined) return null
     this.#next++
-    return { item, attempts: this.#parts.attempts.get(item.index) ?? 0, dueMs: 0, isUnpaid: false }
+    return { item, attempts: this.#parts.attempts.get(item.index) ?? 0, dueMs: 0, missing: null }
   }
 
   /** Waits for a change; false when there is nothing worth waiting for here. */
@@ -284,11 +286,11 @@ export class SegmentRun {
     const restMs = this.#restOf(ready, outcome)
     if (restMs === null) return this.#finish(ready.item, input, outcome)
     if (outcome.capture) this.#parts.money.release(outcome.capture.hold)
-    const isUnpaid = outcome.error?.type === 'payment_required'
+    const missing = outcome.error?.type === 'payment_required' ? outcome.missingNanocredits : null
     const attempts = outcome.retryLaterMs === null ? ready.attempts + 1 : ready.attempts
-    const resting = { item: ready.item, attempts, dueMs: this.#parts.clock.monotonicMs() + restMs, isUnpaid }
+    const resting = { item: ready.item, attempts, dueMs: this.#parts.clock.monotonicMs() + restMs, missing }
     this.#resting.push(resting)
-    if (isUnpaid) void this.#enlarge(resting)
+    if (missing !== null) void this.#enlarge(resting, missing)
   }
 
   /** How long an item is put back for; null when its outcome is final. */
@@ -304,11 +306,11 @@ export class SegmentRun {
   }
 
   /** More money lets the item go on at once. A refusal is not asked again in this run, unless running items end. */
-  async #enlarge(resting: Resting): Promise<void> {
+  async #enlarge(resting: Resting, missing: bigint): Promise<void> {
     if (!this.#canEnlarge || this.#starting.signal.aborted) return
     const owner = await this.#currentOwner()
     const { batch, money } = this.#parts
-    const isEnlarged = owner !== null && (await money.enlarge(batch, owner).catch(() => false))
+    const isEnlarged = owner !== null && (await money.enlarge(batch, owner, missing).catch(() => false))
     this.#canEnlarge = isEnlarged
     if (isEnlarged) resting.dueMs = 0
     this.wake()
@@ -340,7 +342,9 @@ export class SegmentRun {
 
   #closeRest(reason: CloseReason): void {
     const isUnpaid = batchErrorType(this.#parts.batch.errorJson) === 'payment_required'
-    const unpaid = new Set(this.#resting.filter((resting) => resting.isUnpaid).map(({ item }) => item.index))
+    const unpaid = new Set(
+      this.#resting.filter(({ missing }) => missing !== null).map(({ item }) => item.index),
+    )
     this.#endRest((item) => {
       const type =
         reason === 'batch_expired' && (isUnpaid || unpaid.has(item.index)) ? 'payment_required' : reason
@@ -364,7 +368,14 @@ const closeMessages = {
 }
 
 function failure(error: GatewayError): ItemOutcome {
-  return { response: null, error: itemErrorOf(error), usage: null, capture: null, retryLaterMs: null }
+  return {
+    response: null,
+    error: itemErrorOf(error),
+    usage: null,
+    capture: null,
+    retryLaterMs: null,
+    missingNanocredits: 0n,
+  }
 }
 
 function tooLarge(): ItemOutcome {

@@ -332,15 +332,15 @@ export class Worker {
     this.#failures.set(placeOf(lease), { sinceMs, restMs: Math.min(restMs * 2, segmentRetryMaxMs) })
     const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
     if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
-    await this.#giveBack(batch, lease, { isDone: false, restMs, isUnpaid: false, attempts: new Map() })
+    await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, attempts: new Map() })
   }
 
   /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
-  async #noteShortage(batch: Batch): Promise<void> {
+  async #noteShortage(batch: Batch, missing: bigint): Promise<void> {
     const { committer, loadPrincipal, money } = this.#parts
     const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
     if (owner === null) return
-    const message = shortages[await money.shortageOf(batch, owner)]
+    const message = shortages[await money.shortageOf(batch, owner, missing)]
     // Also when the row said so at the lease: a part may have taken it back since.
     const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
     await committer.commit('batch.wait', [note])
@@ -375,7 +375,7 @@ export class Worker {
 
   async #giveBack(batch: Batch, lease: SegmentLease, end: RunEnd & { isDone: false }): Promise<void> {
     const { committer, signals } = this.#parts
-    if (end.isUnpaid) await this.#noteShortage(batch)
+    if (end.missing !== null) await this.#noteShortage(batch, end.missing)
     else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
     await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
   }

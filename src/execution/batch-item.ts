@@ -39,6 +39,7 @@ export interface BatchItemOutcome {
   usage: ItemUsage | null
   capture: DeferredCapture | null
   retryLaterMs: number | null
+  missingNanocredits: bigint
 }
 
 interface ItemUsage {
@@ -117,6 +118,7 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
     usage: capture ? usageOf(capture.row) : null,
     capture,
     retryLaterMs: null,
+    missingNanocredits: 0n,
   }
 }
 
@@ -162,5 +164,14 @@ function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
     usage: null,
     capture: null,
     retryLaterMs: isPutBack ? (error.retryAfterSeconds ?? 0) * 1000 || batchRetryMs : null,
+    missingNanocredits: shortageOf(error),
   }
+}
+
+/** How much more the budget must have for a call that was refused with 402; 0 for any other error. */
+export function shortageOf({ type, metadata }: GatewayError): bigint {
+  const [needed, available] = [metadata?.['needed_nanocredits'], metadata?.['available_nanocredits']]
+  if (type !== 'payment_required' || typeof needed !== 'string' || typeof available !== 'string') return 0n
+  const missing = BigInt(needed) - BigInt(available)
+  return missing > 0n ? missing : 0n
 }

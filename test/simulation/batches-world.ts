@@ -12,6 +12,7 @@ import type { BatchesParts } from '../../src/batches/batches.ts'
 import type { BatchObject } from '../../src/batches/batch-object.ts'
 import type { CrashHook } from '../../src/batches/commit-points.ts'
 import type { CreateBatch } from '../../src/batches/create.ts'
+import { shortageOf } from '../../src/execution/batch-item.ts'
 import type { ItemOutcome, ItemRequest, ResolveBatch } from '../../src/batches/item-contract.ts'
 import { createItemLimiter } from '../../src/batches/limiter.ts'
 import type { Pause } from '../../src/batches/pause.ts'
@@ -234,6 +235,7 @@ export const answer: Behave = async (item, process) => {
     },
     capture: { hold, row },
     retryLaterMs: null,
+    missingNanocredits: 0n,
   }
 }
 
@@ -242,17 +244,36 @@ export const answerOrWait: Behave = async (item, process) => {
   try {
     return await answer(item, process)
   } catch (thrown) {
-    if (thrown instanceof GatewayError) return putBack(thrown.type, 1_000)
+    if (thrown instanceof GatewayError) return putBack(thrown.type, 1_000, missingOf(thrown))
     throw thrown
   }
 }
 
-export function putBack(type: string, retryLaterMs: number): ItemOutcome {
-  return { response: null, error: errorOf(type), usage: null, capture: null, retryLaterMs }
+/** What a refused hold was short of. */
+export function missingOf(thrown: unknown): bigint {
+  return thrown instanceof GatewayError ? shortageOf(thrown) : 0n
+}
+
+export function putBack(type: string, retryLaterMs: number, missingNanocredits = 0n): ItemOutcome {
+  return {
+    response: null,
+    error: errorOf(type),
+    usage: null,
+    capture: null,
+    retryLaterMs,
+    missingNanocredits,
+  }
 }
 
 export function failed(type: string): ItemOutcome {
-  return { response: null, error: errorOf(type), usage: null, capture: null, retryLaterMs: null }
+  return {
+    response: null,
+    error: errorOf(type),
+    usage: null,
+    capture: null,
+    retryLaterMs: null,
+    missingNanocredits: 0n,
+  }
 }
 
 function errorOf(type: string): NonNullable<ItemOutcome['error']> {
