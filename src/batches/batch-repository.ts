@@ -46,8 +46,8 @@ export interface BatchRepository {
   listActive(limit: number, offset: number): Promise<Batch[]>
   /** Terminal batches older than the retention. */
   listRetired(ageMs: number, limit: number): Promise<Batch[]>
-  /** Batches deleted at least this long ago, whose blobs and rows may go. */
-  listDeleted(ageMs: number, limit: number): Promise<BatchId[]>
+  /** Batches deleted at least this long ago, whose blobs and rows may go, the oldest first. */
+  listDeleted(ageMs: number, page: { limit: number; offset: number }): Promise<BatchId[]>
   hasOverdue(): Promise<boolean>
 }
 
@@ -90,10 +90,11 @@ export function createBatchRepository(database: Database): BatchRepository {
       )
       return rows.map(toBatch)
     },
-    async listDeleted(ageMs, limit) {
+    async listDeleted(ageMs, { limit, offset }) {
       const rows = await database.query<{ batch_id: string }>(
-        `select batch_id from batches where deleted_at_ms < now_ms() - cast($1 as bigint) order by deleted_at_ms limit $2`,
-        [ageMs, limit],
+        `select batch_id from batches where deleted_at_ms < now_ms() - cast($1 as bigint)
+         order by deleted_at_ms, batch_id limit $2 offset $3`,
+        [ageMs, limit, offset],
       )
       return rows.map((row) => row.batch_id)
     },

@@ -37,8 +37,10 @@ export interface RetentionParts {
 /**
  * One bounded pass over everything that may go: batches past their retention, the blobs and rows of batches deleted a day
  * ago, remembered keys, and blobs that no row names. Every step may be repeated; several processes may do it at once.
+ * What cannot be deleted keeps nothing else: everything is tried, and then it rejects with the first failure.
  */
 export async function cleanUp(parts: RetentionParts): Promise<void> {
+  const attempts = new Attempts()
   await parts.idempotency.releaseLeftovers()
   await inPages(async () => {
     const forgotten = await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
@@ -51,11 +53,34 @@ export async function cleanUp(parts: RetentionParts): Promise<void> {
   })
   // A response may read for half a day, so the blobs outlive the row's last reader.
   await inPages(async () => {
-    const deleted = await parts.batches.listDeleted(blobDeletionDelayMs, retentionPageMax)
-    for (const id of deleted) await purge(id, parts)
+    // What failed is still there and is passed over.
+    const page = { limit: retentionPageMax, offset: attempts.failed }
+    const deleted = await parts.batches.listDeleted(blobDeletionDelayMs, page)
+    for (const id of deleted) await attempts.make(() => purge(id, parts))
     return deleted.length
   })
-  for (const kind of payloadKinds) await sweepOrphans(kind, parts)
+  for (const kind of payloadKinds) await sweepOrphans(kind, parts, attempts)
+  attempts.end()
+}
+
+/** Deletions of which some fail; a page of failures is no single blob's fault any more, and ends the pass. */
+class Attempts {
+  failed = 0
+  #first: unknown = null
+
+  async make(deletion: () => Promise<void>): Promise<void> {
+    try {
+      await deletion()
+    } catch (thrown) {
+      if (this.failed++ === 0) this.#first = thrown
+      if (this.failed >= retentionPageMax) throw thrown
+    }
+  }
+
+  /** Throws the first failure. */
+  end(): void {
+    if (this.failed > 0) throw this.#first
+  }
 }
 
 /** Until a page is not full, so that what comes between two passes also goes. A page says how much it had. */
@@ -81,11 +106,15 @@ async function purge(id: BatchId, { segments, parts, payloads, committer }: Rete
 }
 
 /** An orphan is old, has no row, and had none when it was seen before: an upload or a part may be under way otherwise. */
-async function sweepOrphans(kind: (typeof payloadKinds)[number], parts: RetentionParts): Promise<void> {
+async function sweepOrphans(
+  kind: (typeof payloadKinds)[number],
+  parts: RetentionParts,
+  attempts: Attempts,
+): Promise<void> {
   let after: string | null = null
   for (let page = 0; page < retentionPagesMax; page++) {
     const blobs: string[] = await parts.payloads.list(kind, after, retentionPageMax)
-    for (const blob of blobs) await judge(blob, parts)
+    for (const blob of blobs) await attempts.make(() => judge(blob, parts))
     after = blobs.at(-1) ?? null
     if (blobs.length < retentionPageMax) return
   }

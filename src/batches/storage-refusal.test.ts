@@ -13,6 +13,7 @@ import {
 import type { Process } from '../../test/simulation/batches-world.ts'
 import { principalOf } from '../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
+import { newId } from '../core/ids.ts'
 import { partInlineBytesMax, resultsHoldMs, segmentItemsMax, segmentLeaseMs } from '../core/limits.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
@@ -27,6 +28,7 @@ class RefusingStore implements BlobStore {
   readonly #store: BlobStore
   refuses: (key: string) => boolean = () => false
   isBlind: (key: string) => boolean = () => false
+  keeps: (key: string) => boolean = () => false
   refusals = 0
 
   constructor(world: World) {
@@ -52,7 +54,8 @@ class RefusingStore implements BlobStore {
     return this.#store.exists(key)
   }
   delete(key: string) {
-    return this.#store.delete(key)
+    if (!this.keeps(key)) return this.#store.delete(key)
+    return Promise.reject(storageUnavailable(new StorageFailure('permission denied', { code: 'EACCES' })))
   }
   list(prefix: string, page?: { after?: string; limit?: number }) {
     return this.#store.list(prefix, page)
@@ -208,6 +211,31 @@ eachDatabase((_name, open) => {
       expect(await available(process)).toBe(itemCost * 9_997n)
       expect(await world.findings(process)).toEqual([])
     }, 30_000)
+  })
+
+  test('a blob that cannot be deleted does not keep those of others', async () => {
+    const process = await processOf(() => false)
+    const orphan = `parts/batch_x/${newId('b', world.clock.nowMs())}`
+    await store.put(orphan, Buffer.from('x'))
+    const ids: string[] = []
+    for (let index = 0; index < 2; index++) {
+      const { id } = await create(process, upload(batchOf(1)))
+      await runToEnd(process, tracked, id)
+      await process.batches.delete(tracked, id)
+      await world.advance(1_000)
+      ids.push(id)
+    }
+    store.keeps = (key) => key.includes(ids[0] ?? '')
+    for (let round = 0; round < 2; round++) {
+      await world.advance(2 * 86_400_000)
+      await expect(process.batches.rounds.cleanUp()).rejects.toThrow()
+    }
+    const left = world.files.paths()
+    expect(left.length).toBeGreaterThan(0)
+    expect(left.every((path) => path.includes(ids[0] ?? ''))).toBe(true)
+    store.keeps = () => false
+    await process.batches.rounds.cleanUp()
+    expect(world.files.paths()).toEqual([])
   })
 
   test('a batch whose items cannot be read any more ends after its deadline, and its money returns', async () => {
