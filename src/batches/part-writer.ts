@@ -55,7 +55,13 @@ export interface PartWriterParts {
 }
 
 /** `unknown` may have become real: nothing of it may be cleaned up or given back. */
-type Ending = 'committed' | 'lost' | 'unknown' | { failure: unknown }
+type Ending = 'committed' | 'lost' | 'unknown' | Failure
+
+/** `isOutage`: the database gave no answer, which is no refusal of the results and ends some time. */
+interface Failure {
+  cause: unknown
+  isOutage: boolean
+}
 
 /**
  * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
@@ -152,11 +158,12 @@ export class PartWriter {
 
   /**
    * These results were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
-   * After `resultsHoldMs` the batch is given up: it fails rather than pay for them without end.
+   * Refused for `resultsHoldMs` while the database answers, they give the batch up: it fails rather than pay for them
+   * without end.
    */
   async #writePart(items: FinishedItem[]): Promise<void> {
     const { clock, pause, payloads } = this.#parts
-    const untilMs = clock.monotonicMs() + resultsHoldMs
+    let untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
     let part: Part | null = null
     while (!this.#isLost) {
@@ -164,14 +171,15 @@ export class PartWriter {
       try {
         part ??= await this.#store(items)
         ending = await this.#commit(part, items)
-      } catch (failure) {
-        ending = { failure }
+      } catch (cause) {
+        ending = { cause, isOutage: false }
       }
       if (ending === 'committed') return void (this.#isHeld = false)
       if (ending === 'unknown') return this.lose()
       if (ending === 'lost' || this.#isClosing) break
-      if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.failure))) break
-      if (!this.#isHeld) this.#parts.onHeld(ending.failure)
+      if (ending.isOutage) untilMs = clock.monotonicMs() + resultsHoldMs
+      if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.cause))) break
+      if (!this.#isHeld) this.#parts.onHeld(ending.cause)
       this.#isHeld = true
       await pause(waitMs)
       waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
@@ -186,7 +194,7 @@ export class PartWriter {
       await this.#parts.giveUp(cause)
       return true
     } catch {
-      // The database does not answer either; as long as nothing else can run, nothing is gained by dropping results.
+      // The database does not answer now; as long as nothing else can run, nothing is gained by dropping results.
       return false
     }
   }
@@ -234,11 +242,11 @@ export class PartWriter {
       if (committed.guard === null) return this.#succeed(prepared, after, items.length)
       const { guard, refusal } = committed
       prepared.failed(refusal)
-      return guard === leaseGuard || guard === statusGuard ? 'lost' : { failure: refusal }
+      return guard === leaseGuard || guard === statusGuard ? 'lost' : { cause: refusal, isOutage: false }
     } catch (thrown) {
       if (!(thrown instanceof CommitUncertain)) {
         prepared.failed(thrown)
-        return { failure: thrown }
+        return { cause: thrown, isOutage: true }
       }
       const isDurable = await this.#findOut(part, partDoubtsMax)
       if (isDurable === null) {
@@ -247,7 +255,7 @@ export class PartWriter {
       }
       if (isDurable) return this.#succeed(prepared, after, items.length)
       prepared.failed()
-      return { failure: thrown }
+      return { cause: thrown, isOutage: true }
     }
   }
 

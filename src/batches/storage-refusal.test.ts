@@ -146,25 +146,57 @@ eachDatabase((_name, open) => {
       // The first segment's answers fit into a row; of the second not one does.
       const process = await processOf((customId) => Number(customId.slice(5)) >= segmentItemsMax)
       store.refuses = isPart
-      const { id } = await create(process, upload(batchOf(segmentItemsMax + 40), { principal: prepaid }))
+      const { id } = await create(process, upload(batchOf(segmentItemsMax + 200), { principal: prepaid }))
       await process.batches.rounds.look()
       await waitFor(async () => (await completed(process, id)) === segmentItemsMax && store.refusals > 0)
       await pass(process, resultsHoldMs + segmentLeaseMs)
       const ended = await runToEnd(process, prepaid, id, world)
       expect(ended).toMatchObject({
         status: 'failed',
-        request_counts: { total: segmentItemsMax + 40, completed: segmentItemsMax, failed: 40 },
+        request_counts: { total: segmentItemsMax + 200, completed: segmentItemsMax, failed: 200 },
         usage: { total_tokens: 15 * segmentItemsMax },
       })
       expect(ended.error?.message).toContain('could not store')
       expect((await process.batches.get(prepaid, id)).results).toBeNull()
       expect(await linesOf(process, prepaid, id)).toHaveLength(segmentItemsMax)
       expect(new Set(answered).size).toBe(answered.length)
-      expect(answered.length).toBeLessThan(segmentItemsMax + 40)
+      expect(answered.length).toBeLessThan(segmentItemsMax + 200)
       expect(await available(process)).toBe(itemCost * BigInt(10_000 - segmentItemsMax))
       expect(await world.findings(process)).toEqual([])
       expect(await process.batches.delete(prepaid, id)).toMatchObject({ id })
     }, 60_000)
+
+    test('because the database is away are kept however long that takes', async () => {
+      world = new World(open)
+      let isAway = false
+      const answers: string[] = []
+      const process = await world.process({
+        behave: async (item, own) => {
+          answers.push(item.customId)
+          isAway = true
+          return answerOrWait(item, own)
+        },
+        wrapDatabase: (database) =>
+          new Proxy(database, {
+            get(target, name) {
+              if (isAway && (name === 'query' || name === 'commit'))
+                return () => Promise.reject(storageUnavailable(new StorageFailure('gone')))
+              const member: unknown = Reflect.get(target, name, target)
+              return typeof member === 'function' ? (member.bind(target) as unknown) : member
+            },
+          }),
+      })
+      const { id } = await create(process, upload(batchOf(1)))
+      await process.batches.rounds.look()
+      await waitFor(() => process.reports.some(({ event }) => event === 'batch_results_held'))
+      for (let hour = 0; hour < 3; hour++) {
+        await world.advance(resultsHoldMs)
+        await systemPause(20)
+      }
+      isAway = false
+      expect(await runToEnd(process, tracked, id, world)).toMatchObject({ status: 'completed' })
+      expect(answers).toEqual(['item-0'])
+    }, 30_000)
 
     test('do not keep a process from stopping', async () => {
       const process = await processOf(() => true)

@@ -85,6 +85,8 @@ export class Worker {
   readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
   /** Segments that could not be read or merged: since when (monotonic), and the next wait. */
   readonly #failures = new Map<string, { sinceMs: number; restMs: number }>()
+  /** Monotonic time of the last renewal of all leases. */
+  #renewedMs = 0
   #batchesWaiting = 0
   #lateResults = 0
   #leasesLost = 0
@@ -143,6 +145,9 @@ export class Worker {
     await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
     // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
     for (const batch of found) if (batch.status !== 'validating') void this.#step(batch)
+    // Leases may have run out while the database was away or this process was frozen: what it still works on it keeps.
+    const isOverdue = this.#parts.clock.monotonicMs() - this.#renewedMs > 2 * segmentRenewEveryMs
+    if (isOverdue && this.#active.size > 0) await this.renew()
     await this.#fill(found)
   }
 
@@ -150,11 +155,13 @@ export class Worker {
   async renew(): Promise<void> {
     await this.#freeDead()
     if (this.#active.size === 0) return
-    const { committer, signals } = this.#parts
+    const { committer, signals, clock } = this.#parts
+    const nowMs = clock.monotonicMs()
     const before = [...this.#active.keys()]
     const leases = [...this.#active.values()].map(({ lease }) => lease)
     const renewal = renewLeases(signals.ownerId, segmentLeaseMs, leases)
     const { rows } = await committer.commit('segment.renew', [renewal])
+    this.#renewedMs = nowMs
     const kept = new Set(
       (rows?.[0] ?? []).map((row) =>
         keyOf(String(row['batch_id']), Number(row['ordinal']), Number(row['epoch'])),
@@ -293,6 +300,7 @@ export class Worker {
     else if (batch.status === 'expiring') run.close('batch_expired')
     if (this.#stopping.signal.aborted) run.stop()
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
+    if (this.#active.size === 0) this.#renewedMs = clock.monotonicMs()
     const ended = this.#work(batch, lease, { run, writer }).finally(() => {
       this.#active.delete(key)
       this.wake()
@@ -320,7 +328,8 @@ export class Worker {
       this.#failures.delete(placeOf(lease))
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
-      await this.#putOff(batch, lease, cause).catch(() => undefined)
+      // While the database does not answer either, nothing is known of the segment.
+      await this.#putOff(batch, lease, cause).catch(() => this.#failures.delete(placeOf(lease)))
     }
   }
 
