@@ -114,6 +114,14 @@ eachDatabase((_name, open) => {
     return (await process.batches.get(prepaid, id)).object.request_counts.completed
   }
 
+  /** A segment that money kept waiting is given back, so one look may not be enough. */
+  async function lookUntil(process: Process, condition: () => boolean | Promise<boolean>): Promise<void> {
+    await waitFor(async () => {
+      await process.batches.rounds.look()
+      return condition()
+    })
+  }
+
   /** Looks and renews for so long by the world's clock. */
   async function pass(process: Process, ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += segmentLeaseMs / 2) {
@@ -129,8 +137,7 @@ eachDatabase((_name, open) => {
       const process = await processOf(() => true)
       store.refuses = isPart
       const { id } = await create(process, upload(batchOf(3)))
-      await process.batches.rounds.look()
-      await waitFor(() => store.refusals > 0)
+      await lookUntil(process, () => store.refusals > 0)
       await pass(process, resultsHoldMs / 2)
       expect(answered).toHaveLength(3)
       expect(process.reports.map(({ event }) => event)).toEqual(['batch_results_held'])
@@ -147,8 +154,10 @@ eachDatabase((_name, open) => {
       const process = await processOf((customId) => Number(customId.slice(5)) >= segmentItemsMax)
       store.refuses = isPart
       const { id } = await create(process, upload(batchOf(segmentItemsMax + 200), { principal: prepaid }))
-      await process.batches.rounds.look()
-      await waitFor(async () => (await completed(process, id)) === segmentItemsMax && store.refusals > 0)
+      await lookUntil(
+        process,
+        async () => (await completed(process, id)) === segmentItemsMax && store.refusals > 0,
+      )
       await pass(process, resultsHoldMs + segmentLeaseMs)
       const ended = await runToEnd(process, prepaid, id, world)
       expect(ended).toMatchObject({
@@ -217,8 +226,7 @@ eachDatabase((_name, open) => {
       const process = await processOf(() => false)
       store.refuses = isMerged
       const { id } = await create(process, upload(batchOf(3), { principal: prepaid }))
-      await process.batches.rounds.look()
-      await waitFor(() => store.refusals > 0)
+      await lookUntil(process, () => store.refusals > 0)
       await pass(process, resultsHoldMs)
       const tries = store.refusals
       expect(tries).toBeLessThan(100)
@@ -231,8 +239,7 @@ eachDatabase((_name, open) => {
       const process = await processOf(() => false)
       store.refuses = isMerged
       const { id } = await create(process, upload(batchOf(3), { principal: prepaid }))
-      await process.batches.rounds.look()
-      await waitFor(() => store.refusals > 0)
+      await lookUntil(process, () => store.refusals > 0)
       await process.batches.cancel(prepaid, id)
       await pass(process, resultsHoldMs + 4 * segmentLeaseMs)
       expect(await runToEnd(process, prepaid, id, world)).toMatchObject({
