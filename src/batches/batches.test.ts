@@ -24,6 +24,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import {
   itemAttemptsMax,
+  itemRateLimitedMax,
   principalFreshMs,
   retentionPageMax,
   segmentItemsMax,
@@ -427,15 +428,18 @@ eachDatabase((_name, open) => {
           const before = tries.get(item.customId) ?? 0
           tries.set(item.customId, before + 1)
           const isRecovered = item.customId === 'item-0' && before === 2
-          return isRecovered ? answer(item, own) : failed('provider_overloaded')
+          if (isRecovered) return answer(item, own)
+          return failed(item.customId === 'item-2' ? 'upstream_rate_limited' : 'provider_overloaded')
         },
       })
-      const { id } = await create(process, upload(batchOf(2)))
+      const { id } = await create(process, upload(batchOf(3)))
       expect(await runToEnd(process, tracked, id, world)).toMatchObject({
-        request_counts: { completed: 1, failed: 1 },
+        request_counts: { completed: 1, failed: 2 },
       })
       expect(tries.get('item-0')).toBe(3)
       expect(tries.get('item-1')).toBe(itemAttemptsMax)
+      // A provider's limit may be used up by the batch itself, window after window.
+      expect(tries.get('item-2')).toBe(itemRateLimitedMax)
     })
 
     test('that is put back for long gives its segment up to others', async () => {

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import {
   cancelGraceMs,
   itemAttemptsMax,
+  itemRateLimitedMax,
   itemRestMaxMs,
   itemRestMinMs,
   itemRetryMs,
@@ -67,15 +68,15 @@ interface Resting {
   missing: bigint | null
 }
 
-/** Failures that say nothing about the item and may be over a while later. */
-const transientTypes: ReadonlySet<string> = new Set([
-  'provider_failed',
-  'provider_overloaded',
-  'provider_timeout',
-  'upstream_rate_limited',
-  'rate_limit_exceeded',
-  'no_healthy_endpoint',
-  'storage_unavailable',
+/** Tries after failures that say nothing about the item and may be over a while later. */
+const attemptsMax: ReadonlyMap<string, number> = new Map([
+  ['provider_failed', itemAttemptsMax],
+  ['provider_overloaded', itemAttemptsMax],
+  ['provider_timeout', itemAttemptsMax],
+  ['upstream_rate_limited', itemRateLimitedMax],
+  ['rate_limit_exceeded', itemRateLimitedMax],
+  ['no_healthy_endpoint', itemAttemptsMax],
+  ['storage_unavailable', itemAttemptsMax],
 ])
 
 /**
@@ -299,7 +300,7 @@ export class SegmentRun {
     if (this.#halt.signal.aborted) return 0
     if (outcome.retryLaterMs !== null)
       return Math.min(Math.max(outcome.retryLaterMs, itemRestMinMs), itemRestMaxMs)
-    if (!transientTypes.has(outcome.error?.type ?? '') || ready.attempts + 1 >= itemAttemptsMax) return null
+    if (ready.attempts + 1 >= (attemptsMax.get(outcome.error?.type ?? '') ?? 0)) return null
     const waitMs = Math.min(itemRetryMs * 2 ** ready.attempts, itemRestMaxMs)
     const leftMs = this.#parts.batch.expiresAtMs - this.#parts.clock.nowMs()
     return waitMs < leftMs ? waitMs : null

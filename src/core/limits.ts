@@ -417,6 +417,8 @@ export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000
 /** Tries of an item whose failure may pass, beyond those of the live path, and the first wait between them; it doubles. */
 export const itemAttemptsMax = 4
+/** The same of an item that a rate limit refuses: over fifty minutes, because a window may be full of its batch's other items. */
+export const itemRateLimitedMax = 16
 export const itemRetryMs = 5_000
 /** Bounds on how long an item is put back for. */
 export const itemRestMinMs = 50
