@@ -498,6 +498,8 @@ export const rememberedSegmentsMax = 1_000
 export const retryWaitMsMax = 2_500
 /** Silence after which the upload of a batch is given up; it occupies one of `ingestsMax` places. */
 export const uploadIdleMs = 60_000
+/** Bytes that come at least in so long a time of waiting for them: the pace of a modem. */
+export const uploadBytesMin = 500_000
 /** How long a caller may pause in the middle of a body, and take for one that is read whole: slow lines, not abandoned ones. */
 export const bodyIdleMs = 60_000
 export const bodyReadMs = 600_000

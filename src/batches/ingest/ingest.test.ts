@@ -187,6 +187,19 @@ describe('an upload', () => {
     }
   })
 
+  test('that trickles is given up', async () => {
+    const trickling = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(Buffer.from('{')),
+      async pull(controller) {
+        await Bun.sleep(10)
+        controller.enqueue(Buffer.from(' '))
+      },
+    })
+    const error = await refusal(trickling, { contentEncoding: null, idleMs: 100 })
+    expect(error).toMatchObject({ type: 'invalid_request', status: 400 })
+    expect(error.message).toMatch(/^Only \d+ bytes arrived in 0\.1\d* seconds\. Send the batch again/)
+  })
+
   test('that the disk has no room for leaves nothing', async () => {
     const disk = newDisk()
     disk.files.failNext('write', 'ENOSPC')

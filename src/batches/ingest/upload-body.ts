@@ -7,7 +7,13 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
-import { batchBodyBytesMax, ingestSliceBytes, uploadIdleMs, uploadWindowLog } from '../../core/limits.ts'
+import {
+  batchBodyBytesMax,
+  ingestSliceBytes,
+  uploadBytesMin,
+  uploadIdleMs,
+  uploadWindowLog,
+} from '../../core/limits.ts'
 import { giveBack } from '../../core/memory.ts'
 
 /** A body as it arrives. */
@@ -16,7 +22,10 @@ export interface Upload {
   body: ReadableStream<Uint8Array>
   /** The header's value; null when there was none. */
   contentEncoding: string | null
-  /** Silence after which the upload is given up, because it takes the place of others; `uploadIdleMs` by default. */
+  /**
+   * Silence after which the upload is given up, because it takes the place of others, and time of waiting for it in which
+   * `uploadBytesMin` have to come; `uploadIdleMs` by default.
+   */
   idleMs?: number
 }
 
@@ -101,6 +110,7 @@ interface Reader {
 
 async function* chunksOf(reader: Reader, idleMs: number): AsyncGenerator<Uint8Array> {
   let isStalled = false
+  const pace = new Pace(idleMs)
   const timer = setTimeout(() => {
     isStalled = true
     void reader.cancel().catch(() => undefined)
@@ -108,14 +118,37 @@ async function* chunksOf(reader: Reader, idleMs: number): AsyncGenerator<Uint8Ar
   try {
     for (;;) {
       timer.refresh()
+      const sinceMs = performance.now()
       const { done, value } = await reader.read().catch(brokenOff)
       if (isStalled) throw stalled(idleMs)
       if (done) return
+      pace.note(value.length, performance.now() - sinceMs)
       yield value
     }
   } finally {
     clearTimeout(timer)
     await reader.cancel().catch(() => undefined)
+  }
+}
+
+/** How fast an upload comes. Only the time in which it kept us waiting counts, and not what its bytes take us. */
+class Pace {
+  readonly #spanMs: number
+  #bytes = 0
+  #waitedMs = 0
+
+  constructor(spanMs: number) {
+    this.#spanMs = spanMs
+  }
+
+  /** Throws `invalid_request` when a whole span brought too little. */
+  note(bytes: number, waitedMs: number): void {
+    this.#bytes += bytes
+    this.#waitedMs += waitedMs
+    if (this.#waitedMs < this.#spanMs) return
+    if (this.#bytes < uploadBytesMin) throw tooSlow(this.#bytes, this.#waitedMs)
+    this.#bytes = 0
+    this.#waitedMs = 0
   }
 }
 
@@ -130,6 +163,13 @@ function stalled(idleMs: number): GatewayError {
   return new GatewayError(
     'invalid_request',
     `No data arrived for ${idleMs / 1000} seconds. Send the batch again.`,
+  )
+}
+
+function tooSlow(bytes: number, waitedMs: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `Only ${bytes} bytes arrived in ${Math.round(waitedMs) / 1000} seconds. Send the batch again over a faster line, or compressed.`,
   )
 }
 
