@@ -1,6 +1,7 @@
 import type { CaptureRow } from '../billing/capture-row.ts'
 import { meter, type Metered } from '../billing/meter.ts'
 import { chargeOf } from '../billing/price.ts'
+import { freePrice } from '../catalog/price-overlay.ts'
 import type { Call } from '../canonical/call.ts'
 import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
@@ -125,7 +126,10 @@ export class CallState {
     }
   }
 
-  /** Meters, prices and describes: `complete` without the settling. */
+  /**
+   * Meters, prices and describes: `complete` without the settling. An answer that its provider ended as an error costs
+   * nothing, whatever was said before.
+   */
   charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
     const { endpoint } = attempt
     const metered = meter(reading, {
@@ -134,7 +138,8 @@ export class CallState {
       ending,
       promptRatio: this.#parts.learning.promptRatio(endpoint.model),
     })
-    const price = priceAt(endpoint, metered.usage.inputTokens)
+    const isForNothing = reading.finishReason === 'error' && this.call.demand.choices === 1
+    const price = isForNothing ? freePrice : priceAt(endpoint, metered.usage.inputTokens)
     const charge = chargeOf(metered.usage, price)
     const isUnpriced = charge.unpricedUnits.length > 0
     const nowMs = this.elapsedMs()

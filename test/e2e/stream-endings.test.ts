@@ -73,6 +73,22 @@ async function expectWhole({ response, text }: { response: Response; text: strin
   expect(at(json, 'data.total_cost')).toBe(0.000011)
 }
 
+test('an answer that its provider ended as an error costs nothing, whatever was said before', async () => {
+  for (const reason of ['error', 'insufficient_system_resource']) {
+    upstream.answer(() => slowly([...said, frame({}, reason, { usage }), done], 'end'))
+    const { response, text } = await ask()
+    expect(text).toContain('"finish_reason":"error"')
+    expect(text).toContain('"cost":0,')
+    const id = response.headers.get('x-generation-id') ?? ''
+    const { json } = await until(
+      () => gateway.get(`/generation?id=${id}`),
+      ({ status }) => status === 200,
+    )
+    expect(at(json, 'data.total_cost')).toBe(0)
+    expect(at(json, 'data.tokens_completion')).toBe(3)
+  }
+})
+
 test('a stream is over at its terminator, though the provider keeps the connection open', async () => {
   upstream.answer(() => slowly([...said, frame({}, 'stop', { usage }), done], 'stay'))
   const answer = await ask()
