@@ -130,9 +130,9 @@ function environment() {
     // time; collections by need go on.
     BUN_GC_TIMER_INTERVAL: '2500',
     // Milliseconds until freed memory goes back to the system. After 10, Bun's own choice, bodies of a megabyte are put
-    // into fresh pages each time, which costs more than everything else that is done with them; after 500 they cost a
-    // quarter less, for half as much memory again while many of them come at once.
-    MIMALLOC_PURGE_DELAY: '500',
+    // into fresh pages each time, which costs more than everything else that is done with them; after 250 they cost a
+    // quarter less. Longer ones gain nothing more and keep twice the memory.
+    MIMALLOC_PURGE_DELAY: '250',
     DO_NOT_TRACK: '1',
     ...process.env,
   }
