@@ -148,7 +148,8 @@ export class SchemaMismatch extends Error {
   readonly needed: number
 
   constructor(found: number, needed: number) {
-    const remedy = found > needed ? 'start a newer version' : 'start a gateway on it, which brings it up to date'
+    const remedy =
+      found > needed ? 'start a newer version' : 'start a gateway on it, which brings it up to date'
     super(`The database has schema version ${found}, this program needs ${needed}: ${remedy}.`)
     this.name = 'SchemaMismatch'
     this.found = found
