@@ -39,7 +39,7 @@ describe('a tone', () => {
   })
 
   test('is no bytes at all when the body is to be empty', async () => {
-    expect((await audio({}, 'tone,empty_body')).bytes).toHaveLength(0)
+    expect((await audio({ response_format: 'pcm' }, 'tone,empty_body')).bytes).toHaveLength(0)
   })
 
   test('arrives in several chunks', async () => {
