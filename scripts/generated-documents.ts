@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
+import { asObject } from '../src/core/json.ts'
 import { presets } from '../src/providers/presets.ts'
 import { openApiDocument } from './openapi-document.ts'
 
@@ -143,8 +144,4 @@ function withSection(page: string, name: string, content: string): string {
   const to = page.indexOf(end)
   if (from < 0 || to < from) throw new Error(`${configurationPath} has no part marked ${begin} … ${end}`)
   return `${page.slice(0, from + begin.length)}\n${content}\n${page.slice(to)}`
-}
-
-function asObject(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { asObject } from '../src/core/json.ts'
 import { apiDescription, type Described, type DescribedAnswer } from '../src/http/api-description.ts'
 
 /**
@@ -90,16 +91,12 @@ class SchemaRegistry {
       unknown
     >
     const { $schema: _, id, $defs: definitions, ...rest } = json
-    for (const [name, definition] of Object.entries(asRecord(definitions)))
+    for (const [name, definition] of Object.entries(asObject(definitions)))
       this.schemas[name] ??= rewrite(definition)
     if (typeof id !== 'string') return rewrite(rest)
     this.schemas[id] ??= rewrite(rest)
     return { $ref: `#/components/schemas/${id}` }
   }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
 // Inside components, definitions are siblings and not children.
@@ -145,9 +142,9 @@ function renderOperation(
 
 function queryParameters(described: Described, registry: SchemaRegistry): unknown[] {
   if (!described.query) return []
-  const schema = asRecord(registry.refer(described.query, 'input'))
+  const schema = asObject(registry.refer(described.query, 'input'))
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  return Object.entries(asRecord(schema['properties'])).map(([name, property]) => ({
+  return Object.entries(asObject(schema['properties'])).map(([name, property]) => ({
     name,
     in: 'query',
     required: required.includes(name),

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts'
 import { durationQuestionsAtOnce, durationQuestionsMax, durationReadBytes } from '../core/limits.ts'
+import { nextTurn } from '../core/turns.ts'
 
 /** Thrown when a parser has read more than it may; the caller then goes without its answer. */
 export class ReadLimitError extends Error {}
@@ -29,7 +30,7 @@ export class BoundedBlob {
     this.#questions += 1
     if (this.#questions > durationQuestionsMax)
       throw new ReadLimitError('a container took more questions than it may')
-    if (this.#questions % durationQuestionsAtOnce === 0) await giveWay()
+    if (this.#questions % durationQuestionsAtOnce === 0) await nextTurn()
     const last = Math.min(end, this.size)
     if (start >= last) return new Uint8Array(0)
     if (start < this.#windowStart || last > this.#windowStart + this.#window.length) {
@@ -44,7 +45,7 @@ export class BoundedBlob {
       throw new ReadLimitError('a container needed more reads than it may have')
     this.#window = new Uint8Array(await this.#blob.slice(start, end).arrayBuffer())
     this.#windowStart = start
-    await giveWay()
+    await nextTurn()
   }
 
   /** As the part of a Blob that the container parser uses: its size, its type, and slices that are read whole. */
@@ -54,10 +55,4 @@ export class BoundedBlob {
     })
     return { size: this.size, type: '', slice } as unknown as Blob
   }
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

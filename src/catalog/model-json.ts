@@ -126,8 +126,8 @@ export function perUnit(amount: bigint): string {
   return `${digits.slice(0, -unitDigits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-const usualParameters: Readonly<Record<Model['modality'], readonly string[]>> = {
-  language: [
+const usualParameters: Readonly<Record<Model['modality'], ReadonlySet<string>>> = {
+  language: new Set([
     'frequency_penalty',
     'logit_bias',
     'logprobs',
@@ -144,15 +144,15 @@ const usualParameters: Readonly<Record<Model['modality'], readonly string[]>> = 
     'tools',
     'top_logprobs',
     'top_p',
-  ],
-  embedding: [],
-  transcription: ['temperature'],
-  speech: [],
+  ]),
+  embedding: new Set(),
+  transcription: new Set(['temperature']),
+  speech: new Set(),
 }
 
 /** The parameters an endpoint is shown with: its own, or the usual ones where nobody stated them. */
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
-  return parameters ?? new Set(usualParameters[modality])
+  return parameters ?? usualParameters[modality]
 }
 
 function supportedParameters(model: Model, endpoints: readonly Endpoint[]): string[] {

@@ -9,7 +9,7 @@ import {
 import type { GatewayClient } from './client.ts'
 import { readJson, refusal } from './client.ts'
 import { CommandFailure } from './failure.ts'
-import { asArray, asObject, numberOf, textOf } from './json.ts'
+import { asArray, asObject, numberOf, textOf } from '../core/json.ts'
 
 /** A batch as commands show it. */
 export interface BatchLine {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { batchItemBytesMax } from '../core/limits.ts'
 import { LineTooLong, readLines } from './event-stream.ts'
 import { CommandFailure } from './failure.ts'
-import { asObject, textOf } from './json.ts'
+import { asObject, textOf } from '../core/json.ts'
 import { size } from './amounts.ts'
 
 /** What a file of batch items asks for. */

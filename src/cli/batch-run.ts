@@ -7,7 +7,7 @@ import { lineOfItem, scanBatchFile, uploadOf, type BatchFile } from './batch-fil
 import { readJson, refusal, type ClientRequest, type GatewayClient } from './client.ts'
 import type { CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
-import { textOf } from './json.ts'
+import { textOf } from '../core/json.ts'
 import { listenForInterruption } from './interruption.ts'
 import type { Paint } from './paint.ts'
 import { createProgress, type Progress } from './progress.ts'

@@ -1,6 +1,6 @@
 import { isEnded, watchBatch } from './batch-client.ts'
 import { CommandFailure } from './failure.ts'
-import { textOf } from './json.ts'
+import { textOf } from '../core/json.ts'
 import { createProgress } from './progress.ts'
 import { StepSkipped, type TryStep } from './try-session.ts'
 

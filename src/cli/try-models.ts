@@ -1,5 +1,5 @@
 import type { GatewayClient } from './client.ts'
-import { asArray, asObject, numberOf, textOf } from './json.ts'
+import { asArray, asObject, numberOf, textOf } from '../core/json.ts'
 
 /** A model as `GET /models` shows it, as far as commands read it. */
 export interface ListedModel {

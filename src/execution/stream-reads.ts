@@ -1,6 +1,7 @@
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { Alarms } from '../core/alarms.ts'
 import { streamEndWaitMs, streamUsageWaitMs } from '../core/limits.ts'
+import { nextTurn } from '../core/turns.ts'
 import type { BodyRead, UpstreamBody } from '../transport/upstream-body.ts'
 
 /** What is read. */
@@ -48,7 +49,8 @@ export class StreamReads {
   async nextIfHere(): Promise<BodyRead | null> {
     this.#begun ??= this.#source.body.read()
     const read = await Promise.race([this.#begun, nextTurn()])
-    if (read !== null) this.#begun = null
+    if (read === undefined) return null
+    this.#begun = null
     return read
   }
 
@@ -85,8 +87,4 @@ export class StreamReads {
     if (read === ended) body.cancel()
     return read
   }
-}
-
-function nextTurn(): Promise<null> {
-  return new Promise((resolve) => setImmediate(() => resolve(null)))
 }

@@ -1,3 +1,5 @@
+import { asObject } from '../core/json.ts'
+
 type Json = Readonly<Record<string, unknown>>
 
 /** An operation of the OpenAPI document, to be called from a shell. */
@@ -57,8 +59,4 @@ function variableOf(name: string): string {
 
 function memberOf(value: unknown, name: string): unknown {
   return asObject(value)[name]
-}
-
-function asObject(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }

@@ -1,3 +1,4 @@
+import { asArray, asObject, textOf } from '../core/json.ts'
 import { curlExample } from './curl-example.ts'
 
 const style = `
@@ -64,7 +65,7 @@ export function docsPage(document: Json, place: PagePlace): string {
   for (const [path, methods] of Object.entries(asObject(document['paths']))) {
     for (const [method, value] of Object.entries(asObject(methods))) {
       const operation = asObject(value)
-      const tag = asText(asArray(operation['tags'])[0])
+      const tag = textOf(asArray(operation['tags'])[0])
       const rows = groups.get(tag) ?? []
       rows.push(renderOperation({ method: method.toUpperCase(), path, operation, document }))
       groups.set(tag, rows)
@@ -96,14 +97,14 @@ function renderOperation({ method, path, operation, document }: ShownOperation):
     ...asArray(operation['parameters']).map((parameter) => renderParameter(asObject(parameter))),
     ...renderMembers(asObject(body['schema']), document),
   ]
-  return `<details><summary><b>${method}</b>${escapeHtml(path)}<span>${escapeHtml(asText(operation['summary']))}</span></summary>
-<p>${escapeHtml(asText(operation['description']))}</p><pre>${escapeHtml(curl)}</pre>${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}<p>Answers ${Object.keys(asObject(operation['responses'])).join(', ')}.</p></details>`
+  return `<details><summary><b>${method}</b>${escapeHtml(path)}<span>${escapeHtml(textOf(operation['summary']))}</span></summary>
+<p>${escapeHtml(textOf(operation['description']))}</p><pre>${escapeHtml(curl)}</pre>${rows.length > 0 ? `<table>${rows.join('')}</table>` : ''}<p>Answers ${Object.keys(asObject(operation['responses'])).join(', ')}.</p></details>`
 }
 
 function renderParameter(parameter: Json): string {
-  const where = asText(parameter['in'])
-  const description = asText(parameter['description'] ?? asObject(parameter['schema'])['description'])
-  return row(asText(parameter['name']), where, description)
+  const where = textOf(parameter['in'])
+  const description = textOf(parameter['description'] ?? asObject(parameter['schema'])['description'])
+  return row(textOf(parameter['name']), where, description)
 }
 
 function renderMembers(schema: Json, document: Json): string[] {
@@ -114,7 +115,7 @@ function renderMembers(schema: Json, document: Json): string[] {
     return row(
       name,
       `${typeOf(member)}${required.includes(name) ? ', required' : ''}`,
-      asText(member['description']),
+      textOf(member['description']),
     )
   })
 }
@@ -134,24 +135,12 @@ function typeOf(schema: Json): string {
     typeOf(asObject(option)),
   )
   if (options.length > 0) return [...new Set(options)].filter((option) => option !== 'null').join(' or ')
-  if (typeof schema['$ref'] === 'string') return asText(schema['$ref'].split('/').at(-1))
-  return asText(schema['type'] ?? (schema['const'] === undefined ? 'any' : JSON.stringify(schema['const'])))
+  if (typeof schema['$ref'] === 'string') return textOf(schema['$ref'].split('/').at(-1))
+  return textOf(schema['type'] ?? (schema['const'] === undefined ? 'any' : JSON.stringify(schema['const'])))
 }
 
 function row(name: string, type: string, description: string): string {
   return `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(type)}</td><td>${escapeHtml(description)}</td></tr>`
-}
-
-function asObject(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
-}
-
-function asArray(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function escapeHtml(text: string): string {

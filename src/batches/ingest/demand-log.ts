@@ -1,6 +1,7 @@
 import type { Demand } from '../../canonical/usage.ts'
 import { demandBlockBytes, demandPricesMax } from '../../core/limits.ts'
 import { boundedAmount } from '../../core/money.ts'
+import { nextTurn } from '../../core/turns.ts'
 import type { ItemEstimate } from '../item-contract.ts'
 
 /** Four numbers of at most eight bytes of seven bits each. */
@@ -42,7 +43,7 @@ export class DemandLog {
         estimate += price.estimate * BigInt(count)
         worstCase += price.worstCase * BigInt(count)
       }
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
     return { estimate: boundedAmount(estimate), worstCase: boundedAmount(worstCase) }
   }
