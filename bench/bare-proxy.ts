@@ -2,8 +2,9 @@
  * What the runtime costs alone: a proxy that reads a body, sends it on and passes the answer back, without keys, prices,
  * a ledger or a log. No gateway on this runtime can cost less; arguments are the port and the two upstreams' ports.
  *
- * With a database's path as the fourth it also parses both bodies of a call that is not streamed and answers when what it
- * used is durable: the least that a gateway with a ledger does.
+ * With a database's path as the fourth it also parses both bodies of a call, of a stream only the event that has its
+ * usage, and passes on the answer, of a stream the part that has the usage, when what it used is durable: the least that
+ * a gateway with a ledger does.
  */
 import type { DurableRow } from './durable-writer.ts'
 
@@ -35,9 +36,10 @@ class Ledger {
     this.#writer.postMessage(path)
   }
 
-  capture(request: Uint8Array, answer: Uint8Array): Promise<void> {
+  /** `answer` is JSON: a whole answer, or the event of a stream that has its usage. */
+  capture(request: Uint8Array, answer: string): Promise<void> {
     const { model } = JSON.parse(textOf(request)) as { model: string }
-    const { usage } = JSON.parse(textOf(answer)) as { usage: Record<string, number> }
+    const { usage } = JSON.parse(answer) as { usage: Record<string, number> }
     this.#calls += 1
     const now = Date.now()
     const id = `call-${now}-${this.#calls}`
@@ -68,6 +70,15 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
 }
 
+/** The last event with a usage among these bytes, without its `data: `; null when it does not lie here. */
+function usageEventOf(bytes: Uint8Array): string | null {
+  const text = textOf(bytes)
+  const at = text.lastIndexOf('"usage":{')
+  if (at === -1) return null
+  const start = text.lastIndexOf('data: ', at) + 'data: '.length
+  return text.slice(start, text.indexOf('\n', at))
+}
+
 const ledger = databasePath === undefined ? null : new Ledger(databasePath)
 
 Bun.serve({
@@ -87,9 +98,9 @@ Bun.serve({
     })
     const type = answer.headers.get('content-type') ?? 'application/json'
     const headers = { 'content-type': type }
-    if (type.startsWith('text/event-stream')) return new Response(await passedOn(answer), { headers })
+    if (type.startsWith('text/event-stream')) return new Response(await passedOn(answer, body), { headers })
     const bytes = await answer.bytes()
-    if (ledger !== null) await ledger.capture(body, bytes)
+    if (ledger !== null) await ledger.capture(body, textOf(bytes))
     return new Response(bytes.length > corkedBytes ? writtenAtOnce(bytes) : bytes, { headers })
   },
 })
@@ -108,7 +119,7 @@ function writtenAtOnce(bytes: Uint8Array): ReadableStream<Uint8Array> {
 }
 
 /** Begins with what is there already, because a head that goes out alone is written header by header too. */
-async function passedOn({ body }: Response): Promise<ReadableStream<Uint8Array> | null> {
+async function passedOn({ body }: Response, request: Uint8Array): Promise<ReadableStream<Uint8Array> | null> {
   const reader = body?.getReader()
   if (!reader) return null
   let read = await reader.read()
@@ -117,6 +128,8 @@ async function passedOn({ body }: Response): Promise<ReadableStream<Uint8Array> 
       type: 'direct',
       async pull(writer) {
         while (!read.done) {
+          const event = ledger === null ? null : usageEventOf(read.value)
+          if (ledger !== null && event !== null) await ledger.capture(request, event)
           void writer.write(read.value)
           void writer.flush()
           read = await reader.read()

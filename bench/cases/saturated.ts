@@ -127,6 +127,7 @@ export async function saturatedStream(world: World, report: Report, scale: Scale
   const targets = [
     floorTarget(world, question),
     bareTarget(world, question),
+    durableTarget(world, question),
     headraceTarget(world.headrace, question.reply, 1000),
     ...(peer ? [peer] : []),
   ]
