@@ -11,7 +11,12 @@ export type UpstreamAuth = { type: 'bearer'; secret: string } | { type: 'none' }
 export interface Deployment {
   /** Stable name, unique in the configuration, such as `openai` or `openai-eu`. */
   id: string
-  /** Slug of the preset whose adapters speak to it; also the tag callers use in `provider.only`. */
+  /** Slug of the preset whose adapters speak to it. */
+  preset: string
+  /**
+   * The provider's slug, by which callers choose it and by which batches, usage and reports name it: the preset's, and
+   * of a custom server its own id, because servers of one's own have nothing in common but their format.
+   */
   provider: string
   /** What callers see in the `provider` field. */
   providerName: string

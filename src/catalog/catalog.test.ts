@@ -13,6 +13,7 @@ const all: readonly Modality[] = ['language', 'embedding', 'transcription', 'spe
 function deployment(id: string, provider = id): Deployment {
   return {
     id,
+    preset: provider,
     provider,
     providerName: provider,
     baseUrl: 'http://127.0.0.1:1',

@@ -13,6 +13,7 @@ const catalog = createCatalog({
     {
       deployment: {
         id: 'openai',
+        preset: 'openai',
         provider: 'openai',
         providerName: 'OpenAI',
         baseUrl: 'http://127.0.0.1:1',

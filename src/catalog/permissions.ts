@@ -33,18 +33,21 @@ export function collectsData({ dataPolicy }: Endpoint): boolean {
 }
 
 /**
- * Whether a name means the endpoint's provider. A base slug covers all its deployments and tags; a tag
- * (`openai/eu`, `deepinfra/fp8`) or a deployment's own name means just that; the display name is understood too, in any
- * case, because older clients send it.
+ * Whether a name means the endpoint's provider. A base slug covers all its deployments and tags, and a preset all who
+ * are spoken to by it (`custom` every server of one's own); a tag (`openai/eu`, `deepinfra/fp8`, `custom/north`) or a
+ * deployment's own name means just that; the display name is understood too, in any case, because older clients send it.
  */
 export function isProvider(endpoint: Endpoint, name: string): boolean {
-  const { deployment, quantization } = endpoint
-  const { provider } = deployment
-  if (name === provider || name === deployment.id) return true
+  const { deployment } = endpoint
+  if (name === deployment.provider || name === deployment.id) return true
   const lower = name.toLowerCase()
-  if (lower === provider || lower === deployment.id || lower === deployment.providerName.toLowerCase())
-    return true
-  return lower === tagOf(endpoint) || (quantization !== null && lower === `${provider}/${quantization}`)
+  if (lower === deployment.id || lower === deployment.providerName.toLowerCase()) return true
+  return isSlugOf(endpoint, deployment.provider, lower) || isSlugOf(endpoint, deployment.preset, lower)
+}
+
+function isSlugOf({ deployment, quantization }: Endpoint, slug: string, name: string): boolean {
+  if (name === slug || name === tagUnder(slug, deployment.id)) return true
+  return quantization !== null && name === `${slug}/${quantization}`
 }
 
 /** As `isProvider`, for any of several names. */
@@ -55,7 +58,10 @@ export function isAnyProvider(endpoint: Endpoint, names: readonly string[]): boo
 
 /** The tag callers use for this deployment: the provider's slug, with what tells it from others of the same provider. */
 export function tagOf({ deployment }: Endpoint): string {
-  const { id, provider } = deployment
-  if (id === provider) return provider
-  return `${provider}/${id.startsWith(`${provider}-`) ? id.slice(provider.length + 1) : id}`
+  return tagUnder(deployment.provider, deployment.id)
+}
+
+function tagUnder(slug: string, id: string): string {
+  if (id === slug) return slug
+  return `${slug}/${id.startsWith(`${slug}-`) ? id.slice(slug.length + 1) : id}`
 }

@@ -20,7 +20,7 @@ function endpoint(name: string, model = 'a/m'): Endpoint {
   return {
     ...rest,
     id: `${name}/m`,
-    deployment: { ...deployment, id: name, provider: name, providerName: name },
+    deployment: { ...deployment, id: name, preset: name, provider: name, providerName: name },
     model,
     upstreamModel: 'm',
   }

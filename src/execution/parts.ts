@@ -18,7 +18,7 @@ export interface ExecutionParts {
   limiter: Limiter
   sticky: StickyRoutes
   transport: Transport
-  /** The adapters of a provider, by the slug its deployments name. */
+  /** The adapters of a provider, by the preset its deployments name. */
   presetOf: (slug: string) => Preset
   streamWatch: StreamWatch
   clock: Clock

@@ -36,7 +36,7 @@ export async function executeSpeech(
       state,
       parts,
       async (endpoint, attempt) => {
-        const adapter = parts.presetOf(endpoint.deployment.provider).adapters.speech
+        const adapter = parts.presetOf(endpoint.deployment.preset).adapters.speech
         if (!adapter)
           throw new GatewayError(
             'no_matching_endpoint',

@@ -118,7 +118,7 @@ const jsonHeaders = { 'content-type': 'application/json', accept: 'application/j
 const streamHeaders = { 'content-type': 'application/json', accept: 'text/event-stream' }
 
 function adapterOf(call: TextCall, endpoint: Endpoint, parts: ExecutionParts): TextAdapter {
-  const { adapters } = parts.presetOf(endpoint.deployment.provider)
+  const { adapters } = parts.presetOf(endpoint.deployment.preset)
   const adapter = call.format === 'embeddings' ? adapters.embedding : adapters.language
   if (!adapter)
     throw new GatewayError(

@@ -36,7 +36,7 @@ export async function executeTranscription(
       state,
       parts,
       async (endpoint, attempt) => {
-        const adapter = parts.presetOf(endpoint.deployment.provider).adapters.transcription
+        const adapter = parts.presetOf(endpoint.deployment.preset).adapters.transcription
         if (!adapter)
           throw new GatewayError(
             'no_matching_endpoint',

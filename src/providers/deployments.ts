@@ -32,11 +32,14 @@ export function presetOf(slug: string): Preset {
 /** A configured provider as the catalog takes it: preset, base URL and key were checked with the configuration. */
 export function toDeploymentSource(provider: ProviderSettings): DeploymentSource {
   const preset = presetOf(provider.preset)
+  const id = provider.id ?? preset.slug
+  const isCustom = preset.slug === 'custom'
   const deployment: Deployment = {
-    id: provider.id ?? preset.slug,
-    provider: preset.slug,
+    id,
+    preset: preset.slug,
+    provider: isCustom ? id : preset.slug,
     // Several custom servers are told apart by the names the operator gave them.
-    providerName: provider.name ?? (preset.slug === 'custom' ? (provider.id ?? preset.name) : preset.name),
+    providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
     baseUrl: (provider.base_url ?? preset.baseUrl ?? '').replace(/\/+$/, ''),
     auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
     region: provider.region ?? null,
@@ -45,7 +48,7 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
   }
   return {
     deployment,
-    author: preset.slug === 'custom' ? deployment.id : preset.author,
+    author: isCustom ? id : preset.author,
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
     isFree: preset.isLocal,

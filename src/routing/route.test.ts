@@ -26,15 +26,24 @@ const anything: Constraints = {
 interface Provider {
   id: string
   price?: string
+  preset?: string
   provider?: string
   zdr?: boolean
   trains?: boolean
 }
 
-function source({ id, price = '1', provider = id, zdr = false, trains = false }: Provider): DeploymentSource {
+function source({
+  id,
+  price = '1',
+  provider = id,
+  preset = provider,
+  zdr = false,
+  trains = false,
+}: Provider): DeploymentSource {
   return {
     deployment: {
       id,
+      preset,
       provider,
       providerName: provider.toUpperCase(),
       baseUrl: 'http://127.0.0.1:1',
@@ -133,12 +142,29 @@ describe('refusal', () => {
   test('names what tells several deployments of one provider apart, so that it can be sent', () => {
     const { request, namesOf } = setUp([
       { id: 'alone' },
-      { id: 'north', provider: 'custom' },
-      { id: 'south', provider: 'custom' },
+      { id: 'maker-north', provider: 'maker' },
+      { id: 'south', provider: 'maker' },
     ])
     const { message } = refusalOf(request({ only: ['elsewhere'] }))
-    expect(message).toContain('providers of the model are alone, custom/north, custom/south.')
-    expect(namesOf({ only: ['custom/south'] })).toEqual(['south'])
+    expect(message).toContain('providers of the model are alone, maker/north, maker/south.')
+    expect(namesOf({ only: ['maker/south'] })).toEqual(['south'])
+  })
+
+  test("names servers of one's own by their ids; their preset still means all of them", () => {
+    const { request, namesOf } = setUp([
+      { id: 'alone' },
+      { id: 'north', preset: 'custom' },
+      { id: 'south', preset: 'custom' },
+    ])
+    const { message } = refusalOf(request({ only: ['elsewhere'] }))
+    expect(message).toContain('providers of the model are alone, north, south.')
+    for (const name of ['south', 'South', 'custom/south'])
+      expect(namesOf({ only: [name] })).toEqual(['south'])
+    expect(namesOf({ only: ['custom'] }).toSorted()).toEqual(['north', 'south'])
+    expect(namesOf({ ignore: ['custom'] })).toEqual(['alone'])
+    expect(
+      namesOf({}, { constraints: { ...anything, ignoredProviders: ['custom/north'] } }).toSorted(),
+    ).toEqual(['alone', 'south'])
   })
 })
 

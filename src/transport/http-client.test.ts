@@ -45,7 +45,8 @@ function httpUpstream(fetch: (request: Request) => Response | Promise<Response>)
 function deploymentAt(baseUrl: string): Deployment {
   return {
     id: 'd',
-    provider: 'custom',
+    preset: 'custom',
+    provider: 'd',
     providerName: 'Custom',
     baseUrl,
     auth: { type: 'bearer', secret: 'sk-secret' },

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { customProvider, startTestGateway, until } from '../support/gateway.ts'
+import { at, customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 const gateway = await startTestGateway()
@@ -128,5 +128,45 @@ test('every response has a request id, whatever was asked', async () => {
       path,
       true,
     ])
+  }
+})
+
+test("servers of one's own are told apart wherever a provider is named", async () => {
+  const prices = { input_per_million: '1', output_per_million: '1' }
+  const two = await startTestGateway({
+    providers: (url) =>
+      ['north', 'south'].map((id) => ({
+        ...customProvider(`${url}/v1`, [{ id: `${id}/chat`, upstream: 'gpt-4o-mini', modality: 'language', prices }]),
+        id,
+        api_key: 'any',
+      })),
+  })
+  try {
+    const messages = [{ role: 'user', content: 'hello' }]
+    for (const name of ['north', 'south']) {
+      const { json } = await two.post('/batches', {
+        endpoint: '/v1/chat/completions',
+        model: `${name}/chat`,
+        provider: { only: [name] },
+        requests: [{ custom_id: 'a', body: { messages } }],
+      })
+      expect(json['provider']).toBe(name)
+      const done = await until(
+        () => two.get(`/batches/${String(json['id'])}`),
+        (answer) => answer.json['status'] === 'completed',
+      )
+      expect([done.json['provider'], at(done.json, 'results.0.response.body.provider')]).toEqual([name, name])
+    }
+    const listed = await two.get('/batches')
+    expect((listed.json['data'] as { provider: string }[]).map(({ provider }) => provider).toSorted()).toEqual([
+      'north',
+      'south',
+    ])
+    for (const only of [['north'], ['custom'], ['custom/north']]) {
+      const answer = await two.post('/chat/completions', { model: 'north/chat', messages, provider: { only } })
+      expect([answer.status, answer.json['provider']]).toEqual([200, 'north'])
+    }
+  } finally {
+    await two.stop()
   }
 })

@@ -97,6 +97,7 @@ export function endpointOf(
     id: 'maker/model',
     deployment: {
       id: 'maker',
+      preset: 'maker',
       provider: 'maker',
       providerName: 'Maker',
       baseUrl: 'http://127.0.0.1:1',

@@ -34,6 +34,7 @@ export function testEndpoint(upstreamModel: string, provider = 'openai'): Endpoi
     id: `${provider}/${upstreamModel}`,
     deployment: {
       id: provider,
+      preset: provider,
       provider,
       providerName: provider,
       baseUrl: 'http://127.0.0.1:1/v1',

@@ -1,6 +1,7 @@
 import type { SpeechAdapter, SpeechOutput } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 
 /** What to ask for and what then arrives, for one format of the contract. */
 export interface SpeechFormatChoice {
@@ -40,15 +41,15 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
     },
     output: (call) => choices[call.responseFormat].output,
     dropped(call, endpoint) {
-      return Object.keys(optionsFor(call, endpoint))
-        .filter((name) => reserved.has(name))
-        .map((name) => `provider.options.${endpoint.deployment.provider}.${name}`)
+      return optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))
     },
   }
 }
 
 function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice): Record<string, unknown> {
-  const passed = Object.entries(optionsFor(call, endpoint)).filter(([name]) => !reserved.has(name))
+  const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(
+    ([name]) => !reserved.has(name),
+  )
   const voice = call.voice ?? endpoint.audio?.defaultVoice ?? null
   return {
     ...Object.fromEntries(passed),
@@ -60,11 +61,6 @@ function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice
     // The normal speed is not forwarded: models without the field refuse it.
     ...(call.speed === 1 ? {} : { speed: call.speed }),
   }
-}
-
-function optionsFor(call: SpeechCall, endpoint: Endpoint): Readonly<Record<string, unknown>> {
-  const { provider } = endpoint.deployment
-  return Object.hasOwn(call.preferences.options, provider) ? (call.preferences.options[provider] ?? {}) : {}
 }
 
 /** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */

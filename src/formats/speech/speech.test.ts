@@ -192,6 +192,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
     id: 'openai/tts-1',
     deployment: {
       id: 'openai',
+      preset: 'openai',
       provider: 'openai',
       providerName: 'OpenAI',
       baseUrl: 'http://localhost',
@@ -340,5 +341,22 @@ describe('the call to an OpenAI-style provider', () => {
       'provider.options.openai.stream_format',
       'provider.options.openai.model',
     ])
+  })
+
+  test("passes options to a server of one's own under its id, and those that are for all of them", () => {
+    const { deployment, ...rest } = endpointWith()
+    const own = { ...rest, deployment: { ...deployment, id: 'acme', preset: 'custom', provider: 'acme' } }
+    const options = {
+      custom: { accent: 'none', tone: 'flat', user: 'x' },
+      acme: { tone: 'warm' },
+      other: { a: 1 },
+    }
+    const call = decode({ provider: { options } })
+    const [body] = openAiSpeech().encode(call, own).body as string[]
+    expect(JSON.parse(body ?? '')).toEqual(
+      expect.objectContaining({ accent: 'none', tone: 'warm', model: 'tts-1' }),
+    )
+    expect(body).not.toMatch(/"(a|user)"/)
+    expect(openAiSpeech().dropped(call, own)).toEqual(['provider.options.custom.user'])
   })
 })

@@ -62,6 +62,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
     id: `${provider}/whisper-1`,
     deployment: {
       id: provider,
+      preset: provider,
       provider,
       providerName: provider,
       baseUrl: 'http://localhost',

@@ -1,6 +1,7 @@
 import { isRemoteAudio, pcmInputRate, wavHeader, type TranscriptionAdapter } from '../../canonical/audio.ts'
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
 
@@ -55,9 +56,7 @@ export function openAiTranscription(departures: OpenAiTranscriptionOptions = {})
       return readOpenAiTranscript(bytes, { areSegmentsWords: wantsWords, language: call.language })
     },
     dropped(call, endpoint) {
-      const dropped = Object.keys(optionsFor(call, endpoint))
-        .filter((name) => !isPassable(name))
-        .map((name) => `provider.options.${endpoint.deployment.provider}.${name}`)
+      const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
       const loses = wantsTimes(call) && call.language !== null && !options.combinesLanguageAndTimes
       return loses ? [...dropped, 'timestamp_granularities'] : dropped
     },
@@ -83,7 +82,7 @@ function toForm(
   }
   if (call.diarize) form.push(['diarize', 'true'])
   if (options.keytermsField !== null) form.push(...keytermFields(call.keyterms, options.keytermsField))
-  form.push(...passedFields(optionsFor(call, endpoint)))
+  form.push(...passedFields(optionsFor(call.preferences, endpoint)))
   if (isRemoteAudio(call.audio) && endpoint.audio?.url === true && options.urlField !== null) {
     return { form: [...form, [options.urlField, call.audio.url]], file: null }
   }
@@ -132,11 +131,6 @@ function toFile(audio: AudioSource): FormFile {
   // These providers take no headerless samples.
   const prefix = wavHeader(audio.sizeBytes, pcmInputRate)
   return { ...base, fileName: 'audio.wav', contentType: 'audio/wav', prefix }
-}
-
-function optionsFor(call: TranscriptionCall, endpoint: Endpoint): Readonly<Record<string, unknown>> {
-  const { provider } = endpoint.deployment
-  return Object.hasOwn(call.preferences.options, provider) ? (call.preferences.options[provider] ?? {}) : {}
 }
 
 /** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */
