@@ -27,6 +27,7 @@ import { parseCursor, streamBatch, streamResults } from './results.ts'
 import { cleanUp } from './retention.ts'
 import type { StoreParts, Stores } from './stores-repository.ts'
 import { createStores } from './stores-repository.ts'
+import { createUploadPlaces } from './upload-places.ts'
 import type { WorkerParts, WorkerStats } from './worker.ts'
 import { Worker } from './worker.ts'
 
@@ -108,7 +109,8 @@ class StoredBatches implements Batches {
   readonly #money: BatchMoney
   readonly #idempotency: Idempotency
   readonly #pause: Pause
-  readonly #uploads = createItemLimiter(ingestsMax)
+  /** Uploads come in real time, whoever is in charge of the workers'. */
+  readonly #uploads = createUploadPlaces(ingestsMax, systemPause)
   readonly #worker: Worker
   readonly #stopping = new AbortController()
   #cleaning: Promise<void> = Promise.resolve()
@@ -202,8 +204,7 @@ class StoredBatches implements Batches {
 
   async #create(request: CreateBatch): Promise<Created> {
     if (this.#stopping.signal.aborted) throw unavailable()
-    const release = await this.#uploads.acquire(this.#stopping.signal)
-    if (release === null) throw unavailable()
+    const leave = await this.#uploads.acquire(request.principal.organizationId, this.#stopping.signal)
     try {
       return await createBatch(request, {
         ...this.#stores,
@@ -215,7 +216,7 @@ class StoredBatches implements Batches {
         wake: () => this.#wake(),
       })
     } finally {
-      release()
+      leave()
     }
   }
 

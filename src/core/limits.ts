@@ -261,6 +261,10 @@ export const demandFramesMax = 32
 export const demandFrameBytesMax = 8_192
 /** Uploads of batches read at once by one process; the bound on what scanning may hold in memory. */
 export const ingestsMax = 8
+/** How long an upload waits for its place, unread: shorter than load balancers keep a silent connection. */
+export const uploadPlaceWaitMs = 30_000
+/** After which one that got none is sent again. */
+export const uploadPlaceRetrySeconds = 10
 /** Decompression window of an upload, as a power of two: what RFC 9659 lets a sender of zstd expect. */
 export const uploadWindowLog = 23
 /** Bytes of one block of caller ids in memory. */

@@ -136,7 +136,9 @@ test("servers of one's own are told apart wherever a provider is named", async (
   const two = await startTestGateway({
     providers: (url) =>
       ['north', 'south'].map((id) => ({
-        ...customProvider(`${url}/v1`, [{ id: `${id}/chat`, upstream: 'gpt-4o-mini', modality: 'language', prices }]),
+        ...customProvider(`${url}/v1`, [
+          { id: `${id}/chat`, upstream: 'gpt-4o-mini', modality: 'language', prices },
+        ]),
         id,
         api_key: 'any',
       })),
@@ -158,15 +160,51 @@ test("servers of one's own are told apart wherever a provider is named", async (
       expect([done.json['provider'], at(done.json, 'results.0.response.body.provider')]).toEqual([name, name])
     }
     const listed = await two.get('/batches')
-    expect((listed.json['data'] as { provider: string }[]).map(({ provider }) => provider).toSorted()).toEqual([
-      'north',
-      'south',
-    ])
+    expect(
+      (listed.json['data'] as { provider: string }[]).map(({ provider }) => provider).toSorted(),
+    ).toEqual(['north', 'south'])
     for (const only of [['north'], ['custom'], ['custom/north']]) {
-      const answer = await two.post('/chat/completions', { model: 'north/chat', messages, provider: { only } })
+      const answer = await two.post('/chat/completions', {
+        model: 'north/chat',
+        messages,
+        provider: { only },
+      })
       expect([answer.status, answer.json['provider']]).toEqual([200, 'north'])
     }
   } finally {
     await two.stop()
   }
+})
+
+test('uploads of one organization that never end keep nobody else from creating a batch', async () => {
+  const other = await gateway.addOrganization()
+  const leave = new AbortController()
+  const slow = () => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(
+          new TextEncoder().encode('{"endpoint":"/v1/chat/completions","model":"openai/gpt-4o-mini",'),
+        )
+        leave.signal.addEventListener('abort', () => controller.error(new Error('left')))
+      },
+    })
+    return gateway.request('/batches', { method: 'POST', body })
+  }
+  const uploads = Array.from({ length: 12 }, slow)
+  await Bun.sleep(50)
+  const created = await Promise.race([
+    gateway.post(
+      '/batches',
+      {
+        endpoint: '/v1/chat/completions',
+        model: 'openai/gpt-4o-mini',
+        requests: [{ custom_id: 'a', body: { messages: [{ role: 'user', content: 'hello' }] } }],
+      },
+      { key: other.key },
+    ),
+    Bun.sleep(5_000).then(() => null),
+  ])
+  leave.abort()
+  await Promise.all(uploads)
+  expect(created?.status).toBe(202)
 })
