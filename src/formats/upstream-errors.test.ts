@@ -76,6 +76,59 @@ describe('what a provider’s refusal means', () => {
     ],
     ['a rate limit without words', 429, '', 'upstream_rate_limited: elsewhere same'],
     [
+      'a rate limit that has room later',
+      429,
+      openai(
+        'Rate limit reached for gpt-4o in organization org-a on tokens per min (TPM): Limit 30000, Used 29000, Requested 5000. Please try again in 8s.',
+        'rate_limit_exceeded',
+        'tokens',
+      ),
+      'upstream_rate_limited: elsewhere same',
+    ],
+    [
+      'a rate limit that the request alone is beyond, OpenAI',
+      429,
+      openai(
+        'Request too large for gpt-4o (for limit gpt-4o) in organization org-a on tokens per min (TPM): Limit 30000, Requested 36278. The input or output tokens must be reduced in order to run successfully.',
+        'rate_limit_exceeded',
+        'tokens',
+      ),
+      'payload_too_large: elsewhere',
+    ],
+    [
+      'the same in other words',
+      429,
+      openai(
+        'Rate limit reached on tokens per min (TPM): Limit 30000, Used 0, Requested 30001.',
+        null,
+        'tokens',
+      ),
+      'payload_too_large: elsewhere',
+    ],
+    [
+      'the same as 413, Groq',
+      413,
+      openai(
+        'Request too large for model `openai/gpt-oss-120b` in organization `org_x` service tier `on_demand` on tokens per minute (TPM): Limit 8000, Requested 8391, please reduce your message size',
+        'rate_limit_exceeded',
+        'tokens',
+      ),
+      'payload_too_large: elsewhere',
+    ],
+    [
+      'a rate limit that may be full of other requests, Anthropic',
+      429,
+      {
+        type: 'error',
+        error: {
+          type: 'rate_limit_error',
+          message:
+            'This request would exceed the rate limit for your organization of 20,000 input tokens per minute.',
+        },
+      },
+      'upstream_rate_limited: elsewhere same',
+    ],
+    [
       'too long, OpenAI',
       400,
       openai('too long', 'context_length_exceeded'),
@@ -170,6 +223,8 @@ describe('what a provider’s refusal means', () => {
 
 describe('the wait a provider asks for', () => {
   test('is read in every spelling, bounded, and shown', () => {
+    const tooLarge = failureOf(429, openai('Request too large for gpt-4o'), { 'retry-after': '3' })
+    expect([tooLarge.retryAfterMs, tooLarge.error.retryAfterSeconds]).toEqual([null, null])
     const wait = (headers: Record<string, string>) => failureOf(429, '', headers).retryAfterMs
     expect(wait({ 'retry-after': '3' })).toBe(3_000)
     expect(wait({ 'retry-after': '0.25' })).toBe(250)

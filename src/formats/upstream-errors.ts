@@ -91,11 +91,23 @@ function classify(status: number, reported: ReportedError): Kind {
   if (status === 403) return classifyForbidden(reported, words)
   if (status === 404) return 'model'
   if (status === 408 || status === 504 || status === 524) return 'timeout'
-  if (status === 429) return 'rate'
+  if (status === 429) return fitsLimit(reported) ? 'rate' : 'too_large'
   if (status === 498 || status === 503 || status === 529 || (status >= 500 && overloadPattern.test(words))) {
     return 'overloaded'
   }
   return 'failed'
+}
+
+/** OpenAI's first words (seen in 2024 to 2026) when one request alone asks for more than a limit gives at once. */
+const sizePattern = /^request too large for\b/i
+/** `Limit 30000, Used 12, Requested 31538`, of whatever is limited; what has room for what was used passes later. */
+const limitPattern = /\blimit:? (\d{1,12}), (?:used:? \d{1,12}, )?requested:? (\d{1,12})\b/i
+
+/** Whether the request could ever pass the limit that refused it. False only when the provider says so beyond doubt. */
+function fitsLimit({ message }: ReportedError): boolean {
+  if (sizePattern.test(message)) return false
+  const [, limit, requested] = limitPattern.exec(message) ?? []
+  return limit === undefined || Number(requested) <= Number(limit)
 }
 
 /** A firewall's page or a missing right to one model is no reason to take a whole deployment out. */
@@ -236,7 +248,8 @@ const rules: Readonly<Record<Kind, FailureRule>> = {
 
 function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   const { type, describe, ...consequences } = rules[kind]
-  const { retryAfterMs } = facts
+  // What is too large is so later too, whatever a refusal by a limit says of the next try.
+  const retryAfterMs = kind === 'too_large' ? null : facts.retryAfterMs
   const param = kind === 'request' ? parameterOf(facts) : null
   const cause = new Error(
     `upstream ${facts.status} ${redact(facts.reported.code || facts.reported.type)}`.trim(),

@@ -208,3 +208,49 @@ test('uploads of one organization that never end keep nobody else from creating 
   await Promise.all(uploads)
   expect(created?.status).toBe(202)
 })
+
+test("a request beyond its provider's whole rate limit ends at once, and the others of its batch go on", async () => {
+  const upstream = startScriptedUpstream()
+  const message =
+    'Request too large for gpt-4o in organization org-abcdefghijkl on tokens per min (TPM): Limit 30000, Requested 36278. Visit https://platform.example.com/limits to learn more.'
+  upstream.answer(({ body }) =>
+    body.includes('so much')
+      ? Response.json(
+          { error: { message, type: 'tokens', param: null, code: 'rate_limit_exceeded' } },
+          { status: 429, headers: { 'retry-after': '20' } },
+        )
+      : Response.json({
+          choices: [{ message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
+          usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+        }),
+  )
+  const limited = await startTestGateway({
+    providers: () => [customProvider(upstream.url, [{ id: 'acme/chat', modality: 'language' }])],
+  })
+  try {
+    const { json } = await limited.post('/batches', {
+      endpoint: '/v1/chat/completions',
+      model: 'acme/chat',
+      requests: ['a', 'so much', 'b', 'c'].map((content) => ({
+        custom_id: content,
+        body: { messages: [{ role: 'user', content }] },
+      })),
+    })
+    const done = await until(
+      () => limited.get(`/batches/${String(json['id'])}`),
+      (answer) => answer.json['status'] === 'completed',
+      10_000,
+    )
+    expect(done.json['request_counts']).toEqual({ total: 4, completed: 3, failed: 1 })
+    expect(at(done.json, 'results.1.error')).toMatchObject({ type: 'payload_too_large' })
+    const words = String(at(done.json, 'results.1.error.message'))
+    expect(words).toContain(
+      'The request is too large for the provider. Send less at once. It said: Request too large',
+    )
+    expect(words).not.toMatch(/org-abc|example/)
+    expect(upstream.seen.filter(({ body }) => body.includes('so much'))).toHaveLength(1)
+  } finally {
+    await limited.stop()
+    await upstream.stop()
+  }
+})
