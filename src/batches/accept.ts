@@ -1,12 +1,12 @@
 import { paymentRequiredGuard } from '../billing/batch-budgets.ts'
 import type { BudgetRef } from '../billing/billing.ts'
-import { limitSources } from '../billing/granter.ts'
+import { limitNames, limitSources } from '../billing/granter.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { BatchId } from '../core/ids.ts'
 import { acceptRetryMs, completionWindowMs, recallWaitMs } from '../core/limits.ts'
-import { formatCredits } from '../core/money.ts'
+import { formatCredits, toCredits } from '../core/money.ts'
 import type { Batch } from './batch.ts'
 import type { BatchRepository } from './batch-repository.ts'
 import { insertBatch, toBatch } from './batch-repository.ts'
@@ -111,18 +111,17 @@ async function tooExpensive(
   money: BatchMoney,
 ): Promise<GatewayError> {
   const { budget, available } = await money.scarcest(parents)
-  const [estimate, worstCase, left] = [upload.estimate, upload.worstCase, available].map(formatCredits)
-  const cost = `The estimated batch cost of ${estimate} credits (at most ${worstCase}) exceeds`
+  const { estimate, worstCase } = upload
+  const remedy = budget.kind === 'credits' ? 'Add credits' : "Raise the key's limit"
   const message =
-    budget.kind === 'credits'
-      ? `${cost} the available balance of ${left} credits. Add credits or send fewer items.`
-      : `${cost} what is left of the API key's limit, ${left} credits. Raise the key's limit or send fewer items.`
+    `This batch is estimated to cost ${formatCredits(estimate)} credits (at most ${formatCredits(worstCase)}), more than ` +
+    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedy} or send fewer items.`
   return new GatewayError('payment_required', message, {
     metadata: {
       limit_source: limitSources[budget.kind],
-      estimate,
-      worst_case: worstCase,
-      available: left,
+      estimate: toCredits(estimate),
+      worst_case: toCredits(worstCase),
+      available: toCredits(available),
     },
   })
 }

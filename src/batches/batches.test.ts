@@ -20,6 +20,7 @@ import {
 import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import type { Hold } from '../billing/billing.ts'
+import { creditsBudget } from '../billing/budget-ids.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import {
@@ -106,13 +107,13 @@ eachDatabase((_name, open) => {
       expect(refusal).toMatchObject({ type: 'payment_required', status: 402 })
       expect(refusal.metadata).toEqual({
         limit_source: 'openrouter_credits',
-        estimate: '0.00001',
-        worst_case: '0.00002',
-        available: '0.000009999',
+        estimate: 0.00001,
+        worst_case: 0.00002,
+        available: 0.000009999,
       })
       expect(refusal.message).toBe(
-        'The estimated batch cost of 0.00001 credits (at most 0.00002) exceeds the available balance of 0.000009999 ' +
-          'credits. Add credits or send fewer items.',
+        'This batch is estimated to cost 0.00001 credits (at most 0.00002), more than is left of ' +
+          "the organization's credits. 0.000009999 credits are available. Add credits or send fewer items.",
       )
       expect(world.files.paths()).toEqual([])
       expect(await rowsIn(process, 'batches')).toBe(0)
@@ -127,9 +128,27 @@ eachDatabase((_name, open) => {
       const principal = { ...prepaid, keyLimitNanocredits: 9_000n }
       const refusal = await errorOf(process.batches.create(upload(batchOf(10), { principal })))
       expect(refusal.message).toBe(
-        'The estimated batch cost of 0.00001 credits (at most 0.00002) exceeds what is left of ' +
-          "the API key's limit, 0.000009 credits. Raise the key's limit or send fewer items.",
+        'This batch is estimated to cost 0.00001 credits (at most 0.00002), more than is left of ' +
+          "the key's limit. 0.000009 credits are available. Raise the key's limit or send fewer items.",
       )
+    })
+
+    test('that meets a balance below zero is told that balance, as a call is', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      await world.grant(process, 9_000n)
+      const overdraw = `update budgets set granted_nanocredits = granted_nanocredits + 9500 where budget_id = 'credits:org_a'`
+      await process.database.commit({ name: 'test', statements: [{ sql: overdraw }] })
+      const batch = await errorOf(process.batches.create(upload(batchOf(10), { principal: prepaid })))
+      const hold = async () => process.billing.hold({ budgets: [creditsBudget('org_a')], amount: 10n })
+      const call = await errorOf(hold())
+      const words = "more than is left of the organization's credits. -0.0000005 credits are available."
+      for (const { message, metadata } of [batch, call]) {
+        expect(message).toContain(words)
+        expect(metadata).toMatchObject({ limit_source: 'openrouter_credits', available: -0.0000005 })
+      }
+      const dryRun = { ...upload(batchOf(10), { principal: prepaid }), isDryRun: true }
+      expect(await process.batches.create(dryRun)).toMatchObject({ object: { available: -0.0000005 } })
     })
 
     test('short of its worst case grows from the balance, and waits when that is empty', async () => {

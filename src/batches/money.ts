@@ -30,7 +30,7 @@ export interface BatchMoney {
   budgetsOf(batch: MoneyBatch): readonly BudgetRef[]
   /** Asks all owners to give back what they do not hold of these budgets. */
   recall(budgets: readonly BudgetRef[]): Promise<void>
-  /** Of these budgets, one at least, the one with the least available, and how much that is. */
+  /** Of these budgets, one at least, the one with the least available, and how much that is; below zero when more was spent. */
   scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
   /**
    * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
@@ -94,7 +94,7 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       const states = await ledger.loadBudgets(idsOf(budgets))
       const amounts = budgets.map((budget) => {
         const state = states.budgets.get(budget.budgetId)
-        return { budget, available: state ? positive(state.limit - state.granted) : 0n }
+        return { budget, available: state ? state.limit - state.granted : 0n }
       })
       return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
     },
@@ -142,10 +142,6 @@ function refOf(batch: MoneyBatch): BudgetRef {
 /** The average of a batch's items at their worst. */
 function worstItemOf(batch: Batch): bigint {
   return batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
-}
-
-function positive(amount: bigint): bigint {
-  return amount < 0n ? 0n : amount
 }
 
 function idsOf(budgets: readonly BudgetRef[]): string[] {

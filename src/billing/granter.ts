@@ -293,7 +293,8 @@ export const limitSources: Readonly<Record<BudgetRef['kind'], string>> = {
   key_limit: 'openrouter_key_limit',
   batch: 'openrouter_in_flight_budget',
 }
-const limitNames: Record<BudgetRef['kind'], string> = {
+/** How a refusal names it to people. */
+export const limitNames: Readonly<Record<BudgetRef['kind'], string>> = {
   credits: "the organization's credits",
   key_limit: "the key's limit",
   batch: "the batch's budget",
