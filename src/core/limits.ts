@@ -214,6 +214,8 @@ export const leanStepQuotes = 4_096
 export const heldTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
 export const heldTextsSearchedMax = 1_000
+/** Pairs of a request's `metadata`, by the contract. */
+export const metadataPairsMax = 16
 /** Messages of one chat request; longer conversations do not fit any model's context. */
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */

@@ -16,6 +16,11 @@ function decode(body: object, sessionIdHeader: string | null = null): TextCall {
   return decodeChatRequest(bytesOf({ model: 'openai/gpt-4o-mini', messages, ...body }), { sessionIdHeader })
 }
 
+/** So many pairs of metadata. */
+function pairs(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, 'value']))
+}
+
 function refusalOf(decoding: () => unknown): GatewayError {
   try {
     decoding()
@@ -117,6 +122,8 @@ describe('decoding a chat request', () => {
     [{ response_format: { type: 'xml' } }, 'response_format.type'],
     [{ session_id: 'x'.repeat(257) }, 'session_id'],
     [{ user: 'x'.repeat(257) }, 'user'],
+    [{ metadata: pairs(17) }, 'metadata'],
+    [{ metadata: { a: 1 } }, 'metadata.a'],
     [{ provider: 'groq' }, 'provider'],
     [{ provider: { onyl: ['groq'] } }, 'provider.onyl'],
     [{ provider: { only: 'groq' } }, 'provider.only'],
@@ -128,6 +135,11 @@ describe('decoding a chat request', () => {
     expect(error.type).toBe('invalid_request')
     expect(error.param).toBe(param)
     expect(error.message).toContain(`"${param}"`)
+  })
+
+  test('takes sixteen pairs of metadata, and says how many were one too many', () => {
+    expect(() => decode({ metadata: pairs(16) })).not.toThrow()
+    expect(refusalOf(() => decode({ metadata: pairs(17) })).message).toContain('at most 16 pairs')
   })
 
   test('accepts null for every optional member, and members nobody knows', () => {

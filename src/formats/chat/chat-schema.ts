@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { messagesMax, modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
+import {
+  messagesMax,
+  metadataPairsMax,
+  modelIdLengthMax,
+  sessionIdLengthMax,
+  userIdLengthMax,
+} from '../../core/limits.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
@@ -125,7 +131,13 @@ export const standardChatShape = {
   audio: z.looseObject({}).nullish(),
   prediction: z.looseObject({}).nullish(),
   store: z.boolean().nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
+  metadata: z
+    .record(z.string(), z.string())
+    .refine((pairs) => Object.keys(pairs).length <= metadataPairsMax, {
+      message: `expected at most ${metadataPairsMax} pairs`,
+    })
+    .meta({ maxProperties: metadataPairsMax })
+    .nullish(),
   service_tier: z
     .string()
     .nullish()
