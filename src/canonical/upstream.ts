@@ -102,6 +102,8 @@ export interface StreamRewriter {
   reading(): MeterReading
   /** Answers that have their finish reason. */
   readonly choicesFinished: number
+  /** True while usage stands by itself behind the ends of all answers that have begun: none is expected to begin any more. */
+  readonly isAccounted: boolean
   /** True once the format's own terminator was seen: nothing that matters follows, though the body may not have ended. */
   readonly isTerminated: boolean
 }

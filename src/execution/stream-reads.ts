@@ -8,7 +8,7 @@ import type { BodyRead, UpstreamBody } from '../transport/upstream-body.ts'
 export interface StreamSource {
   body: UpstreamBody
   rewriter: StreamRewriter
-  /** Answers that were asked for; nothing is over before so many have finished. */
+  /** Answers that were asked for; nothing is over before so many have finished, or usage says that no more come. */
   choices: number
 }
 
@@ -35,9 +35,10 @@ export class StreamReads {
     this.#source = source
   }
 
-  /** Whether every answer that was asked for has its finish reason. */
+  /** Whether every answer has its finish reason: of those asked for, or of those that a provider of fewer has given. */
   get hasAllBeenSaid(): boolean {
-    return this.#source.rewriter.choicesFinished >= this.#source.choices
+    const { rewriter, choices } = this.#source
+    return rewriter.choicesFinished >= choices || rewriter.isAccounted
   }
 
   /** The next read, or the end when all was said and nothing followed in time; rejects as the body does. */

@@ -149,6 +149,28 @@ test('an answer that comes in one piece needs no end of its connection either', 
   }
 })
 
+test('a provider that gives fewer choices than were asked for needs no terminator either', async () => {
+  const [first, second] = [0, 1].map((index) =>
+    frame({ content: 'yes' }, 'stop').replace('"index":0', `"index":${index}`),
+  )
+  for (const begun of [[first ?? ''], [first ?? '', second ?? '']]) {
+    upstream.answer(() => slowly([...said, ...begun, usageFrame], 'stay'))
+    const answer = await ask({ n: 3 })
+    await expectWhole(answer)
+    expect(answer.tookMs).toBeLessThan(4_000)
+  }
+})
+
+test('usage that another choice follows is not the last', async () => {
+  const second = frame({ content: 'three' }, 'length', { usage }).replace('"index":0', '"index":1')
+  upstream.answer(() =>
+    slowly([...said, frame({}, 'stop'), usageFrame, 'rest', second, 'pause', done], 'end'),
+  )
+  const { text } = await ask({ n: 3 })
+  expect(text).toContain('three')
+  expect(text).toContain('"finish_reason":"length"')
+})
+
 test('another choice may come after the first has finished', async () => {
   const second = frame({ content: 'three' }).replace('"index":0', '"index":1')
   const end = frame({}, 'length', { usage }).replace('"index":0', '"index":1')

@@ -37,6 +37,7 @@ type Wire = Readonly<Record<string, unknown>>
 class ChatStream implements StreamRewriter {
   failure: GatewayError | null = null
   choicesFinished = 0
+  isAccounted = false
   isTerminated = false
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
@@ -247,6 +248,9 @@ class ChatStream implements StreamRewriter {
     if (heldChoices.length > 0) {
       this.#hold(encodeFrame({ ...toShownChunk(wire, this.#context), choices: heldChoices }))
     }
+    // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
+    this.isAccounted =
+      choices.length === 0 && hasUsage(wire) && this.choicesFinished > 0 && !this.#hasUnfinished()
     if (shownChoices.length === 0) return ''
     const chunk = { ...toShownChunk(wire, this.#context), choices: shownChoices }
     const template = mayLearn && slot !== null && !hasUsage(wire) ? this.#learn(frame, chunk, slot) : null
