@@ -38,6 +38,19 @@ export type PriceUnit = (typeof priceUnits)[number]
 /** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */
 export type Price = Readonly<Partial<Record<PriceUnit, bigint>>>
 
+/** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
+export const freePrice: Price = Object.freeze({
+  inputToken: 0n,
+  cachedInputToken: 0n,
+  cacheWriteToken: 0n,
+  inputAudioToken: 0n,
+  outputToken: 0n,
+  outputAudioToken: 0n,
+  audioMillisecond: 0n,
+  character: 0n,
+  request: 0n,
+} satisfies Record<PriceUnit, bigint>)
+
 export const noUsage: Usage = Object.freeze({
   inputTokens: 0,
   cachedInputTokens: 0,

@@ -1,6 +1,6 @@
 import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
-import type { Price } from '../canonical/usage.ts'
+import { freePrice, type Price } from '../canonical/usage.ts'
 import { audioCapabilities, guessModalities, guessModality } from './capabilities.ts'
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
@@ -8,7 +8,7 @@ import { slugOf, toPublicId } from './model-ids.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
-import { freePrice, overlayNames, overlayPrice } from './price-overlay.ts'
+import { overlayNames, overlayPrice } from './price-overlay.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
 export interface Offer {

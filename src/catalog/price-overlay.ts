@@ -1,4 +1,4 @@
-import type { Price, PriceUnit } from '../canonical/usage.ts'
+import type { Price } from '../canonical/usage.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
@@ -88,16 +88,3 @@ export function overlayPrice(providerId: string, upstreamModel: string): Price |
 export function overlayNames(providerId: string): string[] {
   return [...(overlay.get(providerId)?.keys() ?? [])]
 }
-
-/** A price of zero for every unit, for servers that somebody runs himself: stated, not forgotten. */
-export const freePrice: Price = Object.freeze({
-  inputToken: 0n,
-  cachedInputToken: 0n,
-  cacheWriteToken: 0n,
-  inputAudioToken: 0n,
-  outputToken: 0n,
-  outputAudioToken: 0n,
-  audioMillisecond: 0n,
-  character: 0n,
-  request: 0n,
-} satisfies Record<PriceUnit, bigint>)
