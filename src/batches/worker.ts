@@ -1,11 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
 import {
   activeBatchesMax,
-  rememberedSegmentsMax,
   resultsHoldMs,
   segmentLeaseMs,
   segmentRenewEveryMs,
-  segmentRetryMaxMs,
   segmentsAtOnce,
   workerIdleMs,
   workerStopMs,
@@ -15,6 +13,7 @@ import { isTerminal } from './batch.ts'
 import { batchErrorJson, isWaiting } from './batch-object.ts'
 import type { BatchRepository } from './batch-repository.ts'
 import { beginFailing, expireBatches, noteWaiting } from './batch-repository.ts'
+import { GivenBack } from './given-back.ts'
 import type { RunItem } from './item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
 import { mergeSegment } from './merge.ts'
@@ -81,10 +80,7 @@ export class Worker {
   #wakeup = Promise.withResolvers<void>()
   #isWoken = false
   #stopListening: () => void = () => undefined
-  /** Tries of items whose segments were given back, by segment, so that giving back does not start them anew. */
-  readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
-  /** Segments that could not be read or merged: since when (monotonic), and the next wait. */
-  readonly #failures = new Map<string, { sinceMs: number; restMs: number }>()
+  readonly #givenBack = new GivenBack()
   /** Monotonic time of the last renewal of all leases. */
   #renewedMs = 0
   #batchesWaiting = 0
@@ -293,8 +289,7 @@ export class Worker {
       },
       onSettled: () => run.wake(),
     })
-    const attempts = this.#attempts.get(placeOf(lease)) ?? new Map<number, number>()
-    this.#attempts.delete(placeOf(lease))
+    const attempts = this.#givenBack.takeAttempts(lease)
     const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts, share: () => this.#share() })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
@@ -324,21 +319,19 @@ export class Worker {
       if (writer.isLost) return
       if (end.isDone) await this.#finish(lease)
       else await this.#giveBack(batch, lease, end)
-      if (!end.isDone) this.#remember(lease, end.attempts)
-      this.#failures.delete(placeOf(lease))
+      if (!end.isDone) this.#givenBack.keepAttempts(lease, end.attempts)
+      this.#givenBack.forgetFailures(lease)
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
       // While the database does not answer either, nothing is known of the segment.
-      await this.#putOff(batch, lease, cause).catch(() => this.#failures.delete(placeOf(lease)))
+      await this.#putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
     }
   }
 
   /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
   async #putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
     const nowMs = this.#parts.clock.monotonicMs()
-    const { sinceMs, restMs } = this.#failures.get(placeOf(lease)) ?? { sinceMs: nowMs, restMs: workerIdleMs }
-    forgetOldest(this.#failures)
-    this.#failures.set(placeOf(lease), { sinceMs, restMs: Math.min(restMs * 2, segmentRetryMaxMs) })
+    const { sinceMs, restMs } = this.#givenBack.noteFailure(lease, nowMs)
     const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
     if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
     await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, attempts: new Map() })
@@ -362,12 +355,6 @@ export class Worker {
     await this.#parts.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
     this.#parts.report('batch_given_up', { batchId: batch.id, cause })
     this.wake()
-  }
-
-  /** The oldest are forgotten first: then an item may be tried a few times more often. */
-  #remember(lease: SegmentLease, attempts: ReadonlyMap<number, number>): void {
-    forgetOldest(this.#attempts)
-    this.#attempts.set(placeOf(lease), attempts)
   }
 
   async #finish(lease: SegmentLease): Promise<void> {
@@ -401,15 +388,6 @@ const shortages: Record<Shortage, string> = {
 const resultsRefused =
   'The gateway could not store all results of this batch. Those that were stored can be read at /batches/{id}/results; ' +
   'only they were charged. Send the other requests again.'
-
-function forgetOldest(remembered: Map<string, unknown>): void {
-  const [oldest] = remembered.keys()
-  if (remembered.size >= rememberedSegmentsMax && oldest !== undefined) remembered.delete(oldest)
-}
-
-function placeOf(lease: SegmentLease): string {
-  return `${lease.batchId}/${lease.ordinal}`
-}
 
 function keyOf(batchId: string, ordinal: number, epoch: number): string {
   return `${batchId}/${ordinal}/${epoch}`
