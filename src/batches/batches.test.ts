@@ -24,8 +24,9 @@ import { creditsBudget } from '../billing/budget-ids.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import {
-  itemAttemptsMax,
-  itemRateLimitedMax,
+  itemFailuresMax,
+  itemRefusalsMax,
+  itemTimeoutsMax,
   principalFreshMs,
   retentionPageMax,
   segmentItemsMax,
@@ -442,23 +443,43 @@ eachDatabase((_name, open) => {
     test('that fails in passing is tried again, a bounded number of times', async () => {
       const world = await newWorld()
       const tries = new Map<string, number>()
+      const types: Record<string, string> = {
+        'item-2': 'upstream_rate_limited',
+        'item-3': 'provider_timeout',
+      }
       const process = await world.process({
         behave: (item, own) => {
           const before = tries.get(item.customId) ?? 0
           tries.set(item.customId, before + 1)
           const isRecovered = item.customId === 'item-0' && before === 2
           if (isRecovered) return answer(item, own)
-          return failed(item.customId === 'item-2' ? 'upstream_rate_limited' : 'provider_overloaded')
+          return failed(types[item.customId] ?? 'provider_failed')
         },
       })
-      const { id } = await create(process, upload(batchOf(3)))
+      const { id } = await create(process, upload(batchOf(4)))
       expect(await runToEnd(process, tracked, id, world)).toMatchObject({
-        request_counts: { completed: 1, failed: 2 },
+        request_counts: { completed: 1, failed: 3 },
       })
       expect(tries.get('item-0')).toBe(3)
-      expect(tries.get('item-1')).toBe(itemAttemptsMax)
+      expect(tries.get('item-1')).toBe(itemFailuresMax)
       // A provider's limit may be used up by the batch itself, window after window.
-      expect(tries.get('item-2')).toBe(itemRateLimitedMax)
+      expect(tries.get('item-2')).toBe(itemRefusalsMax)
+      expect(tries.get('item-3')).toBe(itemTimeoutsMax)
+    })
+
+    test('outlives minutes in which its provider is down, and most of an hour in which nobody can be asked', async () => {
+      const downMinutes = { provider_failed: 9, provider_overloaded: 45, no_healthy_endpoint: 45 } as const
+      for (const type of ['provider_failed', 'provider_overloaded', 'no_healthy_endpoint'] as const) {
+        const world = await newWorld()
+        const untilMs = world.clock.monotonicMs() + downMinutes[type] * 60_000
+        const process = await world.process({
+          behave: (item, own) => (world.clock.monotonicMs() < untilMs ? failed(type) : answer(item, own)),
+        })
+        const { id } = await create(process, upload(batchOf(2)))
+        expect(await runToEnd(process, tracked, id, world)).toMatchObject({
+          request_counts: { completed: 2, failed: 0 },
+        })
+      }
     })
 
     test('that is put back for long gives its segment up to others', async () => {

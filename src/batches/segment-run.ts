@@ -3,8 +3,9 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   cancelGraceMs,
-  itemAttemptsMax,
-  itemRateLimitedMax,
+  itemFailuresMax,
+  itemRefusalsMax,
+  itemTimeoutsMax,
   itemRestMaxMs,
   itemRestMinMs,
   itemRetryMs,
@@ -70,13 +71,12 @@ interface Resting {
 
 /** Tries after failures that say nothing about the item and may be over a while later. */
 const attemptsMax: ReadonlyMap<string, number> = new Map([
-  ['provider_failed', itemAttemptsMax],
-  ['provider_overloaded', itemAttemptsMax],
-  ['provider_timeout', itemAttemptsMax],
-  ['upstream_rate_limited', itemRateLimitedMax],
-  ['rate_limit_exceeded', itemRateLimitedMax],
-  ['no_healthy_endpoint', itemAttemptsMax],
-  ['storage_unavailable', itemAttemptsMax],
+  ['provider_failed', itemFailuresMax],
+  ['provider_overloaded', itemRefusalsMax],
+  ['provider_timeout', itemTimeoutsMax],
+  ['upstream_rate_limited', itemRefusalsMax],
+  ['rate_limit_exceeded', itemRefusalsMax],
+  ['no_healthy_endpoint', itemRefusalsMax],
 ])
 
 /**

@@ -421,11 +421,19 @@ export const segmentsAtOnce = 8
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000
-/** Tries of an item whose failure may pass, beyond those of the live path, and the first wait between them; it doubles. */
-export const itemAttemptsMax = 4
-/** The same of an item that a rate limit refuses: over fifty minutes, because a window may be full of its batch's other items. */
-export const itemRateLimitedMax = 16
+/**
+ * Tries of an item whose provider let it run out of time, beyond those of the live path: each may take long and be
+ * charged for. And the first wait between any two tries; it doubles.
+ */
+export const itemTimeoutsMax = 4
 export const itemRetryMs = 5_000
+/** The same of an item whose provider failed, over ten minutes: a restart or an outage, but it may be the item itself. */
+export const itemFailuresMax = 8
+/**
+ * The same of an item that was not let in, over fifty minutes: that says nothing of the item. A rate limit's window may be
+ * full of its batch's other items, and a refused credential is for the operator to see to.
+ */
+export const itemRefusalsMax = 16
 /** Bounds on how long an item is put back for. */
 export const itemRestMinMs = 50
 export const itemRestMaxMs = 300_000
