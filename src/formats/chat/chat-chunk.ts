@@ -29,8 +29,17 @@ export function toShownChunk(
 /** What a stream remembers of one of its choices. */
 export class ChoiceState {
   readonly toolIndexes = new ToolIndexes()
+  sawRole = false
   sawToolCalls = false
   isFinished = false
+}
+
+/** One choice of one chunk, and what of it is said only once. */
+export interface ShownChoice {
+  choice: Record<string, unknown>
+  delta: Record<string, unknown>
+  beganMessage: boolean
+  beganToolCall: boolean
 }
 
 /** A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. */
@@ -38,9 +47,13 @@ export function toShownChoice(
   wire: Readonly<Record<string, unknown>>,
   index: number,
   state: ChoiceState,
-): { choice: Record<string, unknown>; delta: Record<string, unknown>; beganToolCall: boolean } {
+): ShownChoice {
   const delta: Record<string, unknown> = isRecord(wire['delta']) ? { ...wire['delta'] } : {}
   normalizeMessage(delta)
+  const beganMessage = delta['role'] !== undefined && !state.sawRole
+  // Clients that join the strings of all deltas would make `assistantassistant` of a role that is said twice.
+  if (!beganMessage) delete delta['role']
+  state.sawRole ||= beganMessage
   let beganToolCall = false
   const calls = delta['tool_calls']
   if (Array.isArray(calls) && calls.length > 0) {
@@ -61,7 +74,7 @@ export function toShownChoice(
       refusal: logprobs['refusal'] ?? null,
     }
   }
-  return { choice, delta, beganToolCall }
+  return { choice, delta, beganMessage, beganToolCall }
 }
 
 function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState): Record<string, unknown> {

@@ -114,6 +114,37 @@ describe('a streamed answer', () => {
     expect(ending.match(/"finish_reason":"/g)).toHaveLength(1)
   })
 
+  // Python's openai joins the strings of all deltas, the AI SDK begins a text with every `content` that is not null.
+  test('says its role once, and opens no text that is not there', () => {
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{}' } }
+    const calling = run([
+      chunk({ role: 'assistant', content: null }),
+      chunk({ tool_calls: [call] }),
+      chunk({}, 'tool_calls'),
+      { ...base, choices: [], usage },
+    ])
+    const frames = framesOf(calling.shown + calling.ending)
+    expect(textOf(calling, 'role')).toBe('assistant')
+    expect(frames.map((frame) => choicesOf(frame)[0]?.delta['content'] ?? null)).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ])
+    expect(choicesOf(frames.at(-1))).toEqual([{ index: 0, delta: {}, finish_reason: null }])
+  })
+
+  test('says its role once also where the provider repeats it in every chunk', () => {
+    const result = run([
+      chunk({ role: 'assistant', content: 'Wa' }),
+      chunk({ role: 'assistant', content: 'ter' }),
+      chunk({ role: 'assistant', content: ' turns' }),
+      chunk({ role: 'assistant', content: '' }, 'stop'),
+      { ...base, choices: [], usage },
+    ])
+    expect([textOf(result, 'role'), textOf(result)]).toEqual(['assistant', 'Water turns'])
+  })
+
   test('is read along: counts, ids, reasons, and the text’s bytes', () => {
     expect(run(hello).rewriter.reading()).toMatchObject({
       usage: { inputTokens: 16, cachedInputTokens: 4, outputTokens: 5 },

@@ -103,7 +103,7 @@ class ChatStream implements StreamRewriter {
     // One choice with nothing in it: many clients read `choices[0]` of every chunk without looking.
     const usage = encodeFrame({
       ...this.#identity(),
-      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+      choices: [{ index: 0, delta: {}, finish_reason: null }],
       usage: showChatUsage(this.#read, charge),
       ...showMetadata(charge),
     })
@@ -229,7 +229,7 @@ class ChatStream implements StreamRewriter {
       }
       const index = readCount(wireChoice['index']) ?? 0
       const state = this.#choiceAt(index)
-      const { choice, delta, beganToolCall } = toShownChoice(wireChoice, index, state)
+      const { choice, delta, beganMessage, beganToolCall } = toShownChoice(wireChoice, index, state)
       // A new call may move the indexes that earlier templates have learned.
       if (beganToolCall) this.#templates = []
       const wasFinished = state.isFinished
@@ -239,7 +239,7 @@ class ChatStream implements StreamRewriter {
       if (bytes > 0) this.#reading.outputPieces += 1
       // A second finish frame with nothing to say would end the answer twice.
       if (wasFinished && bytes === 0) continue
-      mayLearn &&= !state.isFinished && !beganToolCall
+      mayLearn &&= !state.isFinished && !beganMessage && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
       // Each choice for itself: one that goes on must not come after what it says next.
       if (state.isFinished) heldChoices.push(choice)
