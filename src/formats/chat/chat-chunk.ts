@@ -29,6 +29,8 @@ export function toShownChunk(
 /** What a stream remembers of one of its choices. */
 export class ChoiceState {
   readonly toolIndexes = new ToolIndexes()
+  /** The name each call began with, by its shown index. */
+  readonly toolNames = new Map<number, string>()
   sawRole = false
   sawToolCalls = false
   isFinished = false
@@ -58,10 +60,9 @@ export function toShownChoice(
   const calls = delta['tool_calls']
   if (Array.isArray(calls) && calls.length > 0) {
     state.sawToolCalls = true
-    beganToolCall = calls.some(
-      (call) => isRecord(call) && typeof call['id'] === 'string' && call['id'] !== '',
-    )
-    delta['tool_calls'] = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state) : call))
+    const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state) : call))
+    beganToolCall = shown.some(isBeginning)
+    delta['tool_calls'] = shown
   } else {
     delete delta['tool_calls']
   }
@@ -77,20 +78,45 @@ export function toShownChoice(
   return { choice, delta, beganMessage, beganToolCall }
 }
 
+/**
+ * A piece of a tool call. Several hosts repeat id and name in every piece, and clients that join the strings of all
+ * deltas would call a tool `weatherweather`: each is shown once.
+ */
 function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState): Record<string, unknown> {
-  const id = typeof wire['id'] === 'string' && wire['id'] !== '' ? wire['id'] : null
+  const id = isText(wire['id']) ? wire['id'] : null
+  const isRepeated = id !== null && state.toolIndexes.hasBegun(id)
   const index = state.toolIndexes.indexOf(id, readCount(wire['index']))
   const call: Record<string, unknown> = { ...wire, index }
-  if (id === null) delete call['id']
-  if (call['type'] === null || call['type'] === '') delete call['type']
+  if (id === null || isRepeated) delete call['id']
+  if (isRepeated || !isText(call['type'])) delete call['type']
   const called = wire['function']
-  if (isRecord(called)) {
-    const shown: Record<string, unknown> = { ...called }
-    if (shown['name'] === null) delete shown['name']
-    if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
-    call['function'] = shown
-  } else delete call['function']
+  if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
+  else delete call['function']
   return call
+}
+
+function toShownFunction(
+  wire: Readonly<Record<string, unknown>>,
+  index: number,
+  { toolNames }: ChoiceState,
+): Record<string, unknown> {
+  const shown: Record<string, unknown> = { ...wire }
+  const { name } = wire
+  if (name === null || (isText(name) && name === toolNames.get(index))) delete shown['name']
+  else if (isText(name) && !toolNames.has(index)) toolNames.set(index, name)
+  if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
+  return shown
+}
+
+/** Whether a shown piece has what is said once of a call. */
+function isBeginning(call: unknown): boolean {
+  if (!isRecord(call)) return false
+  const called = call['function']
+  return isText(call['id']) || (isRecord(called) && isText(called['name']))
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /**

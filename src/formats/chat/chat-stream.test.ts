@@ -558,6 +558,53 @@ describe('what providers do otherwise', () => {
     }
   })
 
+  // As Fireworks and NVIDIA's MiniMax stream; LangChain and Python's openai join the strings of all pieces.
+  test('id, type and name of a tool call are said once although the provider repeats them', () => {
+    const piece = (id: string, name: string, text: string, index = 0) =>
+      chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] })
+    const result = run([
+      piece('call_a', 'weather', ''),
+      piece('call_a', 'weather', '{"city":'),
+      piece('call_a', 'weather', '"Rome"'),
+      piece('call_a', 'weather', '}'),
+      piece('call_b', 'weather', '{', 1),
+      piece('call_b', 'weather', '}', 1),
+      chunk({ tool_calls: [{ index: 1, function: { name: 'weather', arguments: ' ' } }] }),
+      chunk({ tool_calls: [{ index: 1, function: { name: 'weather', arguments: ' ' } }] }),
+      chunk({}, 'tool_calls'),
+    ])
+    const pieces = framesOf(result.shown)
+      .flatMap(choicesOf)
+      .flatMap(({ delta }) => delta['tool_calls'] as Record<string, unknown>[])
+    expect(pieces).toEqual([
+      { index: 0, id: 'call_a', type: 'function', function: { name: 'weather', arguments: '' } },
+      { index: 0, function: { arguments: '{"city":' } },
+      { index: 0, function: { arguments: '"Rome"' } },
+      { index: 0, function: { arguments: '}' } },
+      { index: 1, id: 'call_b', type: 'function', function: { name: 'weather', arguments: '{' } },
+      { index: 1, function: { arguments: '}' } },
+      { index: 1, function: { arguments: ' ' } },
+      { index: 1, function: { arguments: ' ' } },
+    ])
+  })
+
+  // As Gemini's OpenAI layer may.
+  test('a name that comes in pieces stays whole', () => {
+    const result = run([
+      chunk({
+        tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'edit_', arguments: '' } }],
+      }),
+      chunk({ tool_calls: [{ index: 0, function: { name: 'file', arguments: '{' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { name: '', arguments: '}' } }] }),
+      chunk({}, 'tool_calls'),
+    ])
+    const names = framesOf(result.shown)
+      .flatMap(choicesOf)
+      .flatMap(({ delta }) => delta['tool_calls'] as { function: { name?: string } }[])
+      .map((call) => call.function.name ?? '')
+    expect(names.join('')).toBe('edit_file')
+  })
+
   test('indexes that are no counts are not counted on from', () => {
     for (const index of ['9007199254740991', '9007199254740992', '1e999', '-1', '0.5']) {
       const begin = (id: string) =>

@@ -10,6 +10,11 @@ export class ToolIndexes {
   readonly #taken = new Set<number>()
   #last = 0
 
+  /** Whether a piece of the call with this id has come before. */
+  hasBegun(id: string): boolean {
+    return this.#byId.has(id)
+  }
+
   /**
    * The index to show for one piece of a call; pieces without an id continue the call their index began. `upstreamIndex`
    * is a count, or null: beyond 2^53 adding one changes nothing, and the search for a free index would not end.
