@@ -47,12 +47,4 @@ export class BoundedBlob {
     this.#windowStart = start
     await nextTurn()
   }
-
-  /** As the part of a Blob that the container parser uses: its size, its type, and slices that are read whole. */
-  asBlob(): Blob {
-    const slice = (start = 0, end = this.size) => ({
-      arrayBuffer: async () => (await this.read(start, end)).slice().buffer,
-    })
-    return { size: this.size, type: '', slice } as unknown as Blob
-  }
 }

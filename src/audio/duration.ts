@@ -1,32 +1,31 @@
 import { pcmInputRate, type LocalAudio } from '../canonical/audio.ts'
-import { audioDurationMsMax, durationReadsMax, durationWalkReadsMax } from '../core/limits.ts'
+import { audioDurationMsMax, audioHeadBytes, durationReadsMax } from '../core/limits.ts'
+import { measureAiff } from './aiff-duration.ts'
 import { BoundedBlob } from './bounded-blob.ts'
+import { measureFlac } from './flac-duration.ts'
+import { measureAdts, measureMpeg } from './frames-duration.ts'
 import { leastDuration, type LeastDuration } from './least-duration.ts'
 import { measureMp4 } from './mp4-duration.ts'
 import { measureOgg } from './ogg-duration.ts'
 import { sniffFormat } from './sniff.ts'
+import { leadingTagBytes } from './tag-bytes.ts'
 import { measureWav } from './wav-duration.ts'
 import { measureWebm } from './webm-duration.ts'
 
 /**
- * Whole milliseconds of stored audio, at least 1, from its container; null when the container does not tell or what it
- * tells cannot be true. Reads a bounded amount and gives way to other work in between; never rejects.
+ * Whole milliseconds of stored audio, at least 1, from what is in it; null when that does not tell or cannot be true. Reads a bounded amount and gives way to other work in between; never rejects.
  */
 export async function measureDuration(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
   const { stored } = audio
   const format = sniffFormat(stored.head) ?? audio.format
   if (audio.format === 'pcm' && format === 'pcm') return pcmMilliseconds(stored.sizeBytes)
-  const blob = new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
+  const open = () => new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
   try {
-    const seconds =
-      (await measureDirectly(format, blob)) ??
-      (await measureByParser(blob)) ??
-      // The parser takes QuickTime's tracks for something else than sound.
-      (format === 'm4a' ? await measureMp4(blob) : null)
+    const start = await leadingTagBytes(open())
+    const inner = start === 0 ? format : ((await sniffAt(open(), start)) ?? format)
+    const seconds = await measureStream(inner, open(), start)
     if (seconds === null) return null
-    // On bytes of its own: what the parser read for its answer is no reason to believe it.
-    const again = new BoundedBlob(stored.blob(), stored.sizeBytes, durationWalkReadsMax)
-    return toPlausible(seconds, await leastDuration(format, again), stored.sizeBytes)
+    return toPlausible(seconds, await leastDuration(inner, open(), start), stored.sizeBytes)
   } catch {
     // Not a container after all, or one that would need too many reads. What the provider says decides then.
     return null
@@ -42,18 +41,20 @@ export function estimateDurationMs(format: string, sizeBytes: number): number {
   return Math.min(Math.max(1, Math.ceil(sizeBytes / 2)), audioDurationMsMax)
 }
 
-/** Containers that tell their length in a few reads, or that the parser does not measure. */
-async function measureDirectly(format: string, blob: BoundedBlob): Promise<number | null> {
-  if (format === 'wav') return measureWav(blob)
-  if (format === 'webm') return measureWebm(blob)
-  return format === 'ogg' ? measureOgg(blob) : null
+async function sniffAt(blob: BoundedBlob, start: number): Promise<string | null> {
+  return sniffFormat(await blob.read(start, start + audioHeadBytes))
 }
 
-async function measureByParser(blob: BoundedBlob): Promise<number | null> {
-  // Loaded when the first such file comes: a start without it is a twentieth shorter.
-  const { parseBlob } = await import('music-metadata')
-  const { format } = await parseBlob(blob.asBlob(), { duration: true, skipCovers: true })
-  return format.duration !== undefined && format.duration > 0 ? format.duration : null
+/** Only two kinds of file begin with a tag of another kind, and are measured from its end. */
+async function measureStream(format: string, blob: BoundedBlob, start: number): Promise<number | null> {
+  if (format === 'mp3') return measureMpeg(blob, start)
+  if (format === 'aac') return measureAdts(blob, start)
+  if (format === 'flac') return measureFlac(blob, start)
+  if (format === 'wav') return measureWav(blob)
+  if (format === 'aiff') return measureAiff(blob)
+  if (format === 'ogg') return measureOgg(blob)
+  if (format === 'webm') return measureWebm(blob)
+  return format === 'm4a' ? measureMp4(blob) : null
 }
 
 /** Silence in Opus and FLAC comes down to about this. */

@@ -1,8 +1,7 @@
-import { durationWalkBytesMax } from '../core/limits.ts'
+import { audioHeadBytes, durationWalkBytesMax } from '../core/limits.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
-import { sniffFormat } from './sniff.ts'
-import { flacHeadBytes, leadingTagBytes, mediaBytes } from './tag-bytes.ts'
-import { walkMpeg, walkOpus, type Walk } from './walk.ts'
+import { flacHeadBytes, mediaBytes } from './tag-bytes.ts'
+import { walkOpus, type Walk } from './walk.ts'
 
 /** How short audio can be at least, whatever its header says. */
 export interface LeastDuration {
@@ -12,12 +11,7 @@ export interface LeastDuration {
 }
 
 /** Highest bit rates of what cannot be added up, where nothing closer is known. */
-const bitsPerSecondMax: Readonly<Record<string, number>> = {
-  mp3: 640_000,
-  aac: 1_200_000,
-  ogg: 2_000_000,
-  flac: 20_000_000,
-}
+const lossyOggBitsMax = 2_000_000
 const compressedBitsMax = 1_200_000
 const losslessBitsMax = 20_000_000
 const videoBitsMax = 60_000_000
@@ -26,25 +20,29 @@ const otherBytesMax = 65_536
 
 /**
  * A length is a few bytes of a header, which no decoder goes by: with false ones, hours could be billed as a second.
- * Where frames tell their own length they are added up; elsewhere the sound needs its time at the highest rate its
- * codec has. Pictures and other tags take none. 0 where nothing is known.
+ * Where packets tell their own length they are added up; elsewhere the sound needs its time at the highest rate its
+ * codec has. Pictures and other tags take none. 0 where nothing is known, and for frames, which were added up already.
  */
-export async function leastDuration(format: string, blob: BoundedBlob): Promise<LeastDuration> {
-  const start = await leadingTagBytes(blob)
-  const inner = start === 0 ? format : (sniffFormat(await blob.read(start, start + 64)) ?? format)
-  if (inner === 'mp3') return heard(await walkMpeg(blob, start, durationWalkBytesMax), blob.size - start)
-  if (inner === 'flac') {
+export async function leastDuration(
+  format: string,
+  blob: BoundedBlob,
+  start: number,
+): Promise<LeastDuration> {
+  if (format === 'flac') {
     const frames = start + (await flacHeadBytes(blob, start))
     return bySize(blob.size - frames, await flacBits(blob, start, frames))
   }
-  if (inner === 'm4a') return bySize(await mediaBytes(blob), await boxedBits(blob))
-  if (inner === 'webm') return bySize(blob.size, await boxedBits(blob))
-  const head = await blob.read(0, 64)
-  if (inner === 'ogg' && Buffer.from(head).includes('OpusHead'))
-    return heard(await walkOpus(blob, head.slice(14, 18), durationWalkBytesMax), blob.size)
-  if (inner === 'ogg' && Buffer.from(head).includes('\x7fFLAC')) return bySize(blob.size, losslessBitsMax)
-  const fastest = bitsPerSecondMax[inner]
-  return fastest === undefined ? { milliseconds: 0, isHeard: false } : bySize(blob.size - start, fastest)
+  if (format === 'm4a') return bySize(await mediaBytes(blob), await boxedBits(blob))
+  if (format === 'webm') return bySize(blob.size, await boxedBits(blob))
+  if (format === 'ogg') return leastOgg(blob)
+  return { milliseconds: 0, isHeard: false }
+}
+
+async function leastOgg(blob: BoundedBlob): Promise<LeastDuration> {
+  const head = Buffer.from(await blob.read(0, audioHeadBytes))
+  if (head.includes('OpusHead'))
+    return heard(await walkOpus(blob, head.subarray(14, 18), durationWalkBytesMax), blob.size)
+  return bySize(blob.size, head.includes('\x7fFLAC', 0, 'latin1') ? losslessBitsMax : lossyOggBitsMax)
 }
 
 /** What lies beyond a way that was bounded sounds like what lies before its end. */

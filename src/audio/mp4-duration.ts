@@ -1,90 +1,103 @@
+import { durationTracksMax, durationWalkBytesMax } from '../core/limits.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
-
-/** A box of the file: its four letters and where its content lies. */
-interface Box {
-  type: string
-  start: number
-  end: number
-}
+import { boxesIn, contentOf, numberAt, type Box } from './mp4-boxes.ts'
+import { readSampleSeconds } from './mp4-codec.ts'
+import { addFragment, type SoundTrack } from './mp4-fragments.ts'
 
 /**
- * Seconds of the longest sound track of a QuickTime or MP4 file, by the table of its samples, which decoders go by too.
- * Null when no track has sound, and when the table is empty: a file in fragments tells its length in them.
+ * Seconds of the longest sound track of a QuickTime or MP4 file, whole or in fragments: by the number of its samples where
+ * that tells, which no decoder can do without, else by the table of their times. What a header says of the whole is not
+ * asked, and a file that was cut off is as long as what is there. Null when no track has sound.
  */
 export async function measureMp4(blob: BoundedBlob): Promise<number | null> {
-  let longest = 0
-  for await (const movie of boxesIn(blob, { start: 0, end: blob.size }, 'moov')) {
-    for await (const track of boxesIn(blob, movie, 'trak')) {
-      for await (const media of boxesIn(blob, track, 'mdia'))
-        longest = Math.max(longest, await soundSeconds(blob, media))
+  const tracks: SoundTrack[] = []
+  let mediaBytes = 0
+  let missingBytes = 0
+  let walked = blob.size
+  for await (const box of boxesIn(blob, { start: 0, end: blob.size })) {
+    if (box.type === 'moov' && tracks.length < durationTracksMax)
+      tracks.push(...(await soundTracks(blob, box)))
+    if (box.type === 'mdat') {
+      mediaBytes += Math.max(0, box.end - box.start)
+      missingBytes += box.missing
+    }
+    if (box.type !== 'moof') continue
+    // What lies beyond a way that was bounded sounds like what lies before its end.
+    if (box.start > durationWalkBytesMax) {
+      walked = box.start
+      break
+    }
+    await addFragment(blob, box, tracks)
+  }
+  const longest = Math.max(0, ...tracks.map(secondsOf))
+  if (longest === 0) return null
+  const there = missingBytes > 0 ? mediaBytes / (mediaBytes + missingBytes) : 1
+  return longest * there * (blob.size / walked)
+}
+
+function secondsOf({ units, scale, samples, sampleSeconds }: SoundTrack): number {
+  return Math.max(scale > 0 ? units / scale : 0, samples * sampleSeconds)
+}
+
+async function soundTracks(blob: BoundedBlob, movie: Box): Promise<SoundTrack[]> {
+  const tracks: SoundTrack[] = []
+  for await (const box of boxesIn(blob, movie, 'trak')) {
+    const track = await readTrack(blob, box)
+    if (track !== null) tracks.push(track)
+    if (tracks.length === durationTracksMax) break
+  }
+  for await (const extended of boxesIn(blob, movie, 'mvex')) {
+    for await (const box of boxesIn(blob, extended, 'trex')) {
+      const content = await contentOf(blob, box, 16)
+      const track = tracks.find(({ id }) => id === numberAt(content, 4))
+      if (track !== undefined) track.defaultUnits = numberAt(content, 12)
     }
   }
-  return longest > 0 ? longest : null
+  return tracks
 }
 
-/** 0 for a picture, and for a length that is not told. */
-async function soundSeconds(blob: BoundedBlob, media: Box): Promise<number> {
+/** Null for a track of pictures or text. */
+async function readTrack(blob: BoundedBlob, within: Box): Promise<SoundTrack | null> {
+  const track = { id: 0, scale: 0, units: 0, samples: 0, sampleSeconds: 0, defaultUnits: 0 }
   let isSound = false
-  let scale = 0
-  let units = 0
-  // QuickTime has a second handler further in, for where the data lies; it says nothing about the kind of track.
-  for await (const box of boxesIn(blob, media)) {
-    if (box.type === 'hdlr') isSound = (await contentOf(blob, box)).toString('latin1', 8, 12) === 'soun'
-    if (box.type === 'mdhd') scale = timeScale(await contentOf(blob, box))
-    if (box.type === 'minf') units = await sampleUnits(blob, box)
+  for await (const box of boxesIn(blob, within)) {
+    // The long form of both headers has dates of eight bytes.
+    if (box.type === 'tkhd') track.id = datedNumber(await contentOf(blob, box, 24))
+    if (box.type !== 'mdia') continue
+    // QuickTime has a second handler further in, for where the data lies; it says nothing about the kind of track.
+    for await (const inner of boxesIn(blob, box)) {
+      if (inner.type === 'hdlr') isSound = (await contentOf(blob, inner, 12)).toString('latin1', 8) === 'soun'
+      if (inner.type === 'mdhd') track.scale = datedNumber(await contentOf(blob, inner, 24))
+      if (inner.type === 'minf') await readTables(blob, inner, track)
+    }
   }
-  return isSound && scale > 0 ? units / scale : 0
+  return isSound ? track : null
 }
 
-const contentBytes = 24
-
-async function contentOf(blob: BoundedBlob, { start, end }: Box): Promise<Buffer> {
-  return Buffer.from(await blob.read(start, Math.max(start, Math.min(end, start + contentBytes))))
+function datedNumber(content: Buffer): number {
+  return numberAt(content, content[0] === 1 ? 20 : 12)
 }
 
-/** Units in a second; the long form of the header has dates of eight bytes before it. */
-function timeScale(content: Buffer): number {
-  const at = content[0] === 1 ? 20 : 12
-  return content.length < at + 4 ? 0 : content.readUInt32BE(at)
-}
-
-/** The sum of all samples' lengths. */
-async function sampleUnits(blob: BoundedBlob, info: Box): Promise<number> {
-  let units = 0
-  for await (const tables of boxesIn(blob, info, 'stbl')) {
-    for await (const table of boxesIn(blob, tables, 'stts')) units += await tableUnits(blob, table)
+async function readTables(blob: BoundedBlob, within: Box, track: SoundTrack): Promise<void> {
+  for await (const tables of boxesIn(blob, within, 'stbl')) {
+    for await (const box of boxesIn(blob, tables)) {
+      if (box.type === 'stts') track.units += await tableUnits(blob, box)
+      if (box.type === 'stsz' || box.type === 'stz2')
+        track.samples += numberAt(await contentOf(blob, box, 12), 8)
+      if (box.type === 'stsd') track.sampleSeconds = await readSampleSeconds(blob, box)
+    }
   }
-  return units
 }
 
 /** After a version and a number, each entry is a count of samples and their length. */
 async function tableUnits(blob: BoundedBlob, { start, end }: Box): Promise<number> {
   let units = 0
-  for (let at = start + 8; at + 8 <= Math.min(end, blob.size); at += 8) {
-    const entry = Buffer.from(await blob.read(at, at + 8))
-    units += entry.readUInt32BE(0) * entry.readUInt32BE(4)
+  for (let at = start + 8; at < Math.min(end, blob.size); at += tableReadBytes) {
+    const entries = Buffer.from(await blob.read(at, Math.min(end, at + tableReadBytes)))
+    for (let entry = 0; entry + 8 <= entries.length; entry += 8)
+      units += entries.readUInt32BE(entry) * entries.readUInt32BE(entry + 4)
   }
   return units
 }
 
-/** The boxes of that kind in a part of the file, or all of them. Stops at what is no box. */
-async function* boxesIn(
-  blob: BoundedBlob,
-  within: Pick<Box, 'start' | 'end'>,
-  wanted?: string,
-): AsyncGenerator<Box> {
-  for (let offset = within.start; offset + 8 <= within.end;) {
-    const head = Buffer.from(await blob.read(offset, offset + 16))
-    if (head.length < 8) return
-    const stated = head.readUInt32BE(0)
-    const isLong = stated === 1 && head.length === 16
-    const headBytes = isLong ? 16 : 8
-    // A size of 0 means the rest.
-    const size = isLong ? Number(head.readBigUInt64BE(8)) : stated || within.end - offset
-    if (size < headBytes) return
-    const type = head.toString('latin1', 4, 8)
-    const end = Math.min(offset + size, within.end)
-    if (wanted === undefined || type === wanted) yield { type, start: offset + headBytes, end }
-    offset += size
-  }
-}
+const tableReadBytes = 8_192

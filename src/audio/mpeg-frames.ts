@@ -1,13 +1,18 @@
 import { mpegSearchBytesMax } from '../core/limits.ts'
 
-const bitRates: Readonly<Record<string, readonly number[]>> = {
-  '3/3': [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
-  '3/2': [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
-  '3/1': [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
-  '2/3': [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
-  '2/2': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-  '2/1': [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
-}
+/** Kilobits of a second by their index; of layers III, II and I. MPEG 2.5 has those of MPEG 2. */
+const bitRates1: readonly (readonly number[])[] = [
+  [],
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
+  [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
+]
+const bitRates2: readonly (readonly number[])[] = [
+  [],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+  [0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256],
+]
 /** MPEG 1 has these rates, MPEG 2 half and MPEG 2.5 a quarter of them. */
 const rateShifts: readonly number[] = [2, 0, 1, 0]
 const sampleRates: readonly number[] = [44_100, 48_000, 32_000]
@@ -56,34 +61,38 @@ export class MpegFrameDetector {
   }
 }
 
-/** A frame of MPEG audio: its bytes, header included, and how long it sounds. */
-export interface MpegFrame {
+/** A frame of coded sound: its bytes, header included, and how long it sounds. */
+export interface SoundFrame {
   bytes: number
   milliseconds: number
+  /** What all frames of one stream have in common. */
+  kind: number
 }
 
 /** Bytes of the frame whose header lies at `at`, or null when there is no valid header. */
-export function frameLength(bytes: Uint8Array, at: number): number | null {
-  return readFrame(bytes, at)?.bytes ?? null
+function frameLength(bytes: Uint8Array, at: number): number | null {
+  return readMpegFrame(bytes, at)?.bytes ?? null
 }
 
-/** The frame whose header lies at `at`, or null when there is no valid header. */
-export function readFrame(bytes: Uint8Array, at: number): MpegFrame | null {
-  const [first = 0, second = 0, third = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]]
-  if (first !== 0xff || (second & 0xe0) !== 0xe0) return null
+/** The frame of MPEG audio whose header lies at `at`, or null when there is no valid header. */
+export function readMpegFrame(bytes: Uint8Array, at: number): SoundFrame | null {
+  const second = bytes[at + 1] ?? 0
+  const third = bytes[at + 2] ?? 0
+  if (bytes[at] !== 0xff || (second & 0xe0) !== 0xe0) return null
   const version = (second >> 3) & 3
   const layer = (second >> 1) & 3
   const rateIndex = (third >> 2) & 3
-  const bitRate = bitRates[`${version === 3 ? 3 : 2}/${layer}`]?.[third >> 4] ?? 0
+  const bitRate = (version === 3 ? bitRates1 : bitRates2)[layer]?.[third >> 4] ?? 0
   if (version === 1 || layer === 0 || rateIndex === 3 || bitRate === 0) return null
   const shift = rateShifts[version] ?? 0
   const sampleRate = (sampleRates[rateIndex] ?? 0) >> shift
   const padding = (third >> 1) & 1
+  const kind = (second & 0x1e) * 256 + (third & 0x0c)
   if (layer === 3) {
     const length = (Math.floor((12_000 * bitRate) / sampleRate) + padding) * 4
-    return { bytes: length, milliseconds: 384_000 / sampleRate }
+    return { bytes: length, milliseconds: 384_000 / sampleRate, kind }
   }
   const samplesOver8 = layer === 1 && version !== 3 ? 72 : 144
   const length = Math.floor((samplesOver8 * 1_000 * bitRate) / sampleRate) + padding
-  return { bytes: length, milliseconds: (samplesOver8 * 8_000) / sampleRate }
+  return { bytes: length, milliseconds: (samplesOver8 * 8_000) / sampleRate, kind }
 }

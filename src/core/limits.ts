@@ -92,22 +92,20 @@ export const referenceBytesMax = 15 * 1024 * 1024
 export const imageUrlLengthMax = 2_048
 /** Nobody transcribes more than a day in one piece; a longer figure is a broken header. */
 export const audioDurationMsMax = 24 * 3_600_000
-/** One read of a container parser: the frames in it are parsed at one go, within 10 ms at the lowest bit rates. */
+/** One read of a file that is measured. */
 export const durationReadBytes = 32_768
-/** How many such reads: 64 MB finds the duration of any ordinary file, and bounds the CPU of a strange one. */
-export const durationReadsMax = 2_048
-/**
- * Of frames that are added up one by one: so many at one go, within a few milliseconds, and so many in all. 64 MB is an
- * hour of ordinary music and costs a tenth of a second; what lies beyond is taken to be alike.
- */
-export const durationWalkBytes = 262_144
+/** Of frames that are added up one by one: so many at one go, within a few milliseconds. */
+export const durationWalkBytes = 65_536
+/** And so many in all: an hour of ordinary music costs a tenth of a second. What lies beyond is taken to be alike. */
 export const durationWalkBytesMax = 64_000_000
-/** Reads for that, with room for what has to be read twice where two of them meet. */
-export const durationWalkReadsMax = 2 * durationReadsMax
-/**
- * Questions a container parser may ask of what it has read, and how many at one go. Two hours of AAC frames take a
- * million, one of 3 µs each; bytes that only look like frames take one each, and megabytes of them would take minutes.
- */
+/** And so many pieces of any kind: twelve hours of frames. Bytes that only look like pieces cost half a second then. */
+export const durationPiecesMax = 2_000_000
+export const durationPiecesAtOnce = 8_192
+/** Tracks of one file that are told apart. */
+export const durationTracksMax = 128
+/** How many reads: all that is walked, with room for what has to be read twice where two windows meet. */
+export const durationReadsMax = 4_096
+/** Questions about what was read, and how many at one go: boxes of a few bytes would take one each, for minutes. */
 export const durationQuestionsMax = 1_000_000
 export const durationQuestionsAtOnce = 1_024
 /** Speech held back until the capture is durable: at least a frame or 20 ms of samples, too little to be heard as a delay. */

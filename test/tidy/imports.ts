@@ -30,7 +30,6 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry': ['src/telemetry/'],
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
-  'music-metadata': ['src/audio/'],
   '@pydantic/genai-prices': ['src/catalog/'],
   zod: ['src/formats/', 'src/http/', 'src/config-file.ts'],
 }

@@ -1,0 +1,105 @@
+import { durationWalkBytesMax } from '../core/limits.ts'
+import type { BoundedBlob } from './bounded-blob.ts'
+import { readAdtsFrame } from './adts-frames.ts'
+import { readMpegFrame, type SoundFrame } from './mpeg-frames.ts'
+import { walk, type ReadPiece } from './walk.ts'
+
+/** The frame whose header lies at that place, or null. */
+type ReadFrame = (bytes: Uint8Array, at: number) => SoundFrame | null
+
+/** Seconds of MPEG audio of any version and layer, from `start` on: its frames added up. Null when it has none. */
+export function measureMpeg(blob: BoundedBlob, start: number): Promise<number | null> {
+  return measureFrames(blob, start, readMpegFrame)
+}
+
+/** Seconds of AAC in ADTS frames, from `start` on. Null when it has none. */
+export function measureAdts(blob: BoundedBlob, start: number): Promise<number | null> {
+  return measureFrames(blob, start, readAdtsFrame)
+}
+
+/**
+ * What a header or a table says of the number of frames is not asked: decoders play what is there, so a false one would
+ * bill hours as a second, and a true one bills a file that was cut off as a whole one.
+ */
+async function measureFrames(blob: BoundedBlob, start: number, read: ReadFrame): Promise<number | null> {
+  const frames = new FrameReader(read)
+  const way = await walk(blob, {
+    start,
+    bytesMax: durationWalkBytesMax,
+    headBytesMax: frameBytesMax,
+    read: frames.read,
+  })
+  const milliseconds = way.milliseconds + frames.scatteredMilliseconds
+  // What lies beyond a way that was bounded sounds like what lies before its end.
+  return milliseconds > 0 ? (milliseconds * (blob.size - start)) / way.bytes / 1000 : null
+}
+
+/** The longest frame, 13 bits of length in ADTS, and the head of the one after it. */
+const frameBytesMax = 8_192 + 8
+
+/**
+ * Finds frames among tags, pictures and garbage. In any bytes something looks like a header every few kilobytes, so a
+ * frame counts when it follows another or when a like one follows it.
+ */
+class FrameReader {
+  readonly #read: ReadFrame
+  /** Of the frame that ended where the next is read; 0 when none did. */
+  #kind = 0
+  #isFirst = true
+  #otherBytes = 0
+  /** Frames that stand alone, one after the other. */
+  readonly #scattered = { bytes: 0, milliseconds: 0, left: 0 }
+
+  constructor(read: ReadFrame) {
+    this.#read = read
+  }
+
+  readonly read: ReadPiece = (window, at) => {
+    const frame = this.#read(window, at)
+    if (frame === null || !this.#isOneOfMany(window, at, frame)) {
+      this.#kind = 0
+      return this.#skip(window, at, frame)
+    }
+    this.#kind = frame.kind
+    const isTable = this.#isFirst && isFrameTable(window.subarray(at, at + frame.bytes))
+    this.#isFirst = false
+    return isTable ? { bytes: frame.bytes, milliseconds: 0 } : frame
+  }
+
+  /** Nobody's sound is kept from being heard by a byte between any two frames: many that stand alone count as well. */
+  get scatteredMilliseconds(): number {
+    const { bytes, milliseconds } = this.#scattered
+    return bytes * 2 > this.#otherBytes ? milliseconds : 0
+  }
+
+  #isOneOfMany(window: Uint8Array, at: number, frame: SoundFrame): boolean {
+    if (frame.kind === this.#kind) return true
+    const end = at + frame.bytes
+    return end === window.length || this.#read(window, end)?.kind === frame.kind || isTail(window, end)
+  }
+
+  #skip(window: Uint8Array, at: number, frame: SoundFrame | null): ReturnType<ReadPiece> {
+    const scattered = this.#scattered
+    if (frame !== null && scattered.left <= 0) {
+      scattered.bytes += frame.bytes
+      scattered.milliseconds += frame.milliseconds
+      scattered.left = frame.bytes
+    }
+    const next = window.indexOf(0xff, at + 1)
+    const bytes = (next < 0 ? window.length : next) - at
+    this.#otherBytes += bytes
+    scattered.left -= bytes
+    return { bytes, milliseconds: 0 }
+  }
+}
+
+/** The first frame of many files is silent and holds the length of the others, by the names of three encoders' tables. */
+function isFrameTable(frame: Uint8Array): boolean {
+  const head = Buffer.from(frame.subarray(4, 44)).toString('latin1')
+  return /Xing|Info|VBRI/.test(head)
+}
+
+/** What stands behind the last frame: an ID3v1, an APE or a lyrics tag. */
+function isTail(window: Uint8Array, at: number): boolean {
+  return /^(TAG|APE|LYR)/.test(Buffer.from(window.subarray(at, at + 3)).toString('latin1'))
+}

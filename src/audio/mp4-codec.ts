@@ -1,0 +1,49 @@
+import { aacBlockSamples, aacRates } from './adts-frames.ts'
+import type { BoundedBlob } from './bounded-blob.ts'
+import { contentOf, type Box } from './mp4-boxes.ts'
+
+/**
+ * How long each sample of a track sounds, by its description: AAC's blocks have one length and its decoder's own
+ * configuration names the rate. 0 for other codecs, whose samples differ.
+ */
+export async function readSampleSeconds(blob: BoundedBlob, description: Box): Promise<number> {
+  const content = await contentOf(blob, description, descriptionBytesMax)
+  const at = content.indexOf('esds')
+  const isAac = content.toString('latin1', 12, 16) === 'mp4a' && at >= 0
+  return isAac ? blockSeconds(content.subarray(at + 8)) : 0
+}
+
+/** The descriptions of sound are a few hundred bytes, QuickTime's included. */
+const descriptionBytesMax = 1_024
+
+/** Descriptors within one another: of the stream, of its decoder, and what this one is set up with. */
+function blockSeconds(descriptors: Buffer): number {
+  const stream = bodyOf(descriptors, 3)
+  // Its id, and flags for three members that files do not have.
+  const decoder = stream && bodyOf(stream.subarray(3), 4)
+  const setup = decoder && bodyOf(decoder.subarray(13), 5)
+  if (!decoder || !setup || !aacObjects.has(decoder[0] ?? 0)) return 0
+  const bits = BigInt(`0x${setup.subarray(0, 8).toString('hex').padEnd(16, '0')}`)
+  const take = (from: number, count: number) =>
+    Number(BigInt.asUintN(count, bits >> BigInt(64 - from - count)))
+  const kind = take(0, 5)
+  const isGeneral = (kind >= 1 && kind <= 4) || kind === 5 || kind === 29
+  const index = take(5, 4)
+  const rate = index === 15 ? take(9, 24) : (aacRates[index] ?? 0)
+  return isGeneral && rate > 0 ? aacBlockSamples / rate : 0
+}
+
+/** AAC of MPEG 4, and three profiles of MPEG 2's. */
+const aacObjects: ReadonlySet<number> = new Set([0x40, 0x66, 0x67, 0x68])
+
+/** What a descriptor of that kind holds: a length of up to four bytes, seven bits each, stands before it. */
+function bodyOf(bytes: Buffer, tag: number): Buffer | null {
+  if (bytes[0] !== tag) return null
+  let length = 0
+  for (let at = 1; at <= 4; at++) {
+    const byte = bytes[at] ?? 0
+    length = length * 128 + (byte & 0x7f)
+    if (byte < 0x80) return bytes.subarray(at + 1, at + 1 + length)
+  }
+  return null
+}

@@ -1,0 +1,70 @@
+import type { BoundedBlob } from './bounded-blob.ts'
+import { boxesIn, contentOf, numberAt, type Box } from './mp4-boxes.ts'
+
+/** What a track of sound was found to have, its fragments included. */
+export interface SoundTrack {
+  id: number
+  /** Units in a second. */
+  scale: number
+  /** Length by the tables of times. */
+  units: number
+  samples: number
+  /** Of every sample, where the codec knows no other length; 0 where a table must say. */
+  sampleSeconds: number
+  /** Units of a sample of a fragment that says nothing else. */
+  defaultUnits: number
+}
+
+/** Adds what one fragment of the file holds to the tracks it belongs to. */
+export async function addFragment(
+  blob: BoundedBlob,
+  fragment: Box,
+  tracks: readonly SoundTrack[],
+): Promise<void> {
+  for await (const part of boxesIn(blob, fragment, 'traf')) {
+    let track: SoundTrack | undefined
+    let defaultUnits = 0
+    for await (const box of boxesIn(blob, part)) {
+      if (box.type === 'tfhd') {
+        const head = await contentOf(blob, box, 24)
+        track = tracks.find(({ id }) => id === numberAt(head, 4))
+        defaultUnits = ownDefault(head) ?? track?.defaultUnits ?? 0
+      }
+      if (box.type === 'trun' && track !== undefined) await addRun(blob, box, { track, defaultUnits })
+    }
+  }
+}
+
+/** After the flags and the track: where the data begins, its description, and the length of samples, each where flagged. */
+function ownDefault(head: Buffer): number | null {
+  const flags = numberAt(head, 0)
+  if ((flags & 8) === 0) return null
+  return numberAt(head, 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0))
+}
+
+async function addRun(
+  blob: BoundedBlob,
+  run: Box,
+  { track, defaultUnits }: { track: SoundTrack; defaultUnits: number },
+): Promise<void> {
+  const head = await contentOf(blob, run, 8)
+  const flags = numberAt(head, 0)
+  const count = numberAt(head, 4)
+  track.samples += count
+  if ((flags & ownUnits) === 0) {
+    track.units += count * defaultUnits
+    return
+  }
+  const entryBytes = 4 * [0x100, 0x200, 0x400, 0x800].filter((flag) => flags & flag).length
+  const first = run.start + 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0)
+  const end = Math.min(run.end, first + count * entryBytes)
+  for (let at = first; at < end; at += entryBytes * runReadEntries) {
+    const entries = Buffer.from(await blob.read(at, Math.min(end, at + entryBytes * runReadEntries)))
+    for (let entry = 0; entry + 4 <= entries.length; entry += entryBytes)
+      track.units += entries.readUInt32BE(entry)
+  }
+}
+
+/** Every sample says its own length. */
+const ownUnits = 0x100
+const runReadEntries = 1_024
