@@ -17,6 +17,8 @@ const bitRates2: readonly (readonly number[])[] = [
 const rateShifts: readonly number[] = [2, 0, 1, 0]
 const sampleRates: readonly number[] = [44_100, 48_000, 32_000]
 
+const headBytes = 4
+
 /** Tells when a first whole MPEG audio frame has passed; a leading ID3 tag of any length is skipped. */
 export class MpegFrameDetector {
   hasFrame = false
@@ -48,12 +50,17 @@ export class MpegFrameDetector {
   }
 
   #search(): void {
+    const window = this.#window
     let at = 0
-    for (; at + 4 <= this.#window.length; at++) {
-      const length = frameLength(this.#window, at)
-      if (length === null) continue
-      if (at + length <= this.#window.length) this.hasFrame = true
-      break
+    for (; at + headBytes <= window.length; at++) {
+      const frame = readMpegFrame(window, at)
+      if (frame === null) continue
+      // Any bytes look like a header every few kilobytes, so one that does not stand first is told by the next.
+      const isFirst = this.#searched + at === 0
+      const end = at + frame.bytes
+      if (window.length < end + (isFirst ? 0 : headBytes)) break
+      this.hasFrame = isFirst || readMpegFrame(window, end)?.kind === frame.kind
+      if (this.hasFrame) break
     }
     this.#searched += at
     // A copy without what was searched, so that no chunk is kept alive.
@@ -67,11 +74,6 @@ export interface SoundFrame {
   milliseconds: number
   /** What all frames of one stream have in common. */
   kind: number
-}
-
-/** Bytes of the frame whose header lies at `at`, or null when there is no valid header. */
-function frameLength(bytes: Uint8Array, at: number): number | null {
-  return readMpegFrame(bytes, at)?.bytes ?? null
 }
 
 /** The frame of MPEG audio whose header lies at `at`, or null when there is no valid header. */

@@ -93,17 +93,39 @@ describe('a speech stream', () => {
     ['an error in JSON', '{"error":{"message":"quota"}}'],
     ['a page', '<!DOCTYPE html><html></html>'],
     ['JSON with text', `  {"message":"${'é'.repeat(100)}"}`],
+    ['JSON behind a byte order mark', '\ufeff{"error":{"message":"quota"}}'],
+    ['plain text', 'upstream connect error, try again'],
+    ['events', 'event: speech.audio.delta\ndata: {"audio":"AAAA"}\n\n'.repeat(100)],
   ])('refuses %s instead of samples', (_, text) => {
     const bytes = Buffer.from(text)
     expect(() => pass('pcm', contractPcm, cut(bytes, 5))).toThrow(/without audio/)
     expect(() => pass('mp3', { container: 'mpeg' }, cut(bytes, 5))).toThrow(/without audio/)
   })
 
+  test('refuses another container instead of samples, however it is cut', () => {
+    const flac = Buffer.concat([Buffer.from('fLaC\0\0\0\x22'), Buffer.alloc(3_000, 7)])
+    const tagged = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x0a'), Buffer.alloc(10), frame, frame, frame])
+    for (const bytes of [flac, tagged])
+      for (const size of [1, 500, 10_000])
+        expect(() => pass('pcm', contractPcm, cut(bytes, size))).toThrow(/without audio/)
+    expect(() => pass('pcm', contractPcm, [Buffer.concat([frame, frame, frame])])).toThrow(/without audio/)
+    // One header may be four bytes of sound.
+    const samples = Buffer.concat([frame.subarray(0, 4), toS16(tone(24_000, 1, 440).subarray(0, 4_000))])
+    expect(pass('pcm', contractPcm, [samples]).equals(samples)).toBe(true)
+  })
+
+  test('shows nothing of an answer that has no frame, so that another endpoint can be asked', () => {
+    const samples = Buffer.from(toS16(tone(24_000, 2, 440)))
+    const mp3 = createSpeechStream({ responseFormat: 'mp3' }, { container: 'mpeg' })
+    expect(mp3.push(samples.subarray(0, 40_000))).toBeNull()
+    expect(() => mp3.push(samples.subarray(40_000))).toThrow(/without audio/)
+  })
+
   test('refuses another container, and frames that never come whole', () => {
     const wav = Buffer.concat([wavHeader(100, 24_000), Buffer.alloc(100)])
     expect(() => pass('mp3', { container: 'mpeg' }, [wav])).toThrow(/without audio/)
     expect(() => pass('mp3', { container: 'mpeg' }, [frame.subarray(0, 416)])).toThrow(/without audio/)
-    expect(() => pass('pcm', { container: 'wav' }, [Buffer.from('OggS and so on and on')])).toThrow(
+    expect(() => pass('pcm', { container: 'wav' }, [Buffer.from('OggS\0\0 and so on')])).toThrow(
       /cannot be read/,
     )
   })

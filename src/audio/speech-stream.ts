@@ -1,9 +1,10 @@
 import { pcmOutputRate, type SpeechOutput, type SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { speechTailBytes } from '../core/limits.ts'
+import { mpegSearchBytesMax, speechTailBytes } from '../core/limits.ts'
+import { readAdtsFrame } from './adts-frames.ts'
 import { KeepBackStream } from './keep-back.ts'
-import { MpegFrameDetector } from './mpeg-frames.ts'
+import { MpegFrameDetector, readMpegFrame } from './mpeg-frames.ts'
 import { isResamplable, Resampler } from './resampler.ts'
 import { SampleReader, toS16, type SampleLayout } from './samples.ts'
 import { sniffFormat } from './sniff.ts'
@@ -99,17 +100,50 @@ function chooseStep(head: Uint8Array, output: SpeechOutput): Step {
   if (isText(head)) throw noAudio()
   if (output.container === 'mpeg') {
     if (seen !== null && seen !== 'mp3') throw noAudio()
-    return { push: (chunk) => chunk, end: () => nothing }
+    // A tag of any length may stand before the first frame.
+    const isTagged = seen === 'mp3' && head[0] !== 0xff
+    return isTagged ? { push: (chunk) => chunk, end: () => nothing } : mpegStep()
   }
   // Some local servers put a header before what they call pcm.
   if (output.container === 'wav' || seen === 'wav') return wavStep()
+  if (isContainer(head)) throw noAudio()
   return samplesStep({ encoding: output.encoding, rate: output.rate, channels: output.channels })
 }
 
-/** A JSON or HTML answer with status 200. Samples may begin with the same byte, hardly with a dozen printable ones. */
+/**
+ * A JSON, HTML, event or plain text answer with status 200. Samples may begin with the same byte, hardly with a dozen
+ * printable ones.
+ */
 function isText(head: Uint8Array): boolean {
   const text = Buffer.from(head.subarray(0, 64)).toString('latin1')
-  return /^\s*[{[<"]/.test(text) && /^[\t\n\r\x20-\x7e\x80-\xff]*$/.test(text)
+  const isMarked = /^(?:\xef\xbb\xbf)?\s*[{[<"][\t\n\r\x20-\x7e\x80-\xff]*$/.test(text)
+  return isMarked || (text.length >= headBytesMin && /^[\t\n\r\x20-\x7e]*$/.test(text))
+}
+
+/** Some servers give their one container whatever was asked for. Samples may look like one frame, not like two. */
+function isContainer(head: Uint8Array): boolean {
+  const seen = sniffFormat(head)
+  if (seen === null || head[0] !== 0xff) return seen !== null
+  const read = seen === 'aac' ? readAdtsFrame : readMpegFrame
+  const frame = read(head, 0)
+  return frame !== null && read(head, frame.bytes)?.kind === frame.kind
+}
+
+/** Waits for a whole frame, so that an answer without any stays an error that another endpoint may make good. */
+function mpegStep(): Step {
+  const detector = new MpegFrameDetector()
+  let waiting: Uint8Array = nothing
+  return {
+    push(chunk) {
+      if (detector.hasFrame) return chunk
+      detector.push(chunk)
+      const all = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+      if (!detector.hasFrame && all.length > mpegSearchBytesMax) throw noAudio()
+      waiting = detector.hasFrame ? nothing : new Uint8Array(all)
+      return detector.hasFrame ? all : nothing
+    },
+    end: () => waiting,
+  }
 }
 
 function wavStep(): Step {
