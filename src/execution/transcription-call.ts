@@ -4,7 +4,7 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
-import { answerBytesMax } from '../core/limits.ts'
+import { answerBytesMax, reportedDurationFactorMax, reportedDurationSlackMs } from '../core/limits.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import { firstToAnswer, sendAttempt } from './attempts.ts'
 import { CallState } from './call-state.ts'
@@ -47,7 +47,7 @@ export async function executeTranscription(
         attempt.firstTokenMs = attempt.headersMs
         const bytes = await response.readAll(answerBytesMax)
         attempt.endedMs = state.elapsedMs()
-        return adapter.decode(bytes, call, endpoint)
+        return believable(adapter.decode(bytes, call, endpoint), call.measuredMilliseconds)
       },
     )
     const reading = readingOf(answered.value, call, answered.endpoint)
@@ -75,8 +75,7 @@ function readingOf(
   const { tokens, durationSeconds } = transcription
   const measured = call.measuredMilliseconds
   const audioMilliseconds = durationSeconds === null ? (measured ?? 0) : Math.round(durationSeconds * 1000)
-  // A length alone says nothing where tokens are billed: it would make the transcript free.
-  const isKnown = tokens !== null || (audioMilliseconds > 0 && !billsTokens(endpoint))
+  const isKnown = isChargeable(transcription, audioMilliseconds, endpoint)
   return {
     usage: isKnown
       ? {
@@ -100,6 +99,32 @@ function readingOf(
   }
 }
 
-function billsTokens({ price }: Endpoint): boolean {
-  return price.audioMillisecond === undefined && (price.inputAudioToken ?? price.inputToken) !== undefined
+/**
+ * Without a length that no such audio can have: milliseconds for seconds would be charged a thousand times, and more than
+ * was held. The gateway's own measure counts then.
+ */
+function believable(
+  transcription: CanonicalTranscription,
+  measuredMilliseconds: number | null,
+): CanonicalTranscription {
+  const { durationSeconds } = transcription
+  if (durationSeconds === null || measuredMilliseconds === null) return transcription
+  const longestMs = measuredMilliseconds * reportedDurationFactorMax + reportedDurationSlackMs
+  return durationSeconds * 1000 <= longestMs ? transcription : { ...transcription, durationSeconds: null }
+}
+
+/**
+ * Whether what is charged for was told. A length says nothing where tokens are billed, nor tokens where time is, and
+ * neither do counts of none beside words: each would make the transcript free.
+ */
+function isChargeable(
+  { tokens, text }: CanonicalTranscription,
+  audioMilliseconds: number,
+  { price }: Endpoint,
+): boolean {
+  if (price.audioMillisecond !== undefined) return audioMilliseconds > 0
+  if ((price.inputAudioToken ?? price.inputToken) === undefined)
+    return tokens !== null || audioMilliseconds > 0
+  if (tokens === null || tokens.input === 0) return false
+  return tokens.output > 0 || text === '' || (price.outputToken ?? 0n) === 0n
 }

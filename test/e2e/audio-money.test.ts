@@ -84,6 +84,48 @@ test('a transcript that is billed by tokens and came without any is estimated, n
   expect(at(usage, 'total_cost')).toBe(0.00014)
 })
 
+test.each([
+  ['counts of none', { input_tokens: 0, output_tokens: 0, total_tokens: 0 }],
+  ['nothing of the audio', { output_tokens: 12 }],
+  ['nothing of the text', { input_tokens: 40 }],
+])('a transcript that is billed by tokens and came with %s is estimated, never free', async (_, counts) => {
+  upstream.answer(() => Response.json({ text: 'what was said in three seconds', usage: counts }))
+  const response = await transcribe('acme/tokens')
+  expect(at(await response.json(), 'usage')).toMatchObject({ input_tokens: 30, output_tokens: 10 })
+  expect(at(await usageOf(response), 'total_cost')).toBe(0.00014)
+})
+
+test('a transcript that is billed by time and came with tokens alone is charged by its time', async () => {
+  upstream.answer(() =>
+    Response.json({ text: 'what was said', usage: { input_tokens: 9, output_tokens: 4 } }),
+  )
+  // Nobody can measure this, so its size bounds it: a second for two thousand bytes.
+  const form = new FormData()
+  form.set('model', 'acme/minutes')
+  form.set('file', new File([new Uint8Array(6_000).fill(7)], 'talk.mp3'))
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+  expect(response.status).toBe(200)
+  await response.text()
+  expect(at(await usageOf(response), 'total_cost')).toBe(0.0003)
+})
+
+test('a length that the audio cannot have is not charged, nor shown', async () => {
+  // Three seconds, told in milliseconds.
+  upstream.answer(() => Response.json({ text: 'what was said', duration: 3_000 }))
+  const form = new FormData()
+  form.set('model', 'acme/minutes')
+  form.set('response_format', 'verbose_json')
+  form.set('file', new File([toneWav(3)], 'tone.wav', { type: 'audio/wav' }))
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+  expect(await response.json()).toMatchObject({ duration: 3, segments: [{ end: 3 }], usage: { seconds: 3 } })
+  expect(at(await usageOf(response), 'total_cost')).toBe(0.0003)
+  // A minimum of a minute, or every channel, is the provider's to charge.
+  upstream.answer(() => Response.json({ text: 'what was said', duration: 60 }))
+  const least = await transcribe('acme/minutes')
+  await least.text()
+  expect(at(await usageOf(least), 'total_cost')).toBe(0.006)
+})
+
 test('a transcript that is billed by time needs no tokens', async () => {
   upstream.answer(() => Response.json({ text: 'what was said' }))
   const response = await transcribe('acme/minutes')
