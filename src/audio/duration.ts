@@ -51,7 +51,7 @@ async function measureStream(format: string, blob: BoundedBlob, start: number): 
   if (format === 'aac') return measureAdts(blob, start)
   if (format === 'flac') return measureFlac(blob, start)
   if (format === 'wav') return measureWav(blob)
-  if (format === 'aiff') return measureAiff(blob)
+  if (format === 'aiff' || format === 'aif') return measureAiff(blob)
   if (format === 'ogg') return measureOgg(blob)
   if (format === 'webm') return measureWebm(blob)
   return format === 'm4a' ? measureMp4(blob) : null

@@ -1,8 +1,7 @@
-/** The format that the first bytes show (`wav`, `aiff`, `mp3`, `flac`, `ogg`, `m4a`, `webm`, `aac`), or null when they show none. */
+/** The format that the first bytes show (`wav`, `mp3`, `flac`, `ogg`, `m4a`, `webm`, `aac`), or null when they show none. */
 export function sniffFormat(head: Uint8Array): string | null {
   if (startsWith(head, 0, 'RIFF') || startsWith(head, 0, 'RF64'))
     return startsWith(head, 8, 'WAVE') ? 'wav' : null
-  if (startsWith(head, 0, 'FORM') && startsWith(head, 8, 'AIF')) return 'aiff'
   if (startsWith(head, 0, 'fLaC')) return 'flac'
   if (startsWith(head, 0, 'OggS')) return 'ogg'
   if (startsWith(head, 4, 'ftyp')) return 'm4a'

@@ -104,7 +104,13 @@ describe('a speech stream', () => {
 
   test('refuses another container instead of samples, however it is cut', () => {
     const flac = Buffer.concat([Buffer.from('fLaC\0\0\0\x22'), Buffer.alloc(3_000, 7)])
-    const tagged = Buffer.concat([Buffer.from('ID3\x04\0\0\0\0\0\x0a'), Buffer.alloc(10), frame, frame, frame])
+    const tagged = Buffer.concat([
+      Buffer.from('ID3\x04\0\0\0\0\0\x0a'),
+      Buffer.alloc(10),
+      frame,
+      frame,
+      frame,
+    ])
     for (const bytes of [flac, tagged])
       for (const size of [1, 500, 10_000])
         expect(() => pass('pcm', contractPcm, cut(bytes, size))).toThrow(/without audio/)

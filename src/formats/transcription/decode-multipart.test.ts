@@ -116,13 +116,14 @@ describe('a multipart transcription', () => {
   })
 
   test.each([
-    ['talk.mp3', 'application/octet-stream', 'mp3'],
-    ['talk.MPGA', '', 'mp3'],
-    ['talk', 'audio/x-wav', 'wav'],
-    ['talk.bin', 'video/webm;codecs=opus', 'webm'],
-    ['blob', 'application/octet-stream', 'wav'],
-  ])('knows the format of %s sent as "%s"', async (name, type, format) => {
-    const { call } = await decode([['file', new File(['RIFFxxxx'], name, { type })], model])
+    ['talk.mp3', 'application/octet-stream', 'frames', 'mp3'],
+    ['talk.MPGA', '', 'frames', 'mp3'],
+    ['talk', 'audio/x-wav', 'frames', 'wav'],
+    ['talk.bin', 'video/webm;codecs=opus', 'frames', 'webm'],
+    ['blob', 'application/octet-stream', 'RIFFxxxx', 'wav'],
+    ['talk.webm', 'audio/webm', 'RIFFxxxx', 'wav'],
+  ])('knows the format of %s sent as "%s" with %s', async (name, type, bytes, format) => {
+    const { call } = await decode([['file', new File([bytes], name, { type })], model])
     expect(call.audio.format).toBe(format)
     expect(call.audio.fileName).toBe(`audio.${format}`)
   })

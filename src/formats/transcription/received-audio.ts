@@ -19,8 +19,10 @@ export function localAudio(
 ): LocalAudio {
   if (stored.sizeBytes === 0) throw fieldError(param, 'is empty; send the bytes of an audio file.')
   const named = toFormat(declaredFormat) ?? declaredFormat.toLowerCase()
-  // A WAV file that is called pcm would get a second header and begin with a click.
-  const format = named === 'pcm' && intake.sniffFormat(stored.head) === 'wav' ? 'wav' : named
+  const seen = intake.sniffFormat(stored.head)
+  // Providers go by the name that a file is sent under, and refuse or misread one of another format: what Safari records
+  // is MP4, whatever the page calls it, and a WAV file that is called pcm would get a second header.
+  const format = seen !== null && selfNamed.has(seen) && toFormat(named) !== null ? seen : named
   return {
     format,
     fileName: fileNameOf(format),
@@ -30,6 +32,9 @@ export function localAudio(
     open: () => stored.open(),
   }
 }
+
+/** These begin with their name; other sounds may begin like a frame. */
+const selfNamed: ReadonlySet<string> = new Set(['wav', 'flac', 'ogg', 'm4a', 'webm'])
 
 /** The format in a MIME type such as `audio/x-wav;rate=16000`, or null when it is not one of audio that is known. */
 export function formatOfMimeType(mimeType: string | null): string | null {
