@@ -85,6 +85,19 @@ describe.skipIf(reason !== null)('postgres', () => {
     ).toEqual([{ due_at_ms: 0 }])
   })
 
+  test('a process that was frozen in the middle of a transaction only tries it again', async () => {
+    const proxy = proxyTo()
+    const database = await open(proxy.url(server.url))
+    proxy.freezeAfter('frozen-unit', 300)
+    const impatient = { sql: 'set local idle_in_transaction_session_timeout = 50' }
+    await database.commit({ name: 'frozen', statements: [impatient, ...insert('frozen-unit').statements] })
+    expect(proxy.freezes).toBe(1)
+    expect(database.health()).toMatchObject({ ok: true, lastError: null })
+    expect(
+      await database.query('select due_at_ms from blob_deletions where blob = $1', ['frozen-unit']),
+    ).toEqual([{ due_at_ms: 0 }])
+  })
+
   test('units that deadlock all succeed in the end', async () => {
     const databases = await Promise.all([open(server.url), open(server.url)])
     await databases[0]?.commit({
@@ -206,6 +219,22 @@ describe.skipIf(reason !== null)('postgres', () => {
       type: 'storage_unavailable',
     })
   }, 20_000)
+
+  test('a pooler that has no connection left is an unavailable storage, whatever it calls that', async () => {
+    const fields = 'SFATAL\0VFATAL\0CXX000\0Mmax clients reached\0\0'
+    const refusal = Buffer.alloc(5 + fields.length)
+    refusal.write('E', 0)
+    refusal.writeInt32BE(4 + fields.length, 1)
+    refusal.write(fields, 5)
+    const pooler = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { data: (client) => void client.end(refusal) },
+    })
+    const failure = await failureOf(openDatabase({ url: `postgres://anybody@127.0.0.1:${pooler.port}/any` }))
+    expect(failure).toMatchObject({ type: 'storage_unavailable', cause: { code: 'XX000' } })
+    pooler.stop(true)
+  })
 })
 
 interface Upstream {
@@ -216,7 +245,9 @@ interface Upstream {
 class Proxy {
   isStalled = false
   cuts = 0
+  freezes = 0
   #cutAfter: string | null = null
+  #freeze: { after: string; ms: number } | null = null
   readonly #listener: TCPSocketListener<Upstream>
 
   constructor(port: number) {
@@ -231,6 +262,7 @@ class Proxy {
           const isCut = this.#cutAfter !== null && bytes.includes(this.#cutAfter)
           const upstream = await client.data.upstream
           if (!this.isStalled) upstream?.write(bytes)
+          if (this.#freeze !== null && bytes.includes(this.#freeze.after)) this.#freezeNow(this.#freeze.ms)
           if (!isCut) return
           // The server has it; the answer finds nobody.
           this.#cutAfter = null
@@ -264,6 +296,17 @@ class Proxy {
   /** Cuts the next connection whose client sends these bytes, right after passing them on. */
   cutAfter(text: string): void {
     this.#cutAfter = text
+  }
+
+  /** Freezes this process once, right after passing these bytes on. */
+  freezeAfter(after: string, ms: number): void {
+    this.#freeze = { after, ms }
+  }
+
+  #freezeNow(ms: number): void {
+    this.#freeze = null
+    this.freezes++
+    Bun.sleepSync(ms)
   }
 
   url(serverUrl: string): string {

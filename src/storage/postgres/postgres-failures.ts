@@ -5,7 +5,7 @@ import { withoutPartition } from './partitions.ts'
 export type FailureKind =
   /** The server is gone, out of resources or not writable: others fare the same. */
   | 'unavailable'
-  /** The transaction lost against another one and may be tried again. */
+  /** The transaction lost against another one, or rested too long while this process was frozen; it may be tried again. */
   | 'conflict'
   | 'unique'
   /** The statement is wrong: a bug. */
@@ -17,7 +17,9 @@ export function classify(thrown: unknown): FailureKind {
   if (state === null || !/^[0-9A-Z]{5}$/.test(state))
     return isDriverFailure(thrown) ? 'unavailable' : 'statement'
   if (state === '23505') return 'unique'
-  if (/^(40001|40P01|55P03)$/.test(state)) return 'conflict'
+  if (/^(40001|40P01|55P03|25P03|25P04)$/.test(state)) return 'conflict'
+  // The server ended the connection, whatever it calls the reason; managed servers and poolers call theirs XX000.
+  if (/^(FATAL|PANIC)$/.test(textOf(thrown, 'severity') ?? '')) return 'unavailable'
   // 08 connection, 28 and 3D sign-in, 53 resources, 57 stopped or cancelled, 58 input and output, 25006 a read-only standby.
   return /^(08|28|3D|53|57|58|25006)/.test(state) ? 'unavailable' : 'statement'
 }
