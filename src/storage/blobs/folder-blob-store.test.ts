@@ -225,6 +225,28 @@ test('a real folder holds nothing but the objects', async () => {
   expect(readdirSync(join(folder, 'real', '.unfinished'))).toEqual([])
 })
 
+test('folders that somebody has removed are made again', async () => {
+  const root = join(folder, 'swept')
+  const store = new FolderBlobStore(root)
+  await store.put('parts/b1/a', text('a'))
+  rmSync(join(root, '.unfinished'), { recursive: true })
+  await store.put('parts/b1/b', text('b'))
+  rmSync(join(root, 'parts', 'b1'), { recursive: true })
+  await store.put('parts/b1/c', text('c'))
+  rmSync(join(root, 'parts'), { recursive: true })
+  await store.put('parts/b2/d', text('d'))
+  rmSync(root, { recursive: true })
+  await store.put('parts/b1/e', text('e'))
+  expect(await store.list('')).toEqual(['parts/b1/e'])
+
+  const whileWritten = async function* (): AsyncGenerator<Uint8Array> {
+    yield text('f')
+    rmSync(join(root, 'parts'), { recursive: true })
+  }
+  await store.put('parts/b1/f', whileWritten())
+  expect(await store.get('parts/b1/f')).toEqual(text('f'))
+})
+
 test('writing and compressing many megabytes does not hold up the loop', async () => {
   const store = new FolderBlobStore(join(folder, 'large'))
   const content = patterned(8_000_000)

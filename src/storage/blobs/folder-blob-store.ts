@@ -131,21 +131,33 @@ export class FolderBlobStore implements BlobStore {
 
   async #write(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<BlobWritten> {
     const unfinished = join(this.#root, unfinishedFolder, newId('put', this.#clock.nowMs()))
-    await guard(() => this.#makeFolders(dirname(unfinished)))
-    await guard(() => this.#makeFolders(dirname(path)))
-    const file = await guard(() => this.#files.create(unfinished))
+    const folders = [dirname(unfinished), dirname(path)]
+    const file = await guard(() => this.#inFolders(folders, () => this.#files.create(unfinished)))
     let leftover = unfinished
     try {
       const written = await fill(file, content)
       // A rename would replace; names are random or fenced, so nobody else writes this key between the two lines.
       if (await guard(() => this.#files.exists(path))) throw taken()
-      await guard(() => this.#files.rename(unfinished, path))
+      await guard(() => this.#inFolders([dirname(path)], () => this.#files.rename(unfinished, path)))
       leftover = path
       await guard(() => this.#files.fsyncFolder(dirname(path)))
       return written
     } catch (error) {
       await this.#files.unlink(leftover).catch(() => undefined)
       throw error
+    }
+  }
+
+  /** Makes the folders and does what needs them; once more when somebody has removed one that was known to exist. */
+  async #inFolders<T>(folders: readonly string[], work: () => Promise<T>): Promise<T> {
+    try {
+      for (const folder of folders) await this.#makeFolders(folder)
+      return await work()
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+      this.#folders.clear()
+      for (const folder of folders) await this.#makeFolders(folder)
+      return work()
     }
   }
 
