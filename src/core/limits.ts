@@ -64,6 +64,8 @@ export const blobChunkBytes = 256 * 1024
 
 /** Audio held in memory per upload; most voice messages fit, longer audio goes to a temporary file. */
 export const spoolMemoryBytesMax = 1_000_000
+/** How long after a start the audio of dead processes is looked for again: well beyond `postgresOwnerGraceMs`. */
+export const spoolLookAgainMs = 30_000
 /** First bytes kept for recognising a container; every signature lies within. */
 export const audioHeadBytes = 64
 /** One read of spooled audio. */

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FolderBlobStore } from './blobs/folder-blob-store.ts'
 import type { FileLayer } from './blobs/file-layer.ts'
 import type { Database, StorageFaults, Unit } from './database.ts'
 import { openDatabase } from './open-database.ts'
+import { openSpools } from './spools.ts'
 
 /** Where a gateway keeps everything, and what tests may put in its way. */
 export interface StorageOptions {
@@ -48,26 +48,9 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   }
 }
 
-/** This process's folder for uploads; those of processes that died are removed. */
-async function openSpools(dataFolder: string, database: Database): Promise<string> {
-  const spools = join(dataFolder, 'spool')
-  const spoolFolder = join(spools, database.ownerId)
-  mkdirSync(spoolFolder, { recursive: true, mode: 0o700 })
-  await removeDeadSpools(spools, database)
-  return spoolFolder
-}
-
 /** The payloads of a data folder. */
 export function openBlobs(dataFolder: string, files?: FileLayer): FolderBlobStore {
   return new FolderBlobStore(join(dataFolder, 'blobs'), files ? { files } : {})
-}
-
-/** Audio that processes left behind when they died; each has a folder named after its owner id. */
-async function removeDeadSpools(folder: string, database: Database): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (name === database.ownerId || !(await database.isOwnerDead(name))) continue
-    await rm(join(folder, name), { recursive: true, force: true })
-  }
 }
 
 function crashingBefore(database: Database, crash: NonNullable<StorageOptions['crash']>): Database {
