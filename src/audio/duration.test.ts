@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toFormat, type StoredAudio } from '../canonical/audio.ts'
@@ -192,8 +192,17 @@ describe('a spool', () => {
     expect(await ownFiles()).toBe(0)
   })
 
-  test('answers a folder that is gone as a storage failure', async () => {
+  test('makes a folder that is gone again', async () => {
     const spool = createSpool({ folder: join(folder, 'gone'), bytesMax: 1e9 })
+    await spool.write(new Uint8Array(2_000_000))
+    const stored = await spool.finish()
+    expect(stored.sizeBytes).toBe(2_000_000)
+    await stored.dispose()
+  })
+
+  test('answers a folder that cannot be made as a storage failure', async () => {
+    await writeFile(join(folder, 'file'), '')
+    const spool = createSpool({ folder: join(folder, 'file', 'gone'), bytesMax: 1e9 })
     await expect(spool.write(new Uint8Array(2_000_000))).rejects.toMatchObject({
       type: 'storage_unavailable',
     })

@@ -1,4 +1,4 @@
-import { open, unlink, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
@@ -8,7 +8,7 @@ import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/lim
 
 /** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {
-  /** An existing folder; files in it are ours, named `audio-…`, and may be removed at start. */
+  /** Made again when somebody removed it; files in it are ours, named `audio-…`, and may be removed at start. */
   folder: string
   /** Beyond this the upload is refused with `payload_too_large`. */
   bytesMax: number
@@ -46,7 +46,7 @@ class Spool implements AudioSpool {
 
   async #moveToFile(): Promise<void> {
     const path = join(this.#options.folder, `audio-${randomText(20)}`)
-    const handle = await openOrRefuse(path)
+    const handle = await openOrRefuse(this.#options.folder, path)
     this.#file = { handle, path }
     const chunks = this.#chunks
     this.#chunks = []
@@ -127,8 +127,9 @@ async function readNext(handle: FileHandle): Promise<Uint8Array | null> {
   }
 }
 
-async function openOrRefuse(path: string): Promise<FileHandle> {
+async function openOrRefuse(folder: string, path: string): Promise<FileHandle> {
   try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
     return await open(path, 'wx', 0o600)
   } catch (cause) {
     throw storageFailed(cause)
