@@ -58,6 +58,8 @@ export class OwnerLock {
 
   /** One at a time: every try that fails closes a connection too, which asks for the next. */
   #retake(): void {
+    // What ended our session may have ended everybody's: that others were without their locks before says nothing now.
+    this.#freeSinceMs.clear()
     if (this.#isClosed || this.#isRetaking) return
     this.#isRetaking = true
     setTimeout(() => void this.#takeAgain(), postgresOwnerPauseMs)

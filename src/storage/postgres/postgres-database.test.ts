@@ -210,6 +210,27 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(await (await open(server.url)).isOwnerDead(other.ownerId)).toBe(true)
   })
 
+  test('an owner seen without its lock after each of two outages is not dead', async () => {
+    const proxy = proxyTo()
+    const [watcher, admin] = [await open(server.url, { ownerGraceMs: 300 }), await open(server.url)]
+    const owner = await open(proxy.url(server.url))
+    const cutEverybodyOff = async () => {
+      proxy.isStalled = true
+      const others = `select pg_terminate_backend(pid) from pg_stat_activity
+        where pid <> pg_backend_pid() and application_name = 'headrace' and query like '%pg_advisory_lock%'`
+      await admin.query(others)
+      while (!(await admin.isOwnerDead(owner.ownerId))) await Bun.sleep(5)
+    }
+    await cutEverybodyOff()
+    expect(await watcher.isOwnerDead(owner.ownerId)).toBe(false)
+    proxy.isStalled = false
+    for (const { ownerId } of [owner, watcher]) while (await admin.isOwnerDead(ownerId)) await Bun.sleep(20)
+    await Bun.sleep(300)
+    await cutEverybodyOff()
+    expect(await watcher.isOwnerDead(owner.ownerId)).toBe(false)
+    proxy.isStalled = false
+  }, 30_000)
+
   test('a server that refuses us is reported at the start', async () => {
     const failure = await failureOf(
       openDatabase({ url: server.url.replace('/postgres', '/nowhere').replace('//postgres', '//nobody') }),
