@@ -1,10 +1,13 @@
 import { afterEach, expect, test } from 'bun:test'
+import { SQL } from 'bun'
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eachDatabase } from '../test/support/databases.ts'
 import { readConfig, type Config } from './config.ts'
 import { createGateway } from './gateway.ts'
 import { presets } from './providers/presets.ts'
+import { FileLock } from './storage/sqlite/file-lock.ts'
 
 const folders: string[] = []
 afterEach(() => {
@@ -91,4 +94,42 @@ test('credits for a first start that was long ago are not silently nothing', asy
   await gateway.stop()
   expect(gateway.bootstrapped.accountMode).toBe('tracked')
   expect(lines.join('')).toContain('HEADRACE_BOOTSTRAP_CREDITS counts at the first start only')
+})
+
+/** Takes what every write needs; returns how to let it go. */
+async function hangUp(url: string): Promise<() => Promise<void>> {
+  if (url.startsWith('sqlite:')) {
+    const lock = new FileLock(`${url.slice('sqlite:'.length)}.lock`)
+    lock.acquire()
+    return async () => lock.close()
+  }
+  const sql = new SQL(url)
+  const connection = await sql.reserve()
+  await connection.unsafe('begin')
+  await connection.unsafe('lock table leases, usages, model_stats in exclusive mode')
+  return () => sql.close({ timeout: 0 })
+}
+
+eachDatabase((_, _open, { openFresh }) => {
+  test('storage that hangs does not keep a gateway that stops', async () => {
+    const { url } = await openFresh()
+    const key = 'a-key-for-the-call-before-the-end'
+    const env = { DATABASE_URL: url, HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_BOOTSTRAP_CREDITS: '1' }
+    const gateway = await createGateway(configOf(env), { storageStopMs: 200 })
+    const body = { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] }
+    const answer = await gateway.fetch(
+      new Request('http://gateway/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+    expect(answer.status).toBe(200)
+    await answer.text()
+    const letGo = await hangUp(url)
+    const startMs = performance.now()
+    await gateway.stop()
+    expect(performance.now() - startMs).toBeLessThan(5_000)
+    await letGo()
+  })
 })

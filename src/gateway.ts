@@ -10,13 +10,16 @@ import type { ProviderCheck } from './cli/context.ts'
 import { describeProvider } from './cli/provider-checks.ts'
 import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
+import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import {
   audioBodyBytesMax,
+  batchesStopMs,
   keepAliveMs,
   connectionRestSeconds,
   learningSaveEveryMs,
   stopWaitMs,
+  storageStopMs,
 } from './core/limits.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
@@ -62,6 +65,8 @@ export interface GatewayHooks {
   random?: () => number
   /** Silence after which a stream shows a comment. */
   keepAliveMs?: number
+  /** How long a stop waits for storage once nothing runs any more. */
+  storageStopMs?: number
   /** Where log lines go; stdout by default. */
   writeLog?: (line: string) => void
 }
@@ -72,7 +77,10 @@ export interface Gateway {
   fetch(request: Request, peer?: string): Promise<Response>
   /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. */
   listen(): { url: string; port: number }
-  /** Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. */
+  /**
+   * Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. Storage that does not
+   * answer holds it up for `storageStopMs` at most; then nothing of it is closed.
+   */
   stop(): Promise<void>
   /** What the first start made; the secrets are shown once. */
   readonly bootstrapped: Bootstrapped
@@ -108,7 +116,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const { executor, execution } = createExecution(core, providers, hooks)
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
   const edge = createEdge(config, { core, providers, executor, batches })
-  const { money, log, database } = core
+  const { money, log } = core
   offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
   opened.push(() => money.billing.stop())
@@ -121,14 +129,13 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     stopSaving()
     providers.discovery.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
-    await Promise.all([edge.close(), batches.stop()])
-    await money.accounts.saveLearning(money.learning).catch(() => undefined)
-    await money.billing.stop()
-    await money.rollup.stop()
+    await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
     core.access.rates.stop()
     core.metrics.stop()
+    // What storage does not take now is made good by whoever starts next, as after a crash.
+    const isSaved = await atMost(hooks.storageStopMs ?? storageStopMs, stopSaved(core))
+    if (!isSaved) log.warn('stopped without storage, which does not answer')
     await log.flush()
-    await database.close()
     await providers.simulator?.stop()
   }
   let stopping: Promise<void> | null = null
@@ -147,6 +154,14 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
         .map((state) => describeProvider(state, providers.settings.get(state.deploymentId), origin))
     },
   }
+}
+
+/** Makes durable what waits for it, gives back what was leased, and closes the database. */
+async function stopSaved({ money, database }: Core): Promise<void> {
+  await money.accounts.saveLearning(money.learning).catch(() => undefined)
+  await money.billing.stop()
+  await money.rollup.stop()
+  await database.close()
 }
 
 /** Storage, logs, access and money: what everything else stands on. */

@@ -477,6 +477,10 @@ export const publicRedirectsMax = 5
 export const listingBytesMax = 32_000_000
 /** How long a stop waits for running calls before it ends them. */
 export const stopWaitMs = 30_000
+/** How long it waits for batches to leave off, their results included: longer than `workerStopMs`. */
+export const batchesStopMs = 30_000
+/** How long it waits for storage in the end, longer than `billingStopMs`: one that hangs shall not keep a process. */
+export const storageStopMs = 15_000
 /** How often what was learned of models is saved. */
 export const learningSaveEveryMs = 30_000
 /** Finished segments and parts whose rows are read at a time. */
