@@ -161,4 +161,17 @@ describe('shares', () => {
     expect(failures).toHaveLength(2)
     rates.stop()
   })
+
+  test('a database that is away for an hour breaks nothing, also when nobody is told', async () => {
+    const gone = () => Promise.reject(new Error('gone'))
+    const rates = createSharedRates({
+      repository: { exchangeUses: gone, removeOld: gone },
+      ownerId: 'me',
+      clock,
+    })
+    expect(await rates.take('l', 600)).toBe(0)
+    for (let round = 0; round < 3_600; round++) await rates.divide()
+    expect(rates.take('l', 600)).toBe(0)
+    rates.stop()
+  })
 })

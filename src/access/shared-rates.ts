@@ -66,7 +66,8 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
   async function divide(): Promise<void> {
     dropIdle(limits, clock.monotonicMs())
     await exchange(limits)
-    if (++rounds % removeEveryRounds === 0) await options.repository.removeOld().catch(options.onFailure)
+    if (++rounds % removeEveryRounds !== 0) return
+    await options.repository.removeOld().catch((error: unknown) => options.onFailure?.(error))
   }
 
   async function join(limitId: string, limit: SharedLimit): Promise<void> {
