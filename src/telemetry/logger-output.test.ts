@@ -34,6 +34,21 @@ test('a log whose reader is stuck does not keep the process from stopping', asyn
   expect(said).toBe('flushed code 7\n')
 }, 15_000)
 
+test.skipIf(process.platform !== 'linux')(
+  'a log on a disk that is full does not keep the process from stopping',
+  async () => {
+    const child = Bun.spawn([process.execPath, '-e', program], {
+      stdout: Bun.file('/dev/full'),
+      stderr: 'pipe',
+    })
+    const timer = setTimeout(() => child.kill('SIGKILL'), outputWaitMs * 3)
+    expect(await child.exited).toBe(7)
+    clearTimeout(timer)
+    expect(await child.stderr.text()).toBe('flushed')
+  },
+  15_000,
+)
+
 test('a log that is read is whole when the process stops', async () => {
   const child = Bun.spawnSync([process.execPath, '-e', program])
   expect(child.exitCode).toBe(7)

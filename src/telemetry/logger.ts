@@ -73,13 +73,16 @@ interface GatheredOutput {
 function standardOutput(): GatheredOutput {
   const stream = pino.destination({ fd: 1, sync: false, maxLength: logBacklogBytesMax })
   let isWriting = false
+  /** The stream has lines that it could not write: the disk is full, or its reader has gone. */
+  let isFailing = false
   let onSettled: (() => void) | null = null
-  const settle = () => {
+  const settle = (hasFailed: boolean) => {
     isWriting = false
+    isFailing = hasFailed
     onSettled?.()
   }
-  stream.on('drain', settle)
-  stream.on('error', settle)
+  stream.on('drain', () => settle(false))
+  stream.on('error', () => settle(true))
   let lines = ''
   const hand = () => {
     if (lines === '') return
@@ -95,14 +98,15 @@ function standardOutput(): GatheredOutput {
     flush: hand,
     async drain() {
       hand()
-      if (!isWriting) return
-      const settled = Promise.withResolvers<void>()
-      onSettled = settled.resolve
-      const timer = setTimeout(settled.resolve, outputWaitMs)
-      await settled.promise
-      clearTimeout(timer)
+      if (isWriting) {
+        const settled = Promise.withResolvers<void>()
+        onSettled = settled.resolve
+        const timer = setTimeout(settled.resolve, outputWaitMs)
+        await settled.promise
+        clearTimeout(timer)
+      }
       // What is left would be written again, without end, when the process exits.
-      if (isWriting) stream.destroy()
+      if (isWriting || isFailing) stream.destroy()
     },
   }
 }
