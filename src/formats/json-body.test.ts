@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { bodyValuesBytesMax } from '../core/limits.ts'
+import { bodyValuesBytesMax, jsonDepthMax } from '../core/limits.ts'
 import { parseJsonBody } from './json-body.ts'
 
 function outcomeOf(json: string): unknown {
@@ -30,4 +30,11 @@ test('small values are bounded, and a body of millions is refused in no time', (
 
 test('a text without end is no JSON', () => {
   expect(outcomeOf(`{"a":"${'x'.repeat(bodyValuesBytesMax)}`)).toBe('invalid_request')
+})
+
+test('a body is refused beyond its depth, which would take long to write again', () => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  expect(outcomeOf(nested(jsonDepthMax))).toBeArray()
+  expect(outcomeOf(nested(jsonDepthMax + 1))).toBe('invalid_request')
+  expect(outcomeOf(nested(100_000))).toBe('invalid_request')
 })

@@ -1,12 +1,13 @@
 import { GatewayError } from '../core/errors.ts'
-import { bodyValuesBytesMax, heldTextBytesMin } from '../core/limits.ts'
+import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits.ts'
+import { isNestedWithin } from './json-depth.ts'
 import { skipString, toBuffer } from './json-document.ts'
 
 const quote = 0x22
 
 /**
- * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty or no JSON in UTF-8, and
- * `payload_too_large` when it is more than a few long texts.
+ * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, no JSON in UTF-8 or
+ * nested too deep, and `payload_too_large` when it is more than a few long texts.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0)
@@ -15,8 +16,11 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
     })
   if (bytes.byteLength > bodyValuesBytesMax) requireFewValues(toBuffer(bytes))
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (!isNestedWithin(json, jsonDepthMax)) throw tooDeep()
+    return JSON.parse(json)
   } catch (cause) {
+    if (cause instanceof GatewayError) throw cause
     throw new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
       param: 'body',
       cause,
@@ -36,6 +40,14 @@ function requireFewValues(buffer: Buffer): void {
     if (valuesBytes > bodyValuesBytesMax) throw tooManyValues()
     position = end
   }
+}
+
+function tooDeep(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is nested deeper than ${jsonDepthMax} levels. Flatten it.`,
+    { param: 'body' },
+  )
 }
 
 function tooManyValues(): GatewayError {

@@ -242,6 +242,21 @@ describe('a whole chat answer', () => {
     }
   })
 
+  test('that is nested so deep that writing it again would stall everybody is a failed provider', () => {
+    const long = 'x'.repeat(5_000)
+    for (const content of ['hi', long]) {
+      for (const deep of [
+        '['.repeat(100_000) + ']'.repeat(100_000),
+        `${'{"a":'.repeat(300)}1${'}'.repeat(300)}`,
+      ]) {
+        const startMs = performance.now()
+        const wire = JSON.stringify(answer({ content, reasoning_details: '?' })).replace('"?"', deep)
+        expect(failureOf(wire).type).toBe('provider_failed')
+        expect(performance.now() - startMs).toBeLessThan(200)
+      }
+    }
+  })
+
   test('that hides an error behind a success is that error', () => {
     expect(failureOf({ error: { code: 429, message: 'slow down' } }).type).toBe('upstream_rate_limited')
     expect(failureOf({ error: { message: 'boom' }, choices: [] }).type).toBe('provider_failed')

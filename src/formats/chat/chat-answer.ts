@@ -1,8 +1,9 @@
 import type { BodyPieces } from '../../canonical/body.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { serviceTierLengthMax } from '../../core/limits.ts'
+import { jsonDepthMax, serviceTierLengthMax } from '../../core/limits.ts'
 import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from '../held-texts.ts'
+import { isNestedWithin } from '../json-depth.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import {
@@ -115,6 +116,7 @@ function encodeAnswer(
 }
 
 function parseAnswer(json: string): Record<string, unknown> {
+  if (!isNestedWithin(json, jsonDepthMax)) throw unreadable('it is nested too deep')
   let wire: unknown
   try {
     wire = JSON.parse(json)

@@ -443,6 +443,16 @@ describe('a stream that breaks', () => {
     }
   })
 
+  test('with a frame nested so deep that writing it again would stall everybody is a failed provider', () => {
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const frame = `{"choices":[{"index":0,"delta":{"content":"b","reasoning_details":${deep}}}]}`
+    const startMs = performance.now()
+    const result = run([chunk({ content: 'a' }), frame])
+    expect(performance.now() - startMs).toBeLessThan(200)
+    expect(textOf({ ...result, ending: '' })).toBe('a')
+    expect(failureOf(result).type).toBe('provider_failed')
+  })
+
   test('with a frame without end is given up in bounded memory', () => {
     const rewriter = createChatStream(testContext, chatQuirks())
     const piece = new Uint8Array(1_000_000).fill(0x61)

@@ -2,6 +2,7 @@ import type { BodyPiece } from '../../canonical/body.ts'
 import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
+  jsonDepthMax,
   streamChoicesMax,
   streamFrameBytesMax,
   streamHeldBytesMax,
@@ -18,6 +19,7 @@ import {
   toUtf8,
   type ByteText,
 } from '../sse.ts'
+import { isNestedWithin } from '../json-depth.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { showError, startReading, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
@@ -184,6 +186,10 @@ class ChatStream implements StreamRewriter {
     if (data === null || data.trim() === '') return ''
     if (data.trim() === '[DONE]') {
       this.isTerminated = true
+      return ''
+    }
+    if (!isNestedWithin(data, jsonDepthMax)) {
+      this.#fail(new RangeError('a frame is nested too deep'))
       return ''
     }
     let wire: unknown

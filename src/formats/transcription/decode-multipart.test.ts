@@ -143,6 +143,10 @@ describe('a multipart transcription', () => {
     ['diarize', [file, model, ['diarize', 'true']]],
     ['provider', [file, model, ['provider', '{']]],
     ['provider', [file, model, ['provider', '[]']]],
+    [
+      'provider',
+      [file, model, ['provider', `{"options":{"openai":{"x":${'['.repeat(50_000)}${']'.repeat(50_000)}}}}`]],
+    ],
     ['trace', [file, model, ['trace', 'x']]],
     ['keyterms[0]', [file, model, ['keyterms[]', '']]],
     ['timestamp_granularities[1]', [file, model, ['timestamp_granularities[]', 'word,line']]],

@@ -1,8 +1,9 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioFieldsBytesMax, droppedNamesMax } from '../../core/limits.ts'
+import { audioFieldsBytesMax, audioFieldsDepthMax, droppedNamesMax } from '../../core/limits.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { fieldError, parseField } from '../field-error.ts'
+import { isNestedWithin } from '../json-depth.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -179,6 +180,8 @@ function toValue(name: string, text: string): unknown {
 }
 
 function parseJsonText(name: string, text: string): unknown {
+  if (!isNestedWithin(text, audioFieldsDepthMax))
+    throw fieldError(name, `is nested deeper than ${audioFieldsDepthMax} levels; flatten it.`)
   try {
     return JSON.parse(text)
   } catch {
