@@ -1081,6 +1081,36 @@ eachDatabase((_name, open) => {
     }, 20_000)
   })
 
+  describe('a busy process', () => {
+    const other = principalOf({ accountMode: 'tracked', organizationId: 'org_b' })
+
+    test('keeps a place for the batch of an organization that comes later', async () => {
+      const world = await newWorld()
+      const gate = Promise.withResolvers<void>()
+      const process = await world.process({
+        itemsAtOnce: 4 * segmentsAtOnce,
+        behave: async (item, own) => {
+          if (!item.customId.startsWith('small-')) await gate.promise
+          return answer(item, own)
+        },
+      })
+      await create(process, upload(batchOf(segmentsAtOnce * segmentItemsMax + 1)))
+      await process.batches.rounds.look()
+      await process.batches.rounds.look()
+      await waitFor(() => process.started.length >= segmentsAtOnce)
+      const { id } = await create(
+        process,
+        upload(batchOf(1).replaceAll('item-', 'small-'), { principal: other }),
+      )
+      for (let look = 0; look < 5; look += 1) await process.batches.rounds.look()
+      await waitFor(() => process.started.includes('small-0'))
+      expect((await process.batches.get(other, id)).object.status).not.toBe('validating')
+      const stopping = process.batches.stop()
+      gate.resolve()
+      await stopping
+    }, 20_000)
+  })
+
   describe('starting and stopping', () => {
     test('a started engine runs what it accepts without being told', async () => {
       const world = await newWorld()

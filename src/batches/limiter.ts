@@ -1,34 +1,57 @@
 import { assert } from '../core/assert.ts'
+import { organizationShareOf } from '../core/limits.ts'
 
-/** A bound on how many items run at once, shared by everything that runs items in this process. */
+/**
+ * A bound on how many items run at once, shared by everything that runs items in this process. One organization never has
+ * all places, so that nobody whose items take long keeps the others waiting for them.
+ */
 export interface ItemLimiter {
   /** Resolves with how to give the place back, or with null when the signal aborted first. */
-  acquire(signal: AbortSignal): Promise<(() => void) | null>
+  acquire(organizationId: string, signal: AbortSignal): Promise<(() => void) | null>
   readonly running: number
   readonly max: number
 }
 
-/** A limiter for `max` items, first come first served. */
+interface Waiting {
+  organizationId: string
+  resolve(release: (() => void) | null): void
+}
+
+/** A limiter for `max` items: whoever has the fewest places comes first, and then whoever asked first. */
 export function createItemLimiter(max: number): ItemLimiter {
   assert(max > 0, 'a limiter lets something through')
+  const share = organizationShareOf(max)
+  const held = new Map<string, number>()
+  const waiting = new Set<Waiting>()
   let running = 0
-  const waiting = new Set<() => void>()
 
-  const isFull = (): boolean => running >= max
+  const heldBy = (organizationId: string): number => held.get(organizationId) ?? 0
+  const isFree = (organizationId: string): boolean => running < max && heldBy(organizationId) < share
 
-  function wakeNext(): void {
-    const [next] = waiting
-    next?.()
-  }
-
-  function release(): () => void {
+  function take(organizationId: string): () => void {
+    running++
+    held.set(organizationId, heldBy(organizationId) + 1)
     let isReleased = false
     return () => {
       assert(!isReleased, 'a place is given back once')
       isReleased = true
       running--
-      wakeNext()
+      const left = heldBy(organizationId) - 1
+      if (left === 0) held.delete(organizationId)
+      else held.set(organizationId, left)
+      admit()
     }
+  }
+
+  function admit(): void {
+    let next: Waiting | null = null
+    for (const place of waiting) {
+      if (!isFree(place.organizationId)) continue
+      if (next === null || heldBy(place.organizationId) < heldBy(next.organizationId)) next = place
+    }
+    if (next === null) return
+    waiting.delete(next)
+    next.resolve(take(next.organizationId))
   }
 
   return {
@@ -36,28 +59,21 @@ export function createItemLimiter(max: number): ItemLimiter {
     get running() {
       return running
     },
-    async acquire(signal) {
-      while (isFull() && !signal.aborted) await turn(waiting, signal)
-      if (signal.aborted) {
-        // The turn may have been this one's: somebody else takes it.
-        if (!isFull()) wakeNext()
-        return null
+    async acquire(organizationId, signal) {
+      if (signal.aborted) return null
+      if (isFree(organizationId)) return take(organizationId)
+      const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
+      const place: Waiting = { organizationId, resolve }
+      const leave = (): void => {
+        if (waiting.delete(place)) resolve(null)
       }
-      running++
-      return release()
+      waiting.add(place)
+      signal.addEventListener('abort', leave, { once: true })
+      const release = await promise
+      signal.removeEventListener('abort', leave)
+      if (release === null || !signal.aborted) return release
+      release()
+      return null
     },
   }
-}
-
-/** Resolves when a place may be free or the signal aborts. */
-function turn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const done = (): void => {
-    waiting.delete(done)
-    signal.removeEventListener('abort', done)
-    resolve()
-  }
-  waiting.add(done)
-  signal.addEventListener('abort', done, { once: true })
-  return promise
 }

@@ -183,7 +183,7 @@ export class SegmentRun {
 
   /** Until there is nothing more to start, or the owner is gone. */
   async #startItems(): Promise<void> {
-    const { limiter, writer } = this.#parts
+    const { batch, limiter, writer } = this.#parts
     const { signal } = this.#starting
     while (!signal.aborted && !writer.isLost) {
       const ready = this.#mayStart() ? this.#takeReady() : null
@@ -191,7 +191,7 @@ export class SegmentRun {
         if (!(await this.#waitForReady())) return
         continue
       }
-      const release = await limiter.acquire(signal)
+      const release = await limiter.acquire(batch.organizationId, signal)
       const owner = release === null ? null : await this.#currentOwner()
       if (release !== null && owner !== null && !signal.aborted) {
         void this.#runOne(ready, owner, release)

@@ -1,6 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import {
   activeBatchesMax,
+  organizationShareOf,
   resultsHoldMs,
   segmentLeaseMs,
   segmentRenewEveryMs,
@@ -242,7 +243,10 @@ export class Worker {
     }
   }
 
-  /** Leases segments while there is room: for the organization that has the least, then for the nearest deadline. */
+  /**
+   * Leases segments while there is room: for the organization that has the least, then for the nearest deadline. No
+   * organization gets all the room: segments may take hours, and who comes later is not to wait for them.
+   */
   async #fill(found: readonly Batch[]): Promise<void> {
     const open = found.filter(
       ({ status }) => status === 'in_progress' || status === 'cancelling' || status === 'expiring',
@@ -253,7 +257,8 @@ export class Worker {
           .length
       open.sort((left, right) => running(left) - running(right) || left.expiresAtMs - right.expiresAtMs)
       const [batch] = open
-      if (batch === undefined || !(await this.#lease(batch))) open.shift()
+      if (batch === undefined || running(batch) >= organizationShareOf(segmentsAtOnce)) return
+      if (!(await this.#lease(batch))) open.shift()
     }
   }
 

@@ -421,6 +421,10 @@ export const refundsMax = 16
 export const batchItemsAtOnce = 256
 /** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
 export const segmentsAtOnce = 8
+/** Of places for segments or items of batches that organizations share: what one of them may have, so that others find one. */
+export function organizationShareOf(places: number): number {
+  return Math.max(1, places - Math.ceil(places / 8))
+}
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000
