@@ -21,10 +21,10 @@ function teach(learning: Learning, count: number, change: (index: number) => Par
 test('the prompt ratio is 1 until enough was seen, then rather high than low', () => {
   const learning = createLearning()
   teach(learning, 19, () => ({}))
-  expect(learning.promptRatio('maker/model')).toBe(1)
+  expect(learning.promptRatio('org_a', 'maker/model')).toBe(1)
   teach(learning, 5, () => ({ usage: { ...noUsage, inputTokens: 200 } }))
-  expect(learning.promptRatio('maker/model')).toBe(2)
-  expect(learning.promptRatio('maker/other')).toBe(1)
+  expect(learning.promptRatio('org_a', 'maker/model')).toBe(2)
+  expect(learning.promptRatio('org_a', 'maker/other')).toBe(1)
 })
 
 test('the model that was seen least recently is forgotten first', () => {
@@ -55,7 +55,7 @@ test('what was saved last is restored first, and forgotten last', () => {
 test('a ratio beyond belief is bounded', () => {
   const learning = createLearning()
   teach(learning, 30, () => ({ usage: { ...noUsage, inputTokens: 1_000_000 } }))
-  expect(learning.promptRatio('maker/model')).toBe(4)
+  expect(learning.promptRatio('org_a', 'maker/model')).toBe(4)
 })
 
 test('expected output is the 90th percentile of the organization’s own recent answers', () => {
@@ -82,8 +82,26 @@ test('what was saved comes back, and what is learned since counts first', () => 
   expect(first.takeChanged()).toEqual([])
   const second = createLearning()
   second.restore(saved)
-  expect(second.promptRatio('maker/model')).toBe(1.2)
+  expect(second.promptRatio('org_a', 'maker/model')).toBe(1.2)
   expect(second.outputTokens('org_a', 'maker/model')).toBe(37)
   teach(second, 40, () => ({ usage: { ...noUsage, inputTokens: 100, outputTokens: 5 } }))
-  expect(second.promptRatio('maker/model')).toBe(1)
+  expect(second.promptRatio('org_a', 'maker/model')).toBe(1)
+})
+
+test('what others ask does not change the ratio of an organization that has asked enough itself', () => {
+  const learning = createLearning()
+  teach(learning, 24, () => ({}))
+  const asked = (inputTokens: number) => () => ({
+    organizationId: 'org_b',
+    usage: { ...noUsage, inputTokens, outputTokens: 1 },
+  })
+  for (const inputTokens of [400, 1]) {
+    teach(learning, 200, asked(inputTokens))
+    expect(learning.promptRatio('org_a', 'maker/model')).toBe(1.2)
+    expect(learning.promptRatio('org_b', 'maker/model')).toBe(inputTokens === 400 ? 4 : 0.25)
+  }
+  expect(learning.promptRatio('org_new', 'maker/model')).toBe(0.25)
+  const restarted = createLearning()
+  restarted.restore(learning.takeChanged())
+  expect(restarted.promptRatio('org_a', 'maker/model')).toBe(1.2)
 })

@@ -18,22 +18,25 @@ export interface LearningSample {
   ending: 'completed' | 'cancelled' | 'failed'
 }
 
-/** A row of the statistics. `organizationId` is `*` where a figure belongs to the model itself. */
+/** A row of the statistics. `organizationId` is `*` for the calls of all of them together. */
 export interface ModelStats {
   organizationId: string
   model: string
   sampleCount: number
-  /** Actual to estimated prompt tokens, 95th percentile, in millionths. */
+  /** Actual to estimated prompt tokens, 95th percentile, in millionths; 0 while too little was seen. */
   ratioPpm: number
-  /** 90th percentile of output tokens. */
+  /** 90th percentile of output tokens; 0 while too little was seen. */
   outputP90: number
 }
 
 /** What past calls say about future ones. Memory first: nothing here waits for storage. */
 export interface Learning {
   record(sample: LearningSample): void
-  /** Factor for an estimated prompt of the model; 1 until enough was seen. Rather high than low. */
-  promptRatio(model: string): number
+  /**
+   * Factor for an estimated prompt of the model, by this organization's recent calls, or by everybody's while it made too
+   * few: what others ask must not change what it pays for long. 1 until enough was seen. Rather high than low.
+   */
+  promptRatio(organizationId: string, model: string): number
   /** 90th percentile of this organization's recent answers of the model in tokens, or null until enough was seen. */
   outputTokens(organizationId: string, model: string): number | null
   /** Figures from before the start, the newest first; what was learned since counts first. */
@@ -43,6 +46,8 @@ export interface Learning {
 }
 
 const everyone = '*'
+const ratioQuantile = 0.95
+const outputQuantile = 0.9
 
 /** Learning in memory, bounded in models and samples; the least recently seen model is forgotten first. */
 export function createLearning(): Learning {
@@ -50,35 +55,38 @@ export function createLearning(): Learning {
 }
 
 class MemoryLearning implements Learning {
-  readonly #entries = new Map<string, Samples>()
+  readonly #entries = new Map<string, Entry>()
 
   record(sample: LearningSample): void {
     // Only a whole answer with the provider's own figures teaches; our own estimates would only confirm themselves.
     if (sample.source !== 'provider' || sample.ending !== 'completed') return
-    const { usage } = sample
+    const { organizationId, model, usage } = sample
     if (sample.estimatedInputTokens > 0 && usage.inputTokens > 0) {
-      const ratio = (usage.inputTokens / sample.estimatedInputTokens) * 1_000_000
-      this.#entry(everyone, sample.model).add(Math.min(ratioPpmMax, Math.max(ratioPpmMin, Math.round(ratio))))
+      const ratio = Math.round((usage.inputTokens / sample.estimatedInputTokens) * 1_000_000)
+      const ratioPpm = Math.min(ratioPpmMax, Math.max(ratioPpmMin, ratio))
+      this.#entry(everyone, model).addRatio(ratioPpm)
+      this.#entry(organizationId, model).addRatio(ratioPpm)
     }
-    if (usage.outputTokens > 0) this.#entry(sample.organizationId, sample.model).add(usage.outputTokens)
+    if (usage.outputTokens > 0) this.#entry(organizationId, model).addOutput(usage.outputTokens)
   }
 
-  promptRatio(model: string): number {
-    const ppm = this.#entries.get(keyOf(everyone, model))?.percentile(0.95)
+  promptRatio(organizationId: string, model: string): number {
+    const own = this.#entries.get(keyOf(organizationId, model))?.ratios.percentile(ratioQuantile)
+    const ppm = own ?? this.#entries.get(keyOf(everyone, model))?.ratios.percentile(ratioQuantile)
     return ppm === null || ppm === undefined ? 1 : ppm / 1_000_000
   }
 
   outputTokens(organizationId: string, model: string): number | null {
-    return this.#entries.get(keyOf(organizationId, model))?.percentile(0.9) ?? null
+    return this.#entries.get(keyOf(organizationId, model))?.outputs.percentile(outputQuantile) ?? null
   }
 
   restore(stats: readonly ModelStats[]): void {
     for (const { organizationId, model, sampleCount, ratioPpm, outputP90 } of stats.toReversed()) {
       if (sampleCount < modelSamplesMin || this.#entries.has(keyOf(organizationId, model))) continue
-      this.#entry(organizationId, model).assume(
-        organizationId === everyone ? ratioPpm : outputP90,
-        sampleCount,
-      )
+      const entry = this.#entry(organizationId, model)
+      entry.count = sampleCount
+      if (ratioPpm > 0) entry.ratios.assume(ratioPpm)
+      if (outputP90 > 0) entry.outputs.assume(outputP90)
     }
   }
 
@@ -88,17 +96,16 @@ class MemoryLearning implements Learning {
       if (changed.length >= modelStatsSaveMax) break
       if (!entry.isChanged) continue
       entry.isChanged = false
-      const value = entry.percentile(entry.organizationId === everyone ? 0.95 : 0.9)
-      if (value === null) continue
+      const ratioPpm = entry.ratios.percentile(ratioQuantile) ?? 0
+      const outputP90 = entry.outputs.percentile(outputQuantile) ?? 0
+      if (ratioPpm === 0 && outputP90 === 0) continue
       const { organizationId, model, count } = entry
-      const isRatio = organizationId === everyone
-      const figures = { ratioPpm: isRatio ? value : 1_000_000, outputP90: isRatio ? 0 : value }
-      changed.push({ organizationId, model, sampleCount: count, ...figures })
+      changed.push({ organizationId, model, sampleCount: count, ratioPpm, outputP90 })
     }
     return changed
   }
 
-  #entry(organizationId: string, model: string): Samples {
+  #entry(organizationId: string, model: string): Entry {
     const key = keyOf(organizationId, model)
     const found = this.#entries.get(key)
     if (found) {
@@ -109,7 +116,7 @@ class MemoryLearning implements Learning {
       }
       return found
     }
-    const created = new Samples(organizationId, model)
+    const created = new Entry(organizationId, model)
     this.#entries.set(key, created)
     if (this.#entries.size > modelStatsMax) {
       const [oldest] = this.#entries.keys()
@@ -123,34 +130,55 @@ function keyOf(organizationId: string, model: string): string {
   return `${organizationId} ${model}`
 }
 
-/** The last samples of one figure; percentiles are sorted only when asked for after enough has changed. */
-class Samples {
+/** What is known of a model from the calls of one organization, or of all. */
+class Entry {
   readonly organizationId: string
   readonly model: string
+  readonly ratios = new Samples()
+  readonly outputs = new Samples()
+  /** Calls seen, those before the start included. */
   count = 0
   isChanged = false
-  readonly #ring: number[] = []
-  #next = 0
-  #assumed: number | null = null
-  #known: { quantile: number; value: number } | null = null
 
   constructor(organizationId: string, model: string) {
     this.organizationId = organizationId
     this.model = model
   }
 
+  addRatio(ratioPpm: number): void {
+    this.ratios.add(ratioPpm)
+    this.#note(this.ratios.count)
+  }
+
+  addOutput(tokens: number): void {
+    this.outputs.add(tokens)
+    this.#note(this.outputs.count)
+  }
+
+  #note(count: number): void {
+    this.count = Math.max(this.count, count)
+    this.isChanged = true
+  }
+}
+
+/** The last samples of one figure; percentiles are sorted only when asked for after enough has changed. */
+class Samples {
+  count = 0
+  readonly #ring: number[] = []
+  #next = 0
+  #assumed: number | null = null
+  #known: { quantile: number; value: number } | null = null
+
   add(value: number): void {
     this.#ring[this.#next] = value
     this.#next = (this.#next + 1) % modelSamplesMax
     this.count += 1
-    this.isChanged = true
     // A sort per call would cost more than it tells: every eighth sample is often enough.
     if (this.count % 8 === 0) this.#known = null
   }
 
-  assume(value: number, count: number): void {
+  assume(value: number): void {
     this.#assumed = value
-    this.count = Math.max(this.count, count)
   }
 
   percentile(quantile: number): number | null {

@@ -132,11 +132,12 @@ export class CallState {
    */
   charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
     const { endpoint } = attempt
+    const { organizationId, keyId } = this.scope.principal
     const metered = meter(reading, {
       demand: this.call.demand,
       endpoint,
       ending,
-      promptRatio: this.#parts.learning.promptRatio(endpoint.model),
+      promptRatio: this.#parts.learning.promptRatio(organizationId, endpoint.model),
     })
     const isForNothing = reading.finishReason === 'error' && this.call.demand.choices === 1
     const price = isForNothing ? freePrice : priceAt(endpoint, metered.usage.inputTokens)
@@ -146,8 +147,8 @@ export class CallState {
     this.#learn(attempt, metered, ending)
     const row: CaptureRow = {
       generationId: this.generationId,
-      organizationId: this.scope.principal.organizationId,
-      keyId: this.scope.principal.keyId,
+      organizationId,
+      keyId,
       batchId: this.scope.batch?.batchId ?? null,
       customId: this.scope.batch?.customId ?? null,
       operation: this.call.operation,

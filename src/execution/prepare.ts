@@ -46,7 +46,7 @@ export function prepare(
   const endpoints = isLimited ? withPrices(call, routed) : routed
   const amounts = new Map<Endpoint, bigint>()
   // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
-  const ratioOf = (endpoint: Endpoint) => parts.learning.promptRatio(endpoint.model)
+  const ratioOf = ({ model }: Endpoint) => parts.learning.promptRatio(principal.organizationId, model)
   for (const endpoint of endpoints)
     amounts.set(endpoint, holdAmountOf(call.demand, endpoint, ratioOf(endpoint)))
   const request = (amount: bigint) =>

@@ -73,8 +73,9 @@ function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): Re
 function estimatorOf(question: BatchQuestion, endpoints: readonly Endpoint[], { learning }: ExecutionParts) {
   // The batch may name the model by a variant or without its author; what was learned has its whole name.
   const model = endpoints[0]?.model ?? question.model
-  const ratio = learning.promptRatio(model)
-  const learned = learning.outputTokens(question.principal.organizationId, model)
+  const { organizationId } = question.principal
+  const ratio = learning.promptRatio(organizationId, model)
+  const learned = learning.outputTokens(organizationId, model)
   const expected = learned ?? expectedOutputTokens
   return (demand: Demand | null) => {
     if (demand === null) return { estimate: 0n, worstCase: 0n }
