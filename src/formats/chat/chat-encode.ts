@@ -56,12 +56,19 @@ function drop(edits: Edits, name: string, shown = name): void {
   edits.dropped.push(shown)
 }
 
-/** One of two spellings, the newer winning where both were sent. */
+/**
+ * One of two spellings, the newer winning where both were sent. A server that takes both may heed the older: then both
+ * say what was held for.
+ */
 function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirks, edits: Edits): void {
-  if (maxTokensField === 'as_sent') return
   const newer = hasMember(document, 'max_completion_tokens')
-  if (!newer && !hasMember(document, 'max_tokens')) return
+  const older = hasMember(document, 'max_tokens')
+  if (!newer && !older) return
   const value = memberBytes(document, newer ? 'max_completion_tokens' : 'max_tokens')
+  if (maxTokensField === 'as_sent') {
+    if (newer && older && value !== null) edits.set['max_tokens'] = value
+    return
+  }
   edits.remove.push('max_tokens', 'max_completion_tokens')
   if (value !== null) edits.set[maxTokensField] = value
 }

@@ -276,6 +276,10 @@ describe('encoding for an upstream', () => {
     expect(encode({ max_tokens: 5 }, { maxTokensField: 'max_completion_tokens' }).wire).toMatchObject({
       max_completion_tokens: 5,
     })
+    const asSent = { maxTokensField: 'as_sent' } as const
+    expect(encode({ max_tokens: 5 }, asSent).wire).toMatchObject({ max_tokens: 5 })
+    const equal = encode({ max_tokens: 100_000, max_completion_tokens: 1 }, asSent).wire
+    expect(equal).toMatchObject({ max_tokens: 1, max_completion_tokens: 1 })
     const both = encode({ max_tokens: 5, max_completion_tokens: 6 }).wire
     expect(both['max_tokens']).toBe(6)
     expect(both).not.toHaveProperty('max_completion_tokens')
