@@ -108,6 +108,8 @@ class EventStream {
   #writer: ReadableStreamDirectController | null = null
   /** The caller does not read, and what was written last still lies here. */
   #isStalled = false
+  /** The longest time the caller took nothing. */
+  #stalledMs = 0
   #isOver = false
   readonly #finish: () => void
   readonly #watch: StreamHandle
@@ -148,7 +150,7 @@ class EventStream {
     } catch (error) {
       // A caller who left makes the upstream's read fail too; that is a hang-up, which is paid for, not a failure.
       if (this.#input.state.scope.signal.aborted) await this.#leave('caller')
-      else this.#fail(streamFailure(error))
+      else await this.#fail(streamFailure(error), { isBroken: true })
     }
   }
 
@@ -187,7 +189,7 @@ class EventStream {
       } else await this.#showInParts(rewriter, value)
     }
     if (this.#isOver) return
-    if (rewriter.failure) this.#fail(rewriter.failure)
+    if (rewriter.failure) await this.#fail(rewriter.failure, { isBroken: opened.isEnded })
     else if (this.#answered) this.#end(await chargedEnding(this.#answered, this.#input))
   }
 
@@ -205,13 +207,19 @@ class EventStream {
     }
   }
 
-  /** The provider broke off: the caller is told inside the stream and pays nothing for a broken answer. */
-  #fail(error: GatewayError): void {
+  /**
+   * The provider broke off: the caller is told inside the stream and pays nothing for a broken answer. Unless the caller
+   * took nothing for so long that the provider will have given up: whoever could break streams that way had them for
+   * nothing, and providers looked as if they failed.
+   */
+  async #fail(error: GatewayError, { isBroken }: { isBroken: boolean }): Promise<void> {
     if (this.#isOver) return
     const { state, plan, parts } = this.#input
     state.scope.facts.errorType = error.type
-    plan.settlement.release()
     const answered = this.#answered
+    if (answered && isBroken && this.#stalledMs >= parts.streamWatch.keepAliveMs)
+      return this.#leave('stall', answered.value.rewriter.encodeError(error))
+    plan.settlement.release()
     if (answered) {
       answered.attempt.errorType = error.type
       answered.value.response.body.cancel()
@@ -226,8 +234,8 @@ class EventStream {
     this.#end(errorFrame(answered?.value.rewriter ?? null, error, state))
   }
 
-  /** The caller has left, or time is up: the upstream is closed and what was streamed is paid for. */
-  async #leave(why: 'caller' | 'deadline'): Promise<void> {
+  /** The caller has left or kept the provider waiting, or time is up: the upstream is closed and what was streamed is paid for. */
+  async #leave(why: 'caller' | 'stall' | 'deadline', last: Uint8Array | null = null): Promise<void> {
     if (this.#isOver) return
     const { state, plan, parts } = this.#input
     const answered = this.#answered
@@ -251,6 +259,8 @@ class EventStream {
         error: String(error),
       })
     }
+    if (last !== null) void this.#show(last)
+    if (why === 'stall') this.#writer?.close()
     if (why === 'deadline') this.#writer?.close(new Error('deadline'))
     this.#close()
   }
@@ -269,7 +279,9 @@ class EventStream {
 
   async #whenRead(written: Promise<unknown>): Promise<void> {
     this.#isStalled = true
+    const sinceMs = performance.now()
     await written
+    this.#stalledMs = Math.max(this.#stalledMs, performance.now() - sinceMs)
     this.#isStalled = false
   }
 
