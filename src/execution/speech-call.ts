@@ -20,6 +20,9 @@ interface OpenedSpeech {
   first: Uint8Array
   /** What is shown last, once the money is durable; null while the upstream still speaks. */
   tail: Uint8Array | null
+  /** When something was given to the caller last, and the longest it then took nothing more. */
+  givenAtMs: number | null
+  stalledMs: number
 }
 
 /** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
@@ -72,13 +75,15 @@ function withoutDeadline(error: unknown): unknown {
 
 /** Reads until there is audio to show, so that errors before the first byte stay JSON. */
 async function readFirst(response: UpstreamResponse, stream: SpeechStream): Promise<OpenedSpeech> {
+  const nothing = new Uint8Array(0)
+  const opened = { response, stream, first: nothing, tail: null, givenAtMs: null, stalledMs: 0 }
   try {
     for (;;) {
       const { done, value } = await response.body.read()
       // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
-      if (done) return { response, stream, first: new Uint8Array(0), tail: stream.end() }
+      if (done) return { ...opened, tail: stream.end() }
       const first = stream.push(value)
-      if (first !== null && first.byteLength > 0) return { response, stream, first, tail: null }
+      if (first !== null && first.byteLength > 0) return { ...opened, first }
     }
   } catch (error) {
     response.body.cancel()
@@ -115,7 +120,7 @@ function speechBody(
     finish()
   }
   const onAbort = () => void leave('caller')
-  const leave = async (why: 'caller' | 'deadline') => {
+  const leave = async (why: 'caller' | 'stall' | 'deadline') => {
     if (isOver) return
     over()
     opened.response.body.cancel()
@@ -149,9 +154,10 @@ function speechBody(
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           work.state.scope.facts.errorType = toGatewayError(error).type
-          work.plan.settlement.release()
-          opened.response.body.cancel()
-          over()
+          // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
+          if (opened.stalledMs >= work.parts.streamWatch.keepAliveMs) await leave('stall')
+          else over()
+          giveUp(opened, work)
           controller.error(error)
         }
       },
@@ -162,7 +168,21 @@ function speechBody(
   return { body, ended }
 }
 
+/** The provider is closed and, unless it was settled before, nothing is charged. */
+function giveUp({ response }: OpenedSpeech, { plan }: SpeechWork): void {
+  plan.settlement.release()
+  response.body.cancel()
+}
+
+/** What comes next; null at the end. It is asked for when the caller has taken what came before. */
 async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
+  opened.stalledMs = Math.max(opened.stalledMs, performance.now() - (opened.givenAtMs ?? Infinity))
+  const bytes = await readBytes(opened)
+  opened.givenAtMs = performance.now()
+  return bytes
+}
+
+async function readBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
   if (opened.first.byteLength > 0) {
     const { first } = opened
     // The server writes a small first piece together with the headers, and each header alone with a large one.

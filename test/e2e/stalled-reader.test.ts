@@ -7,14 +7,17 @@ import { at, customProvider, startTestGateway, until } from '../support/gateway.
 
 const frame = (choice: object) =>
   `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`
-const piece = frame({ delta: { content: 'word '.repeat(50) } }).repeat(200)
+const words = frame({ delta: { content: 'word '.repeat(50) } }).repeat(200)
 const chunked = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 const givesUpMs = 700
 
 function answer(socket: Socket): void {
   socket.on('error', () => undefined)
-  socket.once('data', () => {
-    socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+  socket.once('data', (request) => {
+    const isSpeech = request.includes('/audio/speech')
+    const type = isSpeech ? 'audio/pcm' : 'text/event-stream'
+    const piece = isSpeech ? '\0'.repeat(50_000) : words
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`)
     const write = (): void => {
       while (!socket.destroyed) {
         if (socket.write(chunked(piece))) continue
@@ -37,6 +40,7 @@ const gateway = await startTestGateway({
   providers: () => [
     customProvider(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, [
       { id: 'acme/chat', modality: 'language', prices: { input_per_million: '1', output_per_million: '2' } },
+      { id: 'acme/voice', modality: 'speech', prices: { characters_per_million: '15' } },
     ]),
   ],
 })
@@ -45,39 +49,56 @@ afterAll(async () => {
   upstream.close()
 })
 
-test('a caller who reads no more until the provider gives up pays for what was streamed', async () => {
-  const { hostname, port } = new URL(await gateway.listen())
-  const body = JSON.stringify({
-    model: 'acme/chat',
-    stream: true,
-    messages: [{ role: 'user', content: 'hi' }],
-  })
+/** Reads some of an answer, nothing for a while, and then the rest until it breaks; the answer's head. */
+async function stallIn(path: string, request: object): Promise<string> {
+  const { hostname, port } = new URL(gateway.listen())
+  const body = JSON.stringify(request)
   const caller = connect(Number(port), hostname)
   caller.write(
-    `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n` +
+    `POST /v1${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   )
-  let text = ''
+  let head = ''
+  let end = ''
+  let length = 0
+  let isClosed = false
+  caller.on('error', () => undefined)
+  caller.on('close', () => (isClosed = true))
   caller.on('data', (bytes) => {
-    text += bytes.toString()
+    length += bytes.length
+    if (head.length < 4_000) head += bytes.toString('latin1')
+    end = (end + bytes.toString('latin1')).slice(-10_000)
   })
   await until(
-    async () => text.length,
-    (length) => length > 1_000_000,
+    async () => length,
+    (received) => received > 1_000_000,
   )
   caller.pause()
   await Bun.sleep(givesUpMs * 3)
   caller.resume()
   await until(
-    async () => text.slice(-200_000),
-    (end) => end.includes('"error"'),
+    async () => isClosed || end.includes('"error"'),
+    (isOver) => isOver,
   )
   caller.destroy()
-  const id = /x-generation-id: (\S+)/i.exec(text)?.[1] ?? ''
-  const { json } = await until(
-    () => gateway.get(`/generation?id=${id}`),
-    ({ status }) => status === 200,
-  )
-  expect(at(json, 'data.cancelled')).toBe(true)
-  expect(at(json, 'data.total_cost')).toBeGreaterThan(0)
-}, 30_000)
+  return head
+}
+
+const messages = [{ role: 'user', content: 'hi' }]
+
+test.each([
+  ['/chat/completions', { model: 'acme/chat', stream: true, messages }],
+  ['/audio/speech', { model: 'acme/voice', voice: 'alloy', input: 'hello there', response_format: 'pcm' }],
+])(
+  'a caller of %s who reads no more until the provider gives up pays for what was streamed',
+  async (path, request) => {
+    const id = /x-generation-id: (\S+)/i.exec(await stallIn(path, request))?.[1] ?? ''
+    const { json } = await until(
+      () => gateway.get(`/generation?id=${id}`),
+      ({ status }) => status === 200,
+    )
+    expect(at(json, 'data.cancelled')).toBe(true)
+    expect(at(json, 'data.total_cost')).toBeGreaterThan(0)
+  },
+  60_000,
+)
