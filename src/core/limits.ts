@@ -247,6 +247,11 @@ export const zstdCompressionLevel = 3
 export const audioRequestBytesMax = 1_350_000_000
 /** One item of a batch: it is held, decoded and parsed whole, so this bounds what one upload can hold; a larger one becomes that item's own error. */
 export const batchItemBytesMax = 32_000_000
+/**
+ * Of such an item, everything but its longer texts: millions of small values would stall everybody while they are looked
+ * through. A request that fills a context of a million tokens has less.
+ */
+export const batchItemValuesBytesMax = 4_000_000
 /** Bytes of a batch body that are scanned in one go before others get their turn on the event loop. */
 export const ingestSliceBytes = 262_144
 /** Segments of one upload on their way to the disk at once: hides the time of an fsync. */

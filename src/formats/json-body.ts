@@ -14,7 +14,8 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
     throw new GatewayError('invalid_request', 'The request body is empty. Send one JSON object.', {
       param: 'body',
     })
-  if (bytes.byteLength > bodyValuesBytesMax) requireFewValues(toBuffer(bytes))
+  if (!hasFewValues(toBuffer(bytes), { textBytesMin: heldTextBytesMin, bytesMax: bodyValuesBytesMax }))
+    throw tooManyValues()
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (!isNestedWithin(json, jsonDepthMax)) throw tooDeep()
@@ -28,18 +29,26 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   }
 }
 
-/** Goes from text to text and stops at the bound, so that a refusal costs nothing however large the body is. */
-function requireFewValues(buffer: Buffer): void {
+/**
+ * Whether a JSON text is at most `bytesMax` bytes besides its texts of `textBytesMin` and more. Goes from text to text and
+ * stops at the bound, so that a refusal costs nothing however large the body is.
+ */
+export function hasFewValues(
+  buffer: Buffer,
+  { textBytesMin, bytesMax }: { textBytesMin: number; bytesMax: number },
+): boolean {
+  if (buffer.length <= bytesMax) return true
   let valuesBytes = 0
   for (let position = 0; position < buffer.length;) {
     const found = buffer.indexOf(quote, position)
     const start = found < 0 ? buffer.length : found
     const end = found < 0 ? start : skipString(buffer, start)
     const textBytes = end - start
-    valuesBytes += start - position + (textBytes < heldTextBytesMin ? textBytes : 0)
-    if (valuesBytes > bodyValuesBytesMax) throw tooManyValues()
+    valuesBytes += start - position + (textBytes < textBytesMin ? textBytes : 0)
+    if (valuesBytes > bytesMax) return false
     position = end
   }
+  return true
 }
 
 function tooDeep(): GatewayError {

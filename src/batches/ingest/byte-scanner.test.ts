@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
-import { batchItemBytesMax, jsonDepthMax } from '../../core/limits.ts'
+import {
+  batchItemBytesMax,
+  batchItemValuesBytesMax,
+  ingestSliceBytes,
+  jsonDepthMax,
+} from '../../core/limits.ts'
 import { ByteScanner } from './byte-scanner.ts'
 
 interface Seen {
@@ -171,4 +176,18 @@ test('an item larger than the bound is reported once and its end still found', (
   const seen = scan(chunks())
   expect(seen.oversized).toEqual([0])
   expect(seen.items).toEqual([{ custom_id: 'b', body: {} }])
+})
+
+test('an item of millions of small values is one that is too large, and one of long texts is not', () => {
+  const itemOf = (list: string) => `{"custom_id":"a","body":{"x":[${list}]}}`
+  const texts = `"${'x'.repeat(batchItemValuesBytesMax)}","${'y"'.repeat(200).replaceAll('"', '\\"')}"`
+  const values = '{},'.repeat(batchItemValuesBytesMax / 3)
+  const bytes = Buffer.from(`{"requests":[${itemOf(texts)},${itemOf(`${values}0`)},${itemOf('')}]}`)
+  function* chunks(): Generator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += ingestSliceBytes)
+      yield bytes.subarray(at, at + ingestSliceBytes)
+  }
+  const seen = scan(chunks())
+  expect(seen.oversized).toEqual([1])
+  expect(seen.items).toHaveLength(2)
 })

@@ -1,9 +1,20 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { batchItemBytesMax, jsonDepthMax, jsonMembersMax, memberParseBytesMax } from '../../core/limits.ts'
+import {
+  batchItemBytesMax,
+  batchItemValuesBytesMax,
+  jsonDepthMax,
+  jsonMembersMax,
+  leanTextBytesMin,
+  memberParseBytesMax,
+} from '../../core/limits.ts'
+import { hasFewValues } from '../../formats/json-body.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
 import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'
+
+/** Of one item; its longer texts are only copied. */
+const itemBounds = { textBytesMin: leanTextBytesMin, bytesMax: batchItemValuesBytesMax }
 
 /**
  * What the scanner finds, in the order of the body. Bytes are lent: they are overwritten after the call returns, so
@@ -16,7 +27,7 @@ export interface ScannerHandler {
   requestsBegin(): void
   /** One item of `requests`, from its first byte to its last; `walked` is null when it is not proven to be valid JSON. */
   item(index: number, value: Buffer, walked: WalkedItem | null): void
-  /** An item larger than `batchItemBytesMax`; its beginning is all there is. */
+  /** An item larger than `batchItemBytesMax`, or with more than `batchItemValuesBytesMax` of values; its beginning is all that counts. */
   oversizedItem(index: number, head: Buffer): void
 }
 
@@ -334,7 +345,8 @@ export class ByteScanner {
     this.#state = 'item_comma_or_end'
     const index = this.#items++
     if (value === null) return
-    if (value.length > batchItemBytesMax) this.#handler.oversizedItem(index, value)
+    if (value.length > batchItemBytesMax || !hasFewValues(value, itemBounds))
+      this.#handler.oversizedItem(index, value)
     else this.#handler.item(index, value, this.#itemWalk.walk(value, 0, value.length))
   }
 

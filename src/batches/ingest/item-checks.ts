@@ -24,10 +24,15 @@ export class ItemChecks {
    */
   check(index: number, bytes: Buffer, walked: WalkedItem | null): Place {
     const { custom_id: customId, body, model, stream } = walked ?? {}
-    if (!customId || !body || bytes[body.start] !== openObject || !isPlainId(bytes, customId))
-      return this.#checkParsed(index, bytes)
+    if (!customId || !body || bytes[body.start] !== openObject) return this.#checkParsed(index, bytes)
+    const isPlain = isPlainId(bytes, customId)
+    const id = isPlain ? null : checkCustomIdShape(`requests[${index}]`, valueAt(bytes, customId))
     if (model ?? stream)
       this.#checkBody(index, { model: valueAt(bytes, model), stream: valueAt(bytes, stream) })
+    if (id !== null) {
+      this.#checkCustomId(index, id)
+      return body
+    }
     if (!this.#ids.addAscii(bytes, customId.start + 1, customId.end - 1))
       throw duplicate(index, bytes.toString('latin1', customId.start + 1, customId.end - 1))
     return body
