@@ -4,6 +4,7 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { gatheredResponseBytes, rewrittenBytesMax } from '../core/limits.ts'
 import type { Answered } from './attempts.ts'
 import type { CallState } from './call-state.ts'
+import { CallerRest } from './caller-rest.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import { endAtTerminator, isWhole, type OpenedStream } from './opened-stream.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -108,8 +109,7 @@ class EventStream {
   #writer: ReadableStreamDirectController | null = null
   /** The caller does not read, and what was written last still lies here. */
   #isStalled = false
-  /** The longest time the caller took nothing. */
-  #stalledMs = 0
+  readonly #rest: CallerRest
   #isOver = false
   readonly #finish: () => void
   readonly #watch: StreamHandle
@@ -117,6 +117,7 @@ class EventStream {
   constructor(input: EventStreamInput, answered: Answered<OpenedStream> | null) {
     this.#input = input
     this.#answered = answered
+    this.#rest = new CallerRest(input.parts.streamWatch.keepAliveMs)
     if (answered) this.#noteFirst(answered)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
@@ -208,16 +209,15 @@ class EventStream {
   }
 
   /**
-   * The provider broke off: the caller is told inside the stream and pays nothing for a broken answer. Unless the caller
-   * took nothing for so long that the provider will have given up: whoever could break streams that way had them for
-   * nothing, and providers looked as if they failed.
+   * The provider broke off: the caller is told inside the stream and pays nothing for a broken answer, unless it broke
+   * because the caller took nothing.
    */
   async #fail(error: GatewayError, { isBroken }: { isBroken: boolean }): Promise<void> {
     if (this.#isOver) return
     const { state, plan, parts } = this.#input
     state.scope.facts.errorType = error.type
     const answered = this.#answered
-    if (answered && isBroken && this.#stalledMs >= parts.streamWatch.keepAliveMs)
+    if (answered && isBroken && this.#rest.wasJustLong)
       return this.#leave('stall', answered.value.rewriter.encodeError(error))
     plan.settlement.release()
     if (answered) {
@@ -279,9 +279,9 @@ class EventStream {
 
   async #whenRead(written: Promise<unknown>): Promise<void> {
     this.#isStalled = true
-    const sinceMs = performance.now()
+    this.#rest.begin()
     await written
-    this.#stalledMs = Math.max(this.#stalledMs, performance.now() - sinceMs)
+    this.#rest.end()
     this.#isStalled = false
   }
 

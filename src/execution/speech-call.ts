@@ -9,6 +9,7 @@ import { corkedPieceBytes } from '../core/limits.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
+import { CallerRest } from './caller-rest.ts'
 import { CallState, type CallEnding } from './call-state.ts'
 import type { ExecutionParts } from './parts.ts'
 import { prepare, type Plan } from './prepare.ts'
@@ -20,9 +21,7 @@ interface OpenedSpeech {
   first: Uint8Array
   /** What is shown last, once the money is durable; null while the upstream still speaks. */
   tail: Uint8Array | null
-  /** When something was given to the caller last, and the longest it then took nothing more. */
-  givenAtMs: number | null
-  stalledMs: number
+  rest: CallerRest
 }
 
 /** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
@@ -47,7 +46,9 @@ export async function executeSpeech(
           )
         state.dropped.push(...adapter.dropped(call, endpoint))
         const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
-        const opened = await readFirst(response, createSpeechStream(call, adapter.output(call, endpoint)))
+        const speech = createSpeechStream(call, adapter.output(call, endpoint))
+        const rest = new CallerRest(parts.streamWatch.keepAliveMs)
+        const opened = await readFirst(response, speech, rest)
         attempt.firstTokenMs = state.elapsedMs()
         return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
       },
@@ -74,9 +75,12 @@ function withoutDeadline(error: unknown): unknown {
 }
 
 /** Reads until there is audio to show, so that errors before the first byte stay JSON. */
-async function readFirst(response: UpstreamResponse, stream: SpeechStream): Promise<OpenedSpeech> {
-  const nothing = new Uint8Array(0)
-  const opened = { response, stream, first: nothing, tail: null, givenAtMs: null, stalledMs: 0 }
+async function readFirst(
+  response: UpstreamResponse,
+  stream: SpeechStream,
+  rest: CallerRest,
+): Promise<OpenedSpeech> {
+  const opened = { response, stream, first: new Uint8Array(0), tail: null, rest }
   try {
     for (;;) {
       const { done, value } = await response.body.read()
@@ -155,7 +159,7 @@ function speechBody(
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           work.state.scope.facts.errorType = toGatewayError(error).type
           // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
-          if (opened.stalledMs >= work.parts.streamWatch.keepAliveMs) await leave('stall')
+          if (opened.rest.wasJustLong) await leave('stall')
           else over()
           giveUp(opened, work)
           controller.error(error)
@@ -176,9 +180,9 @@ function giveUp({ response }: OpenedSpeech, { plan }: SpeechWork): void {
 
 /** What comes next; null at the end. It is asked for when the caller has taken what came before. */
 async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
-  opened.stalledMs = Math.max(opened.stalledMs, performance.now() - (opened.givenAtMs ?? Infinity))
+  opened.rest.end()
   const bytes = await readBytes(opened)
-  opened.givenAtMs = performance.now()
+  opened.rest.begin()
   return bytes
 }
 
