@@ -1,6 +1,6 @@
 import { createCommandContext } from './cli/command-context.ts'
 import type { CommandContext } from './cli/context.ts'
-import { flushOutput } from './cli/process.ts'
+import { flushOutput, outliveReaders } from './cli/process.ts'
 import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { outputWaitMs } from './core/limits.ts'
@@ -26,6 +26,8 @@ function commandContext(): CommandContext {
 }
 
 const argv = Bun.argv.slice(2)
+const lost = outliveReaders()
 const code = await runCommand(argv, commandContext())
-await flushOutput(argv[0] === 'serve' ? outputWaitMs : null)
-process.exit(code)
+await flushOutput(argv[0] === 'serve' ? outputWaitMs : null, lost)
+// A new key's secret that went nowhere is no success.
+process.exit(code === 0 && lost.size > 0 && argv[0] !== 'serve' ? 1 : code)

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
-import { askPerson, outliveReaders, untilSignal } from './process.ts'
+import { askPerson, untilSignal } from './process.ts'
 import { checkProviders } from './provider-checks.ts'
 import { serveUntilSignal, type ServedGateway } from './serve-loop.ts'
 
@@ -19,7 +19,6 @@ export interface ProcessParts<Config extends CliConfig> {
 export function createCommandContext<
   Config extends CliConfig & { readonly providers: readonly ProviderSettings[] },
 >(parts: ProcessParts<Config>): CommandContext {
-  outliveReaders()
   const { env } = parts
   const loaded = new WeakMap<CliConfig, Config>()
   const full = (config: CliConfig): Config => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A process that writes much and ends at once, as `models --json` does. */
@@ -51,4 +52,42 @@ test('a command whose reader has gone ends without a complaint', () => {
   ])
   expect(pipeline.stdout.toString()).toBe('x\n')
   expect(pipeline.stderr.toString()).toBe('code 7\n')
+})
+
+test.if(existsSync('/dev/full'))(
+  'a disk that is full below the output ends no process and holds none up',
+  () => {
+    const writer = `
+    import { flushOutput, outliveReaders } from ${JSON.stringify(join(import.meta.dir, 'process.ts'))}
+    const lost = outliveReaders()
+    for (let line = 0; line < 3; line++) {
+      process.stdout.write('x\\n')
+      await Bun.sleep(5)
+    }
+    await flushOutput(null, lost)
+    process.exit(lost.has(process.stdout) ? 7 : 0)
+  `
+    const command = [
+      'sh',
+      '-c',
+      'timeout -s KILL 8 "$0" -e "$1" > /dev/full; echo "code $?" >&2',
+      process.execPath,
+      writer,
+    ]
+    const run = Bun.spawnSync(command, { timeout: 10_000, killSignal: 'SIGKILL' })
+    expect(run.stderr.toString()).toBe('code 7\n')
+  },
+)
+
+test.if(existsSync('/dev/full'))('a command whose output is lost has failed, and ends', () => {
+  const main = join(import.meta.dir, '../main.ts')
+  const command = [
+    'sh',
+    '-c',
+    'timeout -s KILL 8 "$0" "$1" --help > /dev/full; echo "code $?" >&2',
+    process.execPath,
+    main,
+  ]
+  const run = Bun.spawnSync(command, { timeout: 10_000, killSignal: 'SIGKILL' })
+  expect(run.stderr.toString()).toBe('code 1\n')
 })

@@ -23,27 +23,37 @@ export async function askPerson(question: string): Promise<string> {
   return ''
 }
 
+type Output = NodeJS.WriteStream
+
 /**
- * A reader that has gone (`headrace credits | head -1`) is nobody's failure: what is written from then on is lost, and a
- * gateway goes on.
+ * A reader that has gone (`headrace credits | head -1`) is nobody's failure, and a full disk below the log must not end a
+ * gateway: what cannot be written is lost. The set is filled with the outputs that lost something to anything but a reader
+ * who left.
  */
-export function outliveReaders(): void {
+export function outliveReaders(): ReadonlySet<Output> {
+  const lost = new Set<Output>()
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
+      if (error.code !== 'EPIPE') lost.add(stream)
     })
   }
+  return lost
 }
 
 /**
  * Resolves when everything written has left this process; nothing can be written after it. Writing to a pipe does not wait, and ending the process before
  * would cut a long list after the pipe's first 64 kB. A reader that has gone is not waited for, and one that is stuck no
- * longer than `waitMs` where it is given: a list may stand in a pager for hours, but a gateway was asked to stop.
+ * longer than `waitMs` where it is given: a list may stand in a pager for hours, but a gateway was asked to stop. Nor is
+ * an output in `lost`: a full disk tells its end to nobody.
  */
-export async function flushOutput(waitMs: number | null = null): Promise<void> {
+export async function flushOutput(
+  waitMs: number | null = null,
+  lost: ReadonlySet<Output> = new Set(),
+): Promise<void> {
   const timeout = Promise.withResolvers<void>()
   if (waitMs !== null) setTimeout(timeout.resolve, waitMs).unref()
   for (const stream of [process.stdout, process.stderr]) {
+    if (lost.has(stream)) continue
     const written = new Promise<void>((resolve) => {
       stream.once('error', () => resolve())
       // The callback of an empty write comes too early here; the one of `end` does not.
