@@ -27,7 +27,7 @@ test('a gateway that is not there is one line with the next command', async () =
   const client = createClient('http://127.0.0.1:1/v1')
   await expect(client.json('/models')).rejects.toMatchObject({
     message:
-      'No gateway is listening at http://127.0.0.1:1/v1. Start one with "npm start", or set HEADRACE_URL.',
+      'No gateway is listening at http://127.0.0.1:1/v1. Start one with "npx headrace serve", or set HEADRACE_URL.',
     isPassing: true,
   })
 })

@@ -164,7 +164,7 @@ function unreachable(baseUrl: string, code: string): CommandFailure {
   if (code === 'ECONNRESET' || code === 'EPIPE')
     return new CommandFailure(`The connection to ${baseUrl} broke off.`, { isPassing: true })
   return new CommandFailure(
-    `No gateway is listening at ${baseUrl}. Start one with "npm start", or set HEADRACE_URL.`,
+    `No gateway is listening at ${baseUrl}. Start one with "npx headrace serve", or set HEADRACE_URL.`,
     { isPassing: true },
   )
 }

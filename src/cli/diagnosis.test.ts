@@ -41,5 +41,5 @@ test('a data folder that is a file, and one that is not there, have each their o
   expect(taken).toContain('next: move that file away, or set HEADRACE_DATA to a folder of yours')
   const missing = await findingsOf(join(folder, 'missing'))
   expect(missing).toContain('does not exist')
-  expect(missing).toContain('next: npm start makes it')
+  expect(missing).toContain('next: npx headrace serve makes it')
 })

@@ -65,7 +65,8 @@ async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> 
 async function folderProblem(path: string): Promise<Pick<Finding, 'message' | 'next'> | null> {
   const another = 'or set HEADRACE_DATA to a folder of yours'
   const facts = await stat(path).catch(() => null)
-  if (facts === null) return { message: `${path} does not exist`, next: `npm start makes it; ${another}` }
+  if (facts === null)
+    return { message: `${path} does not exist`, next: `npx headrace serve makes it; ${another}` }
   if (!facts.isDirectory())
     return { message: `${path} is no folder`, next: `move that file away, ${another}` }
   try {
@@ -135,7 +136,7 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
     yield wrong('problem', {
       subject: 'batches',
       message,
-      next: 'does a gateway run whose role is all or worker? npm start',
+      next: 'does a gateway run whose role is all or worker? npx headrace serve',
     })
   }
   const late = facts.overdueDeletions
@@ -144,7 +145,7 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
     yield wrong('warning', {
       subject: 'payloads',
       message,
-      next: 'a running gateway deletes them: npm start',
+      next: 'a running gateway deletes them: npx headrace serve',
     })
   }
   if (!storage.blobs) return
@@ -155,7 +156,7 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
     yield wrong('warning', {
       subject: 'payloads',
       message,
-      next: 'a running gateway removes them: npm start',
+      next: 'a running gateway removes them: npx headrace serve',
     })
   }
 }
@@ -199,6 +200,10 @@ async function* checkGateway(context: CommandContext, config: CliConfig): AsyncG
     }
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    yield wrong('warning', { subject, message: `none is listening at ${baseUrl}`, next: 'npm start' })
+    yield wrong('warning', {
+      subject,
+      message: `none is listening at ${baseUrl}`,
+      next: 'npx headrace serve',
+    })
   }
 }

@@ -16,7 +16,7 @@ export async function openLocalStorage(
   const path = config.databaseUrl.startsWith('sqlite:') ? config.databaseUrl.slice('sqlite:'.length) : null
   if (path !== null && !existsSync(path)) {
     throw new CommandFailure(
-      `There is no gateway's data in ${config.dataFolder}. Start one here with "npm start", or set HEADRACE_DATA to its folder.`,
+      `There is no gateway's data in ${config.dataFolder}. Start one here with "npx headrace serve", or set HEADRACE_DATA to its folder.`,
     )
   }
   try {
@@ -46,5 +46,5 @@ export async function findOrganization(storage: CliStorage, named?: string): Pro
   const found = await (named === undefined ? organizations.loadFirst() : organizations.load(named))
   if (found) return found
   if (named !== undefined) throw new CommandFailure(`There is no organization "${named}".`)
-  throw new CommandFailure('There is no organization yet. The first start makes one: npm start')
+  throw new CommandFailure('There is no organization yet. The first start makes one: npx headrace serve')
 }

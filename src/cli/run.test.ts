@@ -123,7 +123,7 @@ test('a command that needs the gateway says how to start it when nothing listens
   for (const args of [['try'], ['models']]) {
     const context = recordingContext()
     expect(await runCommand(args, context)).toBe(1)
-    expect(context.errors()).toContain('npm start')
+    expect(context.errors()).toContain('npx headrace serve')
     expect(context.errors().trim().split('\n')).toHaveLength(1)
   }
 })

@@ -94,7 +94,7 @@ test('the keys of a first start are shown although its port is taken', async () 
   expect(code).toBe(1)
   expect(context.output()).toContain('inference key   sk-inference')
   expect(context.output()).toContain('management key  sk-management')
-  expect(context.errors()).toContain('HEADRACE_PORT=8788 npm start')
+  expect(context.errors()).toContain('HEADRACE_PORT=8788 npx headrace serve')
 })
 
 test('a signal during the start ends it, whatever it waits for', async () => {

@@ -126,10 +126,10 @@ export function explainFailure(
   if (propertyOf(error, 'syscall') === 'listen' || code === 'EADDRINUSE')
     return explainListening(code, config)
   if (code !== null && folderCodes.has(code)) {
-    return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npm start`
+    return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npx headrace serve`
   }
   if (code === 'ENOSPC' || code === 'SQLITE_FULL')
-    return `the disk of ${config.dataFolder} is full. Free some space and start again: npm start`
+    return `the disk of ${config.dataFolder} is full. Free some space and start again: npx headrace serve`
   if (error instanceof Error && error.name === 'SchemaMismatch') return message
   if (error instanceof Error && error.name === 'GatewayError') {
     // Anything else says itself what to mend, such as two bootstrap keys that are one.
@@ -167,9 +167,9 @@ const folderCodes: ReadonlySet<string> = new Set([
 
 function explainListening(code: string | null, { host, port }: ServeParts['config']): string {
   if (code === 'EADDRINUSE')
-    return `port ${port} on ${host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${port + 1} npm start`
+    return `port ${port} on ${host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${port + 1} npx headrace serve`
   if (code === 'EACCES')
-    return `port ${port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npm start`
+    return `port ${port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npx headrace serve`
   return `there is no address ${host} on this machine. Use HEADRACE_HOST=127.0.0.1, or 0.0.0.0 for all addresses`
 }
 
