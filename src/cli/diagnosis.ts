@@ -5,6 +5,7 @@ import { baseUrlOf, createClient, readJson, refusal } from './client.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
 import { openLocalStorage } from './local-storage.ts'
+import { explainFailure } from './serve-loop.ts'
 import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
 
 /** One thing that was looked at. */
@@ -26,7 +27,7 @@ export async function* diagnose(context: CommandContext): AsyncGenerator<Finding
   const config = yield* checkConfig(context)
   if (config === null) return
   yield* checkFolder(config)
-  yield* checkStorage(context)
+  yield* checkStorage(context, config)
   yield* checkProviders(context, config)
   yield* checkGateway(context, config)
 }
@@ -77,7 +78,7 @@ async function folderProblem(path: string): Promise<Pick<Finding, 'message' | 'n
   }
 }
 
-async function* checkStorage(context: CommandContext): AsyncGenerator<Finding> {
+async function* checkStorage(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {
   let storage: CliStorage
   try {
     storage = await openLocalStorage(context, { isDoctor: true })
@@ -92,6 +93,11 @@ async function* checkStorage(context: CommandContext): AsyncGenerator<Finding> {
     yield clockFinding(facts)
     yield* moneyFindings(storage, facts)
     yield* batchFindings(storage, facts)
+  } catch (error) {
+    // A part of the database that is damaged is met only when it is read.
+    const message = explainFailure(error, config, { isDoctor: true })
+    if (message === null) throw error
+    yield wrong('problem', { subject: 'storage', message, next: null })
   } finally {
     await storage.close()
   }

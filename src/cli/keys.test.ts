@@ -12,6 +12,7 @@ import { checkInvariants } from '../billing/invariants.ts'
 import { createLedger } from '../billing/ledger-repository.ts'
 import { systemClock } from '../core/clock.ts'
 import { cliKeysMax } from '../core/limits.ts'
+import { StorageFailure, storageUnavailable } from '../storage/database.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { runCommand } from './run.ts'
 
@@ -318,5 +319,17 @@ eachDatabase((name, _, { openFresh }) => {
     expect(code).toBe(1)
     expect(output).toContain('postings sum to zero: lost')
     expect(output).toContain('1 captures were not accepted')
+  })
+
+  test(`on ${name}, doctor goes on past a part of the database that cannot be read`, async () => {
+    const { run, storage } = await firstStart(null)
+    const failure = storageUnavailable(new StorageFailure('page 20 is damaged'))
+    const damaged = { ...storage, checkInvariants: () => Promise.reject(failure) }
+    const { code, output, errors } = await run(['doctor'], { openStorage: () => Promise.resolve(damaged) })
+    expect(code).toBe(1)
+    expect(errors).toBe('')
+    expect(output).toContain('✗ storage        Storage is temporarily unavailable.')
+    expect(output).toContain('(page 20 is damaged)')
+    expect(output).toContain('! gateway        none is listening')
   })
 })
