@@ -70,13 +70,13 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
 }
 
-/** The last event with a usage among these bytes, without its `data: `; null when it does not lie here. */
-function usageEventOf(bytes: Uint8Array): string | null {
-  const text = textOf(bytes)
+/** Where the last event with a usage begins among these bytes, and its JSON; null when it does not lie here. */
+function usageEventOf(bytes: Uint8Array): { start: number; json: string } | null {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   const at = text.lastIndexOf('"usage":{')
   if (at === -1) return null
-  const start = text.lastIndexOf('data: ', at) + 'data: '.length
-  return text.slice(start, text.indexOf('\n', at))
+  const start = text.lastIndexOf('data: ', at)
+  return { start, json: text.slice(start + 'data: '.length, text.indexOf('\n', at)) }
 }
 
 const ledger = databasePath === undefined ? null : new Ledger(databasePath)
@@ -128,9 +128,15 @@ async function passedOn({ body }: Response, request: Uint8Array): Promise<Readab
       type: 'direct',
       async pull(writer) {
         while (!read.done) {
-          const event = ledger === null ? null : usageEventOf(read.value)
-          if (ledger !== null && event !== null) await ledger.capture(request, event)
-          void writer.write(read.value)
+          const { value } = read
+          const event = ledger === null ? null : usageEventOf(value)
+          if (ledger !== null && event !== null) {
+            // What comes before it waits for nothing.
+            void writer.write(value.subarray(0, event.start))
+            void writer.flush()
+            await ledger.capture(request, event.json)
+          }
+          void writer.write(event === null ? value : value.subarray(event.start))
           void writer.flush()
           read = await reader.read()
         }
