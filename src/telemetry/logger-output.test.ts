@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { fullDisk, hasFullDisk } from '../../test/support/full-disk.ts'
 import { outputWaitMs } from '../core/limits.ts'
 
 /** Logs more than a pipe takes, stops, and says on stderr how that went. */
@@ -34,11 +35,11 @@ test('a log whose reader is stuck does not keep the process from stopping', asyn
   expect(said).toBe('flushed code 7\n')
 }, 15_000)
 
-test.skipIf(process.platform !== 'linux')(
+test.skipIf(!hasFullDisk)(
   'a log on a disk that is full does not keep the process from stopping',
   async () => {
     const child = Bun.spawn([process.execPath, '-e', program], {
-      stdout: Bun.file('/dev/full'),
+      stdout: Bun.file(fullDisk),
       stderr: 'pipe',
     })
     const timer = setTimeout(() => child.kill('SIGKILL'), outputWaitMs * 3)
