@@ -5,9 +5,11 @@
 export class CallerRest {
   readonly #longMs: number
   #sinceMs: number | null = null
-  #longUntilMs = Number.NEGATIVE_INFINITY
+  #endedMs = Number.NEGATIVE_INFINITY
+  /** Of all rests with no more than `longMs` of reading between them. */
+  #restedMs = 0
 
-  /** Rests of `longMs` and more count. */
+  /** Rests of `longMs` together count. */
   constructor(longMs: number) {
     this.#longMs = longMs
   }
@@ -15,18 +17,22 @@ export class CallerRest {
   /** The caller has been given something, and has not taken it yet. */
   begin(): void {
     this.#sinceMs = performance.now()
+    if (this.#sinceMs - this.#endedMs >= this.#longMs) this.#restedMs = 0
   }
 
   /** The caller takes more. Does nothing when no rest had begun. */
   end(): void {
     if (this.#sinceMs === null) return
-    const nowMs = performance.now()
-    if (nowMs - this.#sinceMs >= this.#longMs) this.#longUntilMs = nowMs
+    this.#endedMs = performance.now()
+    this.#restedMs += this.#endedMs - this.#sinceMs
     this.#sinceMs = null
   }
 
-  /** Whether a long one has just ended: what the provider had sent before it gave up is read first, which takes a moment. */
+  /**
+   * Whether the caller has rested for long and not read freely for as long since. What the provider had sent before it
+   * gave up is read first, and who takes that in small bites rests again and again.
+   */
   get wasJustLong(): boolean {
-    return performance.now() - this.#longUntilMs < this.#longMs
+    return this.#restedMs >= this.#longMs && performance.now() - this.#endedMs < this.#longMs
   }
 }

@@ -36,7 +36,7 @@ function answer(socket: Socket): void {
 const upstream = createServer(answer).listen(0, '127.0.0.1')
 await once(upstream, 'listening')
 const gateway = await startTestGateway({
-  hooks: { writeLog: () => undefined, keepAliveMs: 200 },
+  hooks: { writeLog: () => undefined, keepAliveMs: 1_500 },
   providers: () => [
     customProvider(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, [
       { id: 'acme/chat', modality: 'language', prices: { input_per_million: '1', output_per_million: '2' } },

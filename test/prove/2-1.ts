@@ -84,6 +84,7 @@ async function tryClone({ folder, path, name, install }: Clone): Promise<ProofRe
     const count = /^\d+ passed, \d+ failed, \d+ skipped$/m.exec(output)?.[0]
     figures.push(
       `${name}: ${label}: ${code === 0 ? 'done' : `exit code ${code}`} in ${seconds} s${count ? `, ${count}` : ''}`,
+      ...(output.match(/^\(fail\) .*$/gm) ?? []).map((failed) => `${name}: ${failed}`),
     )
     return code === 0
   }
