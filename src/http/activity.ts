@@ -1,3 +1,5 @@
+import { atMost } from '../core/at-most.ts'
+
 /** Counts what is running, so that a stop can refuse new work and wait, for a bounded time, for what runs. */
 export class Activity {
   #running = 0
@@ -27,8 +29,6 @@ export class Activity {
     if (this.#running === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#idle = resolve
-    const timer = setTimeout(resolve, waitMs)
-    await promise
-    clearTimeout(timer)
+    await atMost(waitMs, promise)
   }
 }

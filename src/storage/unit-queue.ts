@@ -1,3 +1,4 @@
+import { atMost } from '../core/at-most.ts'
 import { Bag, type Placed } from '../core/bag.ts'
 import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits.ts'
 import { StorageFailure, storageUnavailable } from './database.ts'
@@ -72,9 +73,7 @@ export class UnitQueue {
     if (this.#length === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#drained.push(resolve)
-    const timer = setTimeout(resolve, commitWaitMs)
-    await promise
-    clearTimeout(timer)
+    await atMost(commitWaitMs, promise)
   }
 
   #schedule(): void {

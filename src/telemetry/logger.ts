@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits.ts'
 import { toCredits } from '../core/money.ts'
@@ -101,9 +102,7 @@ function standardOutput(): GatheredOutput {
       if (isWriting) {
         const settled = Promise.withResolvers<void>()
         onSettled = settled.resolve
-        const timer = setTimeout(settled.resolve, outputWaitMs)
-        await settled.promise
-        clearTimeout(timer)
+        await atMost(outputWaitMs, settled.promise)
       }
       // What is left would be written again, without end, when the process exits.
       if (isWriting || isFailing) stream.destroy()
