@@ -2,6 +2,8 @@ import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
+  batchItemBytesMax,
+  batchItemValuesBytesMax,
   cancelGraceMs,
   itemFailuresMax,
   itemRefusalsMax,
@@ -380,7 +382,8 @@ function failure(error: GatewayError): ItemOutcome {
 }
 
 function tooLarge(): ItemOutcome {
-  return failure(new GatewayError('payload_too_large', 'The request is too large.', { param: 'body' }))
+  const message = `The item is larger than ${batchItemBytesMax} bytes, or has more than ${batchItemValuesBytesMax} besides its long texts. Send less in it.`
+  return failure(new GatewayError('payload_too_large', message, { param: 'body' }))
 }
 
 function ownerGone(): (item: OpenItem) => GatewayError {
