@@ -254,3 +254,21 @@ test("a request beyond its provider's whole rate limit ends at once, and the oth
     await upstream.stop()
   }
 })
+
+test('an item of too many values is told its bounds, and the others of its batch go on', async () => {
+  const body = { messages: [{ role: 'user', content: 'hello' }] }
+  const created = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'openai/gpt-4o-mini',
+    requests: [
+      { custom_id: 'large', body: { ...body, numbers: Array.from({ length: 2_100_000 }, () => 0) } },
+      { custom_id: 'small', body },
+    ],
+  })
+  const { json } = await until(
+    () => gateway.get(`/batches/${at(created.json, 'id')}`),
+    (read) => read.json['status'] === 'completed',
+  )
+  expect(at(json, 'results.0.error.message')).toContain('more than 4000000 besides its long texts. Send less')
+  expect(at(json, 'results.1.response.status_code')).toBe(200)
+})
