@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const launcher = join(import.meta.dir, '../../bin/headrace.js')
+const thisRoot = join(import.meta.dir, '../..')
 const startMsMax = 20_000
 
 /** A gateway in a process of its own, started as a stranger would, on a data folder of its own. */
@@ -34,8 +34,15 @@ export interface CommandResult {
   errors: string
 }
 
-/** Prepares a folder and a free port; nothing runs yet. `config` becomes its `headrace.config.json`. */
-export function prepareGateway(config: Record<string, unknown> | null = null): RealGateway {
+/**
+ * Prepares a folder and a free port; nothing runs yet. `config` becomes its `headrace.config.json`; `root` is the checkout
+ * whose program is started, by default this one.
+ */
+export function prepareGateway(
+  config: Record<string, unknown> | null = null,
+  root: string = thisRoot,
+): RealGateway {
+  const launcher = join(root, 'bin/headrace.js')
   const folder = mkdtempSync(join(tmpdir(), 'headrace-story-'))
   const dataFolder = join(folder, 'data')
   mkdirSync(folder, { recursive: true })

@@ -1,0 +1,32 @@
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { rootFolder } from '../tidy/sources.ts'
+
+/** The version that was attacked from outside: the reproductions of issue 3 are run on it and on this one. */
+export const versionBefore = '9f0b9d51a6fb405fcf871f0c1e6a29f234e26a84'
+
+let folder: string | null = null
+
+/**
+ * The root of a checkout of that version, made at the first call and removed when this process ends; null where the
+ * history does not reach back so far, as in a shallow clone.
+ */
+export function checkOutVersionBefore(): string | null {
+  if (folder !== null) return folder
+  if (git(['cat-file', '-e', `${versionBefore}^{commit}`]) !== 0) return null
+  const made = mkdtempSync(join(tmpdir(), 'headrace-before-'))
+  const root = join(made, 'checkout')
+  if (git(['worktree', 'add', '--detach', '--quiet', root, versionBefore]) !== 0) return null
+  symlinkSync(join(rootFolder, 'node_modules'), join(root, 'node_modules'))
+  process.once('exit', () => {
+    if (existsSync(root)) git(['worktree', 'remove', '--force', root])
+    rmSync(made, { recursive: true, force: true })
+  })
+  folder = root
+  return root
+}
+
+function git(args: readonly string[]): number {
+  return Bun.spawnSync(['git', ...args], { cwd: rootFolder, stdio: ['ignore', 'ignore', 'ignore'] }).exitCode
+}
