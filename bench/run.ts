@@ -103,6 +103,7 @@ function finish(report: Report): number {
   )
   console.log(tableOf(report.rows))
   const failed = report.rows.filter(({ verdict }) => verdict === 'FAIL').length
-  console.log(failed === 0 ? '\nEvery budget was kept.' : `\n${failed} missed.`)
+  const missed = report.rows.filter(({ verdict }) => verdict === 'MISSED').length
+  console.log(`\n${missed} budgets missed, ${failed} checks failed.`)
   return failed === 0 ? 0 : 1
 }

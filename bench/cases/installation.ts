@@ -84,10 +84,10 @@ export async function installed(world: World, report: Report, scale: Scale): Pro
   const bytes = Number((await Bun.$`du -sb ${home}/node_modules`.text()).split('\t')[0])
   rmSync(home, { recursive: true })
   report.rows.push(
-    atMost('installed packages', String(count), { value: count, limit: 120 }),
+    atMost('installed packages', String(count), { value: count, limit: 60 }),
     atMost('installed size', `${Math.round(bytes / 1e6)} MB`, {
       value: bytes / 1e6,
-      limit: 250,
+      limit: 200,
       unit: ' MB',
     }),
     fact('installed with', 'npm ci --omit=dev --ignore-scripts'),

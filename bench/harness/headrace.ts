@@ -38,6 +38,8 @@ export async function startHeadrace(options: {
   folder: string
   upstreams: Upstreams
   isPrepaid: boolean
+  /** The checkout whose program is started; this one when left out. */
+  root?: string
   /** Wraps the command, for a profiler. */
   bunFlags?: readonly string[]
 }): Promise<Headrace> {
@@ -46,7 +48,7 @@ export async function startHeadrace(options: {
   const port = sparePort()
   const running = start({
     name: options.name,
-    command: commandOf(options.bunFlags ?? []),
+    command: commandOf(options.bunFlags ?? [], options.root),
     cwd: home,
     env: environmentOf(home, port, options),
     logFile: join(home, 'output.log'),
@@ -72,10 +74,10 @@ export async function isReady(port: number): Promise<boolean> {
 }
 
 /** What `npx headrace serve` runs, or the same below a Bun with flags. */
-export function commandOf(bunFlags: readonly string[]): string[] {
-  const launcher = join(root, 'bin', 'headrace.js')
+export function commandOf(bunFlags: readonly string[], from: string = root): string[] {
+  const launcher = join(from, 'bin', 'headrace.js')
   if (bunFlags.length === 0) return ['node', launcher, 'serve']
-  return ['node', launcher, '--bun', ...bunFlags, join(root, 'src', 'main.ts'), 'serve']
+  return ['node', launcher, '--bun', ...bunFlags, join(from, 'src', 'main.ts'), 'serve']
 }
 
 /** Everything a start needs; writes the configuration file. */

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem } from 'node:os'
 import { regressionFactor } from './bounds.ts'
 
-export type Verdict = 'PASS' | 'FAIL' | 'NOT RUN' | ''
+/** A budget is kept or missed, which is reported; only a check that fails makes the run fail. */
+export type Verdict = 'PASS' | 'MISSED' | 'FAIL' | 'NOT RUN' | ''
 
 /** One line of the table. */
 export interface Row {
@@ -30,12 +31,19 @@ export interface Measured {
 
 /** A row for a number with an upper budget. */
 export function atMost(what: string, figure: string, { value, limit, unit = '' }: Measured): Row {
-  return { case: what, figure, budget: `≤ ${limit}${unit}`, verdict: value <= limit ? 'PASS' : 'FAIL' }
+  return { case: what, figure, budget: `≤ ${limit}${unit}`, verdict: value <= limit ? 'PASS' : 'MISSED' }
 }
 
 /** A row for a number with a lower budget. */
 export function atLeast(what: string, figure: string, { value, limit, unit = '' }: Measured): Row {
-  return { case: what, figure, budget: `≥ ${limit}${unit}`, verdict: value >= limit ? 'PASS' : 'FAIL' }
+  return { case: what, figure, budget: `≥ ${limit}${unit}`, verdict: value >= limit ? 'PASS' : 'MISSED' }
+}
+
+/** A row for calls that failed where none may; present only then. */
+export function failures(what: string, count: number): Row[] {
+  return count === 0
+    ? []
+    : [{ case: `${what}: failures`, figure: String(count), budget: 'none', verdict: 'FAIL' }]
 }
 
 /** A row for what could not be measured here. */
@@ -77,9 +85,9 @@ export function regressions(ratios: Report['ratios'], baselineFile: string): Row
       }),
     )
   }
-  const failed = rows.filter(({ verdict }) => verdict === 'FAIL')
-  return failed.length > 0 || rows.length === 0
-    ? failed
+  const worse = rows.filter(({ verdict }) => verdict === 'MISSED')
+  return worse.length > 0 || rows.length === 0
+    ? worse
     : [
         {
           case: 'regression',
