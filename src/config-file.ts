@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { timeRuleSecondsMax } from './core/limits.ts'
 import { parseCredits } from './core/money.ts'
 
 const slug = z
@@ -10,6 +11,8 @@ const amount = z
   .union([z.string(), z.number()])
   .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
   .describe('USD, written as a decimal string or number')
+
+const seconds = z.number().min(0).max(timeRuleSecondsMax)
 
 /** An address of a server. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
@@ -26,6 +29,12 @@ const pricesSchema = z
     audio_per_hour: amount.optional(),
     characters_per_million: amount.optional(),
     per_request: amount.optional(),
+    minimum_seconds: seconds
+      .optional()
+      .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),
+    round_to_seconds: seconds
+      .optional()
+      .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
   })
   .describe('What the provider charges. Units that are left out keep the price known otherwise.')
 

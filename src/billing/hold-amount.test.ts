@@ -78,6 +78,13 @@ test('audio is held by its own length in whole seconds and one more, never by by
   )
 })
 
+test('audio is held as its price counts time', () => {
+  const counted = { audioMillisecond: million, minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
+  const holdOf = (audioMilliseconds: number) =>
+    holdAmountOf(demandOf({ audioMilliseconds }), endpointOf('transcription', counted), 1)
+  expect([holdOf(400), holdOf(11_400)]).toEqual([10_000n, 13_000n])
+})
+
 test('what a call may use within its demand never costs more than its hold', () => {
   const tokens = fc.integer({ min: 0, max: 100_000 })
   const amount = fc.bigInt({ min: 0n, max: 50_000_000n })

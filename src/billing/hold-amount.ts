@@ -10,6 +10,7 @@ import {
 } from '../core/limits.ts'
 import { costOf } from '../core/money.ts'
 import type { PricedQuantity } from '../core/money.ts'
+import { billedMilliseconds } from './price.ts'
 
 /**
  * The most a call of this demand can cost on an endpoint, in nanocredits: estimated prompt, corrected by `ratio` (actual
@@ -46,7 +47,8 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
   if (endpoint.modality === 'transcription') {
     // Providers that bill time round it up to whole seconds, some from a length a little longer than the container's.
     const milliseconds = wholeSeconds(demand.audioMilliseconds ?? audioMillisecondsUnknownHold)
-    terms.push({ quantity: Math.ceil(milliseconds), price: price.audioMillisecond ?? 0n })
+    const billed = billedMilliseconds(Math.ceil(milliseconds), price)
+    terms.push({ quantity: billed, price: price.audioMillisecond ?? 0n })
     if (price.audioMillisecond === undefined) {
       const tokens = Math.ceil((milliseconds / 1_000) * audioTokensPerSecondMax)
       terms.push({ quantity: tokens, price: dearest(inputPrice, price.inputAudioToken) })
@@ -57,7 +59,8 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
     if (price.character === undefined) {
       terms.push({ quantity: demand.characters, price: inputPrice })
       // Slow speech: a tenth of a second per character, doubled.
-      terms.push({ quantity: demand.characters * 200, price: price.audioMillisecond ?? 0n })
+      const billed = billedMilliseconds(demand.characters * 200, price)
+      terms.push({ quantity: billed, price: price.audioMillisecond ?? 0n })
     }
   }
   return terms

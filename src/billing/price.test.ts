@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { demandOf, endpointOf } from '../../test/simulation/billing-fixtures.ts'
-import { noUsage } from '../canonical/usage.ts'
+import { noUsage, type TimeRules } from '../canonical/usage.ts'
 import { chargeOf, missingPrices } from './price.ts'
 
 const million = 1_000_000n
@@ -60,6 +60,22 @@ describe('a charge', () => {
     })
     const byTokens = { inputToken: million, outputToken: million }
     expect(chargeOf(usage, byTokens)).toMatchObject({ costNanocredits: 59n, unpricedUnits: [] })
+  })
+
+  test('counts time as its price does: a minimum, and whole steps', () => {
+    const costOf = (audioMilliseconds: number, rules: TimeRules) =>
+      chargeOf({ ...noUsage, audioMilliseconds }, { audioMillisecond: million, ...rules }).costNanocredits
+    const steps = { roundToMilliseconds: 1_000 }
+    expect([1, 400, 1_000, 1_001].map((each) => costOf(each, steps))).toEqual([
+      1_000n,
+      1_000n,
+      1_000n,
+      2_000n,
+    ])
+    const both = { minimumMilliseconds: 9_500, ...steps }
+    expect([400, 10_400].map((each) => costOf(each, both))).toEqual([10_000n, 11_000n])
+    const undone = { minimumMilliseconds: 0, roundToMilliseconds: 0 }
+    expect([costOf(0, both), costOf(400, undone), costOf(400, {})]).toEqual([0n, 400n, 400n])
   })
 
   test('is rounded once, so that its two parts always add up to it', () => {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { Demand, Price, PriceUnit, Usage } from '../canonical/usage.ts'
+import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../canonical/usage.ts'
 import { costOf } from '../core/money.ts'
 import type { PricedQuantity } from '../core/money.ts'
 
@@ -42,7 +42,12 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
   const hasTokens = usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)
   if (price.audioMillisecond !== undefined || !hasTokens) {
-    add(prompt, usage.audioMilliseconds, 'audioMillisecond', price.audioMillisecond)
+    add(
+      prompt,
+      billedMilliseconds(usage.audioMilliseconds, price),
+      'audioMillisecond',
+      price.audioMillisecond,
+    )
   }
   if (price.character !== undefined || !hasTokens) add(prompt, usage.characters, 'character', price.character)
   if (price.request !== undefined) prompt.push({ quantity: 1, price: price.request })
@@ -54,6 +59,16 @@ export function chargeOf(usage: Usage, price: Price): Charge {
     completionNanocredits: costNanocredits - promptNanocredits,
     unpricedUnits: unpriced,
   }
+}
+
+/** The time that is billed for audio of a length, as the price counts it; no audio is no time. */
+export function billedMilliseconds(
+  audioMilliseconds: number,
+  { minimumMilliseconds = 0, roundToMilliseconds = 0 }: TimeRules,
+): number {
+  if (audioMilliseconds === 0) return 0
+  const least = Math.max(audioMilliseconds, minimumMilliseconds)
+  return roundToMilliseconds === 0 ? least : Math.ceil(least / roundToMilliseconds) * roundToMilliseconds
 }
 
 interface TokenParts {

@@ -35,8 +35,16 @@ export const priceUnits = [
 /** Something that is priced by the million. */
 export type PriceUnit = (typeof priceUnits)[number]
 
+/** How the seller of audio by time counts the time of one call, in whole milliseconds; what is absent or 0 changes nothing. */
+export interface TimeRules {
+  /** A call is billed for at least this long. */
+  readonly minimumMilliseconds?: number
+  /** A call is billed in whole steps of this length; a step that has begun counts. */
+  readonly roundToMilliseconds?: number
+}
+
 /** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */
-export type Price = Readonly<Partial<Record<PriceUnit, bigint>>>
+export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> & TimeRules
 
 /** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
 export const freePrice: Price = Object.freeze({

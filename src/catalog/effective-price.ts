@@ -1,4 +1,5 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { priceUnits } from '../canonical/usage.ts'
 
 /** Three parts of input to one of output: what chat traffic looks like, so that one number compares two price lists. */
 const inputShare = 3
@@ -35,5 +36,5 @@ function compute({ modality, price, isPriced }: Endpoint): number | null {
 
 /** Whether every stated price of the endpoint is zero. */
 export function isFree({ isPriced, price }: Endpoint): boolean {
-  return isPriced && Object.values(price).every((amount) => amount === 0n)
+  return isPriced && priceUnits.every((unit) => (price[unit] ?? 0n) === 0n)
 }

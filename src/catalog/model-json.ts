@@ -1,5 +1,4 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
-import type { Price } from '../canonical/usage.ts'
 import { effectivePrice } from './effective-price.ts'
 
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
@@ -113,7 +112,7 @@ export function renderPricing({ modality, price, isPriced }: Endpoint): PricingJ
   }
 }
 
-function optional(name: keyof PricingJson, amount: Price[keyof Price]): Partial<PricingJson> {
+function optional(name: keyof PricingJson, amount: bigint | undefined): Partial<PricingJson> {
   return amount === undefined ? {} : { [name]: perUnit(amount) }
 }
 

@@ -1,7 +1,10 @@
-import type { Price, PriceUnit } from '../canonical/usage.ts'
+import type { Price, PriceUnit, TimeRules } from '../canonical/usage.ts'
 import { divideHalfEven, parseCredits } from '../core/money.ts'
 
-/** Prices as people write them: USD, decimal. A member that is absent says nothing about its unit; `"0"` says free. */
+/**
+ * Prices as people write them: USD, decimal; and how the time of audio is counted, in seconds. A member that is absent
+ * says nothing about its unit; `"0"` says free.
+ */
 export interface OperatorPrices {
   input_per_million?: string | number | undefined
   cached_input_per_million?: string | number | undefined
@@ -13,7 +16,11 @@ export interface OperatorPrices {
   audio_per_hour?: string | number | undefined
   characters_per_million?: string | number | undefined
   per_request?: string | number | undefined
+  minimum_seconds?: number | undefined
+  round_to_seconds?: number | undefined
 }
+
+type AmountMember = Exclude<keyof OperatorPrices, 'minimum_seconds' | 'round_to_seconds'>
 
 /** How a written price becomes nanocredits per million units: the unit, and the factor as a fraction. */
 const conversions = {
@@ -28,7 +35,7 @@ const conversions = {
   audio_per_hour: ['audioMillisecond', 5n, 18n],
   characters_per_million: ['character', 1n, 1n],
   per_request: ['request', 1_000_000n, 1n],
-} as const satisfies Record<keyof OperatorPrices, readonly [PriceUnit, bigint, bigint]>
+} as const satisfies Record<AmountMember, readonly [PriceUnit, bigint, bigint]>
 
 /**
  * Written prices as nanocredits per million units, each rounded half to even. Throws a RangeError that names the
@@ -37,7 +44,7 @@ const conversions = {
 export function parseOperatorPrices(prices: OperatorPrices): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
   for (const [key, [unit, factor, divisor]] of Object.entries(conversions) as [
-    keyof OperatorPrices,
+    AmountMember,
     readonly [PriceUnit, bigint, bigint],
   ][]) {
     const written = prices[key]
@@ -46,5 +53,13 @@ export function parseOperatorPrices(prices: OperatorPrices): Price {
     if (amount < 0n) throw new RangeError(`${key} is below zero; write 0 for what is free`)
     result[unit] = divideHalfEven(amount * factor, divisor)
   }
-  return result
+  return { ...result, ...timeRulesOf(prices) }
+}
+
+/** Zero is written to undo a rule that is known otherwise, so it is kept. */
+function timeRulesOf({ minimum_seconds: minimum, round_to_seconds: step }: OperatorPrices): TimeRules {
+  return {
+    ...(minimum === undefined ? {} : { minimumMilliseconds: Math.round(minimum * 1000) }),
+    ...(step === undefined ? {} : { roundToMilliseconds: Math.round(step * 1000) }),
+  }
 }

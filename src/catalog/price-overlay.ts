@@ -72,6 +72,42 @@ const entries: readonly OverlayEntry[] = [
   },
 ]
 
+/** How providers count the time that they sell, by the models that they sell by time; the price itself is known otherwise. */
+interface TimeRuleEntry extends Omit<OverlayEntry, 'upstream' | 'prices'> {
+  upstream: readonly string[]
+  rules: Pick<OperatorPrices, 'minimum_seconds' | 'round_to_seconds'>
+}
+
+const timeRules: readonly TimeRuleEntry[] = [
+  {
+    provider: 'openai',
+    upstream: ['whisper-1'],
+    rules: { round_to_seconds: 1 },
+    source:
+      'https://developers.openai.com/api/reference/resources/audio/subresources/transcriptions/methods/create',
+    seen: read,
+  },
+  {
+    provider: 'groq',
+    upstream: ['whisper-large-v3', 'whisper-large-v3-turbo'],
+    rules: { minimum_seconds: 10, round_to_seconds: 1 },
+    source: 'https://console.groq.com/docs/speech-to-text',
+    seen: read,
+  },
+  {
+    provider: 'mistral',
+    upstream: [
+      'voxtral-mini-latest',
+      'voxtral-mini-2602',
+      'voxtral-mini-transcribe-3-0',
+      'voxtral-small-transcribe-latest',
+    ],
+    rules: { round_to_seconds: 1 },
+    source: 'https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files',
+    seen: read,
+  },
+]
+
 const overlay = new Map<string, Map<string, Price>>()
 for (const entry of entries) {
   const models = overlay.get(entry.provider) ?? new Map<string, Price>()
@@ -79,9 +115,15 @@ for (const entry of entries) {
   overlay.set(entry.provider, models)
 }
 
-/** Our own price of a model, or null; its units replace the package's. */
+const rulesByModel = new Map<string, Price>()
+for (const { provider, upstream, rules } of timeRules)
+  for (const name of upstream) rulesByModel.set(`${provider}/${name}`, parseOperatorPrices(rules))
+
+/** Our own price of a model, with how its time is counted, or null; its members replace the package's. */
 export function overlayPrice(providerId: string, upstreamModel: string): Price | null {
-  return overlay.get(providerId)?.get(upstreamModel) ?? null
+  const price = overlay.get(providerId)?.get(upstreamModel)
+  const rules = rulesByModel.get(`${providerId}/${upstreamModel}`)
+  return price === undefined && rules === undefined ? null : { ...price, ...rules }
 }
 
 /** Names of the models that only the overlay knows. */

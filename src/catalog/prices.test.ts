@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { parseOperatorPrices } from './operator-prices.ts'
 import { packageFacts } from './package-prices.ts'
+import { overlayNames, overlayPrice } from './price-overlay.ts'
 import { renderPricePackage } from './price-package-source.ts'
 
 test('the generated price table is what the installed package says', () => {
@@ -50,4 +51,24 @@ test('written prices become nanocredits per million units', () => {
   ).toEqual({ inputToken: 150_000_000n, audioMillisecond: 100_000_000n, request: 10_000_000_000_000n })
   expect(parseOperatorPrices({ audio_per_hour: '0.111' })).toEqual({ audioMillisecond: 30_833_333n })
   expect(() => parseOperatorPrices({ input_per_million: 'free' })).toThrow(RangeError)
+})
+
+test('how time is counted is written in seconds, and zero undoes what is known otherwise', () => {
+  expect(
+    parseOperatorPrices({ audio_per_minute: '0.006', minimum_seconds: 10, round_to_seconds: 0.5 }),
+  ).toEqual({ audioMillisecond: 100_000_000n, minimumMilliseconds: 10_000, roundToMilliseconds: 500 })
+  expect(parseOperatorPrices({ minimum_seconds: 0 })).toEqual({ minimumMilliseconds: 0 })
+})
+
+test('the overlay says how providers count the time they sell, and offers no model by that alone', () => {
+  expect(overlayPrice('groq', 'whisper-large-v3')).toEqual({
+    minimumMilliseconds: 10_000,
+    roundToMilliseconds: 1_000,
+  })
+  expect(overlayPrice('mistral', 'voxtral-mini-transcribe-3-0')).toEqual({
+    audioMillisecond: 58_000_000n,
+    roundToMilliseconds: 1_000,
+  })
+  expect(overlayPrice('openai', 'gpt-4o')).toBeNull()
+  expect(overlayNames('groq')).toEqual([])
 })

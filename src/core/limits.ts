@@ -349,9 +349,11 @@ export const outputTokensUnknown = 16_384
 export const usageTokensMax = 20_000_000
 /** Longest audio a provider may claim, one day; more is a broken report. */
 export const usageAudioMillisecondsMax = 86_400_000
-/** How far above what was measured a provider's own figure may lie: it may count channels, and charge a minimum. */
+/** How far above what was measured a provider's own figure may lie and still be shown: it may count channels, or a minimum. */
 export const reportedDurationFactorMax = 2
 export const reportedDurationSlackMs = 60_000
+/** Longest minimum and step, in seconds, by which a price may count the time of audio. */
+export const timeRuleSecondsMax = 3_600
 /** Audio assumed when nobody knows its length: for the hold, and, when no report came either, for the charge. */
 export const audioMillisecondsUnknownHold = 3_600_000
 export const audioMillisecondsUnknownCharge = 60_000

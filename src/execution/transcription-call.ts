@@ -66,15 +66,23 @@ export async function executeTranscription(
   }
 }
 
-/** The provider's figures first, the container's length second; without what the price asks for the meter estimates. */
+/**
+ * The length that is billed. Our own measure first: a provider tells whole seconds in one format of its answer and
+ * fractions in another, and the same audio must not cost more in one of them. A length that only the provider told is
+ * taken in whole seconds for that reason.
+ */
+function audioLengthOf({ durationSeconds }: CanonicalTranscription, call: TranscriptionCall): number {
+  return call.measuredMilliseconds ?? Math.ceil(durationSeconds ?? 0) * 1000
+}
+
+/** The provider's token counts and the audio's length; without what the price asks for the meter estimates. */
 function readingOf(
   transcription: CanonicalTranscription,
   call: TranscriptionCall,
   endpoint: Endpoint,
 ): MeterReading {
-  const { tokens, durationSeconds } = transcription
-  const measured = call.measuredMilliseconds
-  const audioMilliseconds = durationSeconds === null ? (measured ?? 0) : Math.round(durationSeconds * 1000)
+  const { tokens } = transcription
+  const audioMilliseconds = audioLengthOf(transcription, call)
   const isKnown = isChargeable(transcription, audioMilliseconds, endpoint)
   return {
     usage: isKnown
@@ -99,10 +107,7 @@ function readingOf(
   }
 }
 
-/**
- * Without a length that no such audio can have: milliseconds for seconds would be charged a thousand times, and more than
- * was held. The gateway's own measure counts then.
- */
+/** Without a length that no such audio can have, such as milliseconds for seconds: it would be shown to the caller. */
 function believable(
   transcription: CanonicalTranscription,
   measuredMilliseconds: number | null,

@@ -23,6 +23,12 @@ const gateway = await startTestGateway({
         modality: 'transcription',
         prices: { audio_per_minute: '0.006' },
       },
+      {
+        id: 'acme/least',
+        upstream: 'least',
+        modality: 'transcription',
+        prices: { audio_per_minute: '0.006', minimum_seconds: 9.5, round_to_seconds: 2 },
+      },
     ]),
   ],
 })
@@ -119,11 +125,33 @@ test('a length that the audio cannot have is not charged, nor shown', async () =
   const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
   expect(await response.json()).toMatchObject({ duration: 3, segments: [{ end: 3 }], usage: { seconds: 3 } })
   expect(at(await usageOf(response), 'total_cost')).toBe(0.0003)
-  // A minimum of a minute, or every channel, is the provider's to charge.
-  upstream.answer(() => Response.json({ text: 'what was said', duration: 60 }))
-  const least = await transcribe('acme/minutes')
-  await least.text()
-  expect(at(await usageOf(least), 'total_cost')).toBe(0.006)
+})
+
+test('one transcript has one price, whatever the answer tells of its length', async () => {
+  const lengths = [{ usage: { type: 'duration', seconds: 4 } }, { duration: 2.96 }, { duration: 60 }, {}]
+  for (const told of lengths) {
+    upstream.answer(() => Response.json({ text: 'what was said', ...told }))
+    for (const [model, cost] of [
+      ['acme/minutes', 0.0003],
+      ['acme/least', 0.001],
+    ] as const) {
+      const response = await transcribe(model)
+      expect(at(await response.json(), 'usage')).toMatchObject({ cost, seconds: 3 })
+      expect(at(await usageOf(response), 'total_cost')).toBe(cost)
+    }
+  }
+})
+
+test('a length that only the provider tells costs the same in whole seconds and in fractions', async () => {
+  for (const told of [{ usage: { type: 'duration', seconds: 4 } }, { duration: 3.4 }]) {
+    upstream.answer(() => Response.json({ text: 'what was said', ...told }))
+    const form = new FormData()
+    form.set('model', 'acme/minutes')
+    form.set('file', new File([new Uint8Array(6_000).fill(7)], 'talk.mp3'))
+    const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+    await response.text()
+    expect(at(await usageOf(response), 'total_cost')).toBe(0.0004)
+  }
 })
 
 test('a transcript that is billed by time needs no tokens', async () => {
