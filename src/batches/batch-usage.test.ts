@@ -57,6 +57,24 @@ test('nothing costs nothing', () => {
   })
 })
 
+test('the cost is null while none is known, else the sum of those that are', () => {
+  const unknown = {
+    ...plain,
+    cost: null,
+    cost_details: { upstream_inference_cost: null, upstream_inference_prompt_cost: 0 },
+  }
+  const free = { ...plain, cost: 0 }
+  const paid = { ...plain, cost: 0.2, cost_details: { upstream_inference_cost: 0.2 } }
+  const none = { upstream_inference_cost: null, upstream_inference_prompt_cost: 0 }
+  expect(sumOf([unknown, unknown])).toMatchObject({ total_tokens: 6, cost: null, cost_details: none })
+  expect(sumOf([free, unknown])).toMatchObject({ cost: null })
+  expect(sumOf([unknown, paid, unknown])).toMatchObject({
+    cost: 0.2,
+    cost_details: { upstream_inference_cost: 0.2 },
+  })
+  expect(sumOf([free, free]).cost).toBe(0)
+})
+
 test('costs add up to the nanocredit in whatever order and grouping', () => {
   const nanocredits = fc.nat({ max: 1_000_000_000 })
   fc.assert(

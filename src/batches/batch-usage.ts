@@ -26,6 +26,8 @@ export interface UsageSum {
   usage: BatchUsage
   serviceTiers: (string | null)[]
   speeds: (string | null)[]
+  /** Some item's cost is not known, so that `cost` is a lower bound. Absent in sums that were stored before it was noted. */
+  hasUnknownCost?: boolean
 }
 
 /** The sum of nothing. */
@@ -39,7 +41,12 @@ export function emptyUsageSum(): UsageSum {
 
 /** The sum that one item contributes. */
 export function usageSumOf(usage: BatchUsage): UsageSum {
-  return { usage, serviceTiers: [usage.service_tier ?? null], speeds: [usage.speed ?? null] }
+  return {
+    usage,
+    serviceTiers: [usage.service_tier ?? null],
+    speeds: [usage.speed ?? null],
+    ...(usage.cost === null ? { hasUnknownCost: true } : {}),
+  }
 }
 
 /** Adds two sums; the order does not matter. */
@@ -68,16 +75,21 @@ export function addUsage(left: UsageSum, right: UsageSum): UsageSum {
     usage,
     serviceTiers: distinct(left.serviceTiers, right.serviceTiers),
     speeds: distinct(left.speeds, right.speeds),
+    ...(left.hasUnknownCost || right.hasUnknownCost ? { hasUnknownCost: true } : {}),
   }
 }
 
-/** The object callers see. */
+/** The object callers see. Its cost is null, as an item's own is, when nothing is known that it adds up from. */
 export function shownUsage(sum: UsageSum): BatchUsage {
   const { service_tier: _tier, speed: _speed, ...usage } = sum.usage
   const [tier] = sum.serviceTiers
   const [speed] = sum.speeds
+  const isUnknown = sum.hasUnknownCost === true && !usage.cost
   return {
     ...usage,
+    ...(isUnknown
+      ? { cost: null, cost_details: { ...usage.cost_details, upstream_inference_cost: null } }
+      : {}),
     ...(sum.serviceTiers.length === 1 && tier != null ? { service_tier: tier } : {}),
     ...(sum.speeds.length === 1 && speed != null ? { speed } : {}),
   }

@@ -46,6 +46,14 @@ export interface CaptureDetails {
   readonly media_tokens?: MediaTokens
 }
 
+/** What a caller is told that a call cost; null where nothing that it used has a price, because zero would be a promise. */
+export function knownCost({
+  isUnpriced,
+  costNanocredits,
+}: Pick<CaptureRow, 'isUnpriced' | 'costNanocredits'>): bigint | null {
+  return isUnpriced && costNanocredits === 0n ? null : costNanocredits
+}
+
 /** Characters of six bits each, enough that two prices never share an id. */
 const priceIdLength = 22
 

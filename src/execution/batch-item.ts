@@ -1,5 +1,5 @@
 import type { BudgetRef } from '../billing/budget-ids.ts'
-import type { CaptureRow } from '../billing/capture-row.ts'
+import { knownCost, type CaptureRow } from '../billing/capture-row.ts'
 import { chargeOf } from '../billing/price.ts'
 import { joinPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
@@ -48,7 +48,7 @@ interface ItemUsage {
   total_tokens: number
   prompt_tokens_details: Record<string, number | null>
   completion_tokens_details: Record<string, number | null>
-  cost: number
+  cost: number | null
   cost_details: Record<string, number | null>
   is_byok: boolean
   service_tier?: string
@@ -123,7 +123,9 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
 }
 
 /** The same figures as in the item's own answer, so that a batch's are their sum. */
-function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUsage {
+function usageOf(row: CaptureRow): ItemUsage {
+  const { usage, price, details } = row
+  const cost = knownCost(row)
   const { promptNanocredits, completionNanocredits } = chargeOf(usage, price)
   const { service_tier: tier, media_tokens: media = {} } = details
   const { image_tokens: image, ...read } = media
@@ -142,9 +144,9 @@ function usageOf({ usage, costNanocredits, price, details }: CaptureRow): ItemUs
       audio_tokens: usage.outputAudioTokens,
       ...(image === undefined ? {} : { image_tokens: image }),
     },
-    cost: toCredits(costNanocredits),
+    cost: cost === null ? null : toCredits(cost),
     cost_details: {
-      upstream_inference_cost: toCredits(promptNanocredits + completionNanocredits),
+      upstream_inference_cost: cost === null ? null : toCredits(promptNanocredits + completionNanocredits),
       upstream_inference_prompt_cost: toCredits(promptNanocredits),
       upstream_inference_completions_cost: toCredits(completionNanocredits),
     },

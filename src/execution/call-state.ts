@@ -1,4 +1,4 @@
-import type { CaptureRow } from '../billing/capture-row.ts'
+import { knownCost, type CaptureRow } from '../billing/capture-row.ts'
 import { meter, type Metered } from '../billing/meter.ts'
 import { chargeOf } from '../billing/price.ts'
 import type { Call } from '../canonical/call.ts'
@@ -182,7 +182,7 @@ export class CallState {
     return {
       row,
       shown: {
-        costNanocredits: isUnpriced && charge.costNanocredits === 0n ? null : charge.costNanocredits,
+        costNanocredits: knownCost(row),
         promptNanocredits: charge.promptNanocredits,
         completionNanocredits: charge.completionNanocredits,
         isByok: false,

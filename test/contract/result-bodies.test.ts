@@ -21,6 +21,7 @@ const gateway = await startTestGateway({
           prices: { input_per_million: '1', output_per_million: '2' },
         },
         { id: 'acme/embed', upstream: 'embed', modality: 'embedding', prices: { input_per_million: '1' } },
+        { id: 'acme/unpriced', upstream: 'unpriced', modality: 'language' },
       ],
     }),
   ],
@@ -71,6 +72,10 @@ let poorBody: Record<string, unknown>
 let embeddings: Record<string, unknown>
 
 async function batchBody(batch: Record<string, unknown>): Promise<Record<string, unknown>> {
+  return at(await endedBatch(batch), 'results.0.response.body') as Record<string, unknown>
+}
+
+async function endedBatch(batch: Record<string, unknown>): Promise<Record<string, unknown>> {
   const { status, json } = await gateway.post('/batches', batch)
   expect(status).toBe(202)
   const ended = await until(
@@ -78,7 +83,7 @@ async function batchBody(batch: Record<string, unknown>): Promise<Record<string,
     (answer) => answer.json['status'] === 'completed',
   )
   expect(at(ended.json, 'request_counts.completed')).toBe(1)
-  return at(ended.json, 'results.0.response.body') as Record<string, unknown>
+  return ended.json
 }
 
 beforeAll(async () => {
@@ -330,4 +335,21 @@ test('2.4.e4 prompt_tokens_details of embeddings, when present, has whole number
   )
   const { json } = await gateway.post('/embeddings', { model: 'acme/embed', input: 'x' })
   expect(at(json, 'usage.prompt_tokens_details')).toEqual({ text_tokens: 4, image_tokens: 5 })
+})
+
+test('the cost of a model without a price is null, live, of an item and of its batch', async () => {
+  upstream.answer(() => Response.json({ ...poor, usage }))
+  const { json: live } = await gateway.post('/chat/completions', { ...ask, model: 'acme/unpriced' })
+  const ended = await endedBatch({
+    endpoint: '/v1/chat/completions',
+    model: 'acme/unpriced',
+    requests: [{ custom_id: 'a', body: ask }],
+  })
+  for (const shown of [at(live, 'usage'), at(ended, 'results.0.response.body.usage'), at(ended, 'usage')]) {
+    expect(shown).toMatchObject({
+      total_tokens: 7,
+      cost: null,
+      cost_details: { upstream_inference_cost: null },
+    })
+  }
 })
