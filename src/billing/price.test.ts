@@ -48,6 +48,19 @@ describe('a charge', () => {
     expect(chargeOf({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioMillisecond'])
   })
 
+  test('of heard audio without a price of its own is that of text, and says that it may be too low', () => {
+    const usage = { ...noUsage, inputTokens: 384, inputAudioTokens: 375, outputTokens: 10 }
+    expect(chargeOf(usage, { inputToken: million, outputToken: million })).toMatchObject({
+      costNanocredits: 394n,
+      unpricedUnits: ['inputAudioToken'],
+    })
+    const stated = { inputToken: million, inputAudioToken: 9n * million, outputToken: million }
+    expect(chargeOf(usage, stated)).toMatchObject({
+      costNanocredits: 9n + 375n * 9n + 10n,
+      unpricedUnits: [],
+    })
+  })
+
   test('a stated price of zero is a price', () => {
     expect(chargeOf({ ...noUsage, inputTokens: 10 }, { inputToken: 0n }).unpricedUnits).toEqual([])
   })

@@ -16,7 +16,8 @@ export interface Charge {
 /**
  * Prices a usage, exactly and rounded once. Rules where a price is not stated: cached and written input costs what
  * input costs; a fee per request is only charged when stated; audio is priced by time or characters or by tokens, and
- * the one basis needs no price when the other has one; every other unit is reported as unpriced and not guessed.
+ * the one basis needs no price when the other has one; every other unit is reported as unpriced and not guessed, but for
+ * heard audio, which costs at least what text does.
  */
 export function chargeOf(usage: Usage, price: Price): Charge {
   const unpriced: PriceUnit[] = []
@@ -31,7 +32,11 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   ): void => {
     if (quantity === 0) return
     if (stated !== undefined) terms.push({ quantity, price: stated })
-    else if (!isPricedOtherwise || !unit.endsWith('Token')) unpriced.push(unit)
+    else if (!isPricedOtherwise || !unit.endsWith('Token')) {
+      unpriced.push(unit)
+      // What is heard never costs less than what is read, and is held and estimated so.
+      if (unit === 'inputAudioToken') terms.push({ quantity, price: price.inputToken ?? 0n })
+    }
   }
   const parts = partsOf(usage)
   add(prompt, parts.plainInput, 'inputToken', price.inputToken)

@@ -58,6 +58,11 @@ function assemble(frames: readonly Record<string, unknown>[]): Piece {
   return piece
 }
 
+/** What the provider says that all tokens are, which what is shown must add up to. */
+function totalOf(wire: Readonly<Record<string, unknown>>): unknown {
+  return (wire['usage'] as Record<string, unknown>)['total_tokens']
+}
+
 function addContent(piece: Piece, content: unknown): void {
   if (typeof content === 'string') piece.content += content
   if (!Array.isArray(content)) return
@@ -112,6 +117,7 @@ describe.if(isThere)('recorded answers', () => {
         const shown = JSON.parse(textOf(answer.encode(testCharge)))
         expect(chatAnswerSchema.safeParse(shown).error).toBeUndefined()
         expect(answer.reading.usage?.inputTokens).toBeGreaterThan(0)
+        expect(shown).toMatchObject({ usage: { total_tokens: totalOf(wire) } })
       })
     }
   }

@@ -200,9 +200,41 @@ describe('a whole chat answer', () => {
     const { reading, body } = decode(wire, { reasoningNotCounted: true })
     expect(reading.usage).toMatchObject({ outputTokens: 55, reasoningTokens: 50 })
     expect(body.usage).toMatchObject({ completion_tokens: 55, total_tokens: 71 })
-    expect(decode(wire).reading.usage).toBeNull()
+    expect(decode(wire).reading.usage).toMatchObject({ outputTokens: 5, reasoningTokens: 0 })
     const proven = { ...usage, total_tokens: 71, completion_tokens_details: { reasoning_tokens: 50 } }
     expect(decode(answer({ content: 'a' }, { usage: proven })).reading.usage?.outputTokens).toBe(55)
+  })
+
+  test('loses a count that contradicts the others, also where it is shown, and no other count', () => {
+    const counts = { prompt_tokens: 10, completion_tokens: 213, total_tokens: 223 }
+    const contradicted = { ...counts, prompt_tokens_details: { cached_tokens: 161, text_tokens: 10 } }
+    const { reading, body } = decode(answer({ content: 'a' }, { usage: contradicted }))
+    expect(reading).toMatchObject({
+      source: 'provider',
+      usage: { inputTokens: 10, cachedInputTokens: 0, outputTokens: 213 },
+    })
+    expect(body.usage).toMatchObject({
+      ...counts,
+      prompt_tokens_details: { cached_tokens: 0, text_tokens: 10 },
+    })
+  })
+
+  test('counts and shows tokens that the provider has in its sum alone', () => {
+    const heard = { prompt_audio_seconds: 30, prompt_tokens: 9, completion_tokens: 248, total_tokens: 632 }
+    const voxtral = decode(answer({ content: 'a' }, { usage: heard }))
+    expect(voxtral.reading.usage).toMatchObject({
+      inputTokens: 384,
+      inputAudioTokens: 375,
+      outputTokens: 248,
+    })
+    expect(voxtral.body.usage).toMatchObject({
+      prompt_tokens: 384,
+      total_tokens: 632,
+      prompt_tokens_details: { audio_tokens: 375 },
+    })
+    const thought = { prompt_tokens: 12, completion_tokens: 35, total_tokens: 109 }
+    const { body } = decode(answer({ content: 'a' }, { usage: thought }))
+    expect(body.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 97, total_tokens: 109 })
   })
 
   test('without usable usage is estimated, never free', () => {

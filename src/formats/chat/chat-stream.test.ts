@@ -264,21 +264,17 @@ describe('usage in a stream', () => {
   })
 
   test('that is absurd counts as missing', () => {
-    for (const wrong of [
-      { ...usage, prompt_tokens: -1 },
-      { ...usage, completion_tokens: 1.5 },
-      { ...usage, prompt_tokens: 3 },
-      'none',
-    ]) {
+    for (const wrong of [{ ...usage, prompt_tokens: -1 }, { ...usage, completion_tokens: 1.5 }, 'none']) {
       expect(run([chunk({}, 'stop', { usage: wrong })]).rewriter.reading().usage).toBeNull()
     }
   })
 
   test('that grows with every chunk is shown once', () => {
-    const payloads = [1, 2, 3].map((count) =>
-      chunk({ content: 'x' }, null, { usage: { ...usage, completion_tokens: count } }),
-    )
-    const result = run([...payloads, chunk({}, 'stop', { usage: { ...usage, completion_tokens: 4 } })])
+    const grown = (count: number) => ({
+      usage: { ...usage, completion_tokens: count, total_tokens: usage.prompt_tokens + count },
+    })
+    const payloads = [1, 2, 3].map((count) => chunk({ content: 'x' }, null, grown(count)))
+    const result = run([...payloads, chunk({}, 'stop', grown(4))])
     expect(result.shown).not.toContain('usage')
     expect(result.rewriter.reading().usage?.outputTokens).toBe(4)
     expect(textOf(result)).toBe('xxx')

@@ -2,6 +2,7 @@ import type { MediaTokens, ShownCharge } from '../../canonical/upstream.ts'
 import { noUsage, type Usage } from '../../canonical/usage.ts'
 import { tokenCountMax } from '../../core/limits.ts'
 import { parseCredits, toCredits } from '../../core/money.ts'
+import { settleCounts } from '../token-counts.ts'
 import { isRecord } from './chat-media.ts'
 
 /** A provider's counts as the meter understands them, with the detail objects to show the caller. */
@@ -23,41 +24,65 @@ export interface UsageQuirks {
  */
 export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | null {
   if (!isRecord(wire)) return null
-  const prompt = readCount(wire['prompt_tokens'])
-  const completion = readCount(wire['completion_tokens'])
-  if (prompt === null || completion === null) return null
+  const input = readCount(wire['prompt_tokens'])
+  const output = readCount(wire['completion_tokens'])
+  if (input === null || output === null) return null
   const promptDetails = readCounts(wire['prompt_tokens_details'] ?? wire['prompt_token_details'])
   const completionDetails = readCounts(wire['completion_tokens_details'])
-  const cached =
-    promptDetails['cached_tokens'] ??
-    readCount(wire['prompt_cache_hit_tokens']) ??
-    readCount(wire['num_cached_tokens']) ??
-    0
-  if (cached > 0) promptDetails['cached_tokens'] = cached
-  const reasoning = completionDetails['reasoning_tokens'] ?? 0
-  const written = promptDetails['cache_write_tokens'] ?? 0
-  const isCounted = !isReasoningApart(
-    { prompt, completion, reasoning, total: readCount(wire['total_tokens']) },
-    quirks,
+  const counts = settleCounts(
+    {
+      input,
+      output,
+      total: readCount(wire['total_tokens']),
+      cached:
+        promptDetails['cached_tokens'] ??
+        readCount(wire['prompt_cache_hit_tokens']) ??
+        readCount(wire['num_cached_tokens']) ??
+        0,
+      written: promptDetails['cache_write_tokens'] ?? 0,
+      inputAudio: promptDetails['audio_tokens'] ?? 0,
+      reasoning: completionDetails['reasoning_tokens'] ?? 0,
+      outputAudio: completionDetails['audio_tokens'] ?? 0,
+    },
+    {
+      isReasoningApart: quirks.reasoningNotCounted,
+      // Mistral's models that hear count the tokens of it in the sum alone.
+      isAudioHeard: (readCount(wire['prompt_audio_seconds']) ?? 0) > 0,
+    },
   )
-  const output = isCounted ? completion : completion + reasoning
-  // Parts above their total would be billed twice; such counts are as good as none.
-  if (cached + written > prompt || reasoning > output) return null
   return {
-    promptDetails,
-    completionDetails,
+    promptDetails: {
+      ...promptDetails,
+      ...shown('cached_tokens', counts.cached, promptDetails),
+      ...shown('cache_write_tokens', counts.written, promptDetails),
+      ...shown('audio_tokens', counts.inputAudio, promptDetails),
+    },
+    completionDetails: {
+      ...completionDetails,
+      ...shown('reasoning_tokens', counts.reasoning, completionDetails),
+      ...shown('audio_tokens', counts.outputAudio, completionDetails),
+    },
     reportedCostNanocredits: readCost(wire['estimated_cost']),
     usage: {
       ...noUsage,
-      inputTokens: prompt,
-      cachedInputTokens: cached,
-      cacheWriteTokens: written,
-      inputAudioTokens: promptDetails['audio_tokens'] ?? 0,
-      outputTokens: output,
-      reasoningTokens: reasoning,
-      outputAudioTokens: completionDetails['audio_tokens'] ?? 0,
+      inputTokens: counts.input,
+      cachedInputTokens: counts.cached,
+      cacheWriteTokens: counts.written,
+      inputAudioTokens: counts.inputAudio,
+      outputTokens: counts.output,
+      reasoningTokens: counts.reasoning,
+      outputAudioTokens: counts.outputAudio,
     },
   }
+}
+
+/** A detail as it is billed, where the provider told it or it was found out. */
+function shown(
+  name: string,
+  count: number,
+  details: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return count > 0 || details[name] !== undefined ? { [name]: count } : {}
 }
 
 /** What a sum over answers needs besides the usage that is billed. */
@@ -70,16 +95,6 @@ export function mediaTokensOf({ promptDetails, completionDetails }: ReadUsage): 
     ...(video > 0 ? { video_tokens: video } : {}),
     ...(image > 0 ? { image_tokens: image } : {}),
   }
-}
-
-/** Whether reasoning is missing from the completion: a total that only adds up with it proves it, whoever the host is. */
-function isReasoningApart(
-  counts: { prompt: number; completion: number; reasoning: number; total: number | null },
-  quirks: UsageQuirks,
-): boolean {
-  const { prompt, completion, reasoning, total } = counts
-  if (reasoning === 0) return false
-  return total === prompt + completion + reasoning || (quirks.reasoningNotCounted && reasoning > completion)
 }
 
 /** A whole count from 0 to the bound, or null. */

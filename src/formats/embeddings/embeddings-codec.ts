@@ -170,9 +170,11 @@ function readMember(document: ReturnType<typeof parseAnswer>, name: string): unk
 function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): MeterReading {
   const reading = startReading(wire)
   const usage = isRecord(wire.usage) ? wire.usage : {}
-  const inputTokens = readCount(usage['prompt_tokens']) ?? readCount(usage['total_tokens'])
-  if (inputTokens !== null) {
-    reading.usage = { ...noUsage, inputTokens }
+  const counts = [readCount(usage['prompt_tokens']), readCount(usage['total_tokens'])]
+  const told = counts.filter((count) => count !== null)
+  if (told.length > 0) {
+    // Vectors have no tokens: what only the sum has was input as well.
+    reading.usage = { ...noUsage, inputTokens: Math.max(...told) }
     reading.source = 'provider'
   }
   reading.upstreamModel = stringOrNull(wire.model)

@@ -158,7 +158,10 @@ describe('an embeddings answer', () => {
   })
 
   test('counts by the total where nothing else is told, and is estimated where nothing is', () => {
-    expect(answer({ data: vectors([1]), usage: { total_tokens: 7 } }).reading.usage?.inputTokens).toBe(7)
+    for (const counts of [{}, { prompt_tokens: 0 }, { prompt_tokens: 5, completion_tokens: 0 }]) {
+      const usage = { ...counts, total_tokens: 7 }
+      expect(answer({ data: vectors([1]), usage }).reading.usage?.inputTokens).toBe(7)
+    }
     const { reading, body } = answer({ data: vectors([1]) })
     expect(reading).toMatchObject({ usage: null, source: 'estimated' })
     expect(body.usage).toMatchObject({ prompt_tokens: 3, total_tokens: 3 })

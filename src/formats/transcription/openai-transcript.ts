@@ -1,6 +1,7 @@
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits.ts'
+import { settleCounts } from '../token-counts.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 
@@ -73,12 +74,24 @@ function readDuration(wire: Wire, usage: Wire | null): number | null {
   return null
 }
 
+const noParts = { cached: 0, written: 0, reasoning: 0, outputAudio: 0 }
+
 function readTokens(usage: Wire | null): CanonicalTranscription['tokens'] {
   const input = count(usage?.['input_tokens']) ?? count(usage?.['prompt_tokens'])
   const output = count(usage?.['output_tokens']) ?? count(usage?.['completion_tokens'])
   if (usage === null || (input === null && output === null)) return null
-  const inputAudio = count(recordOf(usage['input_token_details'])?.['audio_tokens'])
-  return { input: input ?? 0, inputAudio: Math.min(inputAudio ?? 0, input ?? 0), output: output ?? 0 }
+  const details = recordOf(usage['input_token_details']) ?? recordOf(usage['prompt_tokens_details'])
+  const counts = settleCounts(
+    {
+      ...noParts,
+      input: input ?? 0,
+      output: output ?? 0,
+      total: count(usage['total_tokens']),
+      inputAudio: count(details?.['audio_tokens']) ?? 0,
+    },
+    { isReasoningApart: false, isAudioHeard: true },
+  )
+  return { input: counts.input, inputAudio: counts.inputAudio, output: counts.output }
 }
 
 function readSegments(entries: Wire[] | null, speakers: Map<string, number>): TranscriptSegment[] | null {

@@ -350,6 +350,14 @@ describe('the answer of an OpenAI-style provider', () => {
     expect(read).toMatchObject({ tokens: { input: 14, inputAudio: 14, output: 45 }, durationSeconds: null })
   })
 
+  test('may count the audio in the sum alone', () => {
+    const usage = { prompt_audio_seconds: 30, prompt_tokens: 9, completion_tokens: 248, total_tokens: 632 }
+    for (const details of [{}, { prompt_tokens_details: { audio_tokens: 375 } }]) {
+      const read = decode({ text: 'x', usage: { ...usage, ...details } })
+      expect(read.tokens).toEqual({ input: 384, inputAudio: 375, output: 248 })
+    }
+  })
+
   test('survives nulls, wrong times and unknown members', () => {
     const read = decode({
       text: 'x',
