@@ -26,6 +26,10 @@ type Part = 'reasoning' | 'cached' | 'inputAudio' | 'written'
 
 /** In the order in which they are looked for beside the total that they belong to. */
 const parts: readonly Part[] = ['reasoning', 'cached', 'inputAudio', 'written']
+/** Every choice of one or more of them, short ones first. */
+const partSets = Array.from({ length: 2 ** parts.length - 1 }, (_, choice) =>
+  parts.filter((_part, place) => ((choice + 1) & (1 << place)) > 0),
+).toSorted((left, right) => left.length - right.length)
 
 /**
  * Counts as the gateway understands them: parts inside their totals. The provider's sum over all tokens says which parts
@@ -59,7 +63,8 @@ function partsBeside(given: WrittenCounts, beyond: number): readonly Part[] {
   const rankOf = (set: readonly Part[]): number => set.filter(exceeds).length * parts.length - set.length
   let best: readonly Part[] = []
   let isBestExact = false
-  for (const set of subsetsOf(parts.filter((part) => given[part] > 0))) {
+  for (const set of partSets) {
+    if (set.some((part) => given[part] === 0)) continue
     const sum = set.reduce((tokens, part) => tokens + given[part], 0)
     const isExact = sum === beyond
     if (!isExact && (sum > beyond || isBestExact || !set.every(exceeds))) continue
@@ -68,13 +73,6 @@ function partsBeside(given: WrittenCounts, beyond: number): readonly Part[] {
     isBestExact = isExact
   }
   return best
-}
-
-/** Every choice of some of them, shorter and earlier ones first. */
-function subsetsOf(all: readonly Part[]): readonly (readonly Part[])[] {
-  let subsets: Part[][] = [[]]
-  for (const part of all) subsets = [...subsets, ...subsets.map((set) => [...set, part])]
-  return subsets.slice(1).toSorted((left, right) => left.length - right.length)
 }
 
 /** Tokens that show only in the sum. A prompt of no tokens is one that was left out. */
@@ -88,16 +86,19 @@ function addHidden(counts: TokenCounts, hidden: number, { isAudioHeard }: Counti
 
 function withoutContradictions(counts: TokenCounts): TokenCounts {
   const { input, output } = counts
-  const within = (part: number, whole: number): number => (part > whole ? 0 : part)
-  const cached = within(counts.cached, input)
+  const cached = orLost(counts.cached, input)
   return {
     input,
     output,
     cached,
     // What was read from a cache was not written to it.
-    written: within(counts.written, input - cached),
-    inputAudio: within(counts.inputAudio, input),
-    reasoning: within(counts.reasoning, output),
-    outputAudio: within(counts.outputAudio, output),
+    written: orLost(counts.written, input - cached),
+    inputAudio: orLost(counts.inputAudio, input),
+    reasoning: orLost(counts.reasoning, output),
+    outputAudio: orLost(counts.outputAudio, output),
   }
+}
+
+function orLost(part: number, whole: number): number {
+  return part > whole ? 0 : part
 }

@@ -159,8 +159,8 @@ describe('an embeddings answer', () => {
 
   test('counts by the total where nothing else is told, and is estimated where nothing is', () => {
     for (const counts of [{}, { prompt_tokens: 0 }, { prompt_tokens: 5, completion_tokens: 0 }]) {
-      const usage = { ...counts, total_tokens: 7 }
-      expect(answer({ data: vectors([1]), usage }).reading.usage?.inputTokens).toBe(7)
+      const told = { ...counts, total_tokens: 7 }
+      expect(answer({ data: vectors([1]), usage: told }).reading.usage?.inputTokens).toBe(7)
     }
     const { reading, body } = answer({ data: vectors([1]) })
     expect(reading).toMatchObject({ usage: null, source: 'estimated' })
