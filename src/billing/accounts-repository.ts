@@ -1,5 +1,5 @@
 import { dayOfTransaction } from '../core/ids.ts'
-import type { CaptureDetails } from './capture-row.ts'
+import type { CaptureDetails, ReportedCounts } from './capture-row.ts'
 import type { Database } from '../storage/database.ts'
 import type { ModelStats } from './learning.ts'
 import { usageIncomeAccount } from './ledger-statements.ts'
@@ -30,6 +30,8 @@ export interface UsageRecord {
   nativeFinishReason: string | null
   /** The tier the provider said it used. */
   serviceTier: string | null
+  /** The provider's own figures where they were not believed. */
+  reported: ReportedCounts | null
   streamed: boolean
   cancelled: boolean
   latencyMs: number | null
@@ -284,6 +286,7 @@ async function selectUsages(
 }
 
 function toUsageRecord(row: UsageRow): UsageRecord {
+  const details = JSON.parse(row.details_json) as CaptureDetails
   return {
     generationId: row.generation_id,
     organizationId: row.organization_id,
@@ -306,7 +309,8 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     upstreamId: row.upstream_id,
     finishReason: row.finish_reason,
     nativeFinishReason: row.native_finish_reason,
-    serviceTier: (JSON.parse(row.details_json) as CaptureDetails).service_tier ?? null,
+    serviceTier: details.service_tier ?? null,
+    reported: details.reported ?? null,
     streamed: row.streamed === 1,
     cancelled: row.cancelled === 1,
     latencyMs: row.latency_ms,

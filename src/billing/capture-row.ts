@@ -44,6 +44,33 @@ export interface CaptureDetails {
   /** The tier the provider said it used. */
   readonly service_tier?: string
   readonly media_tokens?: MediaTokens
+  /** What the provider reported where it was not believed, and something else was charged. */
+  readonly reported?: ReportedCounts
+}
+
+/** A provider's own figures; those of parts only above zero. */
+export interface ReportedCounts {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly [part: string]: number
+}
+
+/** The provider's figures as they are kept beside the charge. */
+export function toReportedCounts(usage: Usage): ReportedCounts {
+  const parts = {
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    input_audio_tokens: usage.inputAudioTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    output_audio_tokens: usage.outputAudioTokens,
+    audio_milliseconds: usage.audioMilliseconds,
+    characters: usage.characters,
+  }
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    ...Object.fromEntries(Object.entries(parts).filter(([, count]) => count !== 0)),
+  }
 }
 
 /** What a caller is told that a call cost; null where nothing that it used has a price, because zero would be a promise. */

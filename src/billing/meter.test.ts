@@ -33,16 +33,21 @@ function contextOf(change: Partial<MeterContext> = {}): MeterContext {
 
 describe('what the provider reported', () => {
   test('counts as it is when it can be true', () => {
-    expect(meter(readingOf({ usage: usual }), contextOf())).toEqual({ usage: usual, source: 'provider' })
+    expect(meter(readingOf({ usage: usual }), contextOf())).toEqual({
+      usage: usual,
+      source: 'provider',
+      disbelieved: null,
+    })
   })
 
   test('is replaced by a bounded estimate when it is negative, fractional, not a number or beyond belief', () => {
     const absurd = [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 52, 900_000_000]
     for (const outputTokens of absurd) {
-      const metered = meter(readingOf({ usage: { ...usual, outputTokens } }), contextOf())
-      expect(metered).toEqual({
+      const usage = { ...usual, outputTokens }
+      expect(meter(readingOf({ usage }), contextOf())).toEqual({
         usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
         source: 'estimated',
+        disbelieved: usage,
       })
     }
   })
@@ -58,6 +63,7 @@ describe('what the provider reported', () => {
     expect(meter(readingOf({ usage }), contextOf())).toEqual({
       usage: { ...usual, cachedInputTokens: 100, reasoningTokens: 20 },
       source: 'estimated',
+      disbelieved: usage,
     })
   })
 
@@ -68,10 +74,75 @@ describe('what the provider reported', () => {
   })
 })
 
+describe('the limit of the call', () => {
+  function sourceOf(usage: Partial<Usage>, change: Partial<MeterContext> = {}) {
+    return meter(readingOf({ usage: { ...usual, ...usage } }), contextOf(change)).source
+  }
+
+  test('bounds the output that is believed, with a little for what providers count beside it', () => {
+    expect([20, 50, 53, 54, 128_001].map((outputTokens) => sourceOf({ outputTokens }))).toEqual([
+      'provider',
+      'provider',
+      'provider',
+      'estimated',
+      'estimated',
+    ])
+    const usage = { ...usual, outputTokens: 128_001 }
+    expect(meter(readingOf({ usage }), contextOf())).toEqual({
+      usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
+      source: 'estimated',
+      disbelieved: usage,
+    })
+  })
+
+  test('is that of all its choices together', () => {
+    const demand = demandOf({ inputTokens: 90, outputTokensMax: 50, choices: 4 })
+    expect([210, 211].map((outputTokens) => sourceOf({ outputTokens }, { demand }))).toEqual([
+      'provider',
+      'estimated',
+    ])
+  })
+
+  test('is the endpoint’s own where the call has none or a higher one', () => {
+    const endpoint = endpointOf('language', {}, { outputTokensMax: 100 })
+    for (const outputTokensMax of [null, 5_000]) {
+      const demand = demandOf({ inputTokens: 90, outputTokensMax })
+      const sources = [105, 106].map((outputTokens) => sourceOf({ outputTokens }, { demand, endpoint }))
+      expect(sources).toEqual(['provider', 'estimated'])
+    }
+    const demand = demandOf({ inputTokens: 90, outputTokensMax: null })
+    expect(sourceOf({ outputTokens: 128_001 }, { demand })).toBe('provider')
+  })
+
+  test('is not that of reasoning, which the endpoint’s own bounds', () => {
+    const thought = (reasoningTokens: number, endpoint: MeterContext['endpoint'], spoken = 50) =>
+      sourceOf({ outputTokens: reasoningTokens + spoken, reasoningTokens }, { endpoint })
+    const stated = endpointOf('language', {}, { outputTokensMax: 4_000, contextLength: 100_000 })
+    expect([4_000, 4_201].map((count) => thought(count, stated))).toEqual(['provider', 'estimated'])
+    expect(thought(4_000, stated, 54)).toBe('estimated')
+    const ofContext = endpointOf('language', {}, { contextLength: 32_000 })
+    expect([32_000, 40_000].map((count) => thought(count, ofContext))).toEqual(['provider', 'estimated'])
+    expect([16_384, 20_000].map((count) => thought(count, chat))).toEqual(['provider', 'estimated'])
+  })
+})
+
+test('a prompt of no tokens beside output is missing, and the output is believed', () => {
+  const usage = { ...usual, inputTokens: 0 }
+  expect(meter(readingOf({ usage }), contextOf({ promptRatio: 1.5 }))).toEqual({
+    usage: { ...usual, inputTokens: 135 },
+    source: 'estimated',
+    disbelieved: usage,
+  })
+})
+
 describe('without a report', () => {
   test('missing usage is estimated from what was asked and seen, never zero', () => {
     const metered = meter(readingOf({}), contextOf())
-    expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 20 }, source: 'estimated' })
+    expect(metered).toEqual({
+      usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
+      source: 'estimated',
+      disbelieved: null,
+    })
   })
 
   test('of a prompt with audio the estimate says so where audio has a price of its own', () => {
@@ -93,12 +164,18 @@ describe('without a report', () => {
   test('a caller who hangs up pays for what was streamed', () => {
     const reading = readingOf({ finishReason: null, outputBytes: 30, outputPieces: 12 })
     const metered = meter(reading, contextOf({ ending: 'cancelled' }))
-    expect(metered).toEqual({ usage: { ...noUsage, inputTokens: 90, outputTokens: 12 }, source: 'estimated' })
+    expect(metered).toMatchObject({
+      usage: { ...noUsage, inputTokens: 90, outputTokens: 12 },
+      source: 'estimated',
+    })
   })
 
   test('a caller who hangs up pays what the provider charges, when it says so', () => {
     const reading = readingOf({ usage: usual, finishReason: null, outputBytes: 0, outputPieces: 0 })
-    expect(meter(reading, contextOf({ ending: 'cancelled' }))).toEqual({ usage: usual, source: 'provider' })
+    expect(meter(reading, contextOf({ ending: 'cancelled' }))).toMatchObject({
+      usage: usual,
+      source: 'provider',
+    })
   })
 
   test('a stream that broke off is paid as far as it came', () => {
@@ -153,7 +230,7 @@ describe('audio', () => {
     const usage = { ...noUsage, audioMilliseconds: 5 * 365 * 86_400_000 }
     const demand = demandOf({ audioMilliseconds: 61_000 })
     const metered = meter(readingOf({ usage }), contextOf({ endpoint: whisper, demand }))
-    expect(metered).toEqual({ usage: { ...noUsage, audioMilliseconds: 61_000 }, source: 'estimated' })
+    expect(metered).toMatchObject({ usage: { ...noUsage, audioMilliseconds: 61_000 }, source: 'estimated' })
   })
 
   test('of unknown length is charged as a minute and not as nothing', () => {

@@ -4,6 +4,7 @@ import { noUsage } from '../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../canonical/usage.ts'
 import {
   audioMillisecondsUnknownCharge,
+  outputBeyondLimitFactor,
   outputTokensUnknown,
   usageAudioMillisecondsMax,
   usageTokensMax,
@@ -13,6 +14,8 @@ import {
 export interface Metered {
   usage: Usage
   source: UsageSource
+  /** What the provider reported where something else is charged; null where it reported nothing, or is believed. */
+  disbelieved: Usage | null
 }
 
 /** What the meter needs to know besides the reading. */
@@ -33,13 +36,53 @@ const bytesPerToken = 3
  * what was asked and seen, and marked; only where nothing was answered is it zero.
  */
 export function meter(reading: MeterReading, context: MeterContext): Metered {
-  if (isNothing(reading, context)) return { usage: noUsage, source: reading.usage ? 'provider' : 'estimated' }
   const { usage } = reading
-  if (usage && isPlausible(usage, context.endpoint) && !contradicts(usage, reading, context)) {
-    const cleaned = withinTotals(usage)
-    return { usage: cleaned, source: cleaned === usage ? reading.source : 'estimated' }
+  if (isNothing(reading, context)) {
+    return { usage: noUsage, source: usage ? 'provider' : 'estimated', disbelieved: null }
   }
-  return { usage: estimate(reading, context), source: 'estimated' }
+  if (usage && isBelievable(usage, reading, context)) {
+    const cleaned = withPrompt(withinTotals(usage), context)
+    if (cleaned === usage) return { usage, source: reading.source, disbelieved: null }
+    return { usage: cleaned, source: 'estimated', disbelieved: usage }
+  }
+  return { usage: estimate(reading, context), source: 'estimated', disbelieved: usage }
+}
+
+function isBelievable(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
+  return (
+    isPlausible(usage, context.endpoint) &&
+    !contradicts(usage, reading, context) &&
+    isWithinLimits(usage, context)
+  )
+}
+
+/**
+ * Whether a call that was limited to so much output can have had so much. What a model thinks before it answers is for
+ * some providers no part of that limit; the endpoint's own limit bounds it. Without any limit the context does.
+ */
+function isWithinLimits(
+  { outputTokens, reasoningTokens }: Usage,
+  { demand, endpoint }: MeterContext,
+): boolean {
+  if (endpoint.modality !== 'language') return true
+  const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
+  const limit = Math.min(demand.outputTokensMax ?? own, own)
+  const isWithin = (tokens: number, most: number): boolean =>
+    tokens <= Math.ceil(most * demand.choices * outputBeyondLimitFactor)
+  if (isWithin(outputTokens, limit)) return true
+  const thinkingMax = endpoint.outputTokensMax ?? endpoint.contextLength ?? outputTokensUnknown
+  return (
+    reasoningTokens > 0 &&
+    isWithin(outputTokens - reasoningTokens, limit) &&
+    isWithin(reasoningTokens, thinkingMax)
+  )
+}
+
+/** A prompt of no tokens beside an output is one that the provider did not count. */
+function withPrompt(usage: Usage, context: MeterContext): Usage {
+  const isMissing = usage.inputTokens === 0 && usage.outputTokens > 0 && context.demand.inputTokens > 0
+  if (!isMissing || context.endpoint.modality !== 'language') return usage
+  return { ...usage, inputTokens: promptOf(context), inputAudioTokens: audioOfPrompt(context) }
 }
 
 /**
@@ -123,12 +166,12 @@ function estimate(reading: MeterReading, context: MeterContext): Usage {
     case 'language':
       return {
         ...noUsage,
-        inputTokens: Math.ceil(demand.inputTokens * (context.promptRatio ?? 1)),
+        inputTokens: promptOf(context),
         inputAudioTokens: audioOfPrompt(context),
         outputTokens: estimateOutput(reading, demand, endpoint),
       }
     case 'embedding':
-      return { ...noUsage, inputTokens: Math.ceil(demand.inputTokens * (context.promptRatio ?? 1)) }
+      return { ...noUsage, inputTokens: promptOf(context) }
     case 'transcription':
       return {
         ...noUsage,
@@ -141,6 +184,10 @@ function estimate(reading: MeterReading, context: MeterContext): Usage {
     case 'speech':
       return { ...noUsage, characters: demand.characters, ...tokensOfSpeech(demand, endpoint) }
   }
+}
+
+function promptOf({ demand, promptRatio = 1 }: MeterContext): number {
+  return Math.ceil(demand.inputTokens * promptRatio)
 }
 
 /** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */

@@ -345,6 +345,8 @@ export const ratioPpmMax = 4_000_000
 export const modelStatsSaveMax = 200
 /** Output assumed for a hold when neither caller nor endpoint nor context states a limit. */
 export const outputTokensUnknown = 16_384
+/** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */
+export const outputBeyondLimitFactor = 1.05
 /** Token counts above this are taken for a broken report when the endpoint states no context length. */
 export const usageTokensMax = 20_000_000
 /** Longest audio a provider may claim, one day; more is a broken report. */

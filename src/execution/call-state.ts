@@ -1,4 +1,4 @@
-import { knownCost, type CaptureRow } from '../billing/capture-row.ts'
+import { knownCost, toReportedCounts, type CaptureRow } from '../billing/capture-row.ts'
 import { meter, type Metered } from '../billing/meter.ts'
 import { chargeOf } from '../billing/price.ts'
 import type { Call } from '../canonical/call.ts'
@@ -176,6 +176,7 @@ export class CallState {
         attempts: this.attempts.length,
         ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
         ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
+        ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),
       },
     }
     this.#note(row, endpoint)

@@ -130,6 +130,7 @@ function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string
       batch_id: usage.batchId,
       is_estimated: usage.isEstimated,
       is_unpriced: usage.isUnpriced,
+      reported: usage.reported,
       audio_seconds: usage.audioMilliseconds / 1000,
       characters: usage.characters,
       cost_nanocredits: usage.costNanocredits.toString(),
