@@ -222,7 +222,7 @@ export const messagesMax = 50_000
 export const textSampleBytes = 256
 /** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
 export const streamFrameBytesMax = 32_000_000
-/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
+/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes, and the latter of frames without choices. */
 export const streamHeldFramesMax = 20_000
 export const streamHeldBytesMax = 64_000_000
 /** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */
