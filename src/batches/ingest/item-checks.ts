@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits.ts'
 import { CustomIds } from './custom-ids.ts'
 import type { Place, WalkedItem } from './item-walk.ts'
-import { memberBytes } from './json-walk.ts'
+import { isTwice, memberBytes } from './json-walk.ts'
 
 const openObject = 0x7b
 const openArray = 0x5b
@@ -42,6 +42,7 @@ export class ItemChecks {
   #checkParsed(index: number, bytes: Buffer): Place {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes)
+    requireOnce(where, bytes, ['custom_id', 'body'])
     const customId = checkCustomIdShape(where, item['custom_id'])
     const body = item['body']
     if (body === undefined) throw invalid(`${where}.body`, 'is required')
@@ -50,6 +51,7 @@ export class ItemChecks {
     this.#checkCustomId(index, customId)
     const found = memberBytes(bytes, 'body')
     assert(found, 'an item with a body has its bytes')
+    requireOnce(`${where}.body`, found, ['model', 'stream', 'messages', 'input'])
     const start = found.byteOffset - bytes.byteOffset
     return { start, end: start + found.length }
   }
@@ -139,6 +141,12 @@ function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item
+}
+
+/** The members that are read here; the rest of a body is refused with its item when that runs. */
+function requireOnce(where: string, bytes: Buffer, names: readonly string[]): void {
+  const name = names.find((one) => isTwice(bytes, one))
+  if (name !== undefined) throw invalid(`${where}.${name}`, 'appears twice; send it once')
 }
 
 /** A JSON string; empty for what is none. */
