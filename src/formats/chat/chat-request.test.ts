@@ -155,6 +155,26 @@ describe('decoding a chat request', () => {
     expect(call.demand.choices).toBe(1)
   })
 
+  test('accepts null wherever the contract lets a preference be null', () => {
+    const percentiles = { p50: null, p75: null, p90: 2, p99: null }
+    const provider = {
+      order: null,
+      only: null,
+      ignore: null,
+      allow_fallbacks: null,
+      require_parameters: null,
+      data_collection: null,
+      zdr: null,
+      enforce_distillable_text: null,
+      quantizations: null,
+      sort: { by: null, partition: null },
+      preferred_min_throughput: percentiles,
+      preferred_max_latency: percentiles,
+    }
+    expect(decode({ provider }).preferences).toEqual(decode({}).preferences)
+    expect(decode({ provider: null }).preferences).toEqual(decode({}).preferences)
+  })
+
   test('counts 256 characters, not bytes, for sessions and users', () => {
     expect(decode({ session_id: '🦆'.repeat(256) }).sessionId).toBe('🦆'.repeat(256))
   })
