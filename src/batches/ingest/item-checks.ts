@@ -42,7 +42,8 @@ export class ItemChecks {
   #checkParsed(index: number, bytes: Buffer): Place {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes)
-    requireOnce(where, bytes, ['custom_id', 'body'])
+    for (const name of ['custom_id', 'body'])
+      if (isTwice(bytes, name)) throw invalid(`${where}.${name}`, 'appears twice; send it once')
     const customId = checkCustomIdShape(where, item['custom_id'])
     const body = item['body']
     if (body === undefined) throw invalid(`${where}.body`, 'is required')
@@ -51,7 +52,6 @@ export class ItemChecks {
     this.#checkCustomId(index, customId)
     const found = memberBytes(bytes, 'body')
     assert(found, 'an item with a body has its bytes')
-    requireOnce(`${where}.body`, found, ['model', 'stream', 'messages', 'input'])
     const start = found.byteOffset - bytes.byteOffset
     return { start, end: start + found.length }
   }
@@ -141,12 +141,6 @@ function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item
-}
-
-/** The members that are read here; the rest of a body is refused with its item when that runs. */
-function requireOnce(where: string, bytes: Buffer, names: readonly string[]): void {
-  const name = names.find((one) => isTwice(bytes, one))
-  if (name !== undefined) throw invalid(`${where}.${name}`, 'appears twice; send it once')
 }
 
 /** A JSON string; empty for what is none. */
