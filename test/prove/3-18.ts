@@ -1,5 +1,6 @@
 import { reproduction, type Check } from './reproduction.ts'
 import {
+  acme,
   choicesOf,
   eventsOf,
   withScriptedGateway,
@@ -184,17 +185,13 @@ export const proof = reproduction({
   title:
     'small promises of the contract: log probabilities, samples, Accept, usage chunks, doubled members, nulls',
   observe: (root) =>
-    withScriptedGateway(
-      root,
-      (url) => [{ preset: 'custom', id: 'acme', base_url: url, discover: false, models }],
-      async (gateway) => [
-        await logprobs(gateway),
-        await usageChunk(gateway),
-        ...(await speech(gateway)),
-        ...(await transcription(gateway)),
-        ...(await duplicates(gateway)),
-        await nulls(gateway),
-        await deletedBatch(gateway),
-      ],
-    ),
+    withScriptedGateway(root, acme(models), async (gateway) => [
+      await logprobs(gateway),
+      await usageChunk(gateway),
+      ...(await speech(gateway)),
+      ...(await transcription(gateway)),
+      ...(await duplicates(gateway)),
+      await nulls(gateway),
+      await deletedBatch(gateway),
+    ]),
 })

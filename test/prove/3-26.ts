@@ -1,5 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { choicesOf, eventsOf, withScriptedGateway } from './scripted-gateway.ts'
+import { acme, choicesOf, eventsOf, withScriptedGateway } from './scripted-gateway.ts'
 
 const model = 'acme/chat'
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -48,25 +48,19 @@ const answers: readonly { name: string; stream: boolean; reason: string; answer:
 export const proof = reproduction({
   title: 'an answer that is whole is taken for whole, with or without a finish reason or a message',
   observe: (root) =>
-    withScriptedGateway(
-      root,
-      (url) => [
-        { preset: 'custom', id: 'acme', base_url: url, discover: false, models: [{ id: model, prices }] },
-      ],
-      async ({ upstream, post }) => {
-        const checks: Check[] = []
-        for (const { name, stream, reason, answer } of answers) {
-          const before = upstream.seen.length
-          upstream.answer(answer)
-          const messages = [{ role: 'user', content: 'hi' }]
-          const received = await post('/chat/completions', { model, stream, messages })
-          const bodies = stream ? received.frames : [received.json]
-          const reasons = bodies.flatMap(choicesOf).flatMap(({ finish_reason: shown }) => shown ?? [])
-          const asked = upstream.seen.length - before
-          const held = received.status === 200 && String(reasons) === reason && asked === 1
-          checks.push({ name, held, seen: `${received.status}, "${reasons.join()}", asked ${asked}×` })
-        }
-        return checks
-      },
-    ),
+    withScriptedGateway(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
+      const checks: Check[] = []
+      for (const { name, stream, reason, answer } of answers) {
+        const before = upstream.seen.length
+        upstream.answer(answer)
+        const messages = [{ role: 'user', content: 'hi' }]
+        const received = await post('/chat/completions', { model, stream, messages })
+        const bodies = stream ? received.frames : [received.json]
+        const reasons = bodies.flatMap(choicesOf).flatMap(({ finish_reason: shown }) => shown ?? [])
+        const asked = upstream.seen.length - before
+        const held = received.status === 200 && String(reasons) === reason && asked === 1
+        checks.push({ name, held, seen: `${received.status}, "${reasons.join()}", asked ${asked}×` })
+      }
+      return checks
+    }),
 })

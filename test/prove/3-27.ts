@@ -1,5 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { choicesOf, eventsOf, withScriptedGateway, type Received } from './scripted-gateway.ts'
+import { acme, choicesOf, eventsOf, withScriptedGateway, type Received } from './scripted-gateway.ts'
 
 const model = 'acme/chat'
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -58,42 +58,36 @@ function checkCalls(where: string, received: Received): Check[] {
 export const proof = reproduction({
   title: 'tool calls have ids and arguments, and frames without choices lose nothing',
   observe: (root) =>
-    withScriptedGateway(
-      root,
-      (url) => [
-        { preset: 'custom', id: 'acme', base_url: url, discover: false, models: [{ id: model, prices }] },
-      ],
-      async ({ upstream, post }) => {
-        const ask = (stream: boolean, answer: () => Response) => {
-          upstream.answer(answer)
-          return post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] })
-        }
-        const message = { role: 'assistant', content: null, tool_calls: calls }
-        const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
-        const whole = await ask(false, () => Response.json({ id: 'chatcmpl-1', choices, usage }))
-        const called = calls.map((call) => piece({ tool_calls: [call] }))
-        const streamed = await ask(true, () => eventsOf([...called, ...ending]))
-        const filtered = {
-          choices: [],
-          created: 0,
-          id: '',
-          model: '',
-          object: '',
-          prompt_filter_results: found,
-        }
-        const azure = await ask(true, () =>
-          eventsOf([filtered, piece({ role: 'assistant', content: 'Hi' }), ...ending]),
-        )
-        const kept = (name: string): Check => {
-          const count = azure.frames.filter((frame) => name in frame).length
-          return { name: `${name} of a frame without choices is kept`, held: count === 1, seen: `${count}×` }
-        }
-        return [
-          ...checkCalls('JSON', whole),
-          ...checkCalls('stream', streamed),
-          kept('prompt_filter_results'),
-          kept('moderation'),
-        ]
-      },
-    ),
+    withScriptedGateway(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
+      const ask = (stream: boolean, answer: () => Response) => {
+        upstream.answer(answer)
+        return post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] })
+      }
+      const message = { role: 'assistant', content: null, tool_calls: calls }
+      const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
+      const whole = await ask(false, () => Response.json({ id: 'chatcmpl-1', choices, usage }))
+      const called = calls.map((call) => piece({ tool_calls: [call] }))
+      const streamed = await ask(true, () => eventsOf([...called, ...ending]))
+      const filtered = {
+        choices: [],
+        created: 0,
+        id: '',
+        model: '',
+        object: '',
+        prompt_filter_results: found,
+      }
+      const azure = await ask(true, () =>
+        eventsOf([filtered, piece({ role: 'assistant', content: 'Hi' }), ...ending]),
+      )
+      const kept = (name: string): Check => {
+        const count = azure.frames.filter((frame) => name in frame).length
+        return { name: `${name} of a frame without choices is kept`, held: count === 1, seen: `${count}×` }
+      }
+      return [
+        ...checkCalls('JSON', whole),
+        ...checkCalls('stream', streamed),
+        kept('prompt_filter_results'),
+        kept('moderation'),
+      ]
+    }),
 })

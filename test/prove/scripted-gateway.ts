@@ -66,6 +66,11 @@ async function readReceived(response: Response): Promise<Received> {
   }
 }
 
+/** The upstream as the one provider, of these models. */
+export function acme(models: readonly Record<string, unknown>[]) {
+  return (url: string) => [{ preset: 'custom', id: 'acme', base_url: url, discover: false, models }]
+}
+
 /** An upstream's event stream from its payloads. */
 export function eventsOf(payloads: readonly unknown[]): Response {
   const frames = payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`)
