@@ -1,12 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import {
-  acme,
-  choicesOf,
-  eventsOf,
-  withScriptedGateway,
-  type Received,
-  type ScriptedGateway,
-} from './scripted-gateway.ts'
+import { acme, choicesOf, eventsOf, withUpstream, type Received, type GatewayBefore } from './upstream-row.ts'
 
 const prices = { input_per_million: '1', output_per_million: '2' }
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
@@ -42,7 +35,7 @@ function wave(): string {
   return Buffer.concat([header, Buffer.alloc(16_000)]).toString('base64')
 }
 
-async function logprobs({ upstream, post }: ScriptedGateway): Promise<Check> {
+async function logprobs({ upstream, post }: GatewayBefore): Promise<Check> {
   const token = { token: 'Hello', logprob: -0.1 }
   upstream.answer(() => chat({ message: said, logprobs: { content: [token] } }))
   const { json } = await post('/chat/completions', { model: 'acme/chat', messages, logprobs: true })
@@ -55,7 +48,7 @@ async function logprobs({ upstream, post }: ScriptedGateway): Promise<Check> {
   }
 }
 
-async function usageChunk({ upstream, post }: ScriptedGateway): Promise<Check> {
+async function usageChunk({ upstream, post }: GatewayBefore): Promise<Check> {
   const piece = (delta: object, reason: string | null) => ({
     ...base,
     choices: [{ index: 0, delta, finish_reason: reason }],
@@ -72,7 +65,7 @@ async function usageChunk({ upstream, post }: ScriptedGateway): Promise<Check> {
   }
 }
 
-async function speech({ upstream, post }: ScriptedGateway): Promise<Check[]> {
+async function speech({ upstream, post }: GatewayBefore): Promise<Check[]> {
   const request = { model: 'acme/speak', input: 'Hello there.', voice: 'any' }
   upstream.answer(() => new Response(new Uint8Array(4_801), { headers: { 'content-type': 'audio/pcm' } }))
   const pcm = await post('/audio/speech', request)
@@ -95,7 +88,7 @@ async function speech({ upstream, post }: ScriptedGateway): Promise<Check[]> {
   ]
 }
 
-async function transcription({ upstream, post }: ScriptedGateway): Promise<Check[]> {
+async function transcription({ upstream, post }: GatewayBefore): Promise<Check[]> {
   upstream.answer(() =>
     Response.json({
       text: 'Hello.',
@@ -144,7 +137,7 @@ const doubled: readonly [what: string, path: string, body: string][] = [
   ],
 ]
 
-async function duplicates({ upstream, post }: ScriptedGateway): Promise<Check[]> {
+async function duplicates({ upstream, post }: GatewayBefore): Promise<Check[]> {
   upstream.answer(() => chat({ message: said }))
   const checks: Check[] = []
   for (const [what, path, body] of doubled) {
@@ -154,14 +147,14 @@ async function duplicates({ upstream, post }: ScriptedGateway): Promise<Check[]>
   return checks
 }
 
-async function nulls({ upstream, post }: ScriptedGateway): Promise<Check> {
+async function nulls({ upstream, post }: GatewayBefore): Promise<Check> {
   upstream.answer(() => chat({ message: said }))
   const provider = { preferred_max_latency: { p50: null, p90: 3 } }
   const { status } = await post('/chat/completions', { model: 'acme/chat', messages, provider })
   return { name: 'percentiles of a preference may be null', held: status === 200, seen: `${status}` }
 }
 
-async function deletedBatch({ upstream, post, send }: ScriptedGateway): Promise<Check> {
+async function deletedBatch({ upstream, post, send }: GatewayBefore): Promise<Check> {
   upstream.answer(() => chat({ message: said }))
   const body = `{${batch},"requests":[{"custom_id":"a","body":{${talk}}}]}`
   const create = () => post('/batches', body, { 'idempotency-key': 'one' })
@@ -185,7 +178,7 @@ export const proof = reproduction({
   title:
     'small promises of the contract: log probabilities, samples, Accept, usage chunks, doubled members, nulls',
   observe: (root) =>
-    withScriptedGateway(root, acme(models), async (gateway) => [
+    withUpstream(root, acme(models), async (gateway) => [
       await logprobs(gateway),
       await usageChunk(gateway),
       ...(await speech(gateway)),

@@ -1,5 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { acme, choicesOf, eventsOf, withScriptedGateway } from './scripted-gateway.ts'
+import { acme, choicesOf, eventsOf, withUpstream } from './upstream-row.ts'
 
 const model = 'acme/chat'
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -48,7 +48,7 @@ const answers: readonly { name: string; stream: boolean; reason: string; answer:
 export const proof = reproduction({
   title: 'an answer that is whole is taken for whole, with or without a finish reason or a message',
   observe: (root) =>
-    withScriptedGateway(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
+    withUpstream(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
       const checks: Check[] = []
       for (const { name, stream, reason, answer } of answers) {
         const before = upstream.seen.length

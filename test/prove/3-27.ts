@@ -1,5 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { acme, choicesOf, eventsOf, withScriptedGateway, type Received } from './scripted-gateway.ts'
+import { acme, choicesOf, eventsOf, withUpstream, type Received } from './upstream-row.ts'
 
 const model = 'acme/chat'
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -58,7 +58,7 @@ function checkCalls(where: string, received: Received): Check[] {
 export const proof = reproduction({
   title: 'tool calls have ids and arguments, and frames without choices lose nothing',
   observe: (root) =>
-    withScriptedGateway(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
+    withUpstream(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
       const ask = (stream: boolean, answer: () => Response) => {
         upstream.answer(answer)
         return post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] })

@@ -1,5 +1,5 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { choicesOf, withScriptedGateway, type Received, type ScriptedGateway } from './scripted-gateway.ts'
+import { choicesOf, withUpstream, type Received, type GatewayBefore } from './upstream-row.ts'
 
 const prices = { input_per_million: '1', output_per_million: '2' }
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
@@ -68,11 +68,7 @@ function same(left: unknown, right: unknown): boolean {
   return Bun.deepEquals(left, right)
 }
 
-async function ask(
-  { upstream, post }: ScriptedGateway,
-  to: string,
-  members: Wire,
-): Promise<[Received, Wire]> {
+async function ask({ upstream, post }: GatewayBefore, to: string, members: Wire): Promise<[Received, Wire]> {
   const before = upstream.seen.length
   const messages = [{ role: 'user', content: 'hi' }]
   const received = await post('/chat/completions', { model: `test/${to}`, messages, ...members })
@@ -83,7 +79,7 @@ async function ask(
 export const proof = reproduction({
   title: "requests are taken as vendors' own clients send them, and reach those who know them",
   observe: (root) =>
-    withScriptedGateway(
+    withUpstream(
       root,
       (url) =>
         presets.map((preset) => ({

@@ -16,7 +16,7 @@ export interface Received {
 }
 
 /** A gateway of some checkout before an upstream that says what it is told to say. */
-export interface ScriptedGateway {
+export interface GatewayBefore {
   upstream: ScriptedUpstream
   /** Sends a body, as it is where it is a text. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Received>
@@ -24,10 +24,10 @@ export interface ScriptedGateway {
 }
 
 /** Starts both, and removes them when `use` has ended. `providers` are those of the configuration file. */
-export async function withScriptedGateway(
+export async function withUpstream(
   root: string,
   providers: (upstreamUrl: string) => readonly Record<string, unknown>[],
-  use: (gateway: ScriptedGateway) => Promise<readonly Check[]>,
+  use: (gateway: GatewayBefore) => Promise<readonly Check[]>,
 ): Promise<readonly Check[]> {
   const upstream = startScriptedUpstream()
   const gateway = prepareGateway({ providers: providers(upstream.url) }, root)
