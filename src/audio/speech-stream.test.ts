@@ -53,6 +53,18 @@ describe('a speech stream', () => {
     }
   })
 
+  test('of samples never ends within one, however it is cut and whatever comes first', () => {
+    const pcm = toS16(tone(24_000, 1, 440).subarray(0, 4_000))
+    const odd = Buffer.concat([pcm, Buffer.from([7])])
+    for (const size of [1, 7, 4096, 100_000]) {
+      expect(pass('pcm', contractPcm, cut(odd, size)).equals(pcm)).toBe(true)
+      const wav = Buffer.concat([wavHeader(odd.length, 24_000), odd])
+      expect(pass('pcm', contractPcm, cut(wav, size)).equals(pcm)).toBe(true)
+      const stream = createSpeechStream({ responseFormat: 'pcm' }, contractPcm)
+      for (const chunk of cut(odd, size)) expect((stream.push(chunk)?.length ?? 0) % 2).toBe(0)
+    }
+  })
+
   test('shows everything but the last bytes as it arrives', () => {
     const stream = createSpeechStream({ responseFormat: 'pcm' }, contractPcm)
     expect(stream.push(new Uint8Array(1_000))).toBeNull()

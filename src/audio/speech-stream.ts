@@ -18,6 +18,9 @@ interface Step {
 
 const nothing = new Uint8Array(0)
 
+/** Of the contract's samples. */
+const bytesPerSample = 2
+
 /** What the caller's answer is called. */
 export function speechContentType({
   responseFormat,
@@ -33,7 +36,6 @@ export function wavHeader(): Uint8Array {
     'RIFF\xff\xff\xff\xffWAVEfmt \0\0\0\0'.padEnd(36, '\0') + 'data\xff\xff\xff\xff',
     'latin1',
   )
-  const bytesPerSample = 2
   header.writeUInt32LE(16, 16)
   header.writeUInt16LE(1, 20)
   header.writeUInt16LE(1, 22)
@@ -161,9 +163,8 @@ function wavStep(): Step {
 
 /** Samples that are already the contract's pass as they are; others are read, mixed and brought to its rate. */
 function samplesStep(layout: SampleLayout): Step {
-  if (layout.encoding === 's16le' && layout.channels === 1 && layout.rate === pcmOutputRate) {
-    return { push: (chunk) => chunk, end: () => nothing }
-  }
+  if (layout.encoding === 's16le' && layout.channels === 1 && layout.rate === pcmOutputRate)
+    return wholeSamplesStep()
   if (!isResamplable(layout.rate, pcmOutputRate)) throw noAudio()
   const reader = new SampleReader(layout)
   if (layout.rate === pcmOutputRate) return { push: (chunk) => toS16(reader.push(chunk)), end: () => nothing }
@@ -174,14 +175,28 @@ function samplesStep(layout: SampleLayout): Step {
   }
 }
 
-/** A whole sample is two bytes. */
+/** Half a sample waits for its other half, and is left out at the end: what is played after it would be noise. */
+function wholeSamplesStep(): Step {
+  let half: Uint8Array = nothing
+  return {
+    push(chunk) {
+      const all = half.length === 0 ? chunk : Buffer.concat([half, chunk])
+      const wholeBytes = all.length - (all.length % bytesPerSample)
+      // Copied, so that it does not keep a large chunk alive.
+      half = wholeBytes === all.length ? nothing : new Uint8Array(all.subarray(wholeBytes))
+      return wholeBytes === all.length ? all : all.subarray(0, wholeBytes)
+    },
+    end: () => nothing,
+  }
+}
+
 class SampleDetector {
   hasFrame = false
   #bytes = 0
 
   push(chunk: Uint8Array): void {
     this.#bytes += chunk.length
-    this.hasFrame = this.#bytes >= 2
+    this.hasFrame = this.#bytes >= bytesPerSample
   }
 }
 

@@ -104,6 +104,13 @@ async function replay(request: CreateBatch, earlier: Replay, parts: CreateParts)
     throw new GatewayError('unprocessable', message, { param: 'Idempotency-Key' })
   }
   const batch = await parts.batches.load(earlier.referenceId, request.principal.organizationId)
-  if (!batch) throw new GatewayError('not_found', 'Batch not found.')
+  if (!batch) throw deletedSince()
   return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
+}
+
+/** The key made a batch, and what is remembered of it is the key alone. */
+function deletedSince(): GatewayError {
+  const message =
+    'This Idempotency-Key made a batch that has been deleted since. Use a new key for a new batch.'
+  return new GatewayError('not_found', message, { param: 'Idempotency-Key' })
 }

@@ -44,6 +44,18 @@ eachDatabase((_name, open) => {
       expect(process.started).toHaveLength(2)
     })
 
+    test('and deleted in the meantime says so, and makes nothing', async () => {
+      const world = newWorld()
+      const process = await world.process()
+      const first = await create(process, keyed(batchOf(2)))
+      await runToEnd(process, tracked, first.id)
+      await process.batches.delete(tracked, first.id)
+      const error = await errorOf(process.batches.create(keyed(batchOf(2))))
+      expect(error).toMatchObject({ type: 'not_found', status: 404, param: 'Idempotency-Key' })
+      expect(error.message).toContain('deleted')
+      expect(process.started).toHaveLength(2)
+    })
+
     test('is recognised by what it says, not by how it was compressed', async () => {
       const world = newWorld()
       const process = await world.process()

@@ -86,6 +86,8 @@ export interface TextCall extends CallBase {
   format: TextFormat
   stream: boolean
   document: JsonDocument
+  /** JSON of members from which the caller left out what most upstreams want; nothing for nearly all. */
+  completed?: Readonly<Record<string, string>> | null
   /** True when the caller wants floats or base64 that the upstream may not give; embeddings only. */
   encodingFormat: 'float' | 'base64' | null
 }

@@ -193,6 +193,8 @@ export const keepAliveMs = 10_000
 export const jsonDepthMax = 200
 /** Top-level members of one JSON object: the widest request format has about 60. */
 export const jsonMembersMax = 500
+/** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
+export const memberNamesComparedMax = 24
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
 /** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */
@@ -222,7 +224,7 @@ export const messagesMax = 50_000
 export const textSampleBytes = 256
 /** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
 export const streamFrameBytesMax = 32_000_000
-/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes. */
+/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes, and the latter of frames without choices. */
 export const streamHeldFramesMax = 20_000
 export const streamHeldBytesMax = 64_000_000
 /** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */

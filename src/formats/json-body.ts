@@ -1,13 +1,13 @@
 import { GatewayError } from '../core/errors.ts'
 import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits.ts'
 import { isNestedWithin } from './json-depth.ts'
-import { skipString, toBuffer } from './json-document.ts'
+import { requireUniqueNames, skipString, toBuffer } from './json-document.ts'
 
 const quote = 0x22
 
 /**
- * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, no JSON in UTF-8 or
- * nested too deep, and `payload_too_large` when it is more than a few long texts.
+ * The value of a JSON body that may carry long texts. Throws `invalid_request` when it is empty, no JSON in UTF-8, nested
+ * too deep or when an object of it has a member twice, and `payload_too_large` when it is more than a few long texts.
  */
 export function parseJsonBody(bytes: Uint8Array): unknown {
   if (bytes.byteLength === 0)
@@ -19,7 +19,9 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     if (!isNestedWithin(json, jsonDepthMax)) throw tooDeep()
-    return JSON.parse(json)
+    const value: unknown = JSON.parse(json)
+    requireUniqueNames(bytes)
+    return value
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
     throw new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {

@@ -2,6 +2,7 @@ import { joinPieces, type BodyPiece, type BodyPieces } from '../canonical/body.t
 import type { JsonDocument, JsonMember, LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
+import { appearsTwice, MemberNames } from './json-names.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -11,6 +12,8 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
+
+const byteOrderMark = Buffer.from('efbbbf', 'hex')
 
 /** Short strings are walked byte by byte; beyond this a native search is cheaper. */
 const inlineScanBytes = 24
@@ -23,8 +26,8 @@ export function toBuffer(bytes: Uint8Array): Buffer {
 /**
  * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
  * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
- * parses them. Throws `invalid_request` for anything but exactly one object, for a member that appears twice, and for
- * nesting beyond the bound. With a lean text only that is scanned, and the positions in messages are its own.
+ * parses them. Throws `invalid_request` for anything but exactly one object, for a member that any object has twice, and
+ * for nesting beyond the bound. With a lean text only that is scanned, and the positions in messages are its own.
  */
 export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
   const buffer = toBuffer(bytes)
@@ -70,6 +73,7 @@ function toSourcePosition(position: number, { texts }: LeanJson): number {
 
 /** Scans `"key": value, …}` from the first key on; returns the position after the closing brace. */
 function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMember>): number {
+  const names = new MemberNames(buffer)
   let position = start
   for (;;) {
     if (buffer[position] !== quote) throw malformed('a member name in quotes was expected', position)
@@ -78,7 +82,7 @@ function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMem
     position = skipSpace(buffer, keyEnd)
     if (buffer[position] !== colon) throw malformed('a colon was expected', position)
     const valueStart = skipSpace(buffer, position + 1)
-    const valueEnd = skipValue(buffer, valueStart)
+    const valueEnd = skipValue(buffer, valueStart, names)
     addMember(members, readKey(buffer, keyStart, keyEnd), { keyStart, valueStart, valueEnd })
     position = skipSpace(buffer, valueEnd)
     const next = buffer[position]
@@ -98,6 +102,13 @@ function addMember(members: Map<string, JsonMember>, name: string, member: JsonM
   if (members.size >= jsonMembersMax)
     throw malformed(`it has more than ${jsonMembersMax} members`, member.keyStart)
   members.set(name, member)
+}
+
+/** Refuses a text that is valid JSON for a name that any object in it has twice. */
+export function requireUniqueNames(bytes: Uint8Array): void {
+  const buffer = toBuffer(bytes)
+  const mark = buffer.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
+  skipValue(buffer, skipSpace(buffer, mark), new MemberNames(buffer))
 }
 
 function readKey(buffer: Buffer, start: number, end: number): string {
@@ -142,36 +153,49 @@ export function isEscaped(buffer: Buffer, at: number, from: number): boolean {
   return count % 2 === 1
 }
 
-/** Position after the value that begins at `start`. Throws `invalid_request` when there is none. */
-export function skipValue(buffer: Buffer, start: number): number {
+/**
+ * Position after the value that begins at `start`. Throws `invalid_request` when there is none and, where names are kept,
+ * for a name that an object in it has twice.
+ */
+export function skipValue(buffer: Buffer, start: number, names: MemberNames | null = null): number {
   const first = buffer[start]
   if (first === quote) return skipString(buffer, start)
-  if (first === openBrace || first === openBracket) return skipContainer(buffer, start)
+  if (first === openBrace || first === openBracket) return skipContainer(buffer, start, names)
   return skipLiteral(buffer, start)
 }
 
 /** Position after a bracketed value; a stack of bracket kinds finds `[}` before an upstream does. */
-function skipContainer(buffer: Buffer, start: number): number {
+function skipContainer(buffer: Buffer, start: number, names: MemberNames | null): number {
   const closers: number[] = []
   let position = start
   for (;;) {
     const byte = buffer[position]
     if (byte === quote) {
-      position = skipString(buffer, position)
+      const end = skipString(buffer, position)
+      // Only a name stands before a colon.
+      if (names !== null && isBefore(colon, buffer, end) && names.addIsTwice(position, end))
+        throw appearsTwice(buffer, position, end)
+      position = end
       continue
     }
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= jsonDepthMax)
         throw malformed(`it is nested deeper than ${jsonDepthMax} levels`, position)
       closers.push(byte + 2)
+      if (byte === openBrace) names?.open()
     } else if (byte === closeBrace || byte === closeBracket) {
       if (closers.pop() !== byte) throw malformed('brackets do not match', position)
+      if (byte === closeBrace) names?.close()
       if (closers.length === 0) return position + 1
     } else if (byte === undefined) {
       throw malformed('it ends in the middle of a value', buffer.length)
     }
     position += 1
   }
+}
+
+function isBefore(next: number, buffer: Buffer, at: number): boolean {
+  return buffer[at] === next || buffer[skipSpace(buffer, at)] === next
 }
 
 /** Position after a number, `true`, `false` or `null`. */

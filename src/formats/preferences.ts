@@ -5,10 +5,10 @@ import { fieldError, parseField } from './field-error.ts'
 
 const slugs = z.array(z.string().min(1).max(128)).max(200)
 const percentiles = z.strictObject({
-  p50: z.number().nonnegative().optional(),
-  p75: z.number().nonnegative().optional(),
-  p90: z.number().nonnegative().optional(),
-  p99: z.number().nonnegative().optional(),
+  p50: z.number().nonnegative().nullish(),
+  p75: z.number().nonnegative().nullish(),
+  p90: z.number().nonnegative().nullish(),
+  p99: z.number().nonnegative().nullish(),
 })
 const quantization = z.enum([
   'int4',

@@ -178,7 +178,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     answer: {
       status: 200,
       description:
-        'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz, and with `Accept: audio/wav` and no `response_format` a WAV file',
+        'Raw audio as it is produced; pcm is 16-bit little-endian mono at 24,000 Hz, and without `response_format` `Accept: audio/wav` makes a WAV file of it and `Accept: audio/mpeg` is mp3',
       headers: callHeaders,
       content: { 'audio/mpeg': bytes, 'audio/pcm': bytes, 'audio/wav': bytes },
     },

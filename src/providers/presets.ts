@@ -45,7 +45,10 @@ export const groq = defineProvider({
   adapters: {
     language: openAiChat({
       maxTokensField: 'max_completion_tokens',
+      accepts: ['reasoning_format', 'include_reasoning'],
       drops: ['logprobs', 'top_logprobs', 'logit_bias'],
+      // Flex costs what the default costs; the performance tier has prices of its own.
+      serviceTiers: ['auto', 'on_demand', 'flex'],
       messageNames: false,
       choicesMax: 1,
       temperatureMin: 1e-8,
@@ -66,7 +69,10 @@ export const together = defineProvider({
   listing: { path: '/models', shape: 'bare_array' },
   pricesProviderId: 'together',
   adapters: {
-    language: openAiChat({ accepts: ['top_k', 'min_p', 'repetition_penalty'], reasoning: 'object' }),
+    language: openAiChat({
+      accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior'],
+      reasoning: 'object',
+    }),
     embedding: openAiEmbeddings(),
     // Without a language it would take everything for English.
     transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
@@ -93,10 +99,11 @@ export const mistral = defineProvider({
       // It refuses unknown members, and tells usage in the last chunk unasked.
       streamOptions: 'drop',
       renames: { seed: 'random_seed' },
-      accepts: ['prompt_cache_key'],
+      accepts: ['prompt_cache_key', 'safe_prompt', 'prompt_mode', 'random_seed'],
       drops: ['logit_bias', 'logprobs', 'top_logprobs', 'user', 'functions', 'function_call'],
       toolChoiceRequired: 'any',
       messageNames: false,
+      toolMessageNames: true,
       shortToolCallIds: true,
     }),
     embedding: openAiEmbeddings({ dimensionsField: 'output_dimension' }),
@@ -122,7 +129,14 @@ export const fireworks = defineProvider({
   adapters: {
     language: openAiChat({
       streamOptions: 'drop',
-      accepts: ['top_k', 'min_p', 'repetition_penalty'],
+      accepts: [
+        'top_k',
+        'min_p',
+        'repetition_penalty',
+        'context_length_exceeded_behavior',
+        'prompt_truncate_len',
+        'reasoning_history',
+      ],
       reasoningHistory: 'reasoning_content',
     }),
     embedding: openAiEmbeddings(),
@@ -156,6 +170,7 @@ export const deepseek = defineProvider({
   pricesProviderId: 'deepseek',
   adapters: {
     language: openAiChat({
+      accepts: ['thinking'],
       renames: { user: 'user_id' },
       drops: ['seed', 'logit_bias'],
       jsonSchema: false,

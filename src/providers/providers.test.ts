@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { encodeChatRequest } from '../formats/chat/chat-encode.ts'
+import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
 import { findPreset, presets } from './presets.ts'
 import { testProvider } from './provider.case.ts'
 
@@ -20,5 +23,43 @@ describe('the registry', () => {
     expect(findPreset('deepseek')?.adapters.embedding).toBeUndefined()
     expect(findPreset('mistral')?.adapters.speech).toBeUndefined()
     expect(findPreset('groq')?.audio.speech?.speechFormats).toEqual(['pcm'])
+  })
+})
+
+describe('what vendors’ own clients send', () => {
+  const messages = [
+    { role: 'assistant', content: null, tool_calls: [{ id: 'aaaaaaaaa', function: { name: 'f' } }] },
+    { role: 'tool', tool_call_id: 'aaaaaaaaa', name: 'f', content: '1' },
+  ]
+
+  /** A request as this provider is sent it. */
+  function sentTo(slug: string, members: Record<string, unknown>) {
+    const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', messages, ...members }))
+    const adapter = findPreset(slug)?.adapters.language
+    if (adapter?.quirks.format !== 'chat') throw new Error(`${slug} has no chat`)
+    const call = decodeChatRequest(bytes, { sessionIdHeader: null })
+    const { body, dropped } = encodeChatRequest(call, testEndpoint('b', slug), adapter.quirks)
+    return { wire: JSON.parse(textOf(body)), dropped }
+  }
+
+  test.each([
+    ['groq', { reasoning_format: 'parsed', service_tier: 'flex' }],
+    ['groq', { include_reasoning: false, service_tier: 'on_demand' }],
+    ['deepseek', { thinking: { type: 'disabled' } }],
+    ['mistral', { safe_prompt: true, prompt_mode: 'reasoning', random_seed: 7 }],
+    ['fireworks', { context_length_exceeded_behavior: 'error' }],
+  ])('reaches %s: %j', (slug, members) => {
+    expect(sentTo(slug, members)).toMatchObject({ wire: members, dropped: [] })
+  })
+
+  test('does not reach those who do not know it', () => {
+    const members = { reasoning_format: 'parsed', thinking: { type: 'disabled' }, safe_prompt: true }
+    expect(sentTo('openai', members).dropped).toEqual(Object.keys(members))
+  })
+
+  test('keeps a tool message’s name for Mistral only', () => {
+    expect(sentTo('mistral', {}).wire.messages[1]).toMatchObject({ role: 'tool', name: 'f' })
+    for (const slug of ['openai', 'groq', 'deepseek', 'together'])
+      expect(sentTo(slug, {}).wire.messages[1]).not.toHaveProperty('name')
   })
 })

@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits.ts'
 import { CustomIds } from './custom-ids.ts'
 import type { Place, WalkedItem } from './item-walk.ts'
-import { memberBytes } from './json-walk.ts'
+import { isTwice, memberBytes } from './json-walk.ts'
 
 const openObject = 0x7b
 const openArray = 0x5b
@@ -42,6 +42,8 @@ export class ItemChecks {
   #checkParsed(index: number, bytes: Buffer): Place {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes)
+    for (const name of ['custom_id', 'body'])
+      if (isTwice(bytes, name)) throw invalid(`${where}.${name}`, 'appears twice; send it once')
     const customId = checkCustomIdShape(where, item['custom_id'])
     const body = item['body']
     if (body === undefined) throw invalid(`${where}.body`, 'is required')

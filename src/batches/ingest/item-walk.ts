@@ -36,7 +36,7 @@ export interface Place {
   readonly end: number
 }
 
-/** A proven item and its members that ingest looks at, of several with one name the last, as for `JSON.parse`. */
+/** A proven item and its members that ingest looks at, of several of its body with one name the last, as for `JSON.parse`. */
 export interface WalkedItem {
   /** Bytes of the item. */
   length: number
@@ -124,8 +124,8 @@ export class ItemWalk {
       if (this.#bytes[between] !== colon) return -1
       const valueStart = this.#space(between + 1)
       if (level === 0) this.#isInBody = name === 'body'
-      // The members of an earlier body would be taken for this one's.
-      if (name === 'body' && this.#item.body) return -1
+      // An item that has one of them twice is refused, by whoever reads what is left unproven; a body when it is run.
+      if (level === 0 && name !== null && this.#item[name]) return -1
       const valueEnd = this.#value(valueStart, level + 1)
       if (valueEnd < 0) return -1
       if (name !== null) this.#note(name, valueStart, valueEnd)

@@ -78,8 +78,17 @@ export function endsScalar(byte: number | undefined): boolean {
  * name the last counts, as it does for `JSON.parse`. `name` is ASCII. Shares memory with `bytes`.
  */
 export function memberBytes(bytes: Buffer, name: string): Buffer | null {
+  return findMember(bytes, name).last
+}
+
+/** Whether an object known to be valid JSON has a member of this ASCII name more than once. */
+export function isTwice(bytes: Buffer, name: string): boolean {
+  return findMember(bytes, name).count > 1
+}
+
+function findMember(bytes: Buffer, name: string): { last: Buffer | null; count: number } {
   const end = bytes.length
-  let found: Buffer | null = null
+  const found: { last: Buffer | null; count: number } = { last: null, count: 0 }
   let position = bytes.indexOf(0x7b) + 1
   while (position > 0 && position < end) {
     position = skipWhitespace(bytes, position, end)
@@ -90,7 +99,10 @@ export function memberBytes(bytes: Buffer, name: string): Buffer | null {
     // Behind the key and its colon.
     const start = skipWhitespace(bytes, skipWhitespace(bytes, keyEnd, end) + 1, end)
     const after = valueEnd(bytes, start, end)
-    if (isNamed) found = bytes.subarray(start, after)
+    if (isNamed) {
+      found.last = bytes.subarray(start, after)
+      found.count += 1
+    }
     // Behind the value and its comma, if any.
     position = skipWhitespace(bytes, after, end) + 1
   }

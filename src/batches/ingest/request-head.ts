@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts'
 import { droppedMembersMax, modelIdLengthMax, providersOnlyMax } from '../../core/limits.ts'
 import { parseCredits } from '../../core/money.ts'
+import { requireUniqueNames } from '../../formats/json-document.ts'
 import type { BatchEndpoint } from '../batch.ts'
 import { batchEndpoints } from '../batch.ts'
 
@@ -27,6 +28,7 @@ export function readMember(head: RequestHead, name: string, bytes: Uint8Array | 
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined
   if (read && bytes === null) throw invalid(name, 'is far too long')
   const value = bytes === null ? null : parseMember(name, bytes)
+  if (read && bytes !== null) requireUniqueNames(bytes)
   if (read) read(head, value)
   else if (head.dropped.length < droppedMembersMax) head.dropped.push(name)
 }

@@ -139,7 +139,12 @@ describe('a whole chat answer', () => {
       content: null,
       tool_calls: [
         { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
-        { index: 1, id: 'call_1', type: 'function', function: { name: 'g', arguments: '{"x":1}' } },
+        {
+          index: 1,
+          id: 'call_gen-1-abc_0_1',
+          type: 'function',
+          function: { name: 'g', arguments: '{"x":1}' },
+        },
       ],
     })
     expect(body.choices[0]).toMatchObject({ finish_reason: 'tool_calls', native_finish_reason: 'stop' })
@@ -149,6 +154,75 @@ describe('a whole chat answer', () => {
   test('has both lists of log probabilities, null where the provider gave none', () => {
     const { body } = decode(answer({ content: 'a' }, {}, { logprobs: { content: [] } }))
     expect(body.choices[0].logprobs).toEqual({ content: [], refusal: null })
+  })
+
+  test('has everything the contract wants of a token in its log probabilities', () => {
+    const known = { token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }
+    const logprobs = {
+      content: [known, { token: 'b', logprob: -2, top_logprobs: [{ token: 'c', logprob: -3 }] }],
+    }
+    const { body } = decode(answer({ content: 'ab' }, {}, { logprobs }))
+    expect(body.choices[0].logprobs).toEqual({
+      content: [
+        known,
+        { token: 'b', logprob: -2, bytes: null, top_logprobs: [{ token: 'c', logprob: -3, bytes: null }] },
+      ],
+      refusal: null,
+    })
+    expect(chatAnswerSchema.safeParse(body).error).toBeUndefined()
+    const older = decode(answer({ content: 'a' }, {}, { logprobs: { tokens: ['a'], token_logprobs: [-1] } }))
+    expect(chatAnswerSchema.safeParse(older.body).error).toBeUndefined()
+  })
+
+  test('without a finish reason is whole: stop, or tool_calls', () => {
+    const called = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const plain = decode(answer({ content: 'hi' }, {}, { finish_reason: null }))
+    expect(plain.body.choices[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: null })
+    expect(plain.reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: null })
+    const calling = decode(answer({ tool_calls: [called] }, {}, { finish_reason: '' }))
+    expect(calling.body.choices[0].finish_reason).toBe('tool_calls')
+    const silent = decode(answer({ content: '' }, {}, { finish_reason: null }))
+    expect(silent.reading.finishReason).toBeNull()
+  })
+
+  test('keeps the model’s own reason where the provider is a gateway that tells it', () => {
+    const { body, reading } = decode(answer({ content: 'a' }, {}, { native_finish_reason: 'end_turn' }))
+    expect(body.choices[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'end_turn' })
+    expect(reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
+  })
+
+  // As Azure answers.
+  test('that a content filter emptied is an answer without a message', () => {
+    const filtered = { hate: { filtered: true, severity: 'high' } }
+    const wire = {
+      ...answer({}),
+      choices: [{ index: 0, finish_reason: 'content_filter', content_filter_results: filtered }],
+    }
+    const { body, reading } = decode(wire)
+    expect(body.choices[0]).toEqual({
+      index: 0,
+      content_filter_results: filtered,
+      message: { role: 'assistant', content: null, refusal: null },
+      finish_reason: 'content_filter',
+      native_finish_reason: 'content_filter',
+      logprobs: null,
+    })
+    expect(chatAnswerSchema.safeParse(body).error).toBeUndefined()
+    expect(reading).toMatchObject({ finishReason: 'content_filter', outputPieces: 0 })
+    for (const reason of ['stop', null])
+      expect(failureOf({ choices: [{ index: 0, finish_reason: reason }] }).type).toBe('provider_failed')
+  })
+
+  test('gives a tool call an id and arguments where the provider gave none', () => {
+    const calls = [
+      { id: '', type: 'function', function: { name: 'f' } },
+      { id: null, type: 'function', function: { name: 'g', arguments: null } },
+      { id: 'own', type: 'function', function: { name: 'h', arguments: '' } },
+    ]
+    const { body } = decode(answer({ tool_calls: calls }))
+    const shown = body.choices[0].message.tool_calls as { id: string; function: { arguments: string } }[]
+    expect(shown.map(({ id }) => id)).toEqual(['call_gen-1-abc_0_0', 'call_gen-1-abc_0_1', 'own'])
+    expect(shown.map((call) => call.function.arguments)).toEqual(['{}', '{}', '{}'])
   })
 
   test('shows reasoning under one name, wherever the provider put it', () => {

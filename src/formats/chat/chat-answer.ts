@@ -10,11 +10,14 @@ import {
   normalizeMessage,
   outputBytesOf,
   readNativeReason,
+  shownNativeReason,
   toFinishReason,
+  toLogprobs,
   upstreamOnlyMembers,
 } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
+import { missingCallId } from './tool-indexes.ts'
 import { mediaTokensOf, readChatUsage, readCount, showChatUsage, showMetadata } from './chat-usage.ts'
 
 /**
@@ -71,7 +74,10 @@ function decodeWire(
   const choices = wire['choices']
   if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
   const reading = startReading(wire)
-  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, reading, texts))
+  const { generationId } = context
+  const shown = choices.map((choice: unknown, index) =>
+    toChoice(choice, index, { reading, texts, generationId }),
+  )
   const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
   // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
   if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'])
@@ -161,31 +167,53 @@ export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
   return tier !== null && tier.length <= serviceTierLengthMax ? tier : null
 }
 
+/** What a choice is read into and measured with, and the answer it belongs to. */
+interface ChoiceReading {
+  reading: MeterReading
+  texts: Texts
+  generationId: string
+}
+
 function toChoice(
   wire: unknown,
   index: number,
-  reading: MeterReading,
-  texts: Texts,
+  { reading, texts, generationId }: ChoiceReading,
 ): Record<string, unknown> {
-  if (!isRecord(wire) || !isRecord(wire['message'])) throw unreadable('a choice has no message')
-  const message = toMessage(wire['message'])
+  if (!isRecord(wire)) throw unreadable('a choice is not an object')
   const native = readNativeReason(wire)
-  const finishReason = native === null ? null : toFinishReason(native, Array.isArray(message['tool_calls']))
-  reading.finishReason ??= finishReason
-  reading.nativeFinishReason ??= native
+  const message = toMessage(messageOf(wire, native), `${generationId}_${index}`)
+  const hasFailed = isRecord(wire['error'])
+  const finishReason =
+    native === null && hasFailed ? 'error' : toFinishReason(native, Array.isArray(message['tool_calls']))
+  const shownNative = shownNativeReason(wire)
   const bytes = outputBytesOf(message, texts.bytesOf)
+  const hasOutput = bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined
+  // Without a word and without a reason there is no answer that anybody would pay for.
+  if (native !== null || hasOutput) reading.finishReason ??= finishReason
+  reading.nativeFinishReason ??= shownNative
   reading.outputBytes += bytes
-  if (bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined)
-    reading.outputPieces += 1
+  if (hasOutput) reading.outputPieces += 1
   return {
     ...wire,
     index: readCount(wire['index']) ?? index,
     message,
     finish_reason: finishReason,
-    native_finish_reason: native,
+    native_finish_reason: shownNative,
     logprobs: toLogprobs(wire['logprobs']),
-    ...(isRecord(wire['error']) ? { error: showError(readReportedError(wire['error'])) } : {}),
+    ...(hasFailed ? { error: showError(readReportedError(wire['error'])) } : {}),
   }
+}
+
+/** Azure leaves the message out of a choice that its content filter emptied; without one of its own words it is no answer. */
+function messageOf(
+  wire: Readonly<Record<string, unknown>>,
+  native: string | null,
+): Readonly<Record<string, unknown>> {
+  const { message } = wire
+  if (isRecord(message)) return message
+  const isMissing = message === undefined || message === null
+  if (isMissing && native !== null && toFinishReason(native, false) === 'content_filter') return {}
+  throw unreadable('a choice has no message')
 }
 
 /** An error object as callers see it, in an answer or a stream that had begun. */
@@ -197,7 +225,7 @@ export function showError(error: GatewayError): Record<string, unknown> {
   }
 }
 
-function toMessage(wire: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function toMessage(wire: Readonly<Record<string, unknown>>, idSuffix: string): Record<string, unknown> {
   const message: Record<string, unknown> = {
     ...wire,
     role: 'assistant',
@@ -206,34 +234,37 @@ function toMessage(wire: Readonly<Record<string, unknown>>): Record<string, unkn
   }
   normalizeMessage(message)
   const calls = wire['tool_calls']
-  if (Array.isArray(calls) && calls.length > 0) message['tool_calls'] = calls.map(toToolCall)
+  if (Array.isArray(calls) && calls.length > 0)
+    message['tool_calls'] = calls.map((call: unknown, index) => toToolCall(call, index, idSuffix))
   else delete message['tool_calls']
   return message
 }
 
-function toToolCall(wire: unknown, index: number): unknown {
+function toToolCall(wire: unknown, index: number, idSuffix: string): unknown {
   if (!isRecord(wire)) return wire
   const called = wire['function']
   return {
     ...wire,
     index,
-    id: typeof wire['id'] === 'string' ? wire['id'] : `call_${index}`,
+    id: stringOrNull(wire['id']) ?? missingCallId(idSuffix, index),
     type: wire['type'] || 'function',
     ...(isRecord(called)
       ? {
-          function: { ...called, name: called['name'] ?? '', arguments: toArguments(called['arguments']) },
+          function: {
+            ...called,
+            name: called['name'] ?? '',
+            arguments: toArguments(called['arguments']) || noArguments,
+          },
         }
       : {}),
   }
 }
 
+/** What clients parse where a model called a tool without a word. */
+export const noArguments = '{}'
+
 /** Arguments are a JSON text in the contract; a few hosts give the object itself. */
 export function toArguments(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
-}
-
-function toLogprobs(wire: unknown): Record<string, unknown> | null {
-  if (!isRecord(wire)) return null
-  return { ...wire, content: wire['content'] ?? null, refusal: wire['refusal'] ?? null }
 }

@@ -25,11 +25,11 @@ const finishReasons: ReadonlyMap<string, FinishReason> = new Map(
 )
 
 /**
- * A provider's finish reason in the contract's words; anything unknown is an ordinary stop. Some providers say `stop`
- * although the answer is a tool call, so what was seen decides.
+ * A provider's finish reason in the contract's words; anything unknown is an ordinary stop, and so is an answer that is
+ * whole without a reason. Some providers say `stop` although the answer is a tool call, so what was seen decides.
  */
-export function toFinishReason(native: string, sawToolCalls: boolean): FinishReason {
-  const reason = finishReasons.get(native.toLowerCase()) ?? 'stop'
+export function toFinishReason(native: string | null, sawToolCalls: boolean): FinishReason {
+  const reason = (native === null ? null : finishReasons.get(native.toLowerCase())) ?? 'stop'
   return reason === 'stop' && sawToolCalls ? 'tool_calls' : reason
 }
 
@@ -37,6 +37,34 @@ export function toFinishReason(native: string, sawToolCalls: boolean): FinishRea
 export function readNativeReason(choice: Readonly<Record<string, unknown>>): string | null {
   const reason = choice['finish_reason']
   return typeof reason === 'string' && reason !== '' ? reason : null
+}
+
+/** The word of the model itself: a provider that is a gateway of its own has it beside its own reason. */
+export function shownNativeReason(choice: Readonly<Record<string, unknown>>): string | null {
+  const native = choice['native_finish_reason']
+  return typeof native === 'string' && native !== '' ? native : readNativeReason(choice)
+}
+
+/** Log probabilities with everything that the contract wants of each token; null where the provider gave none. */
+export function toLogprobs(wire: unknown): Record<string, unknown> | null {
+  if (!isRecord(wire)) return null
+  return { ...wire, content: toTokens(wire['content']), refusal: toTokens(wire['refusal']) }
+}
+
+function toTokens(tokens: unknown): unknown[] | null {
+  if (!Array.isArray(tokens)) return null
+  return tokens.filter(isRecord).map((token) => {
+    const others = token['top_logprobs']
+    return {
+      ...withBytes(token),
+      top_logprobs: Array.isArray(others) ? others.filter(isRecord).map(withBytes) : [],
+    }
+  })
+}
+
+/** The bytes stay unknown where the provider does not give them: those of half a character are not those of its text. */
+function withBytes(token: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return { ...token, bytes: Array.isArray(token['bytes']) ? token['bytes'] : null }
 }
 
 /**

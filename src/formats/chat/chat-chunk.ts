@@ -1,10 +1,10 @@
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { toArguments } from './chat-answer.ts'
-import { normalizeMessage, upstreamOnlyMembers } from './chat-choice.ts'
+import { normalizeMessage, toLogprobs, upstreamOnlyMembers } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { TextSlot } from './frame-template.ts'
 import { readCount } from './chat-usage.ts'
-import { ToolIndexes } from './tool-indexes.ts'
+import { missingCallId, ToolIndexes } from './tool-indexes.ts'
 
 /** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
 export function toShownChunk(
@@ -26,14 +26,52 @@ export function toShownChunk(
   return chunk
 }
 
+/** What the gateway says itself, and padding, which belongs to the frame that it pads. */
+const ownMembers: ReadonlySet<string> = new Set<string>(
+  [
+    'id',
+    'object',
+    'created',
+    'model',
+    'provider',
+    'choices',
+    'usage',
+    'system_fingerprint',
+    'obfuscation',
+  ].concat(upstreamOnlyMembers),
+)
+
+/**
+ * What a frame without choices says besides usage, such as what a filter found in the prompt, added to what earlier ones
+ * said; null when that is nothing. It is shown with the next frame that has a choice, because many clients read
+ * `choices[0]` of every chunk without looking.
+ */
+export function membersBeside(
+  wire: Readonly<Record<string, unknown>>,
+  earlier: Readonly<Record<string, unknown>> | null,
+): Record<string, unknown> | null {
+  const found = Object.entries(wire).filter(([name, value]) => !ownMembers.has(name) && value !== null)
+  return found.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(found) }
+}
+
 /** What a stream remembers of one of its choices. */
 export class ChoiceState {
   readonly toolIndexes = new ToolIndexes()
   /** The name each call began with, by its shown index. */
   readonly toolNames = new Map<number, string>()
+  /** Calls that have got arguments, by their shown index. */
+  readonly withArguments = new Set<number>()
+  /** What makes the ids of its calls its own where the provider gives none. */
+  readonly idSuffix: string
   sawRole = false
   sawToolCalls = false
   isFinished = false
+  /** The last that was kept back of it: it has the finish reason. */
+  ending: Record<string, unknown> | null = null
+
+  constructor(idSuffix: string) {
+    this.idSuffix = idSuffix
+  }
 }
 
 /** One choice of one chunk, and what of it is said only once. */
@@ -60,51 +98,68 @@ export function toShownChoice(
   const calls = delta['tool_calls']
   if (Array.isArray(calls) && calls.length > 0) {
     state.sawToolCalls = true
-    const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state) : call))
+    const inFrame = new Set<number>()
+    const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state, inFrame) : call))
     beganToolCall = shown.some(isBeginning)
     delta['tool_calls'] = shown
   } else {
     delete delta['tool_calls']
   }
   const choice: Record<string, unknown> = { ...wire, index, delta, finish_reason: null }
-  const logprobs = wire['logprobs']
-  if (isRecord(logprobs)) {
-    choice['logprobs'] = {
-      ...logprobs,
-      content: logprobs['content'] ?? null,
-      refusal: logprobs['refusal'] ?? null,
-    }
-  }
+  if (isRecord(wire['logprobs'])) choice['logprobs'] = toLogprobs(wire['logprobs'])
   return { choice, delta, beganMessage, beganToolCall }
 }
 
 /**
  * A piece of a tool call. Several hosts repeat id and name in every piece, and clients that join the strings of all
- * deltas would call a tool `weatherweather`: each is shown once.
+ * deltas would call a tool `weatherweather`: each is shown once. A call that begins without an id is given one.
  */
-function toShownCall(wire: Readonly<Record<string, unknown>>, state: ChoiceState): Record<string, unknown> {
-  const id = isText(wire['id']) ? wire['id'] : null
+function toShownCall(
+  wire: Readonly<Record<string, unknown>>,
+  state: ChoiceState,
+  inFrame: Set<number>,
+): Record<string, unknown> {
+  const upstreamIndex = readCount(wire['index'])
+  const given = isText(wire['id']) ? wire['id'] : null
+  const missing = given === null && isNewCall(wire, upstreamIndex, { state, inFrame })
+  const id = missing ? missingCallId(state.idSuffix, state.toolIndexes.size) : given
   const isRepeated = id !== null && state.toolIndexes.hasBegun(id)
-  const index = state.toolIndexes.indexOf(id, readCount(wire['index']))
+  const index = state.toolIndexes.indexOf(id, upstreamIndex)
+  inFrame.add(index)
   const call: Record<string, unknown> = { ...wire, index }
   if (id === null || isRepeated) delete call['id']
+  else call['id'] = id
   if (isRepeated || !isText(call['type'])) delete call['type']
+  if (missing) call['type'] ??= 'function'
   const called = wire['function']
   if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
   else delete call['function']
   return call
 }
 
+/** Whether a piece without an id begins a call: it names a tool, and continues none or one that is in its own frame already. */
+function isNewCall(
+  wire: Readonly<Record<string, unknown>>,
+  upstreamIndex: number | null,
+  { state, inFrame }: { state: ChoiceState; inFrame: ReadonlySet<number> },
+): boolean {
+  const called = wire['function']
+  if (!isRecord(called) || !isText(called['name'])) return false
+  const continued = state.toolIndexes.continuedAt(upstreamIndex)
+  return continued === null || inFrame.has(continued)
+}
+
 function toShownFunction(
   wire: Readonly<Record<string, unknown>>,
   index: number,
-  { toolNames }: ChoiceState,
+  { toolNames, withArguments }: ChoiceState,
 ): Record<string, unknown> {
   const shown: Record<string, unknown> = { ...wire }
   const { name } = wire
   if (name === null || (isText(name) && name === toolNames.get(index))) delete shown['name']
   else if (isText(name) && !toolNames.has(index)) toolNames.set(index, name)
   if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
+  if (isText(shown['arguments'])) withArguments.add(index)
   return shown
 }
 

@@ -28,6 +28,7 @@ interface Edits {
 export function encodeChatRequest(call: TextCall, endpoint: Endpoint, quirks: ChatQuirks): EncodedRequest {
   const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
   applyRules(call, quirks, edits)
+  if (call.completed) encodeCompleted(call.completed, quirks, edits)
   encodeOutputLimit(call, quirks, edits)
   encodeReasoning(call, quirks, edits)
   encodeStream(call, quirks, edits)
@@ -49,6 +50,14 @@ function applyRules({ document }: TextCall, { rules, unknownRule }: ChatQuirks, 
       edits.set[rule.rename] = memberBytes(document, name) ?? 'null'
     }
   }
+}
+
+function encodeCompleted(
+  completed: Readonly<Record<string, string>>,
+  { rules }: ChatQuirks,
+  edits: Edits,
+): void {
+  for (const [name, json] of Object.entries(completed)) if (rules.get(name) === 'keep') edits.set[name] = json
 }
 
 function drop(edits: Edits, name: string, shown = name): void {
@@ -74,7 +83,6 @@ function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirk
 }
 
 function encodeReasoning({ document }: TextCall, quirks: ChatQuirks, edits: Edits): void {
-  if (hasMember(document, 'include_reasoning')) drop(edits, 'include_reasoning')
   if (!hasMember(document, 'reasoning') || quirks.reasoning === 'object') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
@@ -124,17 +132,18 @@ function encodeValues(call: TextCall, quirks: ChatQuirks, edits: Edits): void {
     edits.dropped.push('response_format.json_schema')
   }
   if (call.userId !== null && [...call.userId].length > quirks.userLengthMax) drop(edits, 'user')
-  encodeServiceTier(call, edits)
+  encodeServiceTier(call, quirks, edits)
 }
 
 function isSchemaFormat(value: unknown): boolean {
   return isRecord(value) && value['type'] === 'json_schema'
 }
 
-// Tiers other than the default have other prices, which endpoints do not have yet: serving one would bill it wrongly.
-function encodeServiceTier({ document }: TextCall, edits: Edits): void {
+// Other tiers than these have other prices, which endpoints do not have yet: serving one would bill it wrongly.
+function encodeServiceTier({ document }: TextCall, { serviceTiers }: ChatQuirks, edits: Edits): void {
   if (!hasMember(document, 'service_tier')) return
   const tier = memberValue(document, 'service_tier')
+  if (typeof tier === 'string' && serviceTiers.includes(tier)) return
   if (tier === 'auto' || tier === 'default') edits.remove.push('service_tier')
   else drop(edits, 'service_tier')
 }

@@ -63,18 +63,23 @@ function countOf(mark: Buffer, bytes: Buffer): number {
 function adaptMessage(message: Record<string, unknown>, quirks: ChatQuirks): Record<string, unknown> {
   const adapted = { ...message }
   if (!quirks.developerRole && adapted['role'] === 'developer') adapted['role'] = 'system'
-  if (!quirks.messageNames) delete adapted['name']
+  if (!mayHaveName(adapted['role'], quirks)) delete adapted['name']
   adaptReasoning(adapted, quirks)
   if (isStrict(quirks)) removeAdditions(adapted, quirks)
   adaptToolCalls(adapted, quirks)
   return adapted
 }
 
+/** Hosts that are not strict take any name; others know that of a tool only where they say so. */
+function mayHaveName(role: unknown, quirks: ChatQuirks): boolean {
+  if (role !== 'tool') return quirks.messageNames
+  return quirks.toolMessageNames || (quirks.messageNames && !isStrict(quirks))
+}
+
 /** What clients of the contract send along, and what they send back of the gateway's own answers. */
 function removeAdditions(message: Record<string, unknown>, { answerMembers }: ChatQuirks): void {
   delete message['cache_control']
   delete message['images']
-  if (message['role'] === 'tool') delete message['name']
   if (Array.isArray(message['content'])) message['content'] = message['content'].map(withoutCacheControl)
   if (answerMembers) return
   const { refusal } = message

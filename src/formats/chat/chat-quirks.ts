@@ -29,6 +29,10 @@ export interface ChatQuirkOptions {
   developerRole?: boolean
   /** Whether `messages[].name` is accepted. Default true. */
   messageNames?: boolean
+  /** Whether a tool's message may carry the tool's name. Default false. */
+  toolMessageNames?: boolean
+  /** Service tiers, by the provider's own names, that cost what its default costs; others are left out. Default none. */
+  serviceTiers?: readonly string[]
   /** Whether an assistant's message may come back with `refusal` and `annotations`, as OpenAI's own answers have them. Default false. */
   answerMembers?: boolean
   /** Whether tool call ids must be nine letters or digits; foreign ones are then rewritten consistently. Default false. */
@@ -62,7 +66,6 @@ const handledApart: ReadonlySet<string> = new Set([
   'max_tokens',
   'max_completion_tokens',
   'reasoning',
-  'include_reasoning',
   'stream_options',
   'service_tier',
 ])
@@ -106,6 +109,8 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     toolChoiceRequired: options.toolChoiceRequired ?? 'required',
     developerRole: options.developerRole ?? false,
     messageNames: options.messageNames ?? true,
+    toolMessageNames: options.toolMessageNames ?? false,
+    serviceTiers: options.serviceTiers ?? [],
     answerMembers: options.answerMembers ?? false,
     shortToolCallIds: options.shortToolCallIds ?? false,
     temperatureMin: options.temperatureMin ?? 0,

@@ -155,6 +155,26 @@ describe('decoding a chat request', () => {
     expect(call.demand.choices).toBe(1)
   })
 
+  test('accepts null wherever the contract lets a preference be null', () => {
+    const percentiles = { p50: null, p75: null, p90: 2, p99: null }
+    const provider = {
+      order: null,
+      only: null,
+      ignore: null,
+      allow_fallbacks: null,
+      require_parameters: null,
+      data_collection: null,
+      zdr: null,
+      enforce_distillable_text: null,
+      quantizations: null,
+      sort: { by: null, partition: null },
+      preferred_min_throughput: percentiles,
+      preferred_max_latency: percentiles,
+    }
+    expect(decode({ provider }).preferences).toEqual(decode({}).preferences)
+    expect(decode({ provider: null }).preferences).toEqual(decode({}).preferences)
+  })
+
   test('counts 256 characters, not bytes, for sessions and users', () => {
     expect(decode({ session_id: '🦆'.repeat(256) }).sessionId).toBe('🦆'.repeat(256))
   })
@@ -320,6 +340,50 @@ describe('encoding for an upstream', () => {
     expect(encode({ service_tier: 'flex' }).wire).not.toHaveProperty('service_tier')
   })
 
+  test('asks for a provider’s own tiers that cost what its default costs', () => {
+    const serviceTiers = ['auto', 'flex']
+    for (const tier of serviceTiers)
+      expect(encode({ service_tier: tier }, { serviceTiers })).toMatchObject({
+        wire: { service_tier: tier },
+        dropped: [],
+      })
+    expect(encode({ service_tier: 'performance' }, { serviceTiers }).dropped).toEqual(['service_tier'])
+    expect(encode({ service_tier: 'default' }, { serviceTiers }).wire).not.toHaveProperty('service_tier')
+  })
+
+  // As Mistral's client sends tools, and several send a schema.
+  test('completes what vendors’ own clients leave out, and nothing where nothing is left out', () => {
+    const described = { name: 'f', parameters: { type: 'object', properties: { type: { type: 'string' } } } }
+    const body = {
+      tools: [{ function: described }, { type: 'function', function: { name: 'g' }, extra: 1 }],
+      tool_choice: { function: { name: 'f' } },
+      response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' }, strict: true } },
+    }
+    expect(encode(body).wire).toMatchObject({
+      tools: [
+        { type: 'function', function: described },
+        { type: 'function', function: { name: 'g' }, extra: 1 },
+      ],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'response', schema: { type: 'object' }, strict: true },
+      },
+    })
+    const dropped = encode(body, { drops: ['tool_choice'], jsonSchema: false })
+    expect(dropped.wire).not.toHaveProperty('tool_choice')
+    expect(dropped.wire['response_format']).toEqual({ type: 'json_object' })
+    const whole = '[ { "type" : "function", "function":{"name":"f","parameters":{"a":1.0}} } ]'
+    const text = `{"model":"m","messages":${JSON.stringify(messages)},"tools":${whole}}`
+    const call = decodeChatRequest(new TextEncoder().encode(text), { sessionIdHeader: null })
+    expect(textOf(encodeChatRequest(call, testEndpoint('up/stream'), chatQuirks()).body)).toContain(whole)
+  })
+
+  test('still wants to know what a tool is', () => {
+    expect(refusalOf(() => decode({ tools: [{ type: 5 }] })).param).toBe('tools[0].type')
+    expect(refusalOf(() => decode({ tool_choice: {} })).param).toContain('tool_choice')
+  })
+
   test('refuses several answers where the provider gives one', () => {
     expect(refusalOf(() => encode({ n: 2 }, { choicesMax: 1 })).param).toBe('n')
   })
@@ -397,6 +461,13 @@ describe('a conversation for a provider', () => {
       annotations: [],
       tool_calls: [sentCall],
     })
+  })
+
+  test('keeps the name of a tool where the provider knows it there', () => {
+    const known = echo({ messageNames: false, toolMessageNames: true })
+    expect(known[2]).toMatchObject({ role: 'tool', name: 'f' })
+    expect(known[3]).not.toHaveProperty('name')
+    expect(echo({ messageNames: false })[2]).not.toHaveProperty('name')
   })
 
   test('loses nothing but the gateway’s own index on its way to servers that take any member', () => {

@@ -11,6 +11,7 @@ import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
+import { completeMembers } from './chat-completed.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
 import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
 
@@ -94,6 +95,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
     stream: fields.stream ?? false,
     document,
+    completed: completeMembers(fields),
     encodingFormat: null,
   }
 }
@@ -109,6 +111,8 @@ interface Fields {
   trace?: Record<string, unknown> | null
   stream?: boolean | null
   response_format?: { type: string } | null
+  tools?: unknown
+  tool_choice?: unknown
 }
 
 /** Every known member of moderate size, checked; larger ones are for the provider to judge. */

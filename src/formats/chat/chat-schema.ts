@@ -67,23 +67,41 @@ export const messageSchema = z
   })
   .meta({ id: 'ChatMessage', examples: [{ role: 'user', content: 'Why is the sky blue?' }] })
 
-const functionTool = z.looseObject({
-  type: z.string().meta({ examples: ['function'] }),
-  function: z
-    .looseObject({
-      name: z.string().min(1),
-      description: z.string().nullish(),
-      parameters: z.looseObject({}).nullish(),
-      strict: z.boolean().nullish(),
-    })
-    .optional(),
-})
+/** Some vendors' own clients leave `type` out where a function says it all. */
+function isTyped(tool: { type?: string | null | undefined; function?: unknown }): boolean {
+  return typeof tool.type === 'string' || tool.function !== undefined
+}
 
-const toolChoice = z.union([z.string(), z.looseObject({ type: z.string() })])
+const typeMissing = { path: ['type'], message: 'is required; send "function"' }
+
+const functionTool = z
+  .looseObject({
+    type: z
+      .string()
+      .nullish()
+      .meta({ examples: ['function'] })
+      .describe('`function` where it is left out.'),
+    function: z
+      .looseObject({
+        name: z.string().min(1),
+        description: z.string().nullish(),
+        parameters: z.looseObject({}).nullish(),
+        strict: z.boolean().nullish(),
+      })
+      .optional(),
+  })
+  .refine(isTyped, typeMissing)
+
+const toolChoice = z.union([
+  z.string(),
+  z
+    .looseObject({ type: z.string().nullish(), function: z.looseObject({ name: z.string() }).optional() })
+    .refine(isTyped, typeMissing),
+])
 
 const responseFormat = z.looseObject({
   type: z.enum(['text', 'json_object', 'json_schema', 'grammar', 'python']),
-  json_schema: z.looseObject({ name: z.string(), schema: z.looseObject({}).nullish() }).nullish(),
+  json_schema: z.looseObject({ name: z.string().nullish(), schema: z.looseObject({}).nullish() }).nullish(),
 })
 
 const reasoning = z.looseObject({

@@ -74,7 +74,7 @@ describe('a streamed answer', () => {
   test('carries the gateway’s identity in every chunk and nothing the official client refuses', () => {
     const result = run(hello)
     const frames = framesOf(result.shown + result.ending)
-    expect(frames.length).toBe(7)
+    expect(frames.length).toBe(6)
     for (const frame of frames) {
       expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
       expect(frame).toMatchObject({
@@ -94,8 +94,11 @@ describe('a streamed answer', () => {
     expect(rewriter.choicesFinished).toBe(1)
     expect(shown).not.toContain('"stop"')
     expect(shown).not.toContain('"usage"')
-    const [finish, last] = framesOf(ending)
-    expect(choicesOf(finish)[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'stop' })
+    const [last, ...more] = framesOf(ending)
+    expect(more).toEqual([])
+    // A chunk of its own would need a choice, for those who read one in every chunk: with no reason it would take the
+    // place of the real one, and with the same it would be joined to it.
+    expect(choicesOf(last)[0]).toMatchObject({ finish_reason: 'stop', native_finish_reason: 'stop' })
     expect(last?.['usage']).toEqual({
       prompt_tokens: 16,
       completion_tokens: 5,
@@ -125,13 +128,8 @@ describe('a streamed answer', () => {
     ])
     const frames = framesOf(calling.shown + calling.ending)
     expect(textOf(calling, 'role')).toBe('assistant')
-    expect(frames.map((frame) => choicesOf(frame)[0]?.delta['content'] ?? null)).toEqual([
-      null,
-      null,
-      null,
-      null,
-    ])
-    expect(choicesOf(frames.at(-1))).toEqual([{ index: 0, delta: {}, finish_reason: null }])
+    expect(frames.map((frame) => choicesOf(frame)[0]?.delta['content'] ?? null)).toEqual([null, null, null])
+    expect(choicesOf(frames.at(-1))).toMatchObject([{ index: 0, delta: {}, finish_reason: 'tool_calls' }])
   })
 
   test('says its role once also where the provider repeats it in every chunk', () => {
@@ -383,6 +381,182 @@ describe('finish reasons', () => {
       })
       expect(rewriter.reading().finishReason).toBe('stop')
     }
+  })
+})
+
+describe('a stream without a finish reason', () => {
+  const counted = { ...base, choices: [], usage }
+
+  test('that has counted and said that this is all is a whole answer', () => {
+    const { ending, rewriter } = run([chunk({ role: 'assistant', content: 'Hi' }), counted])
+    expect(rewriter).toMatchObject({ failure: null, choicesFinished: 1 })
+    expect(rewriter.reading()).toMatchObject({
+      finishReason: 'stop',
+      nativeFinishReason: null,
+      outputPieces: 1,
+    })
+    const last = framesOf(ending).at(-1)
+    expect(choicesOf(last)).toEqual([
+      { index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: null },
+    ] as never)
+    expect(last?.['usage']).toMatchObject({ completion_tokens: 5 })
+  })
+
+  test('ends in tool_calls where a tool was called, and every choice for itself', () => {
+    const called = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const { ending, rewriter } = run([
+      { ...base, choices: [{ index: 0, delta: { content: 'a' } }] },
+      { ...base, choices: [{ index: 1, delta: { tool_calls: [called] } }] },
+      counted,
+    ])
+    expect(rewriter.choicesFinished).toBe(2)
+    const ends = framesOf(ending).flatMap(choicesOf)
+    expect(ends.map(({ index, finish_reason }) => [index, finish_reason])).toEqual([
+      [0, 'stop'],
+      [1, 'tool_calls'],
+    ])
+  })
+
+  test('is broken without its terminator, and where nothing was begun', () => {
+    const rewriter = createChatStream(testContext, chatQuirks())
+    rewriter.push(streamOf([chunk({ content: 'Hi' }), counted], { done: false }))
+    rewriter.end()
+    expect(rewriter.failure?.type).toBe('provider_failed')
+    expect(failureOf(run([counted])).type).toBe('provider_failed')
+  })
+
+  test('and without a word has no reason that anybody would pay for', () => {
+    const { rewriter } = run([chunk({ role: 'assistant', content: '' }), counted])
+    expect(rewriter.reading()).toMatchObject({ finishReason: null, outputPieces: 0 })
+  })
+})
+
+describe('the finish reason', () => {
+  test('stands in the last chunk of its choice, also where words come after it', () => {
+    const { ending } = run([
+      chunk({ content: 'a' }, 'length'),
+      chunk({ content: 'b' }, 'length'),
+      chunk({ content: 'c' }, 'length'),
+    ])
+    const ends = framesOf(ending).flatMap(choicesOf)
+    expect(ends.map(({ delta, finish_reason }) => [delta['content'], finish_reason])).toEqual([
+      ['a', null],
+      ['b', null],
+      ['c', 'length'],
+    ])
+    expect(ends.at(-1)?.native_finish_reason).toBe('length')
+  })
+
+  test('keeps the model’s own word where the provider is a gateway that tells it', () => {
+    const choices = [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: 'end_turn' }]
+    const { ending, rewriter } = run([chunk({ content: 'a' }), { ...base, choices }])
+    expect(choicesOf(framesOf(ending).at(-1))[0]).toMatchObject({
+      finish_reason: 'stop',
+      native_finish_reason: 'end_turn',
+    })
+    expect(rewriter.reading()).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
+  })
+})
+
+describe('frames without choices', () => {
+  const found = [{ prompt_index: 0, content_filter_results: { hate: { filtered: false } } }]
+  const azure = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: found }
+
+  test('keep what else they say, in the next chunk that has a choice', () => {
+    const result = run([azure, ...hello])
+    const [first, second] = framesOf(result.shown)
+    expect(first).toMatchObject({ id: 'gen-1-abc', prompt_filter_results: found })
+    expect(choicesOf(first)).toHaveLength(1)
+    expect(second).not.toHaveProperty('prompt_filter_results')
+    expect(textOf(result)).toBe('Hello "wörld 🦆\n\\')
+  })
+
+  test('show nothing by themselves, so that another endpoint may still answer', () => {
+    const rewriter = createChatStream(testContext, chatQuirks())
+    expect(rewriter.push(streamOf([azure], { done: false }))).toBeNull()
+  })
+
+  test('in the middle and at the end are not lost, whatever the stream has learned', () => {
+    const words = Array.from({ length: 6 }, (_, at) => chunk({ content: `w${at} ` }))
+    const checked = { ...base, choices: [], moderation: { flagged: false } }
+    const late = { ...base, choices: [], usage, moderation: { flagged: true }, x_groq: { id: 'r' } }
+    const result = run([...words, checked, ...words, chunk({}, 'stop'), late])
+    const frames = framesOf(result.shown)
+    expect(frames.filter((frame) => 'moderation' in frame)).toHaveLength(1)
+    expect(frames[6]).toMatchObject({
+      moderation: { flagged: false },
+      choices: [{ delta: { content: 'w0 ' } }],
+    })
+    const last = framesOf(result.ending).at(-1)
+    expect(last).toMatchObject({ moderation: { flagged: true }, usage: { prompt_tokens: 16 } })
+    expect(last).not.toHaveProperty('x_groq')
+  })
+})
+
+describe('tool calls in a stream', () => {
+  type Piece = { index: number; id?: string; type?: string; function?: { name?: string; arguments?: string } }
+  const piecesOf = ({ shown, ending }: StreamRun) =>
+    framesOf(shown + ending)
+      .flatMap(choicesOf)
+      .flatMap(({ delta }) => (delta['tool_calls'] ?? []) as Piece[])
+  const called = (name: string, text?: string | null) => ({
+    function: { name, ...(text === undefined ? {} : { arguments: text }) },
+  })
+
+  test('without an id are given one of their own, said once', () => {
+    for (const id of ['', null, undefined]) {
+      const begin = (index: number, name: string) =>
+        chunk({ tool_calls: [{ index, id, ...called(name, '{') }] })
+      const go = (index: number) => chunk({ tool_calls: [{ index, id, function: { arguments: '}' } }] })
+      const pieces = piecesOf(
+        run([begin(0, 'f'), go(0), begin(1, 'g'), go(1), go(1), chunk({}, 'tool_calls')]),
+      )
+      const ids = pieces.flatMap((piece) => (piece.id === undefined ? [] : [[piece.index, piece.id]]))
+      expect(ids).toEqual([
+        [0, 'call_gen-1-abc_0_0'],
+        [1, 'call_gen-1-abc_0_1'],
+      ])
+    }
+  })
+
+  test('that come whole and without ids or indexes stay apart', () => {
+    const both = [called('f', '{"a":1}'), called('g', '{}')].map((call) => ({ id: '', ...call }))
+    const pieces = piecesOf(run([chunk({ tool_calls: both }), chunk({}, 'tool_calls')]))
+    expect(pieces.map(({ index, id, type }) => [index, id, type])).toEqual([
+      [0, 'call_gen-1-abc_0_0', 'function'],
+      [1, 'call_gen-1-abc_0_1', 'function'],
+    ])
+  })
+
+  test('without arguments have empty ones in the end, and those with arguments nothing more', () => {
+    const absent = [undefined, null, '']
+    for (const text of absent) {
+      const result = run([
+        chunk({ tool_calls: [{ index: 0, id: 'a', ...called('f', text) }] }),
+        chunk({ tool_calls: [{ index: 1, id: 'b', ...called('g', '{"x":') }] }),
+        chunk({ tool_calls: [{ index: 1, function: { arguments: '1}' } }] }),
+        chunk({ tool_calls: [{ index: 2, id: 'c', ...called('h', text) }] }, 'tool_calls'),
+      ])
+      const texts = ['', '', '']
+      for (const piece of piecesOf(result)) texts[piece.index] += piece.function?.arguments ?? ''
+      expect(texts).toEqual(['{}', '{"x":1}', '{}'])
+    }
+  })
+})
+
+describe('log probabilities in a stream', () => {
+  test('have everything the contract wants of a token', () => {
+    const logprobs = { content: [{ token: 'a', logprob: -1, top_logprobs: [{ token: 'b', logprob: -2 }] }] }
+    const choices = [{ index: 0, delta: { content: 'a' }, logprobs }]
+    const result = run([{ ...base, choices }, chunk({}, 'stop')])
+    expect(choicesOf(framesOf(result.shown)[0])[0]).toMatchObject({
+      logprobs: {
+        content: [
+          { token: 'a', logprob: -1, bytes: null, top_logprobs: [{ token: 'b', logprob: -2, bytes: null }] },
+        ],
+        refusal: null,
+      },
+    })
   })
 })
 

@@ -6,7 +6,6 @@ import {
   streamChoicesMax,
   streamFrameBytesMax,
   streamHeldBytesMax,
-  streamHeldFramesMax,
   streamTemplatesMax,
   streamTemplatesUnusedMax,
 } from '../../core/limits.ts'
@@ -22,12 +21,13 @@ import {
 import { isNestedWithin } from '../json-depth.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { showError, startReading, stringOrNull, tierOf } from './chat-answer.ts'
-import { ChoiceState, findTextSlot, toShownChoice, toShownChunk } from './chat-chunk.ts'
-import { outputBytesOf, readNativeReason, toFinishReason } from './chat-choice.ts'
+import { ChoiceState, findTextSlot, membersBeside, toShownChoice, toShownChunk } from './chat-chunk.ts'
+import { outputBytesOf, readNativeReason, shownNativeReason, toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 import { readChatUsage, readCount, showChatUsage, showMetadata, type ReadUsage } from './chat-usage.ts'
 import { fitFrame, learnTemplate, type FrameTemplate, type TextSlot } from './frame-template.ts'
+import { completeCalls, endOf, moveEnding, StreamEnding } from './stream-ending.ts'
 
 /** Rewrites a chat completions stream into the contract's, as canonical/upstream.ts describes. */
 export function createChatStream(context: AnswerContext, quirks: ChatQuirks): StreamRewriter {
@@ -50,8 +50,11 @@ class ChatStream implements StreamRewriter {
   /** Most recently used first. */
   #templates: FrameTemplate[] = []
   #unusedTemplates = 0
-  #held: ByteText[] = []
-  #heldBytes = 0
+  readonly #ending = new StreamEnding()
+  /** Members of frames without choices, on their way to the next frame that is shown. */
+  #beside: Record<string, unknown> | null = null
+  #besideBytes = 0
+  #sawUsage = false
   /** Shown frames that only the end of the body made whole. */
   #late: ByteText = ''
 
@@ -80,9 +83,24 @@ class ChatStream implements StreamRewriter {
     if (rest !== null && !(this.choicesFinished > 0 && !isWholeFrame(rest)))
       this.#late = this.#rewrite(`${rest}\n\n`)
     if (this.failure) return
+    // Who has counted and said that this is all has answered, with or without a reason.
+    if (this.isTerminated && (this.#sawUsage || this.choicesFinished > 0)) this.#finishAll()
+    for (const choice of this.#choices.values()) completeCalls(choice)
     if (this.choicesFinished === 0) this.#fail(new Error('the body ended before a finish reason'))
     else if (!this.isTerminated && this.#hasUnfinished()) {
       this.#fail(new Error('the body ended before every choice had a finish reason'))
+    }
+  }
+
+  #finishAll(): void {
+    for (const [index, state] of this.#choices) {
+      if (state.isFinished) continue
+      const { choice, reason } = endOf(index, state)
+      this.choicesFinished += 1
+      // Without a word and without a reason there is no answer that anybody would pay for.
+      if (this.#reading.outputBytes > 0 || this.#reading.outputPieces > 0)
+        this.#reading.finishReason ??= reason
+      this.#hold({ ...this.#identity(), choices: [choice] }, 0)
     }
   }
 
@@ -102,14 +120,12 @@ class ChatStream implements StreamRewriter {
   }
 
   encodeEnding(charge: ShownCharge): Uint8Array {
-    // One choice with nothing in it: many clients read `choices[0]` of every chunk without looking.
-    const usage = encodeFrame({
-      ...this.#identity(),
-      choices: [{ index: 0, delta: {}, finish_reason: null }],
+    const chunks = this.#ending.chunks(this.#identity(), {
+      ...this.#beside,
       usage: showChatUsage(this.#read, charge),
       ...showMetadata(charge),
     })
-    return toBytes(`${this.#late}${this.#held.join('')}${usage}data: [DONE]\n\n`)
+    return toBytes(`${this.#late}${chunks.map(encodeFrame).join('')}data: [DONE]\n\n`)
   }
 
   encodeError(error: GatewayError): Uint8Array {
@@ -162,7 +178,7 @@ class ChatStream implements StreamRewriter {
   /** The common case: the frame differs from an earlier one only in the text. */
   #fit(block: ByteText, position: number) {
     // Past the first finish reason, who is finished decides what is shown, so every frame is looked at.
-    if (this.choicesFinished > 0) return null
+    if (this.choicesFinished > 0 || this.#beside !== null) return null
     const templates = this.#templates
     for (let at = 0; at < templates.length; at += 1) {
       const template = templates[at]
@@ -226,7 +242,8 @@ class ChatStream implements StreamRewriter {
     const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
     const shownChoices: Record<string, unknown>[] = []
     const heldChoices: Record<string, unknown>[] = []
-    let mayLearn = choices.length === 1
+    if (Array.isArray(wire['choices']) && choices.length === 0) this.#keepBeside(wire, frame.length)
+    let mayLearn = choices.length === 1 && this.#beside === null
     let slot: TextSlot | null = null
     for (const wireChoice of choices) {
       if (isRecord(wireChoice['error'])) {
@@ -245,6 +262,7 @@ class ChatStream implements StreamRewriter {
       if (bytes > 0) this.#reading.outputPieces += 1
       // A second finish frame with nothing to say would end the answer twice.
       if (wasFinished && bytes === 0) continue
+      if (state.isFinished) moveEnding(state, choice)
       mayLearn &&= !state.isFinished && !beganMessage && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
       // Each choice for itself: one that goes on must not come after what it says next.
@@ -252,16 +270,24 @@ class ChatStream implements StreamRewriter {
       else shownChoices.push(choice)
     }
     if (heldChoices.length > 0) {
-      this.#hold(encodeFrame({ ...toShownChunk(wire, this.#context), choices: heldChoices }))
+      this.#hold({ ...toShownChunk(wire, this.#context), choices: heldChoices }, frame.length)
     }
     // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
     this.isAccounted =
       choices.length === 0 && hasUsage(wire) && this.choicesFinished > 0 && !this.#hasUnfinished()
     if (shownChoices.length === 0) return ''
-    const chunk = { ...toShownChunk(wire, this.#context), choices: shownChoices }
+    const chunk = { ...this.#beside, ...toShownChunk(wire, this.#context), choices: shownChoices }
+    this.#beside = null
     const template = mayLearn && slot !== null && !hasUsage(wire) ? this.#learn(frame, chunk, slot) : null
     const fitted = template && fitFrame(template, `${frame}\n\n`, 0)
     return fitted?.shown ?? encodeFrame(chunk)
+  }
+
+  #keepBeside(wire: Wire, bytes: number): void {
+    this.#beside = membersBeside(wire, this.#beside)
+    if (this.#beside !== null) this.#besideBytes += bytes
+    if (this.#besideBytes > streamHeldBytesMax)
+      this.#fail(new RangeError('too much was said without an answer'))
   }
 
   #readAlong(wire: Wire): void {
@@ -270,14 +296,16 @@ class ChatStream implements StreamRewriter {
     this.#reading.serviceTier ??= tierOf(wire)
     const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
     const usage = wire['usage'] ?? groq ?? null
-    if (usage !== null) this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
+    if (usage === null) return
+    this.#sawUsage = true
+    this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
   }
 
   #choiceAt(index: number): ChoiceState {
     let state = this.#choices.get(index)
     if (state === undefined) {
       if (this.#choices.size >= streamChoicesMax) this.#fail(new RangeError('too many choices'))
-      state = new ChoiceState()
+      state = new ChoiceState(`${this.#context.generationId}_${index}`)
       this.#choices.set(index, state)
     }
     return state
@@ -289,10 +317,11 @@ class ChatStream implements StreamRewriter {
     state.isFinished = true
     this.choicesFinished += 1
     const reason = toFinishReason(native, state.sawToolCalls)
+    const shownNative = shownNativeReason(wire)
     choice['finish_reason'] = reason
-    choice['native_finish_reason'] = native
+    choice['native_finish_reason'] = shownNative
     this.#reading.finishReason ??= reason
-    this.#reading.nativeFinishReason ??= native
+    this.#reading.nativeFinishReason ??= shownNative
   }
 
   #learn(frame: ByteText, chunk: Record<string, unknown>, slot: TextSlot): FrameTemplate | null {
@@ -305,11 +334,11 @@ class ChatStream implements StreamRewriter {
     return template
   }
 
-  #hold(frame: ByteText): void {
-    this.#heldBytes += frame.length
-    this.#held.push(frame)
-    if (this.#heldBytes > streamHeldBytesMax || this.#held.length > streamHeldFramesMax) {
-      this.#fail(new RangeError('too much followed a finish reason'))
+  #hold(chunk: Record<string, unknown>, bytes: number): void {
+    try {
+      this.#ending.hold(chunk, bytes)
+    } catch (cause) {
+      this.#fail(cause)
     }
   }
 }

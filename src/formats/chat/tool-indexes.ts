@@ -15,6 +15,17 @@ export class ToolIndexes {
     return this.#byId.has(id)
   }
 
+  /** The shown index of the call that a piece without an id would continue; null when there is no such call. */
+  continuedAt(upstreamIndex: number | null): number | null {
+    if (upstreamIndex !== null) return this.#byUpstreamIndex.get(upstreamIndex) ?? null
+    return this.#taken.size === 0 ? null : this.#last
+  }
+
+  /** How many calls have begun. */
+  get size(): number {
+    return this.#taken.size
+  }
+
   /**
    * The index to show for one piece of a call; pieces without an id continue the call their index began. `upstreamIndex`
    * is a count, or null: beyond 2^53 adding one changes nothing, and the search for a free index would not end.
@@ -51,4 +62,9 @@ export class ToolIndexes {
     while (this.#taken.has(index)) index += 1
     return index
   }
+}
+
+/** The id of a call that its provider gave none: no other call of any answer has it, and it is the same however often it is asked for. */
+export function missingCallId(idSuffix: string, position: number): string {
+  return `call_${idSuffix}_${position}`
 }

@@ -20,6 +20,7 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Spe
   const fields = parseJsonBody(bytes)
   const wire = parseField(speechRequestSchema, '', fields)
   const { preferences, dropped } = parsePreferences(wire.provider)
+  const media = wire.response_format ?? choosePreferred(headers.accept, mediaOfType, 'pcm')
   return {
     kind: 'speech',
     operation: 'speech',
@@ -40,9 +41,8 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Spe
     dropped: [...unknownMembers(fields, speechRequestSchema.shape), ...dropped],
     input: wire.input,
     voice: wire.voice ?? null,
-    responseFormat: wire.response_format ?? 'pcm',
-    isWav:
-      wire.response_format === undefined && choosePreferred(headers.accept, mediaOfType, 'pcm') === 'wav',
+    responseFormat: media === 'mp3' ? 'mp3' : 'pcm',
+    isWav: media === 'wav',
     speed: wire.speed ?? 1,
     references: toReferences(wire.input_references ?? []),
   }
@@ -69,6 +69,8 @@ const mediaOfType = {
   'audio/pcm': 'pcm',
   'audio/*': 'pcm',
   '*/*': 'pcm',
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
   'audio/wav': 'wav',
   'audio/wave': 'wav',
   'audio/x-wav': 'wav',

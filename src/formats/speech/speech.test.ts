@@ -101,6 +101,17 @@ describe('a speech request', () => {
     },
   )
 
+  test.each([
+    [{}, 'audio/mpeg', 'mp3'],
+    [{}, 'audio/wav;q=0.5, audio/mpeg', 'mp3'],
+    [{}, 'application/octet-stream', 'pcm'],
+    [{}, 'audio/*', 'pcm'],
+    [{ response_format: 'pcm' }, 'audio/mpeg', 'pcm'],
+  ])('is MPEG where the header asks for it and the body for nothing: %j, %s', (fields, accept, format) => {
+    const { responseFormat, isWav } = decode(fields, { accept })
+    expect({ responseFormat, isWav }).toEqual({ responseFormat: format as 'mp3' | 'pcm', isWav: false })
+  })
+
   test('with a speed that is no finite number is refused', () => {
     const bytes = new TextEncoder().encode('{"model":"a/b","input":"x","speed":1e999}')
     expect(() => decodeSpeechJson(bytes, noSession)).toThrow(/speed/)

@@ -297,6 +297,19 @@ describe('the fields of a JSON body', () => {
     expect(call.dropped).toEqual(['prompt', 'chunking_strategy'])
   })
 
+  test('a format that the body names wins over Accept, which decides what nobody named', async () => {
+    for (const accept of ['text/vtt', 'application/x-subrip', 'text/plain']) {
+      const headers = { sessionId: null, accept }
+      expect(await decode({ response_format: 'json' }, headers)).toMatchObject({
+        media: 'json',
+        call: { responseFormat: 'json' },
+      })
+      const named = await decode({ response_format: 'verbose_json' }, headers)
+      expect(named.media).not.toBe('json')
+      expect((await decode({}, headers)).media).toBe(named.media)
+    }
+  })
+
   test('subtitles are asked for by Accept, and need times', async () => {
     const decoded = await decode({}, { sessionId: null, accept: 'text/vtt' })
     expect({ media: decoded.media, format: decoded.call.responseFormat }).toEqual({

@@ -4,6 +4,7 @@ import { audioFieldsBytesMax, audioFieldsDepthMax, droppedNamesMax } from '../..
 import type { AudioHeaders } from './audio-fields.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { isNestedWithin } from '../json-depth.ts'
+import { requireUniqueNames } from '../json-document.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
 import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
@@ -182,11 +183,14 @@ function toValue(name: string, text: string): unknown {
 function parseJsonText(name: string, text: string): unknown {
   if (!isNestedWithin(text, audioFieldsDepthMax))
     throw fieldError(name, `is nested deeper than ${audioFieldsDepthMax} levels; flatten it.`)
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     throw fieldError(name, 'must be the JSON text of an object.')
   }
+  requireUniqueNames(Buffer.from(text))
+  return value
 }
 
 function formatUnknown(): GatewayError {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits.ts'
+import { requireUniqueNames } from '../json-document.ts'
 import { Base64Stream } from './base64-stream.ts'
 
 const quote = 0x22
@@ -40,16 +41,16 @@ export class AudioJsonScanner {
     return decoded
   }
 
-  /** What is not audio, parsed, and the MIME type of a data URL. Throws `invalid_request` when it is not JSON. */
+  /**
+   * What is not audio, parsed, and the MIME type of a data URL. Throws `invalid_request` when it is not JSON, or an object of
+   * it has a member twice.
+   */
   end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
     const bytes = this.#kept.subarray(0, this.#keptLength)
     const audio = { hasAudio: this.#audio !== null, mimeType: this.#audio?.mimeType ?? null }
-    try {
-      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-      return { fields: JSON.parse(text), ...audio }
-    } catch (cause) {
-      throw notJson(cause)
-    }
+    const fields = parseBytes(bytes)
+    requireUniqueNames(bytes)
+    return { fields, ...audio }
   }
 
   /** From here to the quote that ends the audio, or to the end of the chunk. */
@@ -198,6 +199,14 @@ function positionOf(byte: number, chunk: Uint8Array, start: number): number {
 
 function latin1(chunk: Uint8Array, start: number, end: number): string {
   return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
+}
+
+function parseBytes(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw notJson(cause)
+  }
 }
 
 function parseString(json: string): string {

@@ -108,7 +108,8 @@ export function toTranscriptionCall(
       'needs `response_format` "verbose_json", because `json` has no words to label.',
     )
   }
-  const media = chooseTranscriptMedia(headers.accept)
+  // `json` by name is a wish of its own; what nobody named and `verbose_json` say only what a transcript has.
+  const media = wire.response_format === 'json' ? 'json' : chooseTranscriptMedia(headers.accept)
   const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
   const { preferences, dropped: droppedPreferences } = parsePreferences(wire.provider)
   const call: TranscriptionCall = {
