@@ -55,6 +55,14 @@ export const postgresConnectMs = 5_000
 export const postgresOwnerGraceMs = 5_000
 /** Pause before a lost owner's lock is taken again; far below the grace that others give it. */
 export const postgresOwnerPauseMs = 250
+/** How long a migration that must have the database for itself waits for others to end: longer than a gateway's stop takes. */
+export const migrationWaitMs = 60_000
+/** And how long where a person waits at a command. */
+export const migrationCommandWaitMs = 15_000
+/** Pause between two looks at who still runs on the database. */
+export const migrationPauseMs = 250
+/** How long a migration may take: it goes through every row once, some hundred thousand in a second. */
+export const migrationMsMax = 3_600_000
 /** Rows of a bulk insert that travel in one statement on PostgreSQL, so that its text stays within a few megabytes. */
 export const bulkRowsMax = 1_000
 /** Objects one page of a blob listing may name. */
