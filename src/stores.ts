@@ -17,6 +17,7 @@ import { createRollup } from './billing/rollup.ts'
 import type { CliStorage } from './cli/context.ts'
 import type { Config } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
+import { migrationCommandWaitMs } from './core/limits.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
 import { openBlobs } from './storage/open-storage.ts'
@@ -62,7 +63,10 @@ export function createMoney(database: Database, report: (event: BillingEvent) =>
 /** Storage for commands that run beside a gateway or without one. */
 export async function openForCommands(config: Config): Promise<CliStorage> {
   const clock = systemClock
-  const database = await openDatabase({ url: config.databaseUrl })
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    migrationWaitMs: migrationCommandWaitMs,
+  })
   const access = createAccess(database, clock)
   const { accounts } = createMoney(database, () => undefined)
   return {
