@@ -20,7 +20,7 @@ import { systemClock, type Clock } from './core/clock.ts'
 import { migrationCommandWaitMs } from './core/limits.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { openBlobs } from './storage/open-storage.ts'
+import { checkBlobStore, openBlobs } from './storage/open-storage.ts'
 
 /** Who may call. */
 export function createAccess(database: Database, clock: Clock) {
@@ -67,6 +67,7 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     url: config.databaseUrl,
     migrationWaitMs: migrationCommandWaitMs,
   })
+  const blobs = openBlobs(config.dataFolder)
   const access = createAccess(database, clock)
   const { accounts } = createMoney(database, () => undefined)
   return {
@@ -74,7 +75,8 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     organizations: access.organizationRepository,
     keys: access.keys,
     accounts,
-    blobs: openBlobs(config.dataFolder),
+    blobs,
+    checkBlobStore: () => checkBlobStore(database, blobs, config.dataFolder),
     checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
     close: async () => {
       access.rates.stop()

@@ -67,6 +67,11 @@ export const migrationMsMax = 3_600_000
 export const bulkRowsMax = 1_000
 /** Objects one page of a blob listing may name. */
 export const blobListMax = 1_000
+/** How long a blob store may be without the id that another process has just written into the database, and between two looks. */
+export const blobStoreWaitMs = 2_000
+export const blobStorePauseMs = 100
+/** Payloads of batches that are looked for in a store: one that is there is proof enough. */
+export const blobsLookedForMax = 5
 /** Bytes read from a blob at a time, so that a slow reader holds no more. */
 export const blobChunkBytes = 256 * 1024
 
