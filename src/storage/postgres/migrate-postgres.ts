@@ -17,6 +17,8 @@ import { Pool } from './pool.ts'
 /** What the migration needs. */
 export interface PostgresMigration {
   url: string
+  /** For the usual start, which only looks. */
+  pool: Pool
   mayMigrate: boolean
   translate: (sql: string) => string
   /** Throws `SchemaOccupied` when other processes run on the database. */
@@ -28,21 +30,22 @@ export interface PostgresMigration {
  * `SchemaOccupied` when somebody else must end before.
  */
 export async function migratePostgres(migration: PostgresMigration): Promise<void> {
-  // Connections of its own: no other work may take as long.
-  const pool = new Pool({ url: migration.url, connectionsMax: 1, patienceMs: migrationMsMax })
+  const state = await migration.pool.use((sql) => readState(sql))
+  if (pendingMigrations(state, migration.mayMigrate).length === 0) return
+  // A connection of its own: no other work may take as long.
+  const patient = new Pool({ url: migration.url, connectionsMax: 1, patienceMs: migrationMsMax })
   try {
-    await pool.use(async (sql) => {
+    await patient.use(async (sql) => {
       const connection = await sql.reserve()
       try {
-        const state = await readState(connection)
-        if (pendingMigrations(state, migration.mayMigrate).length > 0) await runPending(connection, migration)
+        await runPending(connection, migration)
       } finally {
         // The driver closes a connection that comes back inside a transaction, and the server rolls it back.
         void connection.release()
       }
     })
   } finally {
-    await pool.close()
+    await patient.close()
   }
 }
 

@@ -95,7 +95,13 @@ class PostgresDatabase implements Database {
     const mayMigrate = options.migrate ?? true
     const graceMs = options.ownerGraceMs ?? postgresOwnerGraceMs
     const refuseOccupied = createOccupiedCheck(this.ownerId, graceMs)
-    const migration = { url: options.url, mayMigrate, translate: this.#translate, refuseOccupied }
+    const migration = {
+      url: options.url,
+      pool: this.#writes,
+      mayMigrate,
+      translate: this.#translate,
+      refuseOccupied,
+    }
     await untilUnoccupied(async () => {
       await migratePostgres(migration)
       await this.#owner.take()
