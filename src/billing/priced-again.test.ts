@@ -70,8 +70,12 @@ async function loadPriced(database: Database) {
   )
   return rows.map((row) => {
     const counts = Object.keys(noUsage).map((count) => [count, Number(row[toColumn(count)] ?? Number.NaN)])
-    const stored = JSON.parse(String(row['price_json'])) as Record<string, string>
-    const prices = Object.entries(stored).map(([unit, price]) => [unit, BigInt(price)])
+    const stored = JSON.parse(String(row['price_json'])) as Record<string, string | number>
+    // Prices are stored as texts; a number is a rule of how a length is billed.
+    const prices = Object.entries(stored).map(([unit, value]) => [
+      unit,
+      typeof value === 'string' ? BigInt(value) : value,
+    ])
     return {
       customId: String(row['custom_id']),
       usage: Object.fromEntries(counts) as Usage,
