@@ -93,8 +93,8 @@ export interface Gateway {
 }
 
 /**
- * Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, or the system's error for the folder, and
- * leaves nothing open then.
+ * Puts the parts together. Rejects with `storage_unavailable`, SchemaMismatch, SchemaOccupied, BlobStoreMismatch, or the
+ * system's error for the folder, and leaves nothing open then.
  */
 export async function createGateway(config: Config, hooks: GatewayHooks = {}): Promise<Gateway> {
   const opened: Closer[] = []
@@ -168,20 +168,21 @@ async function stopSaved({ money, database }: Core): Promise<void> {
 async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[]) {
   const clock = hooks.clock ?? systemClock
   const { writeLog } = hooks
-  const opening = openStorage({
-    ...hooks,
-    dataFolder: config.dataFolder,
-    databaseUrl: config.databaseUrl,
-  })
-  opened.push(() => opening.then(({ database }) => database.close()).catch(() => undefined))
-  const making = createMetrics({ version: packageJson.version, clock })
-  opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
-  const [storage, metrics] = await Promise.all([opening, making])
   const log = createLogger({
     level: config.logLevel,
     ...(writeLog ? { destination: { write: writeLog } } : {}),
   })
   opened.push(() => log.flush().catch(() => undefined))
+  const opening = openStorage({
+    ...hooks,
+    dataFolder: config.dataFolder,
+    databaseUrl: config.databaseUrl,
+    onMigrationWait: (message) => log.warn(message),
+  })
+  opened.push(() => opening.then(({ database }) => database.close()).catch(() => undefined))
+  const making = createMetrics({ version: packageJson.version, clock })
+  opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
+  const [storage, metrics] = await Promise.all([opening, making])
   const access = createAccess(storage.database, clock)
   const money = createMoney(storage.database, (event) =>
     log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),

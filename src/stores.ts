@@ -17,9 +17,10 @@ import { createRollup } from './billing/rollup.ts'
 import type { CliStorage } from './cli/context.ts'
 import type { Config } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
+import { migrationCommandWaitMs } from './core/limits.ts'
 import type { Database } from './storage/database.ts'
 import { openDatabase } from './storage/open-database.ts'
-import { openBlobs } from './storage/open-storage.ts'
+import { checkBlobStore, openBlobs } from './storage/open-storage.ts'
 
 /** Who may call. */
 export function createAccess(database: Database, clock: Clock) {
@@ -62,7 +63,11 @@ export function createMoney(database: Database, report: (event: BillingEvent) =>
 /** Storage for commands that run beside a gateway or without one. */
 export async function openForCommands(config: Config): Promise<CliStorage> {
   const clock = systemClock
-  const database = await openDatabase({ url: config.databaseUrl })
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    migrationWaitMs: migrationCommandWaitMs,
+  })
+  const blobs = openBlobs(config.dataFolder)
   const access = createAccess(database, clock)
   const { accounts } = createMoney(database, () => undefined)
   return {
@@ -70,7 +75,8 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     organizations: access.organizationRepository,
     keys: access.keys,
     accounts,
-    blobs: openBlobs(config.dataFolder),
+    blobs,
+    checkBlobStore: () => checkBlobStore(database, blobs, config.dataFolder),
     checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
     close: async () => {
       access.rates.stop()

@@ -48,6 +48,21 @@ eachDatabase((_, open, { openFresh }) => {
       })
     })
 
+    test('makes a default workspace, in which every key is that names no other', async () => {
+      const parts = await fresh()
+      const { organizationId, key } = await bootstrap(nothing, parts)
+      const service = createKeys({ repository: parts.keys, clock, onChange: () => undefined })
+      const later = await service.create({ organizationId, kind: 'inference', name: 'later' })
+      const workspaces = await parts.database.query<{ workspace_id: string }>(
+        'select workspace_id from workspaces where organization_id = $1 and is_default = 1',
+        [organizationId],
+      )
+      expect(workspaces).toHaveLength(1)
+      const workspaceId = workspaces[0]?.workspace_id ?? ''
+      for (const secret of [key ?? '', later.secret])
+        expect(await authenticate(parts, secret)).toMatchObject({ workspaceId, memberId: null })
+    })
+
     test('of several at once exactly one makes the organization', async () => {
       const parts = await fresh()
       const options = {

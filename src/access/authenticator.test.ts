@@ -16,6 +16,8 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
   const state = { loads: 0, fails: false, isGone: false, gate: Promise.resolve() }
   const loaded: LoadedKey = {
     key: { ...key, ...changes },
+    workspaceId: 'ws_1',
+    memberId: null,
     organization: {
       accountMode: 'tracked',
       isFilteredModelCatalogEnabled: false,

@@ -124,6 +124,8 @@ function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
   if (key.disabled || (organization.isDeleted && key.kind === 'inference')) return null
   const principal: Principal = {
     organizationId: key.organizationId,
+    workspaceId: loaded.workspaceId,
+    memberId: loaded.memberId,
     keyId: key.keyId,
     keyHash: key.keyHash,
     keyKind: key.kind,

@@ -1,14 +1,18 @@
 import type { Policy, Rates } from '../canonical/principal.ts'
+import type { MemberId, WorkspaceId } from '../core/ids.ts'
 import type { Database, SqlValue, Statement } from '../storage/database.ts'
 import type { KeyChanges, KeyRecord } from './key-record.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts'
 import { parseColumn } from './stored-json.ts'
 import { toRuleColumns, untilUndisturbed, type RuleColumns } from './stored-rules.ts'
+import { defaultWorkspaceOf } from './workspace-repository.ts'
 
 /** A key with what its organization adds to it. */
 export interface LoadedKey {
   key: KeyRecord
+  workspaceId: WorkspaceId
+  memberId: MemberId | null
   organization: {
     accountMode: 'prepaid' | 'tracked'
     isFilteredModelCatalogEnabled: boolean
@@ -92,12 +96,13 @@ export function createKeyRepository(database: Database): KeyRepository {
   }
 }
 
-/** The insert of a key, for a unit that creates its organization too. With `ifAbsent` a known hash is left as it is. */
+/** The insert of a key into its organization's default workspace, for a unit that creates its organization too. With `ifAbsent` a known hash is left as it is. */
 export function insertKeyStatement(key: KeyRecord, options: { ifAbsent?: boolean } = {}): Statement {
   return {
-    sql: `insert into api_keys (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})${
-      options.ifAbsent ? ' on conflict (key_hash) do nothing' : ''
-    }`,
+    sql: `insert into api_keys (${columns.join(', ')}, workspace_id)
+      values (${columns.map((_, index) => `$${index + 1}`).join(', ')}, ${defaultWorkspaceOf('$3')})${
+        options.ifAbsent ? ' on conflict (key_hash) do nothing' : ''
+      }`,
     params: [
       key.keyHash,
       key.keyId,
@@ -136,7 +141,7 @@ const columns = [
   'updated_at_ms',
 ] as const
 
-const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')},
+const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')}, k.workspace_id, k.member_id,
   o.account_mode, o.is_filtered_model_catalog_enabled,
   o.policy_json as organization_policy_json, o.rate_json as organization_rate_json, o.deleted_at_ms
   from api_keys k join organizations o on o.organization_id = k.organization_id`
@@ -158,6 +163,8 @@ interface KeyRow extends RuleColumns {
 }
 
 interface LoadedRow extends KeyRow {
+  workspace_id: string
+  member_id: string | null
   account_mode: 'prepaid' | 'tracked'
   is_filtered_model_catalog_enabled: number
   organization_policy_json: string
@@ -188,6 +195,8 @@ function toKeyRecord(row: KeyRow): KeyRecord {
 function toLoadedKey(row: LoadedRow): LoadedKey {
   return {
     key: toKeyRecord(row),
+    workspaceId: row.workspace_id,
+    memberId: row.member_id,
     organization: {
       accountMode: row.account_mode,
       isFilteredModelCatalogEnabled: row.is_filtered_model_catalog_enabled !== 0,

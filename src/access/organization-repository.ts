@@ -7,6 +7,7 @@ import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseOrganizationRates, renderRates } from './rate-rules.ts'
 import { parseColumn } from './stored-json.ts'
 import { toRuleColumns, untilUndisturbed, type RuleColumns } from './stored-rules.ts'
+import { insertDefaultWorkspace } from './workspace-repository.ts'
 
 /** Owns the table `organizations`. */
 export interface OrganizationRepository {
@@ -14,7 +15,7 @@ export interface OrganizationRepository {
   load(organizationId: string): Promise<OrganizationRecord | null>
   /** The oldest that still exists. */
   loadFirst(): Promise<OrganizationRecord | null>
-  /** Creates it with its first keys, all or nothing. False when one with this id exists. */
+  /** Creates it with its default workspace and its first keys, all or nothing. False when one with this id exists. */
   insertWithKeys(organization: OrganizationRecord, keys: readonly KeyRecord[]): Promise<boolean>
   /** Adds keys whose secrets are not known yet. */
   addKeys(keys: readonly KeyRecord[]): Promise<void>
@@ -51,7 +52,11 @@ export function createOrganizationRepository(database: Database): OrganizationRe
       try {
         await database.commit({
           name: 'insert organization',
-          statements: [insertStatement(organization), ...keys.map((key) => insertKeyStatement(key))],
+          statements: [
+            insertStatement(organization),
+            insertDefaultWorkspace(organization.organizationId, organization.createdAtMs),
+            ...keys.map((key) => insertKeyStatement(key)),
+          ],
         })
         return true
       } catch (error) {

@@ -6,7 +6,12 @@ import type { Price, Usage, UsageSource } from '../canonical/usage.ts'
 export interface CaptureRow {
   readonly generationId: string
   readonly organizationId: string
+  /** Where the key was, and whose it was, when the call was made. */
+  readonly workspaceId: string
+  readonly memberId: string | null
   readonly keyId: string
+  /** The upstream key that was used: `operator:` and a deployment's id, or the id of one that an organization brought. */
+  readonly credentialId: string
   readonly batchId: string | null
   readonly customId: string | null
   readonly operation: string

@@ -62,6 +62,11 @@ const usageColumns = [
   'request_id',
   'details_json',
   'created_at_ms',
+  'workspace_id',
+  'member_id',
+  'credential_id',
+  'input_audio_tokens',
+  'output_audio_tokens',
 ]
 const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
   .map((_, index) => `$${index + 1}`)
@@ -112,6 +117,11 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
     row.requestId,
     detailsToJson(row.details),
     row.createdAtMs,
+    row.workspaceId,
+    row.memberId,
+    row.credentialId,
+    usage.inputAudioTokens,
+    usage.outputAudioTokens,
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.ts'
-import { rollupColumns } from './rollup-statements.ts'
+import { groupColumns, rollupColumns } from './rollup-statements.ts'
 
 /** A row that breaks an invariant. */
 export interface Violation {
@@ -17,7 +17,7 @@ export interface InvariantsRepository {
   listHeldLeases(limit: number): Promise<(Violation & { ownerId: string })[]>
   listMisgrantedBudgets(limit: number): Promise<Violation[]>
   listMisbalancedCredits(limit: number): Promise<Violation[]>
-  /** Hours, keys, models and providers, and days, whose usages are not what was rolled up together with the tail. */
+  /** Groups of usages within an hour, and days, whose usages are not what was rolled up together with the tail. */
   listMisrolledUsage(limit: number): Promise<Violation[]>
   isOwnerDead(ownerId: string): Promise<boolean>
 }
@@ -96,8 +96,8 @@ const misbalancedSql = `select subject, detail from (
     where p.kind = 'credits' and o.account_mode = 'prepaid'
   ) balances where difference <> 0`
 
-const groups = rollupColumns.slice(0, 5).join(', ')
-const measures = rollupColumns.slice(5)
+const groups = groupColumns.join(', ')
+const measures = rollupColumns.slice(groupColumns.length)
 
 // One statement, so that it is true also while usage is captured and rolled up.
 const misrolledSql = `select subject, detail from (
@@ -105,7 +105,8 @@ const misrolledSql = `select subject, detail from (
       'usages exceed roll-ups and tail by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits, '
         || cast(cast(sum(requests) as bigint) as text) || ' requests' as detail
     from (
-      select organization_id, created_at_ms / 3600000 as hour, key_id, model, provider, 1 as requests,
+      select organization_id, created_at_ms / 3600000 as hour, key_id, model, provider, workspace_id,
+        coalesce(member_id, '') as member_id, coalesce(credential_id, '') as credential_id, 1 as requests,
         coalesce(input_tokens, 0) as input_tokens, coalesce(output_tokens, 0) as output_tokens,
         coalesce(reasoning_tokens, 0) as reasoning_tokens, coalesce(audio_milliseconds, 0) as audio_milliseconds,
         coalesce(characters, 0) as characters, is_estimated as estimated_count, cost_nanocredits from usages

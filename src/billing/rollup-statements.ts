@@ -12,7 +12,20 @@ const sumColumns = [
   'estimated_count',
   'cost_nanocredits',
 ] as const
-const groupColumns = ['organization_id', 'hour', 'key_id', 'model', 'provider'] as const
+/**
+ * What a roll-up is kept by. Never anything that a caller chooses freely, such as the end user (`user_id`) or the session:
+ * the roll-ups would grow with the calls. Workspace, member and credential add no rows, or a few: a key has one of each.
+ */
+export const groupColumns = [
+  'organization_id',
+  'hour',
+  'key_id',
+  'model',
+  'provider',
+  'workspace_id',
+  'member_id',
+  'credential_id',
+] as const
 
 /** Columns of the tail and of the roll-ups, in the order of the values here. */
 export const rollupColumns = [...groupColumns, ...sumColumns]
@@ -23,7 +36,7 @@ const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
   values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
 
 /**
- * What a unit's captures add to the roll-ups, one row for each hour, key, model and provider in it. Must be in the unit
+ * What a unit's captures add to the roll-ups, one row for each different group in it. Must be in the unit
  * that inserts the usages: usage is what was rolled up and what is in the tail, at every moment.
  */
 export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
@@ -56,13 +69,16 @@ function isAlike({ first, hour }: Group, row: CaptureRow): boolean {
     row.keyId === first.keyId &&
     row.model === first.model &&
     row.provider === first.provider &&
+    row.workspaceId === first.workspaceId &&
+    row.memberId === first.memberId &&
+    row.credentialId === first.credentialId &&
     hourOf(row) === hour
   )
 }
 
 function findGroup(groups: Map<string, Group>, row: CaptureRow): Group {
   const hour = hourOf(row)
-  const name = JSON.stringify([row.organizationId, hour, row.keyId, row.model, row.provider])
+  const name = JSON.stringify(groupOf(row, hour))
   const found = groups.get(name)
   if (found !== undefined) return found
   const sums = { requests: 0, inputTokens: 0, outputTokens: 0, reasoningTokens: 0 }
@@ -82,15 +98,16 @@ function addTo(group: Group, { usage, source, costNanocredits }: CaptureRow): vo
   group.cost += costNanocredits
 }
 
+/** In the order of `groupColumns`. A column of a key takes no null. */
+function groupOf(row: CaptureRow, hour: number): LedgerValue[] {
+  const { organizationId, keyId, model, provider, workspaceId, memberId, credentialId } = row
+  return [organizationId, hour, keyId, model, provider, workspaceId, memberId ?? '', credentialId]
+}
+
 /** In the order of `rollupColumns`. */
 function valuesOf(group: Group): LedgerValue[] {
-  const { first, hour } = group
   return [
-    first.organizationId,
-    hour,
-    first.keyId,
-    first.model,
-    first.provider,
+    ...groupOf(group.first, group.hour),
     group.requests,
     group.inputTokens,
     group.outputTokens,

@@ -201,6 +201,9 @@ eachDatabase((name, _open, { openFresh }) => {
   })
 })
 
+/** Workspace, member and credential of a capture, unless a test changes them. */
+const whose = ['ws_a', '', 'operator:maker']
+
 test('captures of one hour, key, model and provider add one row to the tail', () => {
   const rows = [
     captureRowOf('gen-1', 5n, { createdAtMs: startMs, source: 'estimated' }),
@@ -209,8 +212,24 @@ test('captures of one hour, key, model and provider add one row to the tail', ()
   ]
   const hour = startMs / 3_600_000
   expect(insertUsageTail(rows).rows).toEqual([
-    ['org_a', hour, 'key_a', 'maker/model', 'maker', 2, 20, 10, 0, 0, 0, 1, 11n],
-    ['org_a', hour + 1, 'key_a', 'maker/model', 'maker', 1, 10, 5, 0, 0, 0, 0, 7n],
+    ['org_a', hour, 'key_a', 'maker/model', 'maker', ...whose, 2, 20, 10, 0, 0, 0, 1, 11n],
+    ['org_a', hour + 1, 'key_a', 'maker/model', 'maker', ...whose, 1, 10, 5, 0, 0, 0, 0, 7n],
+  ])
+})
+
+test('a roll-up tells workspace, member and credential apart, and not the end users of a caller', () => {
+  const rows = [
+    captureRowOf('gen-1', 1n, { userId: 'user-1' }),
+    captureRowOf('gen-2', 1n, { userId: 'user-2' }),
+    captureRowOf('gen-3', 1n, { workspaceId: 'ws_b' }),
+    captureRowOf('gen-4', 1n, { memberId: 'member_b' }),
+    captureRowOf('gen-5', 1n, { credentialId: 'credential_b' }),
+  ]
+  expect(insertUsageTail(rows).rows?.map((row) => row.slice(5, 9))).toEqual([
+    [...whose, 2],
+    ['ws_b', '', 'operator:maker', 1],
+    ['ws_a', 'member_b', 'operator:maker', 1],
+    ['ws_a', '', 'credential_b', 1],
   ])
 })
 

@@ -1,4 +1,4 @@
-import type { KeyId, OrganizationId } from '../core/ids.ts'
+import type { KeyId, MemberId, OrganizationId, WorkspaceId } from '../core/ids.ts'
 
 /** Rules of an organization or key, stored as rows, meaning what they say for every call on every path. */
 export interface Policy {
@@ -32,6 +32,10 @@ export interface Rates {
 /** Who asks. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */
 export interface Principal {
   organizationId: OrganizationId
+  /** Where the key belongs: every key is in one workspace of its organization. */
+  workspaceId: WorkspaceId
+  /** The member of the organization whose key it is; null for one that no member made. */
+  memberId: MemberId | null
   keyId: KeyId
   /** 64 hex digits, SHA-256 of the secret. */
   keyHash: string

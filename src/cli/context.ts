@@ -62,6 +62,8 @@ export interface CliStorage {
   accounts: Accounts
   /** Where the payloads of batches are; absent where they cannot be listed. */
   blobs?: CliBlobs
+  /** What is wrong when the payloads here are not the database's, in a line; null when they are. */
+  checkBlobStore?(): Promise<string | null>
   /** What is wrong with the money; empty when nothing is. */
   checkInvariants(): Promise<readonly Finding[]>
   close(): Promise<void>

@@ -154,6 +154,15 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
       next: 'a running gateway deletes them: npx headrace serve',
     })
   }
+  const mismatch = (await storage.checkBlobStore?.()) ?? null
+  if (mismatch !== null) {
+    yield wrong('problem', {
+      subject: 'payloads',
+      message: mismatch,
+      next: 'docs/configuration.md, "Backup and upgrade"',
+    })
+    return
+  }
   if (!storage.blobs) return
   const { looked, orphaned } = await countOrphanedBlobs(storage.database, storage.blobs, facts.nowMs)
   if (orphaned === 0) yield ok('payloads', `${looked} looked at, none orphaned`)

@@ -130,7 +130,7 @@ export function explainFailure(
   }
   if (code === 'ENOSPC' || code === 'SQLITE_FULL')
     return `the disk of ${config.dataFolder} is full. Free some space and start again: npx headrace serve`
-  if (error instanceof Error && error.name === 'SchemaMismatch') return message
+  if (error instanceof Error && refusals.has(error.name)) return message
   if (error instanceof Error && error.name === 'GatewayError') {
     // Anything else says itself what to mend, such as two bootstrap keys that are one.
     if (propertyOf(error, 'type') !== 'storage_unavailable') return message
@@ -138,6 +138,9 @@ export function explainFailure(
   }
   return null
 }
+
+/** Errors that say themselves what is in the way and what to do. */
+const refusals: ReadonlySet<string> = new Set(['SchemaMismatch', 'SchemaOccupied', 'BlobStoreMismatch'])
 
 const sqlite = 'sqlite:'
 

@@ -3,6 +3,8 @@ import { randomFillSync } from 'node:crypto'
 /** Ids carry their kind, are time-ordered, and are distinct types in code. */
 export type Id<Kind extends string> = string & { readonly __kind?: Kind }
 export type OrganizationId = Id<'organization'>
+export type WorkspaceId = Id<'workspace'>
+export type MemberId = Id<'member'>
 export type KeyId = Id<'key'>
 export type BatchId = Id<'batch'>
 export type GenerationId = Id<'generation'>

@@ -55,10 +55,23 @@ export const postgresConnectMs = 5_000
 export const postgresOwnerGraceMs = 5_000
 /** Pause before a lost owner's lock is taken again; far below the grace that others give it. */
 export const postgresOwnerPauseMs = 250
+/** How long a migration that must have the database for itself waits for others to end: longer than a gateway's stop takes. */
+export const migrationWaitMs = 60_000
+/** And how long where a person waits at a command. */
+export const migrationCommandWaitMs = 15_000
+/** Pause between two looks at who still runs on the database. */
+export const migrationPauseMs = 250
+/** How long a migration may take: it goes through every row once, some hundred thousand in a second. */
+export const migrationMsMax = 3_600_000
 /** Rows of a bulk insert that travel in one statement on PostgreSQL, so that its text stays within a few megabytes. */
 export const bulkRowsMax = 1_000
 /** Objects one page of a blob listing may name. */
 export const blobListMax = 1_000
+/** How long a blob store may be without the id that another process has just written into the database, and between two looks. */
+export const blobStoreWaitMs = 2_000
+export const blobStorePauseMs = 100
+/** Payloads of batches that are looked for in a store: one that is there is proof enough. */
+export const blobsLookedForMax = 5
 /** Bytes read from a blob at a time, so that a slow reader holds no more. */
 export const blobChunkBytes = 256 * 1024
 

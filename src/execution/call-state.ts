@@ -132,7 +132,7 @@ export class CallState {
    */
   charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
     const { endpoint } = attempt
-    const { organizationId, keyId } = this.scope.principal
+    const { organizationId, workspaceId, memberId, keyId } = this.scope.principal
     const metered = meter(reading, {
       demand: this.call.demand,
       endpoint,
@@ -148,7 +148,10 @@ export class CallState {
     const row: CaptureRow = {
       generationId: this.generationId,
       organizationId,
+      workspaceId,
+      memberId,
       keyId,
+      credentialId: `operator:${endpoint.deployment.id}`,
       batchId: this.scope.batch?.batchId ?? null,
       customId: this.scope.batch?.customId ?? null,
       operation: this.call.operation,

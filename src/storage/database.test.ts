@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { eachDatabase } from '../../test/support/databases.ts'
+import { createEarlierSchema } from '../../test/support/earlier-schema.ts'
 import { AssertionError } from '../core/assert.ts'
 import { GuardFailed, UniqueViolation } from './database.ts'
 import type { Database, SqlValue, Statement, Unit } from './database.ts'
@@ -10,7 +11,7 @@ const insertRate = 'insert into rate_windows (rate_id, tat_us, updated_at_ms) va
 const insertPosting =
   'insert into postings (day, transaction_id, account, amount_nanocredits, created_at_ms, kind, reference) values ($1, $2, $3, $4, $5, $6, $7)'
 
-eachDatabase((_name, open, { openFresh }) => {
+eachDatabase((_name, open, { openFresh, createEmpty }) => {
   let db: Database
 
   beforeAll(async () => {
@@ -343,20 +344,17 @@ eachDatabase((_name, open, { openFresh }) => {
   })
 
   test('a database of before is brought up to date once, with the keys it has, however many come at once', async () => {
-    const { database, url } = await openFresh({ migrate: true })
-    const sql = [
-      'alter table api_keys drop column limit_since_ms',
-      'create index budgets_subject on budgets (subject_id)',
-      'delete from schema_migrations where version >= 2',
+    const url = await createEmpty()
+    await createEarlierSchema(url, 1, [
       "insert into organizations (organization_id, name, account_mode, created_at_ms) values ('o', 'o', 'tracked', 5)",
       `insert into api_keys (key_hash, key_id, organization_id, kind, name, label, limit_reset, created_at_ms)
         values ('h', 'k', 'o', 'inference', 'k', 'k', 'daily', 7)`,
-    ]
-    await database.commit({ name: 'as it was', statements: sql.map((text) => ({ sql: text })) })
-    const others = await Promise.all([1, 2, 3].map(() => openDatabase({ url, connectionsMax: 2 })))
-    const keys = await others[0]?.query('select key_id, limit_since_ms from api_keys')
-    expect(keys).toEqual([{ key_id: 'k', limit_since_ms: 7 }])
-    expect(await database.query('select version from schema_migrations order by version')).toEqual(
+    ])
+    const options = { url, connectionsMax: 2, ownerGraceMs: 0 }
+    const others = await Promise.all([1, 2, 3].map(() => openDatabase(options)))
+    const keys = await others[0]?.query('select key_id, limit_since_ms, workspace_id from api_keys')
+    expect(keys).toEqual([{ key_id: 'k', limit_since_ms: 7, workspace_id: 'ws_o' }])
+    expect(await others[0]?.query('select version from schema_migrations order by version')).toEqual(
       listMigrations().map(({ version }) => ({ version })),
     )
     await Promise.all(others.map((other) => other.close()))

@@ -75,6 +75,8 @@ export interface Database {
   listen(channel: string, wake: () => void): () => void
   /** This process's owner id, new at every open; its liveness is visible to other processes. */
   readonly ownerId: string
+  /** Other processes that run on this database now, in words for an operator, such as `process 4711 (owner_…)`. */
+  otherOccupants(): Promise<string[]>
   /** True only when that owner is known to be gone (or never was); unknown is false. */
   isOwnerDead(ownerId: string): Promise<boolean>
   health(): DatabaseHealth
@@ -157,6 +159,25 @@ export class SchemaMismatch extends Error {
   }
 }
 
+/**
+ * The schema has to be changed by a step that must have the database for itself, and other processes run on it. One line
+ * that names them and tells the operator what to do.
+ */
+export class SchemaOccupied extends Error {
+  /** The other processes, in words; empty when one has ended just now. */
+  readonly occupants: readonly string[]
+
+  constructor(occupants: readonly string[]) {
+    const who = occupants.length === 0 ? 'a process that ended just now' : occupants.join(', ')
+    super(
+      `The database has to be brought up to date, and ${who} still runs on it with the schema of before. ` +
+        'Stop every gateway and command on this database, then start again.',
+    )
+    this.name = 'SchemaOccupied'
+    this.occupants = occupants
+  }
+}
+
 /** Faults for tests. */
 export interface StorageFaults {
   /** How long every durable commit takes in addition. */
@@ -174,6 +195,10 @@ export interface DatabaseOptions {
   /** For tests: called when a unit is durable, before its promise resolves; what it throws the promise rejects with. */
   onCommit?: (unit: Unit) => void
   faults?: StorageFaults
+  /** How long a migration that must have the database for itself waits for other processes to end. */
+  migrationWaitMs?: number
+  /** Called once when that wait begins, with a line that names those processes. */
+  onMigrationWait?: (message: string) => void
   /** PostgreSQL: connections for reads and writes, without the one for signals and the one for the owner id. */
   connectionsMax?: number
   /** PostgreSQL: how long an owner's lock must have been free before the owner counts as gone. */

@@ -2,15 +2,33 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { assert } from '../core/assert.ts'
 import { SchemaMismatch } from './database.ts'
 
+/**
+ * What a step means for programs that do not know it. `additive`: one that needs the schema before it runs on the one
+ * after it too. `exclusive`: none may, so the step waits until no other process runs on the database.
+ */
+export type MigrationKind = 'additive' | 'exclusive'
+
 /** One numbered step of the schema; its statements are read only when it has to run. */
 export interface Migration {
   version: number
   name: string
-  /** The step's statements in the common SQL, in order. */
-  statements(): string[]
+  kind: MigrationKind
+  /** The step's statements in the common SQL, in order, without those that are for the other database alone. */
+  statements(dialect: 'sqlite' | 'postgres'): string[]
+}
+
+/** What a database says of its schema. */
+export interface SchemaState {
+  /** The last migration that has run, 0 when none has. */
+  version: number
+  /** The last exclusive one, 0 when there is none. */
+  exclusiveVersion: number
 }
 
 const folder = new URL('./migrations/', import.meta.url)
+
+/** The first version whose database knows the kind of each migration; those before were all exclusive. */
+export const firstVersionWithKinds = 3
 
 /** Every migration, oldest first. Versions count from 1 without a gap. */
 export function listMigrations(): Migration[] {
@@ -20,32 +38,78 @@ export function listMigrations(): Migration[] {
   return files.map((file, index) => {
     const version = Number(file.slice(0, 4))
     assert(version === index + 1, `migration ${file} must be number ${index + 1}`)
+    const text = readFileSync(new URL(file, folder), 'utf8')
     return {
       version,
       name: file.slice(5, -4),
-      statements: () => splitStatements(readFileSync(new URL(file, folder), 'utf8')),
+      kind: version < firstVersionWithKinds ? 'exclusive' : kindOf(text, file),
+      statements: (dialect) => splitStatements(text, dialect),
     }
   })
 }
 
-/** The migrations a database at `current` still needs. Throws `SchemaMismatch`. */
-export function pendingMigrations(current: number, mayMigrate: boolean): Migration[] {
-  const all = listMigrations()
-  if (current > all.length || (current < all.length && !mayMigrate))
-    throw new SchemaMismatch(current, all.length)
-  return all.slice(current)
+/**
+ * The migrations a database still needs. A newer schema is fine as long as only additive steps made it newer. Throws
+ * `SchemaMismatch`.
+ */
+export function pendingMigrations(
+  state: SchemaState,
+  mayMigrate: boolean,
+  all = listMigrations(),
+): Migration[] {
+  const isTooNew = state.exclusiveVersion > all.length
+  if (isTooNew || (state.version < all.length && !mayMigrate))
+    throw new SchemaMismatch(state.version, all.length)
+  return all.slice(state.version)
 }
 
-/** The table that remembers which migrations have run; the same on both databases. */
+/** Whether what is pending must have the database for itself: a new one has nobody else who could run on it. */
+export function isExclusive(state: SchemaState, pending: readonly Migration[]): boolean {
+  return state.version > 0 && pending.some(({ kind }) => kind === 'exclusive')
+}
+
+/** The table that remembers which migrations have run; the same on both databases. Its `kind` comes with version 3. */
 export const createMigrationsTable = `create table if not exists schema_migrations (
   version integer primary key,
   name text not null,
   applied_at_ms bigint not null
 )`
 
-function splitStatements(text: string): string[] {
-  return text
-    .split(/^--;;$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
+/** Reads the state from the table, where that is there. */
+export const selectVersionSql = 'select max(version) as version from schema_migrations'
+/** Only where the version is `firstVersionWithKinds` or more. */
+export const selectExclusiveVersionSql = `select max(version) as version from schema_migrations where kind = 'exclusive'`
+
+/** Remembers a migration in the common SQL, within the transaction that ran it. */
+export function recordMigration({ version, name, kind }: Migration): {
+  sql: string
+  params: (string | number)[]
+} {
+  if (version < firstVersionWithKinds)
+    return {
+      sql: 'insert into schema_migrations (version, name, applied_at_ms) values ($1, $2, now_ms())',
+      params: [version, name],
+    }
+  return {
+    sql: 'insert into schema_migrations (version, name, kind, applied_at_ms) values ($1, $2, $3, now_ms())',
+    params: [version, name, kind],
+  }
+}
+
+function kindOf(text: string, file: string): MigrationKind {
+  const kind = /^-- (additive|exclusive)\b/.exec(text)?.[1]
+  assert(kind, `migration ${file} must begin with a line "-- additive: …" or "-- exclusive: …" that says why`)
+  return kind === 'additive' ? 'additive' : 'exclusive'
+}
+
+/** Statements stand between lines `--;;`; the one after `--;; sqlite` or `--;; postgres` is for that database alone. */
+function splitStatements(text: string, dialect: 'sqlite' | 'postgres'): string[] {
+  const [first = '', ...rest] = text.split(/^--;;(.*)$/m)
+  const statements = [first]
+  for (let index = 0; index < rest.length; index += 2) {
+    const only = rest[index]?.trim()
+    assert(only === '' || only === 'sqlite' || only === 'postgres', `there is no database "${only}"`)
+    if (only === '' || only === dialect) statements.push(rest[index + 1] ?? '')
+  }
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== '')
 }

@@ -1,5 +1,8 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describeBlobStore, joinBlobStore } from './blob-identity.ts'
+import { createBlobStoresRepository } from './blob-stores-repository.ts'
 import { FolderBlobStore } from './blobs/folder-blob-store.ts'
 import type { FileLayer } from './blobs/file-layer.ts'
 import type { Database, StorageFaults, Unit } from './database.ts'
@@ -16,6 +19,8 @@ export interface StorageOptions {
   faults?: StorageFaults | undefined
   nowExpression?: string | undefined
   files?: FileLayer | undefined
+  /** Called once when a migration waits for other processes to end, with a line that names them. */
+  onMigrationWait?: ((message: string) => void) | undefined
 }
 
 /** Rows, payloads, and a folder of this process's own for uploads that are being read. */
@@ -26,22 +31,27 @@ export interface OpenedStorage {
 }
 
 /**
- * Opens the database and the folders. Rejects with the system's error, SchemaMismatch, or `storage_unavailable`, and
- * leaves nothing open then.
+ * Opens the database and the folders. Rejects with the system's error, SchemaMismatch, SchemaOccupied,
+ * BlobStoreMismatch, or `storage_unavailable`, and leaves nothing open then.
  */
 export async function openStorage(options: StorageOptions): Promise<OpenedStorage> {
-  const { dataFolder, crash, faults, nowExpression, files } = options
+  const { dataFolder, crash, faults, nowExpression, files, onMigrationWait } = options
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const opened = await openDatabase({
     url: options.databaseUrl,
     ...(faults ? { faults } : {}),
+    ...(onMigrationWait ? { onMigrationWait } : {}),
     ...(nowExpression === undefined ? {} : { nowExpression }),
     ...(crash ? { onCommit: (unit) => crash(unit.name, 'after') } : {}),
   })
   const database = crash ? crashingBefore(opened, crash) : opened
   try {
-    const spoolFolder = await openSpools(dataFolder, database)
-    return { database, blobs: openBlobs(dataFolder, files), spoolFolder }
+    const blobs = openBlobs(dataFolder, files)
+    await joinBlobStore({
+      ...identityOf(database, blobs, dataFolder),
+      otherOccupants: () => database.otherOccupants(),
+    })
+    return { database, blobs, spoolFolder: await openSpools(dataFolder, database) }
   } catch (error) {
     await database.close()
     throw error
@@ -51,6 +61,20 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
 /** The payloads of a data folder. */
 export function openBlobs(dataFolder: string, files?: FileLayer): FolderBlobStore {
   return new FolderBlobStore(join(dataFolder, 'blobs'), files ? { files } : {})
+}
+
+/** Whether the payloads of a data folder are the database's: what is wrong, in a line for an operator, or null. */
+export function checkBlobStore(
+  database: Database,
+  blobs: FolderBlobStore,
+  dataFolder: string,
+): Promise<string | null> {
+  return describeBlobStore(identityOf(database, blobs, dataFolder))
+}
+
+function identityOf(database: Database, blobs: FolderBlobStore, dataFolder: string) {
+  const location = `${hostname()}:${resolve(dataFolder, 'blobs')}`
+  return { stores: createBlobStoresRepository(database), blobs, location }
 }
 
 function crashingBefore(database: Database, crash: NonNullable<StorageOptions['crash']>): Database {

@@ -64,11 +64,12 @@ class Gateway {
     }
   }
 
+  /** The payloads; the store's own id is none. */
   blobs(): string[] {
     const folder = join(this.folder, 'blobs')
     if (!existsSync(folder)) return []
     return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() && entry.name !== 'store-id')
       .map((entry) => entry.name)
   }
 }

@@ -11,6 +11,8 @@ const noRates = { requestsPerMinute: null, batchesPerMinute: null }
 export function principalOf(change: Partial<Principal> = {}): Principal {
   return {
     organizationId: 'org_a',
+    workspaceId: 'ws_a',
+    memberId: null,
     keyId: 'key_a',
     keyHash: 'a'.repeat(64),
     keyKind: 'inference',
@@ -41,7 +43,10 @@ export function captureRowOf(
   return {
     generationId,
     organizationId: 'org_a',
+    workspaceId: 'ws_a',
+    memberId: null,
     keyId: 'key_a',
+    credentialId: 'operator:maker',
     batchId: null,
     customId: null,
     operation: 'chat_completions',

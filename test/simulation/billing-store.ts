@@ -4,7 +4,7 @@ import { GatewayError } from '../../src/core/errors.ts'
 import type { Database, DatabaseHealth, Row, SqlValue, Statement, Unit } from '../../src/storage/database.ts'
 import { GuardFailed, UniqueViolation } from '../../src/storage/database.ts'
 import { createTranslator } from '../../src/storage/dialect.ts'
-import { listMigrations } from '../../src/storage/migrations.ts'
+import { createMigrationsTable, listMigrations } from '../../src/storage/migrations.ts'
 import { normaliseRows } from '../../src/storage/rows.ts'
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts'
 
@@ -25,8 +25,9 @@ export class SimulatedStore {
     this.#sqlite.run('pragma foreign_keys = on')
     this.#sqlite.run('create table simulated_clock (now_ms bigint)')
     this.#sqlite.run('insert into simulated_clock values (?)', [nowMs])
+    this.#sqlite.run(createMigrationsTable)
     for (const migration of listMigrations()) {
-      for (const statement of migration.statements()) this.#sqlite.run(this.#translate(statement))
+      for (const statement of migration.statements('sqlite')) this.#sqlite.run(this.#translate(statement))
     }
   }
 
@@ -120,6 +121,10 @@ export class SimulatedDatabase implements Database {
 
   listen(): () => void {
     return () => undefined
+  }
+
+  otherOccupants(): Promise<string[]> {
+    return Promise.resolve([])
   }
 
   async isOwnerDead(ownerId: string): Promise<boolean> {

@@ -20,6 +20,8 @@ export type OpenFreshDatabase = (
 export interface TestDatabases {
   open: OpenTestDatabase
   openFresh: OpenFreshDatabase
+  /** The URL of a fresh database without any schema. */
+  createEmpty: () => Promise<string>
 }
 
 /**
@@ -84,7 +86,7 @@ function register(
       await Promise.all(opened.map((database) => database.close()))
       await Promise.all(created.map((database) => database.remove()))
     }, cleanUpMs)
-    suite(name, open, { open, openFresh })
+    suite(name, open, { open, openFresh, createEmpty: async () => (await fresh()).url })
   })
 }
 

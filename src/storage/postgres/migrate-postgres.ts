@@ -1,43 +1,98 @@
-import type { ReservedSQL } from 'bun'
-import { createMigrationsTable, pendingMigrations } from '../migrations.ts'
+import type { ReservedSQL, SQL } from 'bun'
+import { migrationMsMax } from '../../core/limits.ts'
+import {
+  createMigrationsTable,
+  firstVersionWithKinds,
+  isExclusive,
+  pendingMigrations,
+  recordMigration,
+  selectExclusiveVersionSql,
+  selectVersionSql,
+} from '../migrations.ts'
+import type { SchemaState } from '../migrations.ts'
+import { migrationLock } from './advisory-locks.ts'
 import { createFixedPartitions } from './partitions.ts'
-import type { Pool } from './pool.ts'
+import { Pool } from './pool.ts'
 
-/** Any number that nothing else in the database uses as an advisory lock. */
-const migrationLock = 7_236_147_001n
+/** What the migration needs. */
+export interface PostgresMigration {
+  url: string
+  /** For the usual start, which only looks. */
+  pool: Pool
+  mayMigrate: boolean
+  translate: (sql: string) => string
+  /** Throws `SchemaOccupied` when other processes run on the database. */
+  refuseOccupied: (sql: SQL) => Promise<void>
+}
 
-/** Brings the schema up to date, in one transaction under a lock, so that of many processes one does it. */
-export async function migratePostgres(
-  pool: Pool,
-  mayMigrate: boolean,
-  translate: (sql: string) => string,
+/**
+ * Brings the schema up to date, in one transaction under a lock, so that of many processes one does it. Rejects with
+ * `SchemaOccupied` when somebody else must end before.
+ */
+export async function migratePostgres(migration: PostgresMigration): Promise<void> {
+  const state = await migration.pool.use((sql) => readState(sql))
+  if (pendingMigrations(state, migration.mayMigrate).length === 0) return
+  // A connection of its own: no other work may take as long.
+  const patient = new Pool({ url: migration.url, connectionsMax: 1, patienceMs: migrationMsMax })
+  try {
+    await patient.use(async (sql) => {
+      const connection = await sql.reserve()
+      try {
+        await runPending(connection, migration)
+      } finally {
+        // The driver closes a connection that comes back inside a transaction, and the server rolls it back.
+        void connection.release()
+      }
+    })
+  } finally {
+    await patient.close()
+  }
+}
+
+async function runPending(
+  connection: ReservedSQL,
+  { mayMigrate, translate, refuseOccupied }: PostgresMigration,
 ): Promise<void> {
+  await connection.unsafe('begin')
+  await connection.unsafe(`set local statement_timeout = ${migrationMsMax}`)
+  await connection.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
+  await connection.unsafe(createMigrationsTable)
+  const state = await readState(connection)
+  const pending = pendingMigrations(state, mayMigrate)
+  const needsAll = isExclusive(state, pending)
+  if (needsAll) await refuseOccupied(connection)
+  for (const migration of pending) {
+    for (const statement of migration.statements('postgres')) await connection.unsafe(translate(statement))
+    const { sql, params } = recordMigration(migration)
+    await connection.unsafe(translate(sql), params)
+  }
+  await createFixedPartitions(connection)
+  // Version 0.1 looked at the schema a moment before it showed that it runs.
+  if (needsAll) await refuseOccupied(connection)
+  await connection.unsafe('commit')
+}
+
+/** Looks at the schema once more, while nobody migrates it. Rejects with `SchemaMismatch`. */
+export async function requireSchema(pool: Pool, mayMigrate: boolean): Promise<void> {
   await pool.use(async (sql) => {
     const connection = await sql.reserve()
     try {
-      if (pendingMigrations(await readVersion(connection), mayMigrate).length === 0) return
       await connection.unsafe('begin')
-      await connection.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
-      await connection.unsafe(createMigrationsTable)
-      for (const migration of pendingMigrations(await readVersion(connection), mayMigrate)) {
-        for (const statement of migration.statements()) await connection.unsafe(translate(statement))
-        await connection.unsafe(
-          translate('insert into schema_migrations (version, name, applied_at_ms) values ($1, $2, now_ms())'),
-          [migration.version, migration.name],
-        )
-      }
-      await createFixedPartitions(connection)
-      await connection.unsafe('commit')
+      await connection.unsafe('select pg_advisory_xact_lock_shared($1)', [migrationLock])
+      pendingMigrations(await readState(connection), mayMigrate)
     } finally {
-      // The driver closes a connection that comes back inside a transaction, and the server rolls it back.
+      await connection.unsafe('rollback').catch(() => undefined)
       void connection.release()
     }
   })
 }
 
-async function readVersion(connection: ReservedSQL): Promise<number> {
-  const tables = await connection.unsafe(`select to_regclass('schema_migrations') as name`)
-  if (tables[0]?.name === null) return 0
-  const rows = await connection.unsafe('select max(version) as version from schema_migrations')
-  return Number(rows[0]?.version ?? 0)
+/** What the database says of its schema. */
+async function readState(sql: SQL): Promise<SchemaState> {
+  const tables = await sql.unsafe(`select to_regclass('schema_migrations') as name`)
+  if (tables[0]?.name === null) return { version: 0, exclusiveVersion: 0 }
+  const read = async (text: string): Promise<number> => Number((await sql.unsafe(text))[0]?.version ?? 0)
+  const version = await read(selectVersionSql)
+  const hasKinds = version >= firstVersionWithKinds
+  return { version, exclusiveVersion: hasKinds ? await read(selectExclusiveVersionSql) : version }
 }

@@ -52,8 +52,13 @@ export class OwnerLock {
   async close(): Promise<void> {
     this.#isClosed = true
     // Closing alone would free the lock only when the server notices.
-    await this.#session.use<unknown>((sql) => sql.unsafe(unlockOwner, [this.#ownerId])).catch(() => undefined)
+    await this.giveBack()
     await this.#session.close()
+  }
+
+  /** Gives the owner id back, which can be taken again. */
+  async giveBack(): Promise<void> {
+    await this.#session.use<unknown>((sql) => sql.unsafe(unlockOwner, [this.#ownerId])).catch(() => undefined)
   }
 
   /** One at a time: every try that fails closes a connection too, which asks for the next. */

@@ -1,13 +1,11 @@
 import type { ReservedSQL, SQL } from 'bun'
 import { undatedDay } from '../../core/ids.ts'
 import { partitionDaysAhead, partitionLockMs } from '../../core/limits.ts'
+import { partitionLock } from './advisory-locks.ts'
 import type { Pool } from './pool.ts'
 
 /** Tables of which every day is a partition. Names of partitions begin with the table's, see `withoutPartition`. */
 const partitionedTables = ['usages', 'postings']
-
-/** Any number that nothing else in the database uses as an advisory lock. */
-const partitionLock = 7_236_147_002n
 
 interface Partition {
   name: string

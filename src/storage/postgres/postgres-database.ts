@@ -12,11 +12,13 @@ import {
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
 import { createTranslator } from '../dialect.ts'
+import { untilUnoccupied } from '../migration-wait.ts'
 import { normaliseRows } from '../rows.ts'
 import { Signals } from '../signals.ts'
 import { UnitQueue } from '../unit-queue.ts'
+import { createOccupiedCheck, listOccupants } from './advisory-locks.ts'
 import { GroupRunner } from './group-runner.ts'
-import { migratePostgres } from './migrate-postgres.ts'
+import { migratePostgres, requireSchema } from './migrate-postgres.ts'
 import { OwnerLock } from './owner-lock.ts'
 import { createDayPartitions } from './partitions.ts'
 import { Pool } from './pool.ts'
@@ -29,7 +31,7 @@ import { toParams } from './transaction.ts'
 export async function openPostgres(options: DatabaseOptions): Promise<Database> {
   const database = new PostgresDatabase(options)
   try {
-    await database.open(options.migrate ?? true)
+    await database.open(options)
     return database
   } catch (error) {
     await database.close()
@@ -89,10 +91,28 @@ class PostgresDatabase implements Database {
     this.#guarded = new UnitQueue({ run, groupsMax: Math.floor(writesMax / 2), rowsMax: 0, spacingMs: 0 })
   }
 
-  async open(mayMigrate: boolean): Promise<void> {
-    await migratePostgres(this.#writes, mayMigrate, this.#translate)
+  async open(options: DatabaseOptions): Promise<void> {
+    const mayMigrate = options.migrate ?? true
+    const graceMs = options.ownerGraceMs ?? postgresOwnerGraceMs
+    const refuseOccupied = createOccupiedCheck(this.ownerId, graceMs)
+    const migration = {
+      url: options.url,
+      pool: this.#writes,
+      mayMigrate,
+      translate: this.#translate,
+      refuseOccupied,
+    }
+    await untilUnoccupied(async () => {
+      await migratePostgres(migration)
+      await this.#owner.take()
+      // A migration that began meanwhile has seen the owner id and waits, or is over and is seen by this.
+      await requireSchema(this.#writes, mayMigrate).catch(async (error: unknown) => {
+        await this.#owner.giveBack()
+        throw error
+      })
+    }, options)
     if (mayMigrate) await this.#keepPartitions()
-    await Promise.all([this.#owner.take(), this.#signalConnection.open()])
+    await this.#signalConnection.open()
   }
 
   /** Makes partitions ahead, now and from time to time. Without them rows go to the default partition: no reason to fail. */
@@ -137,6 +157,12 @@ class PostgresDatabase implements Database {
 
   listen(channel: string, wake: () => void): () => void {
     return this.#signals.listen(channel, wake)
+  }
+
+  otherOccupants(): Promise<string[]> {
+    return this.#reads
+      .use((sql) => listOccupants(sql, this.ownerId))
+      .catch((error: unknown) => Promise.reject(toCallerError(error, 'query')))
   }
 
   async isOwnerDead(ownerId: string): Promise<boolean> {

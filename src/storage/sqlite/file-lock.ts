@@ -48,6 +48,11 @@ export class FileLock {
   }
 }
 
+/** Whether this system has such locks at all. */
+export function hasFileLocks(): boolean {
+  return loadFlock() !== null
+}
+
 let loaded: Flock | null | undefined
 
 function loadFlock(): Flock | null {

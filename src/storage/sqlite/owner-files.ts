@@ -1,10 +1,14 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileLock } from './file-lock.ts'
+import { FileLock, hasFileLocks } from './file-lock.ts'
+
+const running = '.lock'
+const starting = '.starting'
 
 /**
  * Who is alive, as files beside the database: an owner holds the lock on its file as long as its process lives. The file
- * exists before the owner's id is written anywhere, so an owner without a file is gone.
+ * exists before the owner's id is written anywhere, so an owner without a file is gone. Until the process has looked at
+ * the schema the file has another ending: a migration need not wait for who will look at the schema after it.
  */
 export class OwnerFiles {
   readonly #folder: string
@@ -13,36 +17,77 @@ export class OwnerFiles {
 
   /** Takes the owner id. */
   constructor(databasePath: string, ownerId: string) {
-    this.#folder = `${databasePath}.owners`
+    this.#folder = folderOf(databasePath)
     this.#ownerId = ownerId
     mkdirSync(this.#folder, { recursive: true })
-    this.#lock = new FileLock(this.#pathOf(ownerId))
+    this.#lock = new FileLock(join(this.#folder, `${ownerId}${starting}`))
     this.#lock.acquire()
   }
 
   /** Whether that owner's process is known to be gone. */
   isDead(ownerId: string): boolean {
     if (ownerId === this.#ownerId) return false
-    if (!/^[\w-]+$/.test(ownerId) || !existsSync(this.#pathOf(ownerId))) return true
-    const lock = new FileLock(this.#pathOf(ownerId))
-    try {
-      const isFree = lock.tryAcquire()
-      // Somebody else may have found the same.
-      if (isFree) rmSync(this.#pathOf(ownerId), { force: true })
-      return isFree
-    } finally {
-      lock.close()
-    }
+    if (!/^[\w-]+$/.test(ownerId)) return true
+    const path = join(this.#folder, `${ownerId}${running}`)
+    const isDead = !existsSync(path) || isFree(path)
+    // Somebody else may have found the same.
+    if (isDead) rmSync(path, { force: true })
+    return isDead
   }
 
   /** Gives the owner id up. */
   close(): void {
     // The folder may have been removed together with the database.
-    rmSync(this.#pathOf(this.#ownerId), { force: true })
+    for (const ending of [running, starting])
+      rmSync(join(this.#folder, `${this.#ownerId}${ending}`), { force: true })
     this.#lock.close()
   }
+}
 
-  #pathOf(ownerId: string): string {
-    return join(this.#folder, `${ownerId}.lock`)
+/** The owner has seen that the schema fits: from now on it runs. Call it under the database's file lock. */
+export function markRunning(databasePath: string, ownerId: string): void {
+  const path = join(folderOf(databasePath), ownerId)
+  // A writer thread that is started again finds it done.
+  if (existsSync(`${path}${starting}`)) renameSync(`${path}${starting}`, `${path}${running}`)
+}
+
+/** Other processes that run on the database, in words; where the system has no such locks nobody is known to. */
+export function listOccupants(databasePath: string, ownOwnerId: string): string[] {
+  const folder = folderOf(databasePath)
+  if (!hasFileLocks() || !existsSync(folder)) return []
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(running) && name !== `${ownOwnerId}${running}`)
+    .filter((name) => !isFree(join(folder, name)))
+    .map((name) => {
+      const processId = holderOf(join(folder, name))
+      const ownerId = name.slice(0, -running.length)
+      return processId === null ? `the process of ${ownerId}` : `process ${processId} (${ownerId})`
+    })
+}
+
+function folderOf(databasePath: string): string {
+  return `${databasePath}.owners`
+}
+
+function isFree(path: string): boolean {
+  const lock = new FileLock(path)
+  try {
+    return lock.tryAcquire()
+  } finally {
+    lock.close()
   }
+}
+
+/** The process that holds the lock on a file, where the system tells (Linux, and not across containers). */
+function holderOf(path: string): number | null {
+  try {
+    const inode = String(statSync(path).ino)
+    for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
+      const [, type, , , processId, file] = line.trim().split(/\s+/)
+      if (type === 'FLOCK' && file?.split(':').at(-1) === inode) return Number(processId) || null
+    }
+  } catch {
+    // No such list here.
+  }
+  return null
 }

@@ -26,6 +26,7 @@ export type WireOutcome = null | Row[][] | WireFailure
 /** What the writer thread needs to open the database. */
 export interface WriterOptions {
   path: string
+  ownerId: string
   migrate: boolean
   nowExpression: string | null
   faults: StorageFaults
@@ -38,8 +39,14 @@ export type ToWriter =
   | { kind: 'group'; reset: boolean; statements: [number, string][]; units: WireUnit[] }
   | { kind: 'close' }
 
+/** Why the database could not be opened. */
+export type OpenFailure =
+  | WireFailure
+  | { kind: 'schema'; found: number; needed: number }
+  | { kind: 'occupied'; occupants: readonly string[] }
+
 /** From the writer thread. */
 export type FromWriter =
-  | { kind: 'opened'; failure: WireFailure | { kind: 'schema'; found: number; needed: number } | null }
+  | { kind: 'opened'; failure: OpenFailure | null }
   | { kind: 'group'; outcomes: WireOutcome[] }
   | { kind: 'closed' }

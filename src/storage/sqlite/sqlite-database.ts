@@ -5,9 +5,10 @@ import { writerRowsMax, writerSpacingMs } from '../../core/limits.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
 import { createTranslator } from '../dialect.ts'
+import { untilUnoccupied } from '../migration-wait.ts'
 import { Signals } from '../signals.ts'
 import { UnitQueue } from '../unit-queue.ts'
-import { OwnerFiles } from './owner-files.ts'
+import { listOccupants, OwnerFiles } from './owner-files.ts'
 import { Reader } from './reader.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { codeOf } from './sqlite-failures.ts'
@@ -24,9 +25,12 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
       new StorageFailure('the database folder cannot be created', { cause: error, code }),
     )
   }
+  const ownerId = newId('owner', Date.now())
+  const owners = takeOwnerId(path, ownerId)
   const link = new WriterLink({
     writer: {
       path,
+      ownerId,
       migrate: options.migrate ?? true,
       nowExpression: options.nowExpression ?? null,
       faults: options.faults ?? {},
@@ -34,19 +38,37 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     translate,
     onCommit: options.onCommit,
   })
-  await link.open()
   try {
-    return new SqliteDatabase(path, link, translate)
+    await untilUnoccupied(() => link.open(), options)
   } catch (error) {
-    await link.close()
+    owners.close()
+    throw error
+  }
+  return new SqliteDatabase({ path, ownerId, owners, link, translate })
+}
+
+function takeOwnerId(path: string, ownerId: string): OwnerFiles {
+  try {
+    return new OwnerFiles(path, ownerId)
+  } catch (error) {
     const code = codeOf(error)
     throw storageUnavailable(new StorageFailure('the owner id cannot be taken', { cause: error, code }))
   }
 }
 
+/** What makes up an open database. */
+interface SqliteParts {
+  path: string
+  ownerId: string
+  owners: OwnerFiles
+  link: WriterLink
+  translate: (sql: string) => string
+}
+
 class SqliteDatabase implements Database {
   readonly dialect = 'sqlite'
-  readonly ownerId = newId('owner', Date.now())
+  readonly ownerId: string
+  readonly #path: string
   readonly #translate: (sql: string) => string
   readonly #link: WriterLink
   readonly #reader: Reader
@@ -55,11 +77,13 @@ class SqliteDatabase implements Database {
   readonly #queue: UnitQueue
   #isClosed = false
 
-  constructor(path: string, link: WriterLink, translate: (sql: string) => string) {
+  constructor({ path, ownerId, owners, link, translate }: SqliteParts) {
+    this.ownerId = ownerId
+    this.#path = path
     this.#translate = translate
     this.#link = link
     this.#reader = new Reader(path)
-    this.#owners = new OwnerFiles(path, this.ownerId)
+    this.#owners = owners
     this.#queue = new UnitQueue({
       run: (group) => link.run(group),
       groupsMax: 1,
@@ -83,6 +107,10 @@ class SqliteDatabase implements Database {
 
   listen(channel: string, wake: () => void): () => void {
     return this.#signals.listen(channel, wake)
+  }
+
+  async otherOccupants(): Promise<string[]> {
+    return listOccupants(this.#path, this.ownerId)
   }
 
   async isOwnerDead(ownerId: string): Promise<boolean> {

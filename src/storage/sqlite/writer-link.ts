@@ -3,6 +3,7 @@ import { statementCacheMax } from '../../core/limits.ts'
 import {
   GuardFailed,
   SchemaMismatch,
+  SchemaOccupied,
   StorageFailure,
   storageUnavailable,
   UniqueViolation,
@@ -57,6 +58,7 @@ export class WriterLink {
     if (failure === null) return
     this.#stop()
     if (failure.kind === 'schema') throw new SchemaMismatch(failure.found, failure.needed)
+    if (failure.kind === 'occupied') throw new SchemaOccupied(failure.occupants)
     throw this.#toError({ name: 'open', statements: [] }, failure)
   }
 

@@ -1,5 +1,5 @@
-import { SchemaMismatch } from '../database.ts'
-import type { FromWriter, ToWriter } from './protocol.ts'
+import { SchemaMismatch, SchemaOccupied } from '../database.ts'
+import type { FromWriter, OpenFailure, ToWriter } from './protocol.ts'
 import { toWireFailure } from './sqlite-failures.ts'
 import { parseWireText } from './wire-text.ts'
 import { Writer } from './writer.ts'
@@ -26,11 +26,14 @@ function open({ options }: Extract<ToWriter, { kind: 'open' }>): FromWriter {
     writer = new Writer(options)
     return { kind: 'opened', failure: null }
   } catch (error) {
-    if (error instanceof SchemaMismatch) {
-      return { kind: 'opened', failure: { kind: 'schema', found: error.found, needed: error.needed } }
-    }
-    return { kind: 'opened', failure: toWireFailure(error, false) }
+    return { kind: 'opened', failure: toOpenFailure(error) }
   }
+}
+
+function toOpenFailure(error: unknown): OpenFailure {
+  if (error instanceof SchemaMismatch) return { kind: 'schema', found: error.found, needed: error.needed }
+  if (error instanceof SchemaOccupied) return { kind: 'occupied', occupants: error.occupants }
+  return toWireFailure(error, false)
 }
 
 function send(message: FromWriter): void {

@@ -6,6 +6,7 @@ import { createTranslator } from '../dialect.ts'
 import { normaliseRows } from '../rows.ts'
 import { FileLock } from './file-lock.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
+import { listOccupants, markRunning } from './owner-files.ts'
 import { openWriting } from './open-connection.ts'
 import type { WireFailure, WireOutcome, WireStatement, WireUnit, WriterOptions } from './protocol.ts'
 import { isUnavailable, toWireFailure } from './sqlite-failures.ts'
@@ -53,10 +54,19 @@ export class Writer {
     this.#lock.acquire()
     try {
       const translate = createTranslator(sqliteDialect, options.nowExpression ?? undefined)
-      migrateSqlite(this.#open(), options.migrate, translate)
-    } finally {
-      this.#lock.release()
+      migrateSqlite(this.#open(), {
+        mayMigrate: options.migrate,
+        translate,
+        listOccupants: () => listOccupants(options.path, options.ownerId),
+      })
+      // Under the lock that a migration holds: it sees everybody who has found the schema fit.
+      markRunning(options.path, options.ownerId)
+    } catch (error) {
+      this.#discard()
+      this.#lock.close()
+      throw error
     }
+    this.#lock.release()
   }
 
   /** Learns statements by number. With `reset` forgets all earlier ones first, so that memory stays bounded. */

@@ -1,0 +1,27 @@
+import { migrationPauseMs, migrationWaitMs } from '../core/limits.ts'
+import { SchemaOccupied } from './database.ts'
+import type { DatabaseOptions } from './database.ts'
+
+/**
+ * Tries to open a database until a migration gets it for itself; passes on the `SchemaOccupied` of a try that came too
+ * late, and every other failure at once.
+ */
+export async function untilUnoccupied<T>(
+  open: () => Promise<T>,
+  options: Pick<DatabaseOptions, 'migrationWaitMs' | 'onMigrationWait'>,
+): Promise<T> {
+  const endMs = performance.now() + (options.migrationWaitMs ?? migrationWaitMs)
+  let isTold = false
+  for (;;) {
+    try {
+      return await open()
+    } catch (error) {
+      if (!(error instanceof SchemaOccupied) || performance.now() >= endMs) throw error
+      if (!isTold && error.occupants.length > 0) {
+        isTold = true
+        options.onMigrationWait?.(`waiting for others to end: ${error.message}`)
+      }
+      await Bun.sleep(migrationPauseMs)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { SQL } from 'bun'
+import { SchemaOccupied } from '../database.ts'
+
+/** Any numbers that nothing else in the database uses as an advisory lock. */
+export const migrationLock = 7_236_147_001n
+export const partitionLock = 7_236_147_002n
+
+// Whoever holds an advisory lock of this program's that is none of the two above holds its owner id.
+const occupantsSql = `select a.pid, host(a.client_addr) as address
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'advisory' and l.granted and l.mode = 'ExclusiveLock' and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and a.application_name = 'headrace'
+    and ((cast(l.classid as bigint) << 32) | cast(l.objid as bigint))
+      not in (${migrationLock}, ${partitionLock}, hashtextextended($1, 0))
+  order by a.pid`
+
+/** Other processes that run on the database, in words. */
+export async function listOccupants(sql: SQL, ownOwnerId: string): Promise<string[]> {
+  const rows = await sql.unsafe<{ pid: number; address: string | null }[]>(occupantsSql, [ownOwnerId])
+  return rows.map(({ pid, address }) => {
+    const where = address === null ? "the server's own machine" : address
+    return `a process on ${where} (PostgreSQL session ${pid})`
+  })
+}
+
+/**
+ * A question whether others run on the database that believes in their end only when nobody has held an owner id for the
+ * grace: a living owner whose connection broke takes its lock again within.
+ */
+export function createOccupiedCheck(ownOwnerId: string, graceMs: number): (sql: SQL) => Promise<void> {
+  let freeSinceMs: number | null = null
+  return async (sql) => {
+    const occupants = await listOccupants(sql, ownOwnerId)
+    const nowMs = performance.now()
+    freeSinceMs = occupants.length > 0 ? null : (freeSinceMs ?? nowMs)
+    if (freeSinceMs === null || nowMs - freeSinceMs < graceMs) throw new SchemaOccupied(occupants)
+  }
+}
