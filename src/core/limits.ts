@@ -160,8 +160,14 @@ export const principalStaleMs = 300_000
 /** Keys kept loaded, and hashes remembered as unknown. */
 export const principalCacheMax = 10_000
 export const unknownKeyCacheMax = 10_000
-/** Failed authentications one client address may have in a minute before it is refused unheard, and addresses watched. */
-export const authenticationFailuresPerMinuteMax = 30
+/**
+ * Lookups of keys that are none which one client address has at once, and how often it has one more: 30 within any minute.
+ * How many keys of one address wait for theirs, for how long, and addresses watched.
+ */
+export const unknownKeyLookupsMax = 15
+export const unknownKeyLookupEveryMs = 4_000
+export const unknownKeysWaitingMax = 1_000
+export const unknownKeyWaitMsMax = 30_000
 export const authenticationAddressesMax = 10_000
 /** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
 export const databaseRateMax = 120
@@ -237,6 +243,8 @@ export const embeddingInputsMax = 2_048
 export const tokenCountMax = 1_000_000_000
 /** Code points of an upstream's own error text that a caller may see. */
 export const upstreamMessageLengthMax = 400
+/** Characters of a call's texts that a provider's words are compared with, so that the log repeats none of them; beyond it has none of those words. */
+export const comparedTextLengthMax = 262_144
 /** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
 export const retryAfterMsMax = 3_600_000
 /** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
