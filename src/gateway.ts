@@ -42,12 +42,13 @@ import {
 } from './providers/deployments.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
+import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
 import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
-import { createLogger } from './telemetry/logger.ts'
+import { askerFields, createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport } from './transport/http-client.ts'
@@ -269,7 +270,7 @@ function createExecution(
     catalog,
     billing: money.billing,
     learning: money.learning,
-    health: createHealth({ clock }),
+    health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
@@ -298,9 +299,11 @@ function createBatchEngine(parts: {
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
     async runItem(item) {
       const facts = noFacts()
-      const outcome = await executeBatchItem(item, executor, execution, facts)
-      core.metrics.recordCall(facts)
-      return outcome
+      try {
+        return await executeBatchItem(item, executor, execution, facts)
+      } finally {
+        core.metrics.recordCall(facts)
+      }
     },
     resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
@@ -343,8 +346,14 @@ function createEdge(
         log.request(line)
         metrics.recordRequest(line)
       },
-      failure: (error, facts) =>
-        log.warn('request failed', { request_id: facts.requestId, route: facts.route, cause: error }),
+      failure: (error, { requestId, route, asker, facts }) =>
+        log.warn('request failed', {
+          request_id: requestId,
+          route,
+          ...askerFields(asker),
+          cause: error,
+          said: facts.tried.findLast(({ said }) => said !== null)?.said,
+        }),
     },
     clientAddressOf: (request) => {
       const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''

@@ -2,13 +2,13 @@ import { createSpeechStream, speechContentType, wavHeader } from '../audio/speec
 import type { SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { MeterReading } from '../canonical/upstream.ts'
+import type { MeterReading, UpstreamFailure } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { corkedPieceBytes } from '../core/limits.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
+import { failureOf, firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
 import { CallState, type CallEnding } from './call-state.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -157,10 +157,15 @@ function speechBody(
           if (isOver) return
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
-          work.state.scope.facts.errorType = toGatewayError(error).type
+          const failure = failureOf(error, answered.attempt)
+          work.state.scope.facts.errorType = failure.error.type
           // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
           if (opened.rest.wasJustLong) await leave('stall')
-          else over()
+          else {
+            // Only what the provider broke: the money may not have become durable either.
+            if (failure.retryElsewhere) blame(answered, failure, work)
+            over()
+          }
           giveUp(opened, work)
           controller.error(error)
         }
@@ -170,6 +175,14 @@ function speechBody(
     { highWaterMark: 0 },
   )
   return { body, ended }
+}
+
+function blame(
+  { attempt, endpoint }: Answered<OpenedSpeech>,
+  failure: UpstreamFailure,
+  work: SpeechWork,
+): void {
+  work.parts.health.recordFailure(endpoint, failure, work.state.noteFailure(attempt, failure))
 }
 
 /** The provider is closed and, unless it was settled before, nothing is charged. */

@@ -9,13 +9,21 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
-import type { RequestLine } from '../telemetry/call-line.ts'
+import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
 import type { Activity } from './activity.ts'
 
 /** Where the edge tells of its requests. */
 export interface HttpLog {
   request(line: RequestLine): void
-  failure(error: GatewayError, facts: { requestId: string; route: string }): void
+  failure(error: GatewayError, facts: FailedRequest): void
+}
+
+/** A request that failed on our side or the provider's. */
+export interface FailedRequest {
+  requestId: string
+  route: string
+  asker: Asker
+  facts: CallLine
 }
 
 /** What the edge is built from. */
