@@ -31,6 +31,8 @@ import { StreamWatch } from './execution/stream-watch.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
+import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
+import type { HttpParts } from './http/parts.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
   listingPathOf,
@@ -76,8 +78,8 @@ export interface GatewayHooks {
 export interface Gateway {
   /** In-process; `peer` is the client's address. */
   fetch(request: Request, peer?: string): Promise<Response>
-  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. */
-  listen(): { url: string; port: number }
+  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. `metricsUrl` is where only metrics are, if anywhere. */
+  listen(): { url: string; port: number; metricsUrl: string | null }
   /**
    * Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. Storage that does not
    * answer holds it up for `storageStopMs` at most; then nothing of it is closed.
@@ -328,7 +330,9 @@ function createEdge(
     sniffFormat,
   }
   const publicFetch = createPublicFetch()
-  const app = createApp({
+  let metricsAddress: MetricsAddress | null = null
+  const peerAddressOf = (request: Request) => peers.get(request) ?? server?.requestIP(request)?.address ?? ''
+  const httpParts: HttpParts = {
     authenticator: access.authenticator,
     rates: access.rates,
     organizations: access.organizations,
@@ -355,16 +359,17 @@ function createEdge(
           said: facts.tried.findLast(({ said }) => said !== null)?.said,
         }),
     },
-    clientAddressOf: (request) => {
-      const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''
-      return clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
-    },
+    peerAddressOf,
+    clientAddressOf: (request) =>
+      clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
     // The server has no timeouts of its own for calls that run; from here on the connection only rests.
     onAnswered: (request) => server?.timeout(request, connectionRestSeconds),
     notReady: () => notReady(core),
     renderMetrics: () => metrics.render(),
+    metricsToken: config.metrics.token,
     basePath: config.basePath,
-  })
+  }
+  const app = createApp(httpParts)
   return {
     activity,
     async fetch(request: Request, peer = '127.0.0.1') {
@@ -372,16 +377,31 @@ function createEdge(
       return app.fetch(request)
     },
     listen() {
+      metricsAddress = listenForMetrics(config, httpParts, (request, address) => peers.set(request, address))
       server = listen(config, app.fetch)
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
       const port = server.port ?? config.port
-      return { url: `http://${host}:${port}${config.basePath}/v1`, port }
+      const metricsUrl = metricsAddress?.url ?? null
+      if (metricsUrl !== null) log.info('metrics of this process', { url: metricsUrl })
+      return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
     },
     async close() {
       await activity.drain(stopWaitMs)
       await server?.stop(true)
+      await metricsAddress?.stop()
     },
   }
+}
+
+/** An address for the metrics alone, where one is configured or the port of the callers belongs to several processes. */
+function listenForMetrics(
+  { metrics, sharePort }: Config,
+  parts: HttpParts,
+  onPeer: (request: Request, address: string) => void,
+): MetricsAddress | null {
+  const port = metrics.port ?? (sharePort ? 0 : null)
+  if (port === null) return null
+  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, parts, onPeer })
 }
 
 function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {

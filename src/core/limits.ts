@@ -522,6 +522,8 @@ export const retentionPagesMax = 500
 export const retentionEveryMs = 3_600_000
 /** Series one metric may have; further ones are counted together, so that names from outside cannot fill the memory. */
 export const metricSeriesMax = 2_000
+/** Ports that a process tries for its metrics, from the configured one on, where several share a port for their callers. */
+export const metricsPortsMax = 100
 /** How long a gateway that stops waits for the reader of its output, who may be stuck. */
 export const outputWaitMs = 2_000
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */

@@ -25,7 +25,8 @@ export function withoutCallerText(words: string, { texts, names }: CallerWords):
   const unquoted = words.replace(quoted, (whole, open: string, inner: string, close: string) =>
     !isName(inner) && written.includes(plain(inner)) ? `${open}${mark}${close}` : whole,
   )
-  return withoutRuns(unquoted.split(' '), written, isName)
+  // What is set equal to a value is a word of its own, as in `input_value=…`.
+  return withoutRuns(unquoted.replace(/=(?=\S)/g, '= ').split(' '), written, isName)
 }
 
 function withoutRuns(words: readonly string[], written: string, isName: (word: string) => boolean): string {

@@ -42,6 +42,8 @@ export interface HttpParts {
   activity: Activity
   clock: Clock
   log: HttpLog
+  /** The address that the request's connection comes from; empty when unknown. */
+  peerAddressOf: (request: Request) => string
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
   /** Told of every request whose answer has ended, so that its connection may not rest forever. */
@@ -49,6 +51,8 @@ export interface HttpParts {
   /** Everything that must work before traffic may come: null, or what does not. */
   notReady: () => string | null
   renderMetrics: () => Promise<string>
+  /** What must be shown to read the metrics; null: programs of this machine read them. */
+  metricsToken: string | null
   /** Prefix of every path, without a trailing slash; empty by default. */
   basePath: string
 }
