@@ -199,7 +199,10 @@ test('a provider’s name fits into a header', () => {
 test('the metrics have a token, and an address of their own where one is wanted', () => {
   expect(read({}).metrics).toEqual({ token: null, host: '127.0.0.1', port: null })
   const token = 'the-token-of-prometheus'
-  const config = read({ HEADRACE_METRICS_TOKEN: token }, { metrics_port: 9100, metrics_token: 'another-token-here' })
+  const config = read(
+    { HEADRACE_METRICS_TOKEN: token },
+    { metrics_port: 9100, metrics_token: 'another-token-here' },
+  )
   expect(config.metrics).toEqual({ token, host: '127.0.0.1', port: 9100 })
   expect(printConfig(config)).not.toContain(token)
   expect(problemsOf({ HEADRACE_METRICS_TOKEN: 'short', HEADRACE_METRICS_PORT: '70000' })).toEqual([

@@ -53,7 +53,9 @@ function setUp(changes: Partial<KeyRecord> = {}, organization: Partial<LoadedKey
     const endMs = clock.ms + passedMs
     for (;;) {
       await settled()
-      const due = wakes.filter(({ atMs }) => atMs <= endMs).toSorted((left, right) => left.atMs - right.atMs)[0]
+      const due = wakes
+        .filter(({ atMs }) => atMs <= endMs)
+        .toSorted((left, right) => left.atMs - right.atMs)[0]
       if (!due) break
       wakes.splice(wakes.indexOf(due), 1)
       clock.ms = Math.max(clock.ms, due.atMs)

@@ -19,7 +19,9 @@ test.each([
 })
 
 test('what is too long to be compared leaves nothing to be logged', () => {
-  expect(withoutCallerText('overloaded', { texts: ['x'.repeat(comparedTextLengthMax + 1)], names: [] })).toBeNull()
+  expect(
+    withoutCallerText('overloaded', { texts: ['x'.repeat(comparedTextLengthMax + 1)], names: [] }),
+  ).toBeNull()
 })
 
 test('every string of a request counts, however deep it is', () => {

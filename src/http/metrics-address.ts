@@ -34,7 +34,11 @@ export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddre
     const { pathname } = new URL(request.url)
     if (request.method === 'GET' && [route.path, `${parts.basePath}${route.path}`].includes(pathname))
       return runRoute(route, createExchange(request, {}, own), own)
-    return errorResponse(new GatewayError('not_found', 'Here is only GET /metrics.'), 'catalog', new Headers())
+    return errorResponse(
+      new GatewayError('not_found', 'Here is only GET /metrics.'),
+      'catalog',
+      new Headers(),
+    )
   })
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${route.path}`,

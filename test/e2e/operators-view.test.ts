@@ -22,7 +22,11 @@ const gateway = await startTestGateway({
     ]),
     {
       ...customProvider(upstream.url, [
-        { id: 'other/chat', modality: 'language', prices: { input_per_million: '1', output_per_million: '1' } },
+        {
+          id: 'other/chat',
+          modality: 'language',
+          prices: { input_per_million: '1', output_per_million: '1' },
+        },
       ]),
       id: 'other',
     },
@@ -148,7 +152,9 @@ test('every line says whose request it was, also where it was refused', async ()
   ]
   const statuses: number[] = []
   for (const [status, init] of asked)
-    statuses.push((await ask({ model: status === 402 ? 'acme/dear' : 'acme/chat' }, { ...init, ...forwarded })).status)
+    statuses.push(
+      (await ask({ model: status === 402 ? 'acme/dear' : 'acme/chat' }, { ...init, ...forwarded })).status,
+    )
   await gateway.request('/nowhere', forwarded)
   const requests = lines().filter(({ msg }) => msg === 'request')
   expect(requests.map(({ client_address: address }) => address)).toEqual(requests.map(() => '198.51.100.7'))

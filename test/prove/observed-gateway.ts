@@ -6,7 +6,13 @@ export const proofKey = 'proof-inference-key-0001'
 /** A custom deployment with one chat model at this address. */
 export function chatProvider(url: string): Record<string, unknown> {
   const prices = { input_per_million: '1', output_per_million: '1' }
-  return { preset: 'custom', id: 'acme', base_url: url, discover: false, models: [{ id: 'acme/chat', prices }] }
+  return {
+    preset: 'custom',
+    id: 'acme',
+    base_url: url,
+    discover: false,
+    models: [{ id: 'acme/chat', prices }],
+  }
 }
 
 /** Asks that model, by default with the key of the first start. */

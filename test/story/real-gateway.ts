@@ -143,11 +143,7 @@ interface Started {
 }
 
 /** Reads what a process prints up to a text, and lets the rest go, so that its pipes never fill. */
-async function readUntil(
-  started: Started,
-  text: string,
-  onPiece: (piece: string) => void,
-): Promise<string> {
+async function readUntil(started: Started, text: string, onPiece: (piece: string) => void): Promise<string> {
   let errors = ''
   void drain(started.stderr, (piece) => void (errors = (errors + piece).slice(-4_000)))
   let output = ''
