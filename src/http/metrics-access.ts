@@ -55,6 +55,9 @@ function wasForwarded(headers: Headers): boolean {
 
 /** In constant time, whatever the lengths are. */
 function isSame(left: string, right: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(left), digest(right))
+  return timingSafeEqual(digestOf(left), digestOf(right))
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
