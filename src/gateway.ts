@@ -32,7 +32,7 @@ import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
-import type { HttpParts } from './http/parts.ts'
+import type { HttpLog, HttpParts } from './http/parts.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
   listingPathOf,
@@ -345,20 +345,7 @@ function createEdge(
     fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: publicFetch, intake: audioIntake }),
     activity,
     clock: core.clock,
-    log: {
-      request: (line) => {
-        log.request(line)
-        metrics.recordRequest(line)
-      },
-      failure: (error, { requestId, route, asker, facts }) =>
-        log.warn('request failed', {
-          request_id: requestId,
-          route,
-          ...askerFields(asker),
-          cause: error,
-          said: facts.tried.findLast(({ said }) => said !== null)?.said,
-        }),
-    },
+    log: createHttpLog(core),
     peerAddressOf,
     clientAddressOf: (request) =>
       clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
@@ -390,6 +377,24 @@ function createEdge(
       await server?.stop(true)
       await metricsAddress?.stop()
     },
+  }
+}
+
+/** Where the edge tells of its requests: a line and a count each. */
+function createHttpLog({ log, metrics }: Core): HttpLog {
+  return {
+    request: (line) => {
+      log.request(line)
+      metrics.recordRequest(line)
+    },
+    failure: (error, { requestId, route, asker, facts }) =>
+      log.warn('request failed', {
+        request_id: requestId,
+        route,
+        ...askerFields(asker),
+        cause: error,
+        said: facts.tried.findLast(({ said }) => said !== null)?.said,
+      }),
   }
 }
 

@@ -2,7 +2,7 @@ import { createSpeechStream, speechContentType, wavHeader } from '../audio/speec
 import type { SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { MeterReading, UpstreamFailure } from '../canonical/upstream.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
 import { corkedPieceBytes } from '../core/limits.ts'
@@ -157,15 +157,10 @@ function speechBody(
           if (isOver) return
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
-          const failure = failureOf(error, answered.attempt)
-          work.state.scope.facts.errorType = failure.error.type
+          noteBreak(error, answered, work)
           // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
           if (opened.rest.wasJustLong) await leave('stall')
-          else {
-            // Only what the provider broke: the money may not have become durable either.
-            if (failure.retryElsewhere) blame(answered, failure, work)
-            over()
-          }
+          else over()
           giveUp(opened, work)
           controller.error(error)
         }
@@ -177,12 +172,16 @@ function speechBody(
   return { body, ended }
 }
 
-function blame(
-  { attempt, endpoint }: Answered<OpenedSpeech>,
-  failure: UpstreamFailure,
-  work: SpeechWork,
+/** For the log, and for the provider's health unless the caller kept it waiting or the money did not become durable. */
+function noteBreak(
+  error: unknown,
+  { attempt, endpoint, value }: Answered<OpenedSpeech>,
+  { state, parts }: SpeechWork,
 ): void {
-  work.parts.health.recordFailure(endpoint, failure, work.state.noteFailure(attempt, failure))
+  const failure = failureOf(error, attempt)
+  state.scope.facts.errorType = failure.error.type
+  if (failure.retryElsewhere && !value.rest.wasJustLong)
+    parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
 }
 
 /** The provider is closed and, unless it was settled before, nothing is charged. */

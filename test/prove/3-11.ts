@@ -1,6 +1,6 @@
 import { prepareGateway, type RealGateway } from '../story/real-gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { askChat, chatProvider, logOf, proofKey } from './observed-gateway.ts'
+import { askChat, chatAnswer, chatProvider, logOf, proofKey } from './observed-gateway.ts'
 import { reproduction, type Check } from './reproduction.ts'
 
 const clientAddress = '198.51.100.7'
@@ -10,7 +10,7 @@ export const proof = reproduction({
   title: 'every line of the log says whose request it was, and credits shows the key',
   async observe(root): Promise<Check[]> {
     const upstream = startScriptedUpstream()
-    upstream.answer(() => Response.json(answer))
+    upstream.answer(() => Response.json(chatAnswer))
     const gateway = prepareGateway({ providers: [chatProvider(upstream.url)] }, root)
     try {
       await gateway.start({
@@ -26,15 +26,6 @@ export const proof = reproduction({
     }
   },
 })
-
-const answer = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'chat',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
-}
 
 async function watch(gateway: RealGateway): Promise<Check[]> {
   const headers = { 'x-forwarded-for': clientAddress }

@@ -1,7 +1,7 @@
 import { prepareGateway } from '../story/real-gateway.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from '../support/scripted-upstream.ts'
 import type { RealGateway } from '../story/real-gateway.ts'
-import { askChat, chatProvider, logOf, metricsOf, proofKey } from './observed-gateway.ts'
+import { askChat, chatAnswer, chatProvider, logOf, metricsOf, proofKey } from './observed-gateway.ts'
 import { reproduction, type Check } from './reproduction.ts'
 
 /** A deployment has recovered when nothing of it has failed for so long. */
@@ -33,7 +33,7 @@ async function watch(gateway: RealGateway, upstream: ScriptedUpstream): Promise<
   const opened = warningsOf(failing)
   // Without a line for the failure there is none for its end, and nothing to wait for.
   if (opened.length > 0) await Bun.sleep(failureMemoryMs)
-  upstream.answer(() => Response.json(answer))
+  upstream.answer(() => Response.json(chatAnswer))
   await askChat(gateway)
   const recovered = warningsOf(await logOf(gateway)).slice(opened.length)
   upstream.answer(said('Incorrect API key provided.', 401))
@@ -62,15 +62,6 @@ const one = (lines: readonly string[]) => ({
   held: lines.length === 1,
   seen: lines.join('; ') || 'no warning',
 })
-
-const answer = {
-  id: 'chatcmpl-1',
-  object: 'chat.completion',
-  created: 1,
-  model: 'chat',
-  choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
-}
 
 function countsOf(metrics: string): string[] {
   return metrics.split('\n').filter((line) => line.startsWith('headrace_') && line.includes('outcome="'))

@@ -15,6 +15,16 @@ export function chatProvider(url: string): Record<string, unknown> {
   }
 }
 
+/** What it answers, where that does not matter. */
+export const chatAnswer = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'chat',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+}
+
 /** Asks that model, by default with the key of the first start. */
 export function askChat(
   { baseUrl }: RealGateway,
