@@ -77,6 +77,12 @@ const providerSchema = z.strictObject({
     .optional(),
 })
 
+/** A secret of one's own choice, as it travels in a header. */
+export const secretPattern = /^[\x21-\x7e]{16,512}$/
+const metricsToken = z
+  .string()
+  .regex(secretPattern, { error: 'must have 16 to 512 printable characters and no spaces' })
+
 /** The configuration file, `headrace.config.json`. */
 export const configFileSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -89,6 +95,9 @@ export const configFileSchema = z.strictObject({
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
   share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),
+  metrics_token: metricsToken.optional(),
+  metrics_host: z.string().min(1).optional(),
+  metrics_port: z.int().min(0).max(65_535).optional(),
   providers: z.array(providerSchema).default([]),
   prices: z
     .record(z.string(), pricesSchema)

@@ -195,3 +195,18 @@ test('a provider’s name fits into a header', () => {
     expect(problemsOf({}, named(name)).join()).toContain('providers.0.name')
   }
 })
+
+test('the metrics have a token, and an address of their own where one is wanted', () => {
+  expect(read({}).metrics).toEqual({ token: null, host: '127.0.0.1', port: null })
+  const token = 'the-token-of-prometheus'
+  const config = read(
+    { HEADRACE_METRICS_TOKEN: token },
+    { metrics_port: 9100, metrics_token: 'another-token-here' },
+  )
+  expect(config.metrics).toEqual({ token, host: '127.0.0.1', port: 9100 })
+  expect(printConfig(config)).not.toContain(token)
+  expect(problemsOf({ HEADRACE_METRICS_TOKEN: 'short', HEADRACE_METRICS_PORT: '70000' })).toEqual([
+    'HEADRACE_METRICS_TOKEN: a secret has 16 to 512 printable characters and no spaces',
+    'HEADRACE_METRICS_PORT: "70000" is not a port; use a number from 0 to 65535',
+  ])
+})

@@ -4,6 +4,7 @@ import {
   httpUrl,
   isAmount,
   readConfigFile,
+  secretPattern,
   type ModelPrices,
   type ProviderConfig,
   type ProviderOutline,
@@ -29,6 +30,13 @@ export interface Config {
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
   readonly sharePort: boolean
+  readonly metrics: {
+    /** Must be shown to read them; null: only programs of this machine may. */
+    readonly token: string | null
+    /** Of an address for the metrics alone; `port` null for none, unless the port is shared. */
+    readonly host: string
+    readonly port: number | null
+  }
   readonly providers: readonly ProviderConfig[]
   readonly prices: Readonly<Record<string, ModelPrices>>
   readonly bootstrap: {
@@ -77,6 +85,9 @@ const knownVariables = [
   'HEADRACE_LOG_LEVEL',
   'HEADRACE_ROLE',
   'HEADRACE_SHARE_PORT',
+  'HEADRACE_METRICS_TOKEN',
+  'HEADRACE_METRICS_HOST',
+  'HEADRACE_METRICS_PORT',
   'HEADRACE_BOOTSTRAP_CREDITS',
   'HEADRACE_BOOTSTRAP_KEY',
   'HEADRACE_BOOTSTRAP_MANAGEMENT_KEY',
@@ -108,7 +119,7 @@ export function readConfig(sources: ConfigSources): Config {
   const found = providersFromEnvironment(sources, outlines, problems)
   const config: Config = {
     host: env['HEADRACE_HOST'] || file.host || '127.0.0.1',
-    port: portOf(env['HEADRACE_PORT'], file.port, problems),
+    port: portOf('HEADRACE_PORT', env, problems) ?? file.port ?? 8787,
     dataFolder: resolve(sources.cwd, env['HEADRACE_DATA'] || file.data || './data'),
     databaseUrl: env['DATABASE_URL'] || file.database_url || '',
     basePath: basePathOf(env['HEADRACE_BASE_PATH'] ?? file.base_path ?? '', problems),
@@ -123,6 +134,14 @@ export function readConfig(sources: ConfigSources): Config {
     sharePort:
       choice(env['HEADRACE_SHARE_PORT'], 'HEADRACE_SHARE_PORT', ['1', '0'], problems) === '1' ||
       (file.share_port ?? false),
+    metrics: {
+      token:
+        secretOf(env['HEADRACE_METRICS_TOKEN'], 'HEADRACE_METRICS_TOKEN', problems) ??
+        file.metrics_token ??
+        null,
+      host: env['HEADRACE_METRICS_HOST'] || file.metrics_host || '127.0.0.1',
+      port: portOf('HEADRACE_METRICS_PORT', env, problems) ?? file.metrics_port ?? null,
+    },
     role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
     providers: [...file.providers.map((provider) => withKey(provider, sources)), ...found],
     prices: file.prices,
@@ -224,12 +243,13 @@ function choice<const T extends string>(
   return found
 }
 
-function portOf(text: string | undefined, fromFile: number | undefined, problems: string[]): number {
-  if (text === undefined || text === '') return fromFile ?? 8787
+function portOf(name: string, env: ConfigSources['env'], problems: string[]): number | undefined {
+  const text = env[name]
+  if (text === undefined || text === '') return undefined
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  problems.push(`HEADRACE_PORT: "${text}" is not a port; use a number from 0 to 65535`)
-  return 8787
+  problems.push(`${name}: "${text}" is not a port; use a number from 0 to 65535`)
+  return undefined
 }
 
 function basePathOf(text: string, problems: string[]): string {
@@ -261,8 +281,8 @@ function creditsOf(text: string | undefined, problems: string[]): bigint | null 
 
 function secretOf(text: string | undefined, name: string, problems: string[]): string | null {
   if (text === undefined || text === '') return null
-  if (/^[\x21-\x7e]{16,512}$/.test(text)) return text
-  problems.push(`${name}: a key has 16 to 512 printable characters and no spaces`)
+  if (secretPattern.test(text)) return text
+  problems.push(`${name}: a secret has 16 to 512 printable characters and no spaces`)
   return null
 }
 
@@ -278,6 +298,7 @@ export function printConfig(config: Config): string {
   const shown = {
     ...config,
     databaseUrl: hideSecrets(config.databaseUrl),
+    metrics: { ...config.metrics, token: config.metrics.token ? '[secret]' : null },
     providers: config.providers.map((provider) => ({
       ...provider,
       ...(provider.base_url ? { base_url: hideSecrets(provider.base_url) } : {}),

@@ -31,6 +31,8 @@ import { StreamWatch } from './execution/stream-watch.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
+import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
+import type { HttpLog, HttpParts } from './http/parts.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
   listingPathOf,
@@ -42,12 +44,13 @@ import {
 } from './providers/deployments.ts'
 import { createHealth } from './routing/health.ts'
 import { createLimiter } from './routing/limiter.ts'
+import { toLogLine } from './routing/troubles.ts'
 import { createStickyRoutes } from './routing/sticky.ts'
 import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
-import { createLogger } from './telemetry/logger.ts'
+import { askerFields, createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport } from './transport/http-client.ts'
@@ -75,8 +78,8 @@ export interface GatewayHooks {
 export interface Gateway {
   /** In-process; `peer` is the client's address. */
   fetch(request: Request, peer?: string): Promise<Response>
-  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. */
-  listen(): { url: string; port: number }
+  /** Listens. Throws the system's error when it cannot, such as EADDRINUSE. `metricsUrl` is where only metrics are, if anywhere. */
+  listen(): { url: string; port: number; metricsUrl: string | null }
   /**
    * Refuses new work, finishes what runs within `stopWaitMs`, gives leases back and closes. Once. Storage that does not
    * answer holds it up for `storageStopMs` at most; then nothing of it is closed.
@@ -270,7 +273,7 @@ function createExecution(
     catalog,
     billing: money.billing,
     learning: money.learning,
-    health: createHealth({ clock }),
+    health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
@@ -299,9 +302,11 @@ function createBatchEngine(parts: {
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
     async runItem(item) {
       const facts = noFacts()
-      const outcome = await executeBatchItem(item, executor, execution, facts)
-      core.metrics.recordCall(facts)
-      return outcome
+      try {
+        return await executeBatchItem(item, executor, execution, facts)
+      } finally {
+        core.metrics.recordCall(facts)
+      }
     },
     resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
@@ -326,7 +331,9 @@ function createEdge(
     sniffFormat,
   }
   const publicFetch = createPublicFetch()
-  const app = createApp({
+  let metricsAddress: MetricsAddress | null = null
+  const peerAddressOf = (request: Request) => peers.get(request) ?? server?.requestIP(request)?.address ?? ''
+  const httpParts: HttpParts = {
     authenticator: access.authenticator,
     rates: access.rates,
     organizations: access.organizations,
@@ -339,24 +346,18 @@ function createEdge(
     fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: publicFetch, intake: audioIntake }),
     activity,
     clock: core.clock,
-    log: {
-      request: (line) => {
-        log.request(line)
-        metrics.recordRequest(line)
-      },
-      failure: (error, facts) =>
-        log.warn('request failed', { request_id: facts.requestId, route: facts.route, cause: error }),
-    },
-    clientAddressOf: (request) => {
-      const peer = peers.get(request) ?? server?.requestIP(request)?.address ?? ''
-      return clientAddress(peer, request.headers.get('x-forwarded-for'), config.trustedProxies)
-    },
+    log: createHttpLog(core),
+    peerAddressOf,
+    clientAddressOf: (request) =>
+      clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
     // The server has no timeouts of its own for calls that run; from here on the connection only rests.
     onAnswered: (request) => server?.timeout(request, connectionRestSeconds),
     notReady: () => notReady(core),
     renderMetrics: () => metrics.render(),
+    metricsToken: config.metrics.token,
     basePath: config.basePath,
-  })
+  }
+  const app = createApp(httpParts)
   return {
     activity,
     async fetch(request: Request, peer = '127.0.0.1') {
@@ -364,16 +365,49 @@ function createEdge(
       return app.fetch(request)
     },
     listen() {
+      metricsAddress = listenForMetrics(config, httpParts, (request, address) => peers.set(request, address))
       server = listen(config, app.fetch)
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
       const port = server.port ?? config.port
-      return { url: `http://${host}:${port}${config.basePath}/v1`, port }
+      const metricsUrl = metricsAddress?.url ?? null
+      if (metricsUrl !== null) log.info('metrics of this process', { url: metricsUrl })
+      return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
     },
     async close() {
       await activity.drain(stopWaitMs)
       await server?.stop(true)
+      await metricsAddress?.stop()
     },
   }
+}
+
+/** Where the edge tells of its requests: a line and a count each. */
+function createHttpLog({ log, metrics }: Core): HttpLog {
+  return {
+    request: (line) => {
+      log.request(line)
+      metrics.recordRequest(line)
+    },
+    failure: (error, { requestId, route, asker, facts }) =>
+      log.warn('request failed', {
+        request_id: requestId,
+        route,
+        ...askerFields(asker),
+        cause: error,
+        said: facts.tried.findLast(({ said }) => said !== null)?.said,
+      }),
+  }
+}
+
+/** An address for the metrics alone, where one is configured or the port of the callers belongs to several processes. */
+function listenForMetrics(
+  { metrics, sharePort }: Config,
+  parts: HttpParts,
+  onPeer: (request: Request, address: string) => void,
+): MetricsAddress | null {
+  const port = metrics.port ?? (sharePort ? 0 : null)
+  if (port === null) return null
+  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, parts, onPeer })
 }
 
 function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {

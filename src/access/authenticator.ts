@@ -3,18 +3,18 @@ import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { importedKeyLengthMax } from '../core/limits.ts'
-import { createFailedAuthentications } from './failed-authentications.ts'
 import type { KeyRepository, LoadedKey } from './key-repository.ts'
 import { mergePolicies } from './policy.ts'
 import { createPrincipalCache } from './principal-cache.ts'
 import type { CachedPrincipal } from './principal-cache.ts'
 import { hashSecret } from './secret.ts'
+import { createUnknownKeys, type UnknownKeysOptions } from './unknown-keys.ts'
 
 /** Finds out who asks. */
 export interface Authenticator {
   /**
    * The owner of the bearer key in the headers, at once when it was seen within two seconds. Throws or rejects with
-   * `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many failures from this address)
+   * `authentication` (no key, or none that may be used), `rate_limit_exceeded` (too many unknown keys from this address)
    * and `storage_unavailable` (never 401 because storage is out of order). The address is asked for only when it is needed.
    */
   authenticate(
@@ -36,44 +36,75 @@ export interface HeaderOptions {
 }
 
 /** What the authenticator needs. */
-export interface AuthenticatorOptions {
+export interface AuthenticatorOptions extends Pick<UnknownKeysOptions, 'wakeAfter'> {
   repository: Pick<KeyRepository, 'loadByHash' | 'loadById'>
   clock: Clock
 }
 
 /** Nothing is cached yet. */
-export function createAuthenticator({ repository, clock }: AuthenticatorOptions): Authenticator {
-  const failures = createFailedAuthentications(clock)
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { repository, clock } = options
+  const unknownKeys = createUnknownKeys(options)
   const cache = createPrincipalCache({ clock, load: (keyHash) => loadPrincipal(keyHash, repository) })
+  const lookups = new Map<string, Promise<Principal>>()
 
-  function admit(entry: CachedPrincipal | null, addressOf: () => string): Principal {
-    if (entry && (entry.expiresAtMs === null || entry.expiresAtMs > clock.nowMs())) return entry.principal
-    failures.record(addressOf())
-    throw refusedKey()
+  const isUsable = ({ isRefused, expiresAtMs }: CachedPrincipal): boolean =>
+    !isRefused && (expiresAtMs === null || expiresAtMs > clock.nowMs())
+
+  function admit(entry: CachedPrincipal | null): Principal {
+    if (entry && isUsable(entry)) return entry.principal
+    throw new KeyRefused(entry?.principal ?? null)
+  }
+
+  /** One lookup for all who ask from one address at the same time. */
+  function lookUpOnce(keyHash: string, address: string): Promise<Principal> {
+    const asked = `${address} ${keyHash}`
+    const running = lookups.get(asked)
+    if (running) return running
+    const looking = lookUp(keyHash, address).finally(() => {
+      if (lookups.get(asked) === looking) lookups.delete(asked)
+    })
+    lookups.set(asked, looking)
+    return looking
+  }
+
+  /** Looks up a key that this process has not seen. What finds a key, and what finds out nothing, costs no turn. */
+  async function lookUp(keyHash: string, address: string): Promise<Principal> {
+    const turn = await unknownKeys.enter(address, {
+      keyHash,
+      isRepeated: cache.wasUnknown(keyHash) !== null,
+    })
+    const entry = await cache.load(keyHash).catch((error: unknown) => {
+      turn.giveBack()
+      throw error
+    })
+    if (entry) turn.giveBack()
+    return admit(entry)
   }
 
   return {
-    authenticate(headers, addressOf, options) {
-      const secret = secretOf(headers, options)
-      if (secret === null) {
-        failures.record(addressOf())
-        throw refusedKey()
-      }
+    authenticate(headers, addressOf, headerOptions) {
+      const secret = secretOf(headers, headerOptions)
+      if (secret === null) throw new KeyRefused(null)
       const keyHash = hashSecret(secret)
       const known = cache.peek(keyHash)
-      if (known) return admit(known, addressOf)
-      // A key that was good before is read again even for an address that is being refused.
-      const refusal = cache.has(keyHash) ? null : failures.refusalFor(addressOf())
-      if (refusal) throw refusal
-      return cache.load(keyHash).then((entry) => admit(entry, addressOf))
+      if (known) return admit(known)
+      if (cache.wasUnknown(keyHash) === 'now') throw new KeyRefused(null)
+      // Nobody guesses a key that was there before.
+      return cache.has(keyHash) ? cache.load(keyHash).then(admit) : lookUpOnce(keyHash, addressOf())
     },
     async principalOf(keyId) {
       const entry = toCachedPrincipal(await repository.loadById(keyId))
-      if (!entry || (entry.expiresAtMs !== null && entry.expiresAtMs <= clock.nowMs())) return null
-      return entry.principal
+      return entry && isUsable(entry) ? entry.principal : null
     },
-    forgetKey: (keyHash) => cache.forgetKey(keyHash),
-    forgetOrganization: (organizationId) => cache.forgetOrganization(organizationId),
+    forgetKey(keyHash) {
+      lookups.clear()
+      cache.forgetKey(keyHash)
+    },
+    forgetOrganization(organizationId) {
+      lookups.clear()
+      cache.forgetOrganization(organizationId)
+    },
   }
 }
 
@@ -96,11 +127,17 @@ function bounded(secret: string): string | null {
 }
 
 /** One text for all that is wrong with a key: which it is concerns only its owner. */
-function refusedKey(): GatewayError {
-  return new GatewayError(
-    'authentication',
-    'The API key is unknown, disabled or expired. Send "Authorization: Bearer <key>" with a key of this gateway.',
-  )
+export class KeyRefused extends GatewayError {
+  /** Whose key it is, for the log; null when nobody knows it. */
+  readonly owner: Pick<Principal, 'organizationId' | 'keyId'> | null
+
+  constructor(owner: Principal | null) {
+    super(
+      'authentication',
+      'The API key is unknown, disabled or expired. Send "Authorization: Bearer <key>" with a key of this gateway.',
+    )
+    this.owner = owner && { organizationId: owner.organizationId, keyId: owner.keyId }
+  }
 }
 
 async function loadPrincipal(
@@ -117,11 +154,11 @@ function isSameHash(left: string, right: string): boolean {
   return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
 }
 
-/** Null for keys that are disabled, and for inference keys of an organization that is gone; its management keys learn of it by 404. */
+/** Of an organization that is gone the inference keys are refused; its management keys learn of it by 404. */
 function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
   if (!loaded) return null
   const { key, organization } = loaded
-  if (key.disabled || (organization.isDeleted && key.kind === 'inference')) return null
+  const isRefused = key.disabled || (organization.isDeleted && key.kind === 'inference')
   const principal: Principal = {
     organizationId: key.organizationId,
     workspaceId: loaded.workspaceId,
@@ -137,5 +174,5 @@ function toCachedPrincipal(loaded: LoadedKey | null): CachedPrincipal | null {
     keyLimitSinceMs: key.limitSinceMs,
     isFilteredModelCatalogEnabled: organization.isFilteredModelCatalogEnabled,
   }
-  return { principal: Object.freeze(principal), expiresAtMs: key.expiresAtMs }
+  return { principal: Object.freeze(principal), expiresAtMs: key.expiresAtMs, isRefused }
 }

@@ -7,15 +7,19 @@ import { principalCacheMax, principalFreshMs, principalStaleMs, unknownKeyCacheM
 export interface CachedPrincipal {
   principal: Principal
   expiresAtMs: number | null
+  /** The key is known and must not be used: disabled, or of an organization that is gone. */
+  isRefused: boolean
 }
 
 /** Principals by key hash: fresh for two seconds, and as long as storage is out of order for five minutes. */
 export interface PrincipalCache {
   /** A fresh principal; null when it has to be loaded. Past half its time it is read again in the background. */
   peek(keyHash: string): CachedPrincipal | null
-  /** Whether the key was good when it was last read, however long ago. */
+  /** Whether there was such a key when it was last read, however long ago. */
   has(keyHash: string): boolean
-  /** Reads the key, once for all who ask at the same time; null when it is not a usable key. */
+  /** Whether there was none when it was last looked up: `now` while that need not be asked again, `before` after it. */
+  wasUnknown(keyHash: string): 'now' | 'before' | null
+  /** Reads the key, once for all who ask at the same time; null when there is none. */
   load(keyHash: string): Promise<CachedPrincipal | null>
   forgetKey(keyHash: string): void
   forgetOrganization(organizationId: string): void
@@ -36,7 +40,7 @@ interface Entry extends CachedPrincipal {
 /** What was read, by key hash; both bounded. */
 interface Readings {
   entries: Map<string, Entry>
-  /** Hashes that were no usable key, with the monotonic time until which they need not be asked again. */
+  /** Hashes that were no key, with the monotonic time until which they need not be asked again. */
   unknown: Map<string, number>
 }
 
@@ -85,6 +89,11 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
       return entry
     },
     has: (keyHash) => entries.has(keyHash),
+    wasUnknown(keyHash) {
+      const untilMs = unknown.get(keyHash)
+      if (untilMs === undefined) return null
+      return untilMs > clock.monotonicMs() ? 'now' : 'before'
+    },
     load,
     forgetKey(keyHash) {
       generation += 1

@@ -44,9 +44,10 @@ export async function runCredits(args: readonly string[], context: CommandContex
       usage.model,
       usage.provider,
       usage.status,
+      usage.keyId,
       usage.generationId,
     ])
-    const headers = ['time (UTC)', 'cost', 'operation', 'model', 'provider', 'status', 'generation']
+    const headers = ['time (UTC)', 'cost', 'operation', 'model', 'provider', 'status', 'key', 'generation']
     context.write(`\n${renderTable(headers, rows, createPaint(context.isTty, context.env))}`)
   })
   return 0

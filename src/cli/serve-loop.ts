@@ -3,7 +3,7 @@ import type { CommandContext, ProviderCheck } from './context.ts'
 
 /** The running gateway as its console sees it. */
 export interface ServedGateway {
-  listen(): { url: string; port: number }
+  listen(): { url: string; port: number; metricsUrl: string | null }
   stop(): Promise<void>
   checkProviders(): Promise<readonly ProviderCheck[]>
   unpricedModels(): readonly string[]
@@ -44,8 +44,9 @@ export async function serveUntilSignal(parts: ServeParts): Promise<number> {
     return refuse(error, parts)
   }
   try {
-    const { url } = gateway.listen()
-    context.write(greeting(url, gateway, parts.uptimeMs()))
+    const { url, metricsUrl } = gateway.listen()
+    const metrics = metricsUrl === null ? '' : `Metrics of this process: ${metricsUrl}\n`
+    context.write(metrics + greeting(url, gateway, parts.uptimeMs()))
   } catch (error) {
     await gateway.stop()
     // They are made already, and no later start shows them.

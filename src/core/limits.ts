@@ -173,8 +173,14 @@ export const principalStaleMs = 300_000
 /** Keys kept loaded, and hashes remembered as unknown. */
 export const principalCacheMax = 10_000
 export const unknownKeyCacheMax = 10_000
-/** Failed authentications one client address may have in a minute before it is refused unheard, and addresses watched. */
-export const authenticationFailuresPerMinuteMax = 30
+/**
+ * Lookups of keys that are none which one client address has at once, and how often it has one more: 30 within any minute.
+ * How many keys of one address wait for theirs, for how long, and addresses watched.
+ */
+export const unknownKeyLookupsMax = 15
+export const unknownKeyLookupEveryMs = 4_000
+export const unknownKeysWaitingMax = 1_000
+export const unknownKeyWaitMsMax = 30_000
 export const authenticationAddressesMax = 10_000
 /** Rates up to this many per minute are decided in the database, larger ones as shares in each process. */
 export const databaseRateMax = 120
@@ -252,6 +258,8 @@ export const embeddingInputsMax = 2_048
 export const tokenCountMax = 1_000_000_000
 /** Code points of an upstream's own error text that a caller may see. */
 export const upstreamMessageLengthMax = 400
+/** Characters of a call's texts that a provider's words are compared with, so that the log repeats none of them; beyond it has none of those words. */
+export const comparedTextLengthMax = 262_144
 /** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
 export const retryAfterMsMax = 3_600_000
 /** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
@@ -533,6 +541,8 @@ export const retentionPagesMax = 500
 export const retentionEveryMs = 3_600_000
 /** Series one metric may have; further ones are counted together, so that names from outside cannot fill the memory. */
 export const metricSeriesMax = 2_000
+/** Ports that a process tries for its metrics, from the configured one on, where several share a port for their callers. */
+export const metricsPortsMax = 100
 /** How long a gateway that stops waits for the reader of its output, who may be stuck. */
 export const outputWaitMs = 2_000
 /** Log bytes gathered before they are written, how long they may wait, and how many may wait for a stuck reader. */

@@ -60,7 +60,7 @@ export async function firstToAnswer<T>(
       state.releasePermit(capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
-        parts.health.recordFailure(endpoint, failure)
+        parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
         state.releaseConversation(endpoint, failure)
       }
       rounds.failed(endpoint, failure)
@@ -170,7 +170,8 @@ function capacityOf(failure: UpstreamFailure): CallOutcome {
   return isRefusal ? { type: 'refused', retryAfterMs: failure.retryAfterMs } : { type: 'other' }
 }
 
-function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
+/** What an attempt threw, as a failure of its provider. */
+export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   if (thrown instanceof AttemptFailed) return thrown.failure
   const error = toGatewayError(thrown)
   const isUpstream = error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'

@@ -9,10 +9,12 @@ import { freePrice } from '../canonical/usage.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallOutcome, Permit } from '../routing/limiter.ts'
+import type { AttemptLine } from '../telemetry/call-line.ts'
 import { operations } from './operations.ts'
 import { metadataOf, type Attempt } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
 import { conversationOf } from './route-model.ts'
+import { providerWords } from './provider-words.ts'
 import type { RequestScope } from './scope.ts'
 
 /** How a call ended, for its usage row. */
@@ -71,6 +73,15 @@ export class CallState {
   }
 
   beginAttempt(endpoint: Endpoint): Attempt {
+    // It stays so for a caller who leaves before the attempt's end.
+    const line: AttemptLine = {
+      deployment: endpoint.deployment.id,
+      model: endpoint.model,
+      status: null,
+      outcome: 'cancelled',
+      errorType: null,
+      said: null,
+    }
     const attempt: Attempt = {
       endpoint,
       startedMs: this.elapsedMs(),
@@ -79,10 +90,21 @@ export class CallState {
       endedMs: null,
       status: null,
       errorType: null,
+      line,
     }
     this.attempts.push(attempt)
+    this.scope.facts.tried.push(line)
     this.scope.facts.attempts = this.attempts.length
     return attempt
+  }
+
+  /** The provider has failed, for the log and the metrics. Returns its own words as the log may have them. */
+  noteFailure({ endpoint, status, line }: Attempt, { error }: UpstreamFailure): string | null {
+    line.outcome = 'failed'
+    line.status = status
+    line.errorType = error.type
+    line.said = providerWords(error, this.call, endpoint)
+    return line.said
   }
 
   /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit, else null: it is taken. */
@@ -145,6 +167,8 @@ export class CallState {
     const isUnpriced = charge.unpricedUnits.length > 0
     const nowMs = this.elapsedMs()
     this.#learn(attempt, metered, ending)
+    if (isForNothing) Object.assign(attempt.line, { outcome: 'failed', errorType: 'provider_failed' })
+    else if (ending === 'completed') attempt.line.outcome = 'answered'
     const row: CaptureRow = {
       generationId: this.generationId,
       organizationId,

@@ -223,13 +223,14 @@ class EventStream {
     if (answered) {
       answered.attempt.errorType = error.type
       answered.value.response.body.cancel()
-      parts.health.recordFailure(answered.endpoint, {
+      const failure = {
         error,
         retryElsewhere: true,
         retrySame: false,
         credentialFault: false,
         retryAfterMs: null,
-      })
+      }
+      parts.health.recordFailure(answered.endpoint, failure, state.noteFailure(answered.attempt, failure))
     }
     this.#end(errorFrame(answered?.value.rewriter ?? null, error, state))
   }

@@ -2,6 +2,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { shownType, type ErrorType } from '../core/errors.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
+import type { AttemptLine } from '../telemetry/call-line.ts'
 import type { RequestScope } from './scope.ts'
 
 /** One try of a call against one endpoint, with the marks that callers can see. Times are milliseconds from the call's start. */
@@ -13,6 +14,8 @@ export interface Attempt {
   endedMs: number | null
   status: number | null
   errorType: ErrorType | null
+  /** The same attempt for the log and the metrics. */
+  line: AttemptLine
 }
 
 /** What a call knows of itself when it is told to its caller. */

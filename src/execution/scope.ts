@@ -45,6 +45,7 @@ export function noFacts(): CallLine {
     model: null,
     provider: null,
     attempts: 0,
+    tried: [],
     inputTokens: 0,
     outputTokens: 0,
     costNanocredits: null,

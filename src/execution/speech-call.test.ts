@@ -4,6 +4,7 @@ import { createLearning } from '../billing/learning.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
 import { audioCapabilities } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
@@ -135,6 +136,21 @@ test('a caller who hangs up in the middle of speech pays for its input', async (
   await reader.cancel()
   await outcome.ended
   expect([captured, cancels()]).toEqual([[7n], 1])
+})
+
+test('speech that its provider breaks off is a failed attempt, and its endpoint is asked last', async () => {
+  let reads = 0
+  const { parts, scope, captured } = setUp(async () => {
+    reads += 1
+    if (reads > 1) throw new GatewayError('provider_failed', 'The connection broke.')
+    return new Uint8Array(4_096)
+  })
+  const outcome = await executeSpeech(call, scope, parts)
+  await new Response(outcome.body as ReadableStream<Uint8Array>).bytes().catch(() => null)
+  await outcome.ended
+  expect(captured).toEqual([-1n])
+  expect(scope.facts.tried).toMatchObject([{ outcome: 'failed', errorType: 'provider_failed' }])
+  expect(parts.health.stateOf(endpoint)).toBe('failing')
 })
 
 test('speech whose time is over breaks off, so that nobody takes a part for the whole or waits for more', async () => {

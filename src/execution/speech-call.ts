@@ -4,11 +4,11 @@ import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { corkedPieceBytes } from '../core/limits.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
+import { failureOf, firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
 import { CallState, type CallEnding } from './call-state.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -157,7 +157,7 @@ function speechBody(
           if (isOver) return
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
-          work.state.scope.facts.errorType = toGatewayError(error).type
+          noteBreak(error, answered, work)
           // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
           if (opened.rest.wasJustLong) await leave('stall')
           else over()
@@ -170,6 +170,18 @@ function speechBody(
     { highWaterMark: 0 },
   )
   return { body, ended }
+}
+
+/** For the log, and for the provider's health unless the caller kept it waiting or the money did not become durable. */
+function noteBreak(
+  error: unknown,
+  { attempt, endpoint, value }: Answered<OpenedSpeech>,
+  { state, parts }: SpeechWork,
+): void {
+  const failure = failureOf(error, attempt)
+  state.scope.facts.errorType = failure.error.type
+  if (failure.retryElsewhere && !value.rest.wasJustLong)
+    parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
 }
 
 /** The provider is closed and, unless it was settled before, nothing is charged. */

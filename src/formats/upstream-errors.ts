@@ -4,6 +4,19 @@ import { retryAfterMsMax } from '../core/limits.ts'
 import { isMarkup, redact } from './redact.ts'
 import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 
+/**
+ * What a provider reported: as the message its status and code, which any log may have, and apart from them its own words,
+ * bounded and without secrets. They may still repeat what the caller wrote, so they are never logged as they are.
+ */
+export class ProviderReport extends Error {
+  readonly said: string
+
+  constructor(message: string, said: string) {
+    super(message)
+    this.said = said
+  }
+}
+
 /** A response that is not a success, and what of the request helps to explain it. */
 export interface UpstreamErrorResponse {
   status: number
@@ -251,8 +264,9 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   // What is too large is so later too, whatever a refusal by a limit says of the next try.
   const retryAfterMs = kind === 'too_large' ? null : facts.retryAfterMs
   const param = kind === 'request' ? parameterOf(facts) : null
-  const cause = new Error(
+  const cause = new ProviderReport(
     `upstream ${facts.status} ${redact(facts.reported.code || facts.reported.type)}`.trim(),
+    redact(facts.reported.message),
   )
   const error = new GatewayError(type, describe(facts), {
     cause,

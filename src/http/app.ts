@@ -96,7 +96,8 @@ function withoutRoute(request: Request, error: GatewayError, parts: HttpParts): 
   parts.onAnswered(request)
   const requestId = newId('req', parts.clock.nowMs())
   const facts = { ...noFacts(), errorType: error.type }
-  parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, facts })
+  const asker = { organizationId: null, keyId: null, clientAddress: parts.clientAddressOf(request) }
+  parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, asker, facts })
   return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
 }
 
@@ -132,7 +133,8 @@ function unexpected(thrown: unknown, parts: HttpParts): Response {
   const error = toGatewayError(thrown)
   // Not by the clock of the parts: it may be what broke.
   const requestId = newId('req', systemClock.nowMs())
-  parts.log.failure(error, { requestId, route: 'none' })
+  const asker = { organizationId: null, keyId: null, clientAddress: '' }
+  parts.log.failure(error, { requestId, route: 'none', asker, facts: noFacts() })
   return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
 }
 

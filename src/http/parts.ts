@@ -9,13 +9,21 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
-import type { RequestLine } from '../telemetry/call-line.ts'
+import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
 import type { Activity } from './activity.ts'
 
 /** Where the edge tells of its requests. */
 export interface HttpLog {
   request(line: RequestLine): void
-  failure(error: GatewayError, facts: { requestId: string; route: string }): void
+  failure(error: GatewayError, facts: FailedRequest): void
+}
+
+/** A request that failed on our side or the provider's. */
+export interface FailedRequest {
+  requestId: string
+  route: string
+  asker: Asker
+  facts: CallLine
 }
 
 /** What the edge is built from. */
@@ -34,6 +42,8 @@ export interface HttpParts {
   activity: Activity
   clock: Clock
   log: HttpLog
+  /** The address that the request's connection comes from; empty when unknown. */
+  peerAddressOf: (request: Request) => string
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
   /** Told of every request whose answer has ended, so that its connection may not rest forever. */
@@ -41,6 +51,8 @@ export interface HttpParts {
   /** Everything that must work before traffic may come: null, or what does not. */
   notReady: () => string | null
   renderMetrics: () => Promise<string>
+  /** What must be shown to read the metrics; null: programs of this machine read them. */
+  metricsToken: string | null
   /** Prefix of every path, without a trailing slash; empty by default. */
   basePath: string
 }

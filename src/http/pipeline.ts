@@ -1,9 +1,10 @@
+import { KeyRefused } from '../access/authenticator.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { noFacts } from '../execution/scope.ts'
-import type { CallLine } from '../telemetry/call-line.ts'
+import type { Asker, CallLine } from '../telemetry/call-line.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
 import { toResponseBody } from './response-body.ts'
@@ -12,8 +13,8 @@ import { toResponseBody } from './response-body.ts'
 export interface Exchange {
   request: Request
   requestId: string
-  /** The client's address, the forwarded one behind a trusted proxy; empty when unknown. */
-  clientAddress: () => string
+  /** Read at once: a connection that has ended has no address. */
+  asker: Asker
   /** Path parameters by name, already decoded. */
   params: Readonly<Record<string, string>>
   /** Query parameters; parsed only when asked for. */
@@ -73,11 +74,11 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     response = await route.handle(Object.assign(exchange, { principal }))
   } catch (thrown) {
     const error = toGatewayError(thrown)
+    if (error instanceof KeyRefused && error.owner) Object.assign(exchange.asker, error.owner)
     hasLeft = exchange.request.signal.aborted && error.type !== 'internal'
     if (hasLeft) exchange.facts.isCancelled = true
     else exchange.facts.errorType = error.type
-    if (error.status >= 500 && !hasLeft)
-      parts.log.failure(error, { requestId: exchange.requestId, route: route.name })
+    if (error.status >= 500 && !hasLeft) parts.log.failure(error, { ...exchange, route: route.name })
     response = errorResponse(error, route.group, new Headers())
     exchange.hasCommonHeaders = false
     if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
@@ -93,6 +94,7 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
       route: route.name,
       status: hasLeft ? callerLeft : response.status,
       durationMs: parts.clock.monotonicMs() - startedMs,
+      asker: exchange.asker,
       facts: exchange.facts,
     })
   }
@@ -127,8 +129,11 @@ async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Pr
   }
   const { headers } = exchange.request
   if (route.access === 'optional' && headers.get('authorization') === null) return null
-  const found = parts.authenticator.authenticate(headers, exchange.clientAddress)
+  const { asker } = exchange
+  const found = parts.authenticator.authenticate(headers, () => asker.clientAddress)
   const principal = found instanceof Promise ? await found : found
+  asker.organizationId = principal.organizationId
+  asker.keyId = principal.keyId
   requireKind(route.access, principal)
   if (route.access === 'inference') {
     const admitted = parts.rates.admitRequest(principal)
@@ -159,7 +164,7 @@ export function createExchange(
   return {
     request,
     requestId: newId('req', parts.clock.nowMs()),
-    clientAddress: () => parts.clientAddressOf(request),
+    asker: { organizationId: null, keyId: null, clientAddress: parts.clientAddressOf(request) },
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),

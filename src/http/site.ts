@@ -1,20 +1,31 @@
 import { GatewayError } from '../core/errors.ts'
+import { requireMetricsAccess } from './metrics-access.ts'
 import type { HttpParts } from './parts.ts'
 import { jsonResponse, type Route } from './pipeline.ts'
 import type { PagePlace } from './site-pages.ts'
 
+const common = { method: 'GET', group: 'catalog', access: 'public' } as const
+
+/** The metrics of this process, for those who may read them. */
+export function metricsRoute(parts: HttpParts): Route {
+  return {
+    ...common,
+    path: '/metrics',
+    name: 'metrics',
+    async handle({ request }) {
+      const { headers } = request
+      requireMetricsAccess({ headers, peer: parts.peerAddressOf(request), token: parts.metricsToken })
+      return text(await parts.renderMetrics(), 'text/plain; version=0.0.4')
+    },
+  }
+}
+
 /** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
 export function siteRoutes(parts: HttpParts): Route[] {
-  const common = { method: 'GET', group: 'catalog', access: 'public' } as const
   return [
     { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
     { ...common, path: '/readyz', name: 'readyz', handle: () => readiness(parts) },
-    {
-      ...common,
-      path: '/metrics',
-      name: 'metrics',
-      handle: async () => text(await parts.renderMetrics(), 'text/plain; version=0.0.4'),
-    },
+    metricsRoute(parts),
     {
       ...common,
       path: '/openapi.json',

@@ -4,6 +4,8 @@ import { GatewayError } from '../core/errors.ts'
 import {
   coolDownDefaultMs,
   coolDownMaxMs,
+  credentialRetryMs,
+  failureMemoryMs,
   performanceSamplesMax,
   performanceWindowMs,
   stickyIdleMs,
@@ -16,7 +18,12 @@ const endpoint = { id: 'a/x', deployment: { id: 'a' } } as Endpoint
 
 function setUp() {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
-  return { clock, health: createHealth({ clock }), sticky: createStickyRoutes({ clock }) }
+  const changes: string[] = []
+  const health = createHealth({
+    clock,
+    report: ({ type, endpoint: { deployment, id } }) => void changes.push(`${deployment.id} ${type} (${id})`),
+  })
+  return { clock, health, changes, sticky: createStickyRoutes({ clock }) }
 }
 
 const limited = (retryAfterMs: number | null) => ({
@@ -56,6 +63,47 @@ test('an answer ends a cool-down and brings a refused deployment back', () => {
   expect(health.stateOf(endpoint)).toBe('out')
   health.recordSuccess(endpoint, { latencyMs: 1 })
   expect(health.stateOf(endpoint)).toBe('healthy')
+})
+
+const broken = { ...limited(null), error: new GatewayError('provider_failed', 'failed') }
+
+test('a deployment that begins to fail is told once, and once when nothing of it has failed lately', () => {
+  const { clock, health, changes } = setUp()
+  const neighbour = { id: 'a/y', deployment: { id: 'a' } } as Endpoint
+  for (let call = 0; call < 10; call += 1) {
+    health.recordFailure(endpoint, broken)
+    health.recordSuccess(neighbour, { latencyMs: 1 })
+    health.recordSuccess(endpoint, { latencyMs: 1 })
+    clock.ms += failureMemoryMs - 1
+  }
+  expect(changes).toEqual(['a circuit_open (a/x)'])
+  health.recordFailure(neighbour, limited(60_000))
+  clock.ms += failureMemoryMs
+  health.recordSuccess(endpoint, { latencyMs: 1 })
+  expect(changes).toHaveLength(1)
+  health.recordSuccess(neighbour, { latencyMs: 1 })
+  health.recordSuccess(neighbour, { latencyMs: 1 })
+  expect(changes).toEqual(['a circuit_open (a/x)', 'a recovered (a/y)'])
+  health.recordFailure(endpoint, broken)
+  expect(changes).toHaveLength(3)
+})
+
+test('a credential that is lost is told once, and once when it is taken again', () => {
+  const { clock, health, changes } = setUp()
+  for (let trial = 0; trial < 5; trial += 1) {
+    health.recordFailure(endpoint, { ...broken, credentialFault: true })
+    clock.ms += credentialRetryMs
+  }
+  health.recordSuccess(endpoint, { latencyMs: 1 })
+  health.recordSuccess(endpoint, { latencyMs: 1 })
+  expect(changes).toEqual(['a credential_lost (a/x)', 'a recovered (a/x)'])
+})
+
+test('what callers do wrong is no trouble of a deployment', () => {
+  const { health, changes } = setUp()
+  health.recordFailure(endpoint, { ...broken, error: new GatewayError('invalid_request', 'no') })
+  health.recordSuccess(endpoint, { latencyMs: 1 })
+  expect(changes).toEqual([])
 })
 
 test('conversations are forgotten after ten idle minutes, when released, and when there are too many', () => {

@@ -10,6 +10,7 @@ import {
   performanceSamplesMax,
   performanceWindowMs,
 } from '../core/limits.ts'
+import { Troubles, type HealthChange } from './troubles.ts'
 
 /**
  * How an endpoint fares: `failing` failed in the last 30 s; `cooling_down` said itself that it wants no calls for a
@@ -35,8 +36,11 @@ export interface Success {
 /** The health of endpoints and deployments, in memory of this process only and of bounded size. */
 export interface Health {
   recordSuccess(endpoint: Endpoint, success: Success): void
-  /** Failures that the caller caused (4xx other than 429) change nothing unless the credential is at fault. */
-  recordFailure(endpoint: Endpoint, failure: UpstreamFailure): void
+  /**
+   * Failures that the caller caused (4xx other than 429) change nothing unless the credential is at fault. `said` are the
+   * provider's own words for the log.
+   */
+  recordFailure(endpoint: Endpoint, failure: UpstreamFailure, said?: string | null): void
   /** A deployment is `out` for a minute after each refusal of its credential; the calls after that are the trial. */
   stateOf(endpoint: Endpoint): HealthState
   performanceOf(endpoint: Endpoint): Performance
@@ -64,8 +68,16 @@ const never = Number.NEGATIVE_INFINITY
 const sampleSize = 3
 const performanceFreshMs = 1_000
 
+/** What the health is told by and tells to. */
+export interface HealthOptions {
+  clock: Clock
+  /** Told of every deployment that begins to fail or is well again, once each. */
+  report?: (change: HealthChange) => void
+}
+
 /** Nobody has failed yet. */
-export function createHealth({ clock }: { clock: Clock }): Health {
+export function createHealth({ clock, report = () => undefined }: HealthOptions): Health {
+  const troubles = new Troubles(report)
   const endpoints = new Map<string, EndpointHealth>()
   /** When the next trial of a deployment with a refused credential is due. */
   const outUntilMs = new Map<string, number>()
@@ -84,14 +96,17 @@ export function createHealth({ clock }: { clock: Clock }): Health {
       if (outUntilMs.size > 0) outUntilMs.delete(endpoint.deployment.id)
       const entry = entryOf(endpoint.id)
       entry.coolUntilMs = never
-      addSample((entry.samples ??= newSamples()), clock.monotonicMs(), success)
+      const nowMs = clock.monotonicMs()
+      addSample((entry.samples ??= newSamples()), nowMs, success)
+      troubles.answered(endpoint, (id) => isWell(endpoints.get(id), nowMs))
     },
 
-    recordFailure(endpoint, failure) {
+    recordFailure(endpoint, failure, said = null) {
       const nowMs = clock.monotonicMs()
       if (failure.credentialFault) {
         dropOldest(outUntilMs)
         outUntilMs.set(endpoint.deployment.id, nowMs + credentialRetryMs)
+        troubles.refused(endpoint, failure, said)
         return
       }
       const limited = failure.error.type === 'upstream_rate_limited'
@@ -101,6 +116,7 @@ export function createHealth({ clock }: { clock: Clock }): Health {
       if (limited || failure.retryAfterMs !== null) {
         entry.coolUntilMs = nowMs + Math.min(failure.retryAfterMs ?? coolDownDefaultMs, coolDownMaxMs)
       }
+      troubles.failed(endpoint, failure, said)
     },
 
     stateOf(endpoint) {
@@ -126,6 +142,11 @@ export function createHealth({ clock }: { clock: Clock }): Health {
       return Math.max(0, outMs - nowMs, coolMs - nowMs)
     },
   }
+}
+
+/** Whether nothing of its failures counts any more. */
+function isWell(entry: EndpointHealth | undefined, nowMs: number): boolean {
+  return !entry || Math.max(entry.failedAtMs + failureMemoryMs, entry.coolUntilMs) <= nowMs
 }
 
 const unknownPerformance: Performance = Object.freeze({ latencyMs: null, throughput: null })

@@ -12,12 +12,14 @@ function setUp(level: LogLevel = 'info') {
   return { logger, written, lines: () => written.map((text) => JSON.parse(text) as Record<string, unknown>) }
 }
 
+const asker = { organizationId: null, keyId: null, clientAddress: '' }
 const facts: CallLine = {
   generationId: 'gen-1',
   operation: 'chat_completions',
   model: 'openai/gpt-4o',
   provider: 'OpenAI',
   attempts: 1,
+  tried: [],
   inputTokens: 10,
   outputTokens: 3,
   costNanocredits: 1_500_000n,
@@ -29,7 +31,14 @@ const facts: CallLine = {
 
 test('a request is one line of JSON with what is known of its call', () => {
   const { logger, written, lines } = setUp()
-  logger.request({ requestId: 'req_1', route: 'chat_completions', status: 200, durationMs: 12.3456, facts })
+  logger.request({
+    requestId: 'req_1',
+    route: 'chat_completions',
+    status: 200,
+    durationMs: 12.3456,
+    asker,
+    facts,
+  })
   expect(written).toHaveLength(1)
   expect(written[0]).toEndWith('}\n')
   const { time, ...line } = lines()[0] ?? {}
@@ -57,7 +66,7 @@ test('a request is one line of JSON with what is known of its call', () => {
 test('levels below the chosen one write nothing', () => {
   const { logger, written } = setUp('error')
   logger.warn('w')
-  logger.request({ requestId: 'r', route: 'x', status: 200, durationMs: 1, facts })
+  logger.request({ requestId: 'r', route: 'x', status: 200, durationMs: 1, asker, facts })
   logger.failure(new GatewayError('provider_failed', 'f'), {})
   expect(written).toEqual([])
 })

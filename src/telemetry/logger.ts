@@ -3,7 +3,7 @@ import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits.ts'
 import { toCredits } from '../core/money.ts'
-import type { RequestLine } from './call-line.ts'
+import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
 import { redact } from './redact.ts'
 
 /** How much is logged: each level includes those before it. */
@@ -121,6 +121,7 @@ function requestFields({
   route,
   status,
   durationMs,
+  asker,
   facts,
 }: RequestLine): Record<string, unknown> {
   const fields: Record<string, unknown> = {
@@ -128,6 +129,7 @@ function requestFields({
     route,
     status,
     duration_ms: rounded(durationMs),
+    ...askerFields(asker),
   }
   if (facts.errorType !== null) fields['error_type'] = facts.errorType
   if (facts.operation === null) return fields
@@ -142,7 +144,28 @@ function requestFields({
   if (facts.costNanocredits !== null) fields['cost'] = toCredits(facts.costNanocredits)
   if (facts.isEstimated) fields['estimated'] = true
   if (facts.isCancelled) fields['cancelled'] = true
+  const failed = facts.tried.filter(({ outcome }) => outcome === 'failed')
+  if (failed.length > 0) fields['failed_attempts'] = failed.map(attemptFields)
   return fields
+}
+
+/** Who sent a request, as the fields of its lines. */
+export function askerFields({ organizationId, keyId, clientAddress }: Asker): Record<string, string> {
+  const fields: Record<string, string> = {}
+  if (organizationId !== null) fields['organization_id'] = organizationId
+  if (keyId !== null) fields['key_id'] = keyId
+  if (clientAddress !== '') fields['client_address'] = clientAddress
+  return fields
+}
+
+function attemptFields({ deployment, model, status, errorType, said }: AttemptLine): Record<string, unknown> {
+  return {
+    deployment,
+    model: redact(model),
+    ...(status === null ? {} : { status }),
+    error_type: errorType,
+    ...(said === null ? {} : { said: redact(said) }),
+  }
 }
 
 function rounded(milliseconds: number): number {

@@ -5,12 +5,14 @@ import type { CallLine } from './call-line.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { createCounters, createHistograms } from './series.ts'
 
+const asker = { organizationId: null, keyId: null, clientAddress: '' }
 const facts: CallLine = {
   generationId: 'gen-1',
   operation: 'chat_completions',
   model: 'openai/gpt-4o',
   provider: 'OpenAI',
   attempts: 2,
+  tried: [],
   inputTokens: 10,
   outputTokens: 3,
   costNanocredits: 1_500_000n,
@@ -19,7 +21,7 @@ const facts: CallLine = {
   firstByteMs: 30,
   errorType: null,
 }
-const line = { requestId: 'req_1', route: 'chat_completions', status: 200, durationMs: 700, facts }
+const line = { requestId: 'req_1', route: 'chat_completions', status: 200, durationMs: 700, asker, facts }
 
 async function linesOf(metrics: Metrics): Promise<string[]> {
   metrics.stop()

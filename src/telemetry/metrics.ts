@@ -118,6 +118,11 @@ function createCallMetrics() {
       help: 'Attempts of answered calls, by the provider that answered.',
       labels: ['provider'],
     }),
+    tried: createCounters({
+      name: 'headrace_deployment_attempts_total',
+      help: 'Every attempt at a deployment, failed ones and those of batch items included.',
+      labels: ['deployment', 'model', 'outcome', 'error_type'],
+    }),
     tokens: createCounters({
       name: 'headrace_tokens_total',
       help: 'Tokens in and out.',
@@ -160,7 +165,10 @@ function createRequestRecorder(
   }
 }
 
-/** Counts answered calls; what can be absent from one gets its series only when it occurs. */
+/** The error type of an attempt without one. */
+const noError = 'none'
+
+/** Counts attempts and answered calls; what can be absent from one gets its series only when it occurs. */
 function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
   const ofModel = rememberByPair((provider, model) => ({
     attempts: metrics.attempts.of(provider),
@@ -169,7 +177,17 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     outputTokens: onceNeeded(() => metrics.tokens.of(provider, model, 'output')),
     cost: onceNeeded(() => metrics.cost.of(provider, model)),
   }))
+  const ofAnswered = rememberByPair((deployment, model) =>
+    metrics.tried.of(deployment, model, 'answered', noError),
+  )
   return (facts) => {
+    for (const { deployment, model, outcome, errorType } of facts.tried) {
+      const series =
+        outcome === 'answered'
+          ? ofAnswered(deployment, model)
+          : metrics.tried.of(deployment, model, outcome, errorType ?? noError)
+      series.value += 1
+    }
     const { provider, operation } = facts
     if (provider === null || operation === null) return
     const model = facts.model ?? 'unknown'

@@ -144,6 +144,24 @@ test('a Host that is none is 400 with the envelope', async () => {
   expect([statusOf(text), isEnvelope(bodyOf(text), 400)]).toEqual([400, true])
 })
 
+test('a head of 16 kB, or of 199 headers, is 431 without a body; what is just shorter is answered', async () => {
+  const get = (more: string) => `GET /v1/models?limit=1 HTTP/1.1\r\nHost: a\r\n${more}\r\n`
+  const spare = 16_384 - get('X-A: \r\n').length
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1\r\n`).join('')
+  for (const [more, status] of [
+    [`X-A: ${'a'.repeat(spare - 100)}\r\n`, 200],
+    [`X-A: ${'a'.repeat(spare + 100)}\r\n`, 431],
+    [many(197), 200],
+    [many(198), 431],
+  ] as const) {
+    const { text } = await exchange(get(more))
+    expect([more.length, statusOf(text)]).toEqual([more.length, status])
+    if (status === 431) expect(bodyOf(text)).toBe('')
+  }
+  const { text } = await exchange(`GET /v1/${'a'.repeat(16_384)} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  expect([statusOf(text), bodyOf(text)]).toEqual([431, ''])
+})
+
 test('chunks of every size make the same body', async () => {
   const pieces: string[] = []
   for (let from = 0; from < body.length; from = 2 * from + 1) pieces.push(body.slice(from, 2 * from + 1))

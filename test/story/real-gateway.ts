@@ -13,6 +13,8 @@ export interface RealGateway {
   readonly databasePath: string
   /** Starts it and resolves with what it printed until it was ready. */
   start(env?: Record<string, string>): Promise<string>
+  /** What it has printed since it was started last, its log among it. */
+  printed(): string
   /** Ends it by a signal and resolves once it is gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Runs a command beside it; `interrupt` sends it a signal once it has written a text. */
@@ -49,6 +51,7 @@ export function prepareGateway(
   if (config) writeConfig(folder, config)
   const port = freePort()
   let child: ReturnType<typeof spawn> | null = null
+  let printed = ''
 
   const spawn = (args: readonly string[], env: Record<string, string>) =>
     // Node replaces itself by Bun where it can, so that the signal reaches the gateway itself.
@@ -72,8 +75,10 @@ export function prepareGateway(
     async start(env = {}) {
       const started = spawn(['serve'], env)
       child = started
-      return readUntil(started, 'npx headrace try')
+      printed = ''
+      return readUntil(started, 'npx headrace try', (piece) => void (printed += piece))
     },
+    printed: () => printed,
     async end(signal) {
       if (!child) return
       child.kill(signal)
@@ -138,7 +143,7 @@ interface Started {
 }
 
 /** Reads what a process prints up to a text, and lets the rest go, so that its pipes never fill. */
-async function readUntil(started: Started, text: string): Promise<string> {
+async function readUntil(started: Started, text: string, onPiece: (piece: string) => void): Promise<string> {
   let errors = ''
   void drain(started.stderr, (piece) => void (errors = (errors + piece).slice(-4_000)))
   let output = ''
@@ -146,6 +151,8 @@ async function readUntil(started: Started, text: string): Promise<string> {
     const timer = setTimeout(() => reject(new Error(`not ready in time:\n${output}\n${errors}`)), startMsMax)
     void started.exited.then((code) => reject(new Error(`ended with ${code}:\n${output}\n${errors}`)))
     void drain(started.stdout, (piece) => {
+      onPiece(piece)
+      if (output.includes(text)) return
       output += piece
       if (!output.includes(text)) return
       clearTimeout(timer)

@@ -58,6 +58,15 @@ function metadataSwitch(headers: Headers): RequestScope['metadata'] {
   return headers.get('x-headrace-metadata') === 'enabled' ? 'headrace' : 'none'
 }
 
+/**
+ * What an answer that goes out as it comes asks of the proxies before it. nginx gathers what it passes on unless it is
+ * told otherwise, and others compress it, for which they gather it too.
+ */
+const streamHeaders = [
+  ['cache-control', 'no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+] as const
+
 /** An outcome as a response; the exchange is over when its body is. */
 export function renderOutcome(outcome: Outcome, exchange: Authenticated): Response {
   const headers = commonHeaders(exchange)
@@ -68,6 +77,6 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
   if (!(outcome.body instanceof ReadableStream))
     return new Response(toResponseBody(outcome.body), { headers })
   exchange.ended = outcome.ended
-  headers['cache-control'] = 'no-cache'
+  for (const [name, value] of streamHeaders) headers[name] = value
   return new Response(outcome.body, { headers })
 }

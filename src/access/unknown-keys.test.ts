@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import { unknownKeyLookupsMax } from '../core/limits.ts'
+import { createUnknownKeys } from './unknown-keys.ts'
+
+const clock = { nowMs: () => 0, monotonicMs: () => 0 }
+
+/** Uses up the turns of addresses, and says which others have to wait. */
+function setUp(addressOf: (count: number) => string) {
+  const keys = createUnknownKeys({ clock, wakeAfter: () => undefined })
+  const enter = (address: string, count: number) =>
+    keys.enter(address, { keyHash: `key-${count}`, isRepeated: false })
+  for (let count = 0; count < unknownKeyLookupsMax; count++) void enter(addressOf(count), count)
+  return (address: string) => enter(address, -1) instanceof Promise
+}
+
+test('whoever changes addresses within a network of IPv6 is slowed like one address', () => {
+  const waits = setUp((count) => `2001:db8:0:7::${count.toString(16)}`)
+  expect(['2001:db8:0:7::ffff', '2001:db8::7:1:2:3:4', '2001:0db8:0000:0007:0:0:0:9'].map(waits)).toEqual([
+    true,
+    true,
+    true,
+  ])
+  expect(['2001:db8:0:8::1', '2001:db8::7', '::1', '198.51.100.1', '::ffff:198.51.100.1'].map(waits)).toEqual(
+    [false, false, false, false, false],
+  )
+})
+
+test('addresses of IPv4 are slowed one by one, also where they are written as IPv6', () => {
+  const waits = setUp(() => '::ffff:198.51.100.1')
+  expect(waits('::ffff:198.51.100.1')).toBe(true)
+  expect(waits('::ffff:198.51.100.2')).toBe(false)
+})

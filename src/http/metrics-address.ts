@@ -1,0 +1,72 @@
+import { GatewayError } from '../core/errors.ts'
+import { metricsPortsMax } from '../core/limits.ts'
+import { errorResponse } from './error-response.ts'
+import type { HttpParts } from './parts.ts'
+import { createExchange, runRoute } from './pipeline.ts'
+import { metricsRoute } from './site.ts'
+
+/** Where one process gives its metrics and nothing else. */
+export interface MetricsAddress {
+  url: string
+  stop(): Promise<void>
+}
+
+/** What the address is made of. */
+export interface MetricsAddressOptions {
+  host: string
+  /** 0 for any free one. */
+  port: number
+  /** Several processes have the same setting: a port that is taken is stepped over. */
+  isShared: boolean
+  parts: HttpParts
+  /** Told of the peer of every request before it is answered. */
+  onPeer: (request: Request, address: string) => void
+}
+
+/** Listens at the address. Throws `conflict` when the port is taken, and the system's error when there is no such address. */
+export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddress {
+  const { host, parts, onPeer } = options
+  // The connection is of this server, which lets idle ones go by itself.
+  const own = { ...parts, onAnswered: () => undefined }
+  const route = metricsRoute(own)
+  const server = listenNear(options, (request, address) => {
+    onPeer(request, address)
+    const { pathname } = new URL(request.url)
+    if (request.method === 'GET' && [route.path, `${parts.basePath}${route.path}`].includes(pathname))
+      return runRoute(route, createExchange(request, {}, own), own)
+    return errorResponse(
+      new GatewayError('not_found', 'Here is only GET /metrics.'),
+      'catalog',
+      new Headers(),
+    )
+  })
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${server.port}${route.path}`,
+    stop: () => server.stop(true),
+  }
+}
+
+type Answer = (request: Request, address: string) => Response | Promise<Response>
+
+function listenNear({ host, port, isShared }: MetricsAddressOptions, answer: Answer) {
+  const tries = isShared && port !== 0 ? metricsPortsMax : 1
+  for (let offset = 0; offset < tries; offset += 1) {
+    try {
+      return Bun.serve({
+        hostname: host,
+        port: port + offset,
+        // Bun 1.4 lets several listen on one port when it is told nothing and does not develop.
+        reusePort: false,
+        development: false,
+        fetch: (request, server) => answer(request, server.requestIP(request)?.address ?? ''),
+      })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error
+    }
+  }
+  const ports = tries === 1 ? `port ${port}` : `every port from ${port} to ${port + tries - 1}`
+  throw new GatewayError(
+    'conflict',
+    `For the metrics ${ports} on ${host} is taken. Choose another: HEADRACE_METRICS_PORT=0 npx headrace serve`,
+  )
+}
