@@ -417,7 +417,11 @@ function offerGauges(
     requestsRunning: () => parts.activity.running,
     billing() {
       const stats = money.billing.stats()
-      return { ...stats, abandonedCredits: toCredits(stats.abandonedNanocredits) }
+      return {
+        ...stats,
+        lostCredits: toCredits(stats.lostNanocredits),
+        abandonedCredits: toCredits(stats.abandonedNanocredits),
+      }
     },
     storageQueue: () => database.health().queueLength,
     batches: () => parts.batches.stats(),
