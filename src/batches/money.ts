@@ -32,6 +32,8 @@ export interface BatchMoney {
   recall(budgets: readonly BudgetRef[]): Promise<void>
   /** Of these budgets, one at least, the one with the least available, and how much that is; below zero when more was spent. */
   scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
+  /** After a recall: whether enough of these budgets returns by itself, because who has it does not answer. */
+  willReturn(budgets: readonly BudgetRef[], amount: bigint): Promise<boolean>
   /**
    * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
    * batch's owner now; false when they have too little, or the caller's limit is reached. Never a part of what is missing:
@@ -59,7 +61,7 @@ export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
 /** What `createBatchMoney` needs. */
 export interface MoneyParts {
   billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
-  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'ensureBudgets'>
+  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'loadReturning' | 'ensureBudgets'>
   committer: Committer
   readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
 }
@@ -97,6 +99,16 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
         return { budget, available: state ? state.limit - state.granted : 0n }
       })
       return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
+    },
+    async willReturn(budgets, amount) {
+      const returning = await ledger.loadReturning(idsOf(budgets))
+      if (returning.size === 0) return false
+      const states = await ledger.loadBudgets(idsOf(budgets))
+      return budgets.every(({ budgetId }) => {
+        const state = states.budgets.get(budgetId)
+        const available = state ? state.limit - state.granted : 0n
+        return available + (returning.get(budgetId)?.amount ?? 0n) >= amount
+      })
     },
     enlarge(batch, owner, missing) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)

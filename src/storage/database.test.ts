@@ -296,8 +296,10 @@ eachDatabase((_name, open, { openFresh }) => {
     expect(other.ownerId).not.toBe(db.ownerId)
     expect(await db.isOwnerDead(db.ownerId)).toBe(false)
     expect(await db.isOwnerDead(other.ownerId)).toBe(false)
+    expect(await db.isOwnerSilent(other.ownerId)).toBe(false)
     await other.close()
     expect(await db.isOwnerDead(other.ownerId)).toBe(true)
+    expect(await db.isOwnerSilent(other.ownerId)).toBe(true)
     expect(await db.isOwnerDead('owner_never')).toBe(true)
   })
 
@@ -345,6 +347,7 @@ eachDatabase((_name, open, { openFresh }) => {
   test('a database of before is brought up to date once, with the keys it has, however many come at once', async () => {
     const { database, url } = await openFresh({ migrate: true })
     const sql = [
+      'drop table refused_calls',
       'alter table api_keys drop column limit_since_ms',
       'create index budgets_subject on budgets (subject_id)',
       'delete from schema_migrations where version >= 2',
