@@ -90,26 +90,8 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       acceptBatchStatements({ batch: refOf(batch), parents, estimateNanocredits }),
     budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
     recall: (budgets) => ledger.recall(idsOf(budgets)),
-    async scarcest(budgets) {
-      // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
-      await ledger.ensureBudgets(budgets)
-      const states = await ledger.loadBudgets(idsOf(budgets))
-      const amounts = budgets.map((budget) => {
-        const state = states.budgets.get(budget.budgetId)
-        return { budget, available: state ? state.limit - state.granted : 0n }
-      })
-      return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
-    },
-    async willReturn(budgets, amount) {
-      const returning = await ledger.loadReturning(idsOf(budgets))
-      if (returning.size === 0) return false
-      const states = await ledger.loadBudgets(idsOf(budgets))
-      return budgets.every(({ budgetId }) => {
-        const state = states.budgets.get(budgetId)
-        const available = state ? state.limit - state.granted : 0n
-        return available + (returning.get(budgetId)?.amount ?? 0n) >= amount
-      })
-    },
+    scarcest: (budgets) => scarcestOf(ledger, budgets),
+    willReturn: (budgets, amount) => willReturn(ledger, budgets, amount),
     enlarge(batch, owner, missing) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
       const least = missing > worstItemOf(batch) ? missing : worstItemOf(batch)
@@ -145,6 +127,36 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     release: (hold) => billing.release(hold),
     balance: readBalance,
   }
+}
+
+async function scarcestOf(
+  ledger: Pick<Ledger, 'loadBudgets' | 'ensureBudgets'>,
+  budgets: readonly BudgetRef[],
+): Promise<{ budget: BudgetRef; available: bigint }> {
+  // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
+  await ledger.ensureBudgets(budgets)
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  const amounts = budgets.map((budget) => {
+    const state = states.budgets.get(budget.budgetId)
+    return { budget, available: state ? state.limit - state.granted : 0n }
+  })
+  return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
+}
+
+/** Looks at what is there and what comes back to it; every one of the budgets must have enough. */
+async function willReturn(
+  ledger: Pick<Ledger, 'loadBudgets' | 'loadReturning'>,
+  budgets: readonly BudgetRef[],
+  amount: bigint,
+): Promise<boolean> {
+  const returning = await ledger.loadReturning(idsOf(budgets))
+  if (returning.size === 0) return false
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  return budgets.every(({ budgetId }) => {
+    const state = states.budgets.get(budgetId)
+    const available = state ? state.limit - state.granted : 0n
+    return available + (returning.get(budgetId)?.amount ?? 0n) >= amount
+  })
 }
 
 function refOf(batch: MoneyBatch): BudgetRef {

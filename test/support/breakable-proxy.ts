@@ -74,7 +74,7 @@ export function startBreakableProxy(target: string): BreakableProxy {
     port: 0,
     socket: {
       open(socket) {
-        if (isCut) return  socket.terminate()
+        if (isCut) return socket.terminate()
         const pair: Pair = { server: null, waiting: [], hasSeen: false, isDeaf: false }
         open.set(socket, pair)
         connect(socket, pair).catch(() => socket.terminate())
