@@ -157,9 +157,10 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
 }
 
 /** Makes durable what waits for it, gives back what was leased, and closes the database. */
-async function stopSaved({ money, database }: Core): Promise<void> {
+async function stopSaved({ money, database, refusalNotes }: Core): Promise<void> {
   await money.accounts.saveLearning(money.learning).catch(() => undefined)
   await money.billing.stop()
+  await refusalNotes.flush()
   await money.rollup.stop()
   await database.close()
 }
@@ -183,9 +184,11 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
   })
   opened.push(() => log.flush().catch(() => undefined))
   const access = createAccess(storage.database, clock)
-  const money = createMoney(storage.database, (event) =>
-    log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
-  )
+  const money = createMoney(storage.database, ({ type, generationId, cause }) => {
+    log.warn(`billing: ${type}`, { generation_id: generationId, cause })
+    if (type === 'call_lost' && generationId) storage.refusalNotes.add(generationId)
+    if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
+  })
   const bootstrapped = await bootstrap(config.bootstrap, {
     organizations: access.organizationRepository,
     keys: access.keyRepository,

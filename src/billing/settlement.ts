@@ -25,7 +25,7 @@ import type { LossStats } from './refused-captures.ts'
 import type { Slice } from './slices.ts'
 import type { Timing } from './timing.ts'
 
-/** A mishap of which somebody should hear. */
+/** A mishap of which somebody should hear. After `call_lost` comes `call_freed` once the database says that nobody pays. */
 export interface BillingEvent {
   type:
     | 'dead_letter'
@@ -33,6 +33,7 @@ export interface BillingEvent {
     | 'captures_recovered'
     | 'capture_refused'
     | 'call_lost'
+    | 'call_freed'
     | 'refund_failed'
     | 'maintenance_failed'
   /** For the log; never shown to callers. */
@@ -305,6 +306,7 @@ export class Settlement {
   }
 
   #abandon(entry: Entry): void {
+    if (entry.isRefused) this.#report({ type: 'call_freed', generationId: entry.row.generationId })
     restore(entry)
     this.#free(entry.hold)
     this.#running.delete(entry)
@@ -333,6 +335,7 @@ export class Settlement {
     if (given.type === 'void') return this.#abandon(entry)
     const { generationId } = entry.row
     if (given.type === 'failed') this.#report({ type: 'refund_failed', generationId, cause: given.error })
+    else this.#report({ type: 'call_freed', generationId })
     this.#finish(entry)
   }
 

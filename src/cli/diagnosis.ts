@@ -9,6 +9,7 @@ import { openLocalStorage } from './local-storage.ts'
 import { explainFailure } from './serve-loop.ts'
 import {
   countOrphanedBlobs,
+  listChargedRefusals,
   listRefusedCalls,
   loadHealthFacts,
   type HealthFacts,
@@ -98,7 +99,7 @@ async function* checkStorage(context: CommandContext, config: CliConfig): AsyncG
     yield ok('storage', `${facts.dialect} answers`)
     yield clockFinding(facts)
     yield* moneyFindings(storage, facts)
-    yield* refusalFindings(storage, facts)
+    yield* refusalFindings(storage, facts, config)
     yield* batchFindings(storage, facts)
   } catch (error) {
     // A part of the database that is damaged is met only when it is read.
@@ -143,8 +144,17 @@ async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
 }
 
 /** Nothing is wrong with the books, but somebody pays the provider for answers that nobody was given. */
-async function* refusalFindings(storage: CliStorage, facts: HealthFacts): AsyncGenerator<Finding> {
+async function* refusalFindings(
+  storage: CliStorage,
+  facts: HealthFacts,
+  { dataFolder }: CliConfig,
+): AsyncGenerator<Finding> {
   const subject = 'refused calls'
+  // A running gateway settles its own within seconds; the rest is of processes that died while storage was gone.
+  for (const generationId of await listChargedRefusals(storage.database, dataFolder)) {
+    const message = `${generationId} was refused and is charged: its gateway process died before it could tell`
+    yield wrong('warning', { subject, message, next: 'give its cost back: npx headrace credits add' })
+  }
   if (facts.refusedCalls === 0) {
     yield ok(subject, 'none was answered first')
     return

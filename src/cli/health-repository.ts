@@ -1,6 +1,9 @@
+import { refundTransactionId } from '../billing/ledger-statements.ts'
 import { payloadKinds, writtenAtMs } from '../batches/payload-repository.ts'
 import { blobListMax, doctorBlobsMax, refusedCallsShownMs } from '../core/limits.ts'
+import { dayOfTransaction } from '../core/ids.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import { listRefusalNotes } from '../storage/refusal-notes.ts'
 import type { Database } from '../storage/database.ts'
 
 /** The blob store as `headrace doctor` receives it. */
@@ -97,6 +100,21 @@ export async function listRefusedCalls(database: Database, limit: number): Promi
     outcome: row.outcome,
     createdAtMs: row.created_at_ms,
   }))
+}
+
+/** Refused calls that a process noted in its data folder before it died, and that cost their callers something. */
+export async function listChargedRefusals(database: Database, dataFolder: string): Promise<string[]> {
+  const charged: string[] = []
+  for (const generationId of await listRefusalNotes(dataFolder)) {
+    const rows = await database.query(
+      `select 1 as found from usages where day = $1 and generation_id = $2 and cost_nanocredits > 0
+         and not exists (select 1 from postings where account = 'organization:' || usages.organization_id
+           and postings.day = usages.day and transaction_id = $3)`,
+      [dayOfTransaction(generationId), generationId, refundTransactionId({ generationId, sequence: 1 })],
+    )
+    if (rows.length > 0) charged.push(generationId)
+  }
+  return charged
 }
 
 /** Blobs that no row names, and how many were looked at. */

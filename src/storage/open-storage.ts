@@ -4,6 +4,7 @@ import { FolderBlobStore } from './blobs/folder-blob-store.ts'
 import type { FileLayer } from './blobs/file-layer.ts'
 import type { Database, StorageFaults, Unit } from './database.ts'
 import { openDatabase } from './open-database.ts'
+import { RefusalNotes, removeOldRefusalNotes } from './refusal-notes.ts'
 import { openSpools } from './spools.ts'
 
 /** Where a gateway keeps everything, and what tests may put in its way. */
@@ -23,6 +24,7 @@ export interface OpenedStorage {
   database: Database
   blobs: FolderBlobStore
   spoolFolder: string
+  refusalNotes: RefusalNotes
 }
 
 /**
@@ -41,7 +43,9 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   const database = crash ? crashingBefore(opened, crash) : opened
   try {
     const spoolFolder = await openSpools(dataFolder, database)
-    return { database, blobs: openBlobs(dataFolder, files), spoolFolder }
+    await removeOldRefusalNotes(dataFolder)
+    const refusalNotes = new RefusalNotes(dataFolder, database.ownerId)
+    return { database, blobs: openBlobs(dataFolder, files), spoolFolder, refusalNotes }
   } catch (error) {
     await database.close()
     throw error
