@@ -186,8 +186,8 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
   const access = createAccess(storage.database, clock)
   const money = createMoney(storage.database, ({ type, generationId, cause }) => {
     log.warn(`billing: ${type}`, { generation_id: generationId, cause })
-    if (type === 'call_lost' && generationId) storage.refusalNotes.add(generationId)
     if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
+    return type === 'call_lost' && generationId ? storage.refusalNotes.add(generationId) : null
   })
   const bootstrapped = await bootstrap(config.bootstrap, {
     organizations: access.organizationRepository,

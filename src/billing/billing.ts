@@ -14,7 +14,7 @@ import { Leases } from './leases.ts'
 import { Reaper } from './reaper.ts'
 import { Renewals } from './renewals.ts'
 import { Settlement } from './settlement.ts'
-import type { BillingEvent, PreparedCaptures, WhenRefused } from './settlement.ts'
+import type { PreparedCaptures, Report, WhenRefused } from './settlement.ts'
 import { systemTiming } from './timing.ts'
 import type { Timing } from './timing.ts'
 
@@ -23,7 +23,7 @@ export type { CaptureRow } from './capture-row.ts'
 export type { HoldRequest } from './granter.ts'
 export type { Hold } from './hold.ts'
 export type { LedgerStatement } from './ledger-statements.ts'
-export type { BillingEvent, PreparedCaptures, WhenRefused } from './settlement.ts'
+export type { BillingEvent, PreparedCaptures, Report, WhenRefused } from './settlement.ts'
 
 /** Figures for metrics; never waits. */
 export interface BillingStats {
@@ -89,11 +89,7 @@ export interface BillingRounds {
 }
 
 /** Billing on a ledger. `report` hears of mishaps, for log and alerts. */
-export function createBilling(parts: {
-  ledger: Ledger
-  timing?: Timing
-  report?: (event: BillingEvent) => void
-}): Billing {
+export function createBilling(parts: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
   return new LeasedBilling(parts.ledger, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
 }
 
@@ -101,7 +97,7 @@ class LeasedBilling implements Billing {
   readonly rounds: BillingRounds
   readonly #ledger: Ledger
   readonly #timing: Timing
-  readonly #report: (event: BillingEvent) => void
+  readonly #report: Report
   readonly #leases: Leases
   readonly #granter: Granter
   readonly #renewals: Renewals
@@ -109,7 +105,7 @@ class LeasedBilling implements Billing {
   readonly #reaper: Reaper
   #stops: (() => void)[] = []
 
-  constructor(ledger: Ledger, timing: Timing, report: (event: BillingEvent) => void) {
+  constructor(ledger: Ledger, timing: Timing, report: Report) {
     this.#ledger = ledger
     this.#timing = timing
     this.#report = report

@@ -144,6 +144,22 @@ test('a charge that becomes real after its caller was refused is refunded', asyn
   expect(losses(scene)).toMatchObject([{ generation_id: 'gen-1', outcome: 'refunded' }])
 })
 
+test('a caller who is refused and not told yet does not get the answer for nothing', async () => {
+  const scene = await begin()
+  const { world, one } = scene
+  const noted = Promise.withResolvers<void>()
+  one.onEvent = () => noted.promise
+  one.isStorageDown = true
+  const told = captureUnshown(scene)
+  await world.advance(captureWaitMs + 100)
+  expect(told.refusal).toBeNull()
+  one.isStorageDown = false
+  await world.advance(3_000)
+  expect(told.refusal).toMatchObject({ type: 'storage_unavailable' })
+  noted.resolve()
+  await expectNothingCharged(scene)
+})
+
 test('a refund without an answer is not made twice', async () => {
   const scene = await begin()
   const { world, one } = scene

@@ -10,6 +10,7 @@ import {
   captureRetryMs,
   captureStallMs,
   captureWaitMs,
+  refusalNoteMs,
 } from '../core/limits.ts'
 import { formatCredits } from '../core/money.ts'
 import type { CaptureRow } from './capture-row.ts'
@@ -40,6 +41,9 @@ export interface BillingEvent {
   cause?: unknown
   generationId?: string
 }
+
+/** Hears of mishaps. A caller who is refused waits a moment for the promise that it gives for `call_lost`, if it does. */
+export type Report = (event: BillingEvent) => unknown
 
 /** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
 export interface PreparedCaptures {
@@ -77,7 +81,7 @@ export class Settlement {
   readonly #ledger: Ledger
   readonly #timing: Timing
   readonly #onLost: (slice: Slice) => void
-  readonly #report: (event: BillingEvent) => void
+  readonly #report: Report
   readonly #refused: RefusedCaptures
   readonly #queue: Entry[] = []
   readonly #running = new Bag<Entry>()
@@ -88,12 +92,7 @@ export class Settlement {
   #deadLetters = 0
   #duplicates = 0
 
-  constructor(parts: {
-    ledger: Ledger
-    timing: Timing
-    onLost: (slice: Slice) => void
-    report: (event: BillingEvent) => void
-  }) {
+  constructor(parts: { ledger: Ledger; timing: Timing; onLost: (slice: Slice) => void; report: Report }) {
     this.#ledger = parts.ledger
     this.#timing = parts.timing
     this.#onLost = parts.onLost
@@ -191,19 +190,26 @@ export class Settlement {
         // Also when nothing was answered at all, a stalled disk counts as failing.
         const failure = notDurable()
         this.#noteFailure(failure, entry.queuedMs)
-        if (entry.whenRefused === 'void') this.#refuse(entry)
-        entry.reject(failure)
+        const told = entry.whenRefused === 'void' ? this.#refuse(entry) : null
+        if (told instanceof Promise) void this.#reject(entry, failure, told)
+        else entry.reject(failure)
       }
     }
   }
 
-  #refuse(entry: Entry): void {
+  async #reject(entry: Entry, failure: GatewayError, told: Promise<unknown>): Promise<void> {
+    await Promise.race([told, this.#timing.sleep(refusalNoteMs)])
+    entry.reject(failure)
+  }
+
+  /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
+  #refuse(entry: Entry): unknown {
     const { generationId, provider, model, costNanocredits } = entry.row
-    if (costNanocredits === 0n) return
+    if (costNanocredits === 0n) return null
     entry.isRefused = true
     this.#refused.count(entry.row)
     const cause = `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
-    this.#report({ type: 'call_lost', generationId, cause })
+    return this.#report({ type: 'call_lost', generationId, cause })
   }
 
   /** Resolves when everything queued is durable, or the time is over. */
@@ -309,8 +315,7 @@ export class Settlement {
     if (entry.isRefused) this.#report({ type: 'call_freed', generationId: entry.row.generationId })
     restore(entry)
     this.#free(entry.hold)
-    this.#running.delete(entry)
-    entry.resolve()
+    this.#end(entry)
   }
 
   #free(hold: SliceHold): void {
@@ -341,8 +346,14 @@ export class Settlement {
 
   #finish(entry: Entry): void {
     this.#settle(entry)
+    this.#end(entry)
+  }
+
+  /** A refused caller may not have been told yet, and must not get the answer for nothing. */
+  #end(entry: Entry): void {
     this.#running.delete(entry)
-    entry.resolve()
+    if (entry.isRefused) entry.reject(notDurable())
+    else entry.resolve()
   }
 
   #settle(charge: Charge): void {

@@ -28,8 +28,7 @@ eachDatabase((_name, open) => {
 
     const folder = mkdtempSync(join(tmpdir(), 'headrace-charged-'))
     const notes = new RefusalNotes(folder, 'owner_dead')
-    for (const { generationId } of rows) notes.add(generationId)
-    await notes.flush()
+    for (const { generationId } of rows) await notes.add(generationId)
     expect(await listChargedRefusals(database, folder)).toEqual([charged ?? ''])
     rmSync(folder, { recursive: true, force: true })
 

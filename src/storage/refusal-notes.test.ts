@@ -9,8 +9,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('a refused call is noted until it is settled, and its file is there no longer than that', async () => {
   const notes = new RefusalNotes(folder, 'owner_a')
-  notes.add('gen-1')
-  notes.add('gen-2')
+  void notes.add('gen-1')
+  void notes.add('gen-2')
   notes.settle('gen-1')
   await notes.flush()
   expect(await listRefusalNotes(folder)).toEqual(['gen-1', 'gen-2'])
@@ -22,8 +22,7 @@ test('a refused call is noted until it is settled, and its file is there no long
 
 test('what a dead process noted stays for a month', async () => {
   const notes = new RefusalNotes(folder, 'owner_dead')
-  notes.add('gen-3')
-  await notes.flush()
+  await notes.add('gen-3')
   await removeOldRefusalNotes(folder)
   expect(await listRefusalNotes(folder)).toEqual(['gen-3'])
   const path = join(folder, 'refused', 'owner_dead')
@@ -35,7 +34,6 @@ test('what a dead process noted stays for a month', async () => {
 
 test('notes that cannot be written are no failure', async () => {
   const notes = new RefusalNotes('/dev/null', 'owner_b')
-  notes.add('gen-4')
-  await notes.flush()
+  await notes.add('gen-4')
   expect(await listRefusalNotes('/dev/null')).toEqual([])
 })

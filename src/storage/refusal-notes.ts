@@ -17,13 +17,15 @@ export class RefusalNotes {
     this.#path = join(this.#folder, ownerId)
   }
 
-  add(generationId: string): void {
-    if (this.#open.size >= refusalNotesMax) return
+  /** Resolves when it is noted, or could not be. */
+  add(generationId: string): Promise<unknown> {
+    if (this.#open.size >= refusalNotesMax) return this.#last
     this.#open.add(generationId)
     this.#then(async () => {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 })
       await appendFile(this.#path, `${generationId}\n`, { mode: 0o600 })
     })
+    return this.#last
   }
 
   /** What became of it is in the database now. */

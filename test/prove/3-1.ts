@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { prepareGateway, type RealGateway } from '../story/real-gateway.ts'
-import { startBreakableProxy, type BreakableProxy } from '../support/breakable-proxy.ts'
+import { startBreakableProxy } from '../support/breakable-proxy.ts'
 import { startPostgres, whyNoPostgres } from '../support/postgres.ts'
 import {
   answerTogether,
@@ -27,9 +27,10 @@ export const proof = reproduction({
   async observe(root): Promise<Check[]> {
     const postgres = await startPostgres()
     try {
-      const [gone, lost] = await Promise.all([
-        observeOutage(root, postgres.url, { kinds: unshown, isAnswerLost: false }),
-        observeOutage(root, postgres.url, { kinds: ['json'], isAnswerLost: true }),
+      const [gone, lost, died] = await Promise.all([
+        observeOutage(root, postgres.url, { name: 'gone', kinds: unshown }),
+        observeOutage(root, postgres.url, { name: 'lost', kinds: ['json'] }),
+        observeOutage(root, postgres.url, { name: 'died', kinds: ['json'] }),
       ])
       return [
         {
@@ -56,6 +57,11 @@ export const proof = reproduction({
           name: 'doctor lists every refused call with its outcome, and the books balance',
           held: gone.listed === unshown.length && lost.listed === 1 && gone.isSound && lost.isSound,
           seen: `${gone.listed} and ${lost.listed} listed`,
+        },
+        {
+          name: 'doctor lists a refused call that is charged because its process died before it could tell',
+          held: died.used > 0 && died.leftCharged === 1,
+          seen: `used ${died.used}, ${died.leftCharged} listed`,
         },
         documented(root),
       ]
@@ -85,28 +91,29 @@ interface Seen {
   transactions: readonly string[]
   lostCalls: number
   listed: number
+  leftCharged: number
   isSound: boolean
 }
 
+/**
+ * How the database goes: before the charges are sent (`gone`), or before it answers their commit (`lost`), and then the
+ * gateway is killed before it is back (`died`).
+ */
+interface Outage {
+  name: 'gone' | 'lost' | 'died'
+  kinds: readonly RefusedKind[]
+}
+
 /** Calls are answered by their provider, the database is gone before their charges are durable, and comes back. */
-async function observeOutage(
-  root: string,
-  server: string,
-  { kinds, isAnswerLost }: { kinds: readonly RefusedKind[]; isAnswerLost: boolean },
-): Promise<Seen> {
-  const database = `outage_${isAnswerLost ? 'lost' : 'gone'}_${Bun.hash(root).toString(36)}`
+async function observeOutage(root: string, server: string, { name, kinds }: Outage): Promise<Seen> {
+  const database = `outage_${name}_${Bun.hash(root).toString(36)}`
   const admin = new SQL({ url: server, max: 1 })
   await admin.unsafe(`create database ${database}`)
   const direct = Object.assign(new URL(server), { pathname: `/${database}` }).href
   const proxy = startBreakableProxy(direct)
   const upstream = startScriptedUpstream()
-  const provider = {
-    preset: 'custom',
-    id: 'acme',
-    base_url: upstream.url,
-    discover: false,
-    models: refusedModels,
-  }
+  const models = refusedModels
+  const provider = { preset: 'custom', id: 'acme', base_url: upstream.url, discover: false, models }
   const gateway = prepareGateway({ providers: [provider] }, root)
   const env = { DATABASE_URL: proxy.url, HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_BOOTSTRAP_CREDITS: '5' }
   try {
@@ -115,11 +122,14 @@ async function observeOutage(
     const isAsked = answerTogether(upstream, kinds.length, ready.promise)
     const asking = kinds.map((kind) => ask(gateway, kind))
     await isAsked
-    if (isAnswerLost) proxy.loseAnswer({ after: 'insert into usages', text: 'commit' }, () => undefined)
-    else proxy.cut()
+    if (name === 'gone') proxy.cut()
+    else proxy.loseAnswer({ after: 'insert into usages', text: 'commit' }, () => undefined)
     ready.resolve()
     const answers = await Promise.all(asking)
-    return { ...summaryOf(answers), ...(await whatIsLeft(gateway, { proxy, direct, env })) }
+    if (name === 'died') await gateway.end('SIGKILL')
+    proxy.mend()
+    if (name === 'died') await gateway.start(env)
+    return { ...summaryOf(answers), ...(await whatIsLeft(gateway, { direct, env })) }
   } finally {
     await gateway.remove()
     proxy.stop()
@@ -154,12 +164,11 @@ function summaryOf(answers: readonly Answer[]): Pick<Seen, 'statuses' | 'refused
   }
 }
 
-/** Brings the database back, waits for everything that was queued, and reads what became of it. */
+/** Waits for everything that was queued, and reads what became of it. */
 async function whatIsLeft(
   gateway: RealGateway,
-  { proxy, direct, env }: { proxy: BreakableProxy; direct: string; env: Record<string, string> },
+  { direct, env }: { direct: string; env: Record<string, string> },
 ): Promise<Omit<Seen, 'statuses' | 'refused'>> {
-  proxy.mend()
   const rootUrl = gateway.baseUrl.slice(0, -'/v1'.length)
   const metrics = () => fetch(`${rootUrl}/metrics`).then((response) => response.text())
   const untilMs = performance.now() + patienceMs
@@ -176,6 +185,8 @@ async function whatIsLeft(
     transactions: rows.map(({ kind }) => kind),
     lostCalls,
     listed: doctor.output.split('\n').filter((line) => /gen-\S+ acme\//.test(line)).length,
+    leftCharged: doctor.output.split('\n').filter((line) => /gen-\S+ was refused and is charged/.test(line))
+      .length,
     isSound: doctor.output.includes('the ledger balances'),
   }
 }

@@ -57,6 +57,8 @@ export interface SimulatedProcess {
   readonly accounts: Accounts
   /** What it would log. */
   readonly events: BillingEvent[]
+  /** What it does about an event besides. */
+  onEvent: () => unknown
   state: 'running' | 'frozen' | 'dead'
   /** How likely its requests to storage fail, from 0 to 1. */
   faultRate: number
@@ -133,7 +135,14 @@ export class BillingWorld {
       },
     }
     const events: BillingEvent[] = []
-    const billing = createBilling({ ledger, timing, report: (event) => events.push(event) })
+    const billing = createBilling({
+      ledger,
+      timing,
+      report: (event) => {
+        events.push(event)
+        return process.onEvent()
+      },
+    })
     const accounts = createAccounts(ledger, createAccountsRepository(database))
     const process: SimulatedProcess = {
       name,
@@ -141,6 +150,7 @@ export class BillingWorld {
       billing,
       accounts,
       events,
+      onEvent: () => null,
       state: 'running',
       faultRate: 0,
       isStorageDown: false,
