@@ -160,9 +160,10 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
 }
 
 /** Makes durable what waits for it, gives back what was leased, and closes the database. */
-async function stopSaved({ money, database }: Core): Promise<void> {
+async function stopSaved({ money, database, refusalNotes }: Core): Promise<void> {
   await money.accounts.saveLearning(money.learning).catch(() => undefined)
   await money.billing.stop()
+  await refusalNotes.flush()
   await money.rollup.stop()
   await database.close()
 }
@@ -187,9 +188,11 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
   opened.push(() => making.then((made) => made.stop()).catch(() => undefined))
   const [storage, metrics] = await Promise.all([opening, making])
   const access = createAccess(storage.database, clock)
-  const money = createMoney(storage.database, (event) =>
-    log.warn(`billing: ${event.type}`, { generation_id: event.generationId, cause: event.cause }),
-  )
+  const money = createMoney(storage.database, ({ type, generationId, cause }) => {
+    log.warn(`billing: ${type}`, { generation_id: generationId, cause })
+    if (type === 'call_freed' && generationId) storage.refusalNotes.settle(generationId)
+    return type === 'call_lost' && generationId ? storage.refusalNotes.add(generationId) : null
+  })
   const bootstrapped = await bootstrap(config.bootstrap, {
     organizations: access.organizationRepository,
     keys: access.keyRepository,
@@ -452,7 +455,11 @@ function offerGauges(
     requestsRunning: () => parts.activity.running,
     billing() {
       const stats = money.billing.stats()
-      return { ...stats, abandonedCredits: toCredits(stats.abandonedNanocredits) }
+      return {
+        ...stats,
+        lostCredits: toCredits(stats.lostNanocredits),
+        abandonedCredits: toCredits(stats.abandonedNanocredits),
+      }
     },
     storageQueue: () => database.health().queueLength,
     batches: () => parts.batches.stats(),

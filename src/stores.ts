@@ -7,7 +7,7 @@ import { createRateGate } from './access/rates.ts'
 import { createRateRepository } from './access/rate-repository.ts'
 import { createAccounts } from './billing/accounts.ts'
 import { createAccountsRepository } from './billing/accounts-repository.ts'
-import { createBilling, type BillingEvent } from './billing/billing.ts'
+import { createBilling, type Report } from './billing/billing.ts'
 import { createLearning } from './billing/learning.ts'
 import { checkInvariants } from './billing/invariants.ts'
 import { createInvariantsRepository } from './billing/invariants-repository.ts'
@@ -46,7 +46,7 @@ export function createAccess(database: Database, clock: Clock) {
 }
 
 /** What it costs. */
-export function createMoney(database: Database, report: (event: BillingEvent) => void) {
+export function createMoney(database: Database, report: Report) {
   const ledger = createLedger(database)
   return {
     ledger,

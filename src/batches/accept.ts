@@ -7,6 +7,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { BatchId } from '../core/ids.ts'
 import { acceptRetryMs, completionWindowMs, recallWaitMs } from '../core/limits.ts'
 import { formatCredits, toCredits } from '../core/money.ts'
+import { unavailable } from './availability.ts'
 import type { Batch } from './batch.ts'
 import type { BatchRepository } from './batch-repository.ts'
 import { insertBatch, toBatch } from './batch-repository.ts'
@@ -37,7 +38,8 @@ export interface Acceptance {
 
 /**
  * Makes the batch real: its row, its segments, its budget and the memory of its key, in one unit, after which the 202 may
- * be said. Throws `payment_required` with estimate, worst case and what is available; then nothing has happened.
+ * be said. Throws `payment_required` with estimate, worst case and what is available, or `batch_unavailable` while a
+ * process that does not answer has enough; then nothing has happened.
  */
 export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
   const { batchId, upload, principal } = acceptance
@@ -53,7 +55,10 @@ export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): P
     // Other processes may have slices they do not use: only the database may say no.
     if (!isRecalled) await parts.money.recall(parents)
     isRecalled = true
-    if (parts.clock.monotonicMs() >= untilMs) throw await tooExpensive(upload, parents, parts.money)
+    if (parts.clock.monotonicMs() >= untilMs) {
+      if (await parts.money.willReturn(parents, upload.estimate)) throw unavailable()
+      throw await tooExpensive(upload, parents, parts.money)
+    }
     await parts.pause(acceptRetryMs)
   }
 }

@@ -54,4 +54,22 @@ eachDatabase((_name, open) => {
       await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:batch_1'`),
     ).toEqual([{ limit_nanocredits: 201n }])
   })
+
+  test('what a process that died has leased returns to a batch that it would pay for', async () => {
+    const [living, dying] = [await open(), await open()]
+    await insertOrganization(living, 'org_dead', 'prepaid')
+    await createAccounts(createLedger(living), createAccountsRepository(living)).grantCredits({
+      organizationId: 'org_dead',
+      amountNanocredits: 10_000n,
+      transactionId: 'grant-dead',
+      createdAtMs: 1,
+    })
+    const credits = [creditsBudget('org_dead')]
+    await createBilling({ ledger: createLedger(dying) }).hold({ budgets: credits, amount: 9_000n })
+    const money = moneyOf(living)
+    expect(await money.willReturn(credits, 5_000n)).toBe(false)
+    await dying.close()
+    expect(await money.willReturn(credits, 5_000n)).toBe(true)
+    expect(await money.willReturn(credits, 10_001n)).toBe(false)
+  })
 })

@@ -32,6 +32,8 @@ export interface BatchMoney {
   recall(budgets: readonly BudgetRef[]): Promise<void>
   /** Of these budgets, one at least, the one with the least available, and how much that is; below zero when more was spent. */
   scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
+  /** After a recall: whether enough of these budgets returns by itself, because who has it does not answer. */
+  willReturn(budgets: readonly BudgetRef[], amount: bigint): Promise<boolean>
   /**
    * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
    * batch's owner now; false when they have too little, or the caller's limit is reached. Never a part of what is missing:
@@ -59,7 +61,7 @@ export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
 /** What `createBatchMoney` needs. */
 export interface MoneyParts {
   billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
-  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'ensureBudgets'>
+  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'loadReturning' | 'ensureBudgets'>
   committer: Committer
   readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
 }
@@ -88,16 +90,8 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       acceptBatchStatements({ batch: refOf(batch), parents, estimateNanocredits }),
     budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
     recall: (budgets) => ledger.recall(idsOf(budgets)),
-    async scarcest(budgets) {
-      // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
-      await ledger.ensureBudgets(budgets)
-      const states = await ledger.loadBudgets(idsOf(budgets))
-      const amounts = budgets.map((budget) => {
-        const state = states.budgets.get(budget.budgetId)
-        return { budget, available: state ? state.limit - state.granted : 0n }
-      })
-      return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
-    },
+    scarcest: (budgets) => scarcestOf(ledger, budgets),
+    willReturn: (budgets, amount) => willReturn(ledger, budgets, amount),
     enlarge(batch, owner, missing) {
       if (batch.budgetParents.length === 0) return Promise.resolve(false)
       const least = missing > worstItemOf(batch) ? missing : worstItemOf(batch)
@@ -133,6 +127,36 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     release: (hold) => billing.release(hold),
     balance: readBalance,
   }
+}
+
+async function scarcestOf(
+  ledger: Pick<Ledger, 'loadBudgets' | 'ensureBudgets'>,
+  budgets: readonly BudgetRef[],
+): Promise<{ budget: BudgetRef; available: bigint }> {
+  // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
+  await ledger.ensureBudgets(budgets)
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  const amounts = budgets.map((budget) => {
+    const state = states.budgets.get(budget.budgetId)
+    return { budget, available: state ? state.limit - state.granted : 0n }
+  })
+  return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
+}
+
+/** Looks at what is there and what comes back to it; every one of the budgets must have enough. */
+async function willReturn(
+  ledger: Pick<Ledger, 'loadBudgets' | 'loadReturning'>,
+  budgets: readonly BudgetRef[],
+  amount: bigint,
+): Promise<boolean> {
+  const returning = await ledger.loadReturning(idsOf(budgets))
+  if (returning.size === 0) return false
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  return budgets.every(({ budgetId }) => {
+    const state = states.budgets.get(budgetId)
+    const available = state ? state.limit - state.granted : 0n
+    return available + (returning.get(budgetId)?.amount ?? 0n) >= amount
+  })
 }
 
 function refOf(batch: MoneyBatch): BudgetRef {

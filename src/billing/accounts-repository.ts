@@ -2,10 +2,10 @@ import { dayOfTransaction } from '../core/ids.ts'
 import type { CaptureDetails, ReportedCounts } from './capture-row.ts'
 import type { Database } from '../storage/database.ts'
 import type { ModelStats } from './learning.ts'
-import { usageIncomeAccount } from './ledger-statements.ts'
+import { refundTransactionIdsOf, usageIncomeAccount } from './ledger-statements.ts'
 import { keySubject, organizationSubject, spendingByDay } from './spending.ts'
 
-/** One usage row, as it is shown. Amounts in nanocredits. */
+/** One usage row, as it is shown. Amounts in nanocredits; the cost is what is left of it after refunds. */
 export interface UsageRecord {
   generationId: string
   organizationId: string
@@ -269,6 +269,11 @@ interface UsageRow {
   created_at_ms: number
 }
 
+/** What of a row of `usages` was given back. */
+const refunded = `coalesce((select cast(sum(amount_nanocredits) as bigint) from postings
+  where account = 'organization:' || usages.organization_id and postings.day = usages.day
+    and transaction_id in (${refundTransactionIdsOf('usages.generation_id')})), 0)`
+
 async function selectUsages(
   database: Database,
   condition: string,
@@ -277,7 +282,7 @@ async function selectUsages(
   const rows = await database.query<UsageRow>(
     `select generation_id, organization_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
        is_estimated, is_unpriced, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
-       audio_milliseconds, characters, cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
+       audio_milliseconds, characters, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
        cancelled, latency_ms, generation_ms, session_id, user_id, request_id, created_at_ms
      from usages where ${condition}`,
     params,

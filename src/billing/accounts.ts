@@ -14,15 +14,13 @@ import {
   ensureBudget,
   budgetGuard,
   insertGrantPostings,
-  insertRefundPostings,
-  lockUsage,
   organizationAccount,
   overflowGuard,
   refundGuard,
-  refundToBudget,
   refundTransactionId,
 } from './ledger-statements.ts'
 import type { LedgerStatement, Refund } from './ledger-statements.ts'
+import { refundStatements } from './refunds.ts'
 
 export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
 
@@ -108,11 +106,8 @@ class LedgerAccounts implements Accounts {
     assert(refund.sequence >= 1 && refund.sequence <= refundsMax, 'a refund is numbered from 1 to refundsMax')
     const isPrepaid = (await this.#repository.loadAccountMode(refund.organizationId)) === 'prepaid'
     const budgetId = creditsBudget(refund.organizationId).budgetId
-    const outcome = await this.#ledger.commit(commitPoints.refund, [
-      ...(isPrepaid ? [refundToBudget(budgetId, refund.amountNanocredits)] : []),
-      lockUsage(refund.generationId, refund.organizationId),
-      ...insertRefundPostings(refund),
-    ])
+    const statements = refundStatements(refund, isPrepaid ? [budgetId] : [])
+    const outcome = await this.#ledger.commit(commitPoints.refund, statements)
     if (outcome.type === 'committed') return { isRepeated: false }
     if (outcome.type === 'duplicate') return { isRepeated: true }
     if (outcome.type === 'guard' && outcome.guard === refundGuard) {

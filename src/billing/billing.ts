@@ -14,7 +14,7 @@ import { Leases } from './leases.ts'
 import { Reaper } from './reaper.ts'
 import { Renewals } from './renewals.ts'
 import { Settlement } from './settlement.ts'
-import type { BillingEvent, PreparedCaptures } from './settlement.ts'
+import type { PreparedCaptures, Report, WhenRefused } from './settlement.ts'
 import { systemTiming } from './timing.ts'
 import type { Timing } from './timing.ts'
 
@@ -23,7 +23,7 @@ export type { CaptureRow } from './capture-row.ts'
 export type { HoldRequest } from './granter.ts'
 export type { Hold } from './hold.ts'
 export type { LedgerStatement } from './ledger-statements.ts'
-export type { BillingEvent, PreparedCaptures } from './settlement.ts'
+export type { BillingEvent, PreparedCaptures, Report, WhenRefused } from './settlement.ts'
 
 /** Figures for metrics; never waits. */
 export interface BillingStats {
@@ -40,6 +40,9 @@ export interface BillingStats {
   captured: number
   duplicates: number
   deadLetters: number
+  /** Calls that were answered and then refused because their capture took too long, and what they cost the operator. */
+  lostCalls: number
+  lostNanocredits: bigint
   isFailing: boolean
   leasesReaped: number
   /** What calls of processes that died held: the bound of what was spent and is billed to nobody. */
@@ -54,10 +57,11 @@ export interface Billing {
    */
   hold(request: HoldRequest): Hold | Promise<Hold>
   /**
-   * Charges a hold. Resolves when durable. Rejects with `storage_unavailable` after `captureWaitMs`, while the capture
-   * stays queued. A second capture of a hold or of a generation changes nothing.
+   * Charges a hold. Resolves when durable. Rejects with `storage_unavailable` after `captureWaitMs`; then `whenRefused`
+   * decides whether the capture stays queued, as it does by default, or its caller pays nothing, whatever was written by
+   * then. A second capture of a hold or of a generation changes nothing.
    */
-  capture(hold: Hold, row: CaptureRow): Promise<void>
+  capture(hold: Hold, row: CaptureRow, whenRefused?: WhenRefused): Promise<void>
   /** Gives a hold back uncharged. Does nothing for one that ended or is being captured. */
   release(hold: Hold): void
   /** For a batch part: the captures as statements of the part's own unit, and what to say afterwards, once. */
@@ -85,11 +89,7 @@ export interface BillingRounds {
 }
 
 /** Billing on a ledger. `report` hears of mishaps, for log and alerts. */
-export function createBilling(parts: {
-  ledger: Ledger
-  timing?: Timing
-  report?: (event: BillingEvent) => void
-}): Billing {
+export function createBilling(parts: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
   return new LeasedBilling(parts.ledger, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
 }
 
@@ -97,7 +97,7 @@ class LeasedBilling implements Billing {
   readonly rounds: BillingRounds
   readonly #ledger: Ledger
   readonly #timing: Timing
-  readonly #report: (event: BillingEvent) => void
+  readonly #report: Report
   readonly #leases: Leases
   readonly #granter: Granter
   readonly #renewals: Renewals
@@ -105,7 +105,7 @@ class LeasedBilling implements Billing {
   readonly #reaper: Reaper
   #stops: (() => void)[] = []
 
-  constructor(ledger: Ledger, timing: Timing, report: (event: BillingEvent) => void) {
+  constructor(ledger: Ledger, timing: Timing, report: Report) {
     this.#ledger = ledger
     this.#timing = timing
     this.#report = report
@@ -126,8 +126,8 @@ class LeasedBilling implements Billing {
     return this.#granter.hold(request)
   }
 
-  capture(hold: Hold, row: CaptureRow): Promise<void> {
-    return this.#settlement.capture(hold as SliceHold, row)
+  capture(hold: Hold, row: CaptureRow, whenRefused?: WhenRefused): Promise<void> {
+    return this.#settlement.capture(hold as SliceHold, row, whenRefused)
   }
 
   release(hold: Hold): void {
@@ -195,7 +195,7 @@ class LeasedBilling implements Billing {
       heldNanocredits += slice.held
       holdsLive += slice.holdsLive
     }
-    const { queued, captured, duplicates, deadLetters, isFailing } = this.#settlement.stats
+    const { queued, ...settled } = this.#settlement.stats
     return {
       slices: this.#leases.slices.size,
       freeNanocredits,
@@ -204,10 +204,7 @@ class LeasedBilling implements Billing {
       holdsWaiting: this.#granter.waiting,
       holdsRefused: this.#granter.refused,
       capturesQueued: queued,
-      captured,
-      duplicates,
-      deadLetters,
-      isFailing,
+      ...settled,
       ...this.#reaper.stats,
     }
   }

@@ -4,7 +4,7 @@ import { formatCredits, toCredits } from '../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { createHold } from './hold.ts'
 import type { SliceHold } from './hold.ts'
-import type { BudgetState, Ledger } from './ledger-repository.ts'
+import type { BudgetState, Ledger, Returning } from './ledger-repository.ts'
 import type { Leases, TakePlan } from './leases.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from './timing.ts'
@@ -51,6 +51,8 @@ interface Situation {
   }[]
   /** The most that can be granted now over all of them: the least of what each has left plus what its slice has free. */
   readonly capacity: bigint
+  /** The same for each budget, in the order of the plans. */
+  readonly capacities: readonly bigint[]
   readonly scarcest: BudgetRef
   readonly isRecalled: boolean
 }
@@ -200,10 +202,10 @@ export class Granter {
 
   /**
    * Says no to those for whom there is too little, once others had their time to give back. With nobody to ask that is
-   * at once.
+   * at once. That there is no money is said only where none will return by itself.
    */
   async #settleShortage(queue: Queue, situation: Situation): Promise<void> {
-    const { capacity, scarcest } = situation
+    const { capacity } = situation
     const isShort = (waiting: Waiting): boolean => capacity < 0n || smallestOf(waiting.request) > capacity
     const fresh = queue.waiting.filter((waiting) => waiting.refuseAtMs === null && isShort(waiting))
     if (fresh.length > 0) {
@@ -211,12 +213,31 @@ export class Granter {
       for (const waiting of fresh) waiting.refuseAtMs = this.#timing.clock.monotonicMs() + waitMs
     }
     const nowMs = this.#timing.clock.monotonicMs()
-    queue.waiting = queue.waiting.filter((waiting) => {
-      if (waiting.refuseAtMs === null || waiting.refuseAtMs > nowMs || !isShort(waiting)) return true
-      this.#refused += 1
-      waiting.reject(paymentRequired(waiting.request, scarcest, capacity))
-      return false
-    })
+    const due = queue.waiting.filter(
+      (waiting) => waiting.refuseAtMs !== null && waiting.refuseAtMs <= nowMs && isShort(waiting),
+    )
+    if (due.length === 0) return
+    const returning = await this.#ledger.loadReturning(queue.budgets.map(({ budgetId }) => budgetId))
+    const refused = new Set(due)
+    queue.waiting = queue.waiting.filter((waiting) => !refused.has(waiting))
+    for (const { request, reject } of due) reject(this.#refuse(request, situation, returning))
+  }
+
+  #refuse(
+    request: HoldRequest,
+    { plans, capacity, capacities, scarcest }: Situation,
+    returning: ReadonlyMap<string, Returning>,
+  ): GatewayError {
+    const amounts = plans.map(
+      ({ budget }, index) => (capacities[index] ?? 0n) + (returning.get(budget.budgetId)?.amount ?? 0n),
+    )
+    const later = amounts.reduce((least, value) => (value < least ? value : least))
+    if (returning.size > 0 && later >= smallestOf(request)) {
+      const withinMs = Math.max(...[...returning.values()].map((each) => each.withinMs))
+      return stillSetAside(request, scarcest, { available: capacity, withinMs })
+    }
+    this.#refused += 1
+    return paymentRequired(request, scarcest, capacity)
   }
 
   /** Sets the recall mark when anybody else has a lease on these budgets; false when there is nobody to ask. */
@@ -262,7 +283,7 @@ export class Granter {
     const scarcest = budgets[capacities.indexOf(capacity)]
     if (scarcest === undefined) throw busy()
     const isRecalled = plans.some(({ state }) => nowMs - state.recallAtMs < recallExactMs)
-    return { plans, capacity, scarcest, isRecalled }
+    return { plans, capacity, capacities, scarcest, isRecalled }
   }
 }
 
@@ -305,14 +326,32 @@ function paymentRequired(request: HoldRequest, budget: BudgetRef, available: big
   const detail = request.describe?.(available) ?? `${formatCredits(available)} credits are available.`
   const message = `This call may cost up to ${formatCredits(needed)} credits, more than is left of ${limitNames[budget.kind]}. ${detail}`
   return new GatewayError('payment_required', message, {
-    metadata: {
-      limit_source: limitSources[budget.kind],
-      needed: toCredits(needed),
-      available: toCredits(available),
-      needed_nanocredits: needed.toString(),
-      available_nanocredits: available.toString(),
-    },
+    metadata: shortageFacts(budget, needed, available),
   })
+}
+
+/** There is enough, and some of it is still set aside by a process that does not answer. */
+function stillSetAside(
+  request: HoldRequest,
+  budget: BudgetRef,
+  { available, withinMs }: { available: bigint; withinMs: number },
+): GatewayError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(withinMs / 1_000))
+  const message = `A part of ${limitNames[budget.kind]} is still set aside by a gateway process that does not answer; it is free again within ${retryAfterSeconds} s, and then there is enough for this call.`
+  return new GatewayError('storage_unavailable', message, {
+    retryAfterSeconds,
+    metadata: shortageFacts(budget, smallestOf(request), available),
+  })
+}
+
+function shortageFacts(budget: BudgetRef, needed: bigint, available: bigint): Record<string, unknown> {
+  return {
+    limit_source: limitSources[budget.kind],
+    needed: toCredits(needed),
+    available: toCredits(available),
+    needed_nanocredits: needed.toString(),
+    available_nanocredits: available.toString(),
+  }
 }
 
 function budgetEnded(budget: BudgetRef): GatewayError {

@@ -110,6 +110,10 @@ const misrolledSql = `select subject, detail from (
         coalesce(input_tokens, 0) as input_tokens, coalesce(output_tokens, 0) as output_tokens,
         coalesce(reasoning_tokens, 0) as reasoning_tokens, coalesce(audio_milliseconds, 0) as audio_milliseconds,
         coalesce(characters, 0) as characters, is_estimated as estimated_count, cost_nanocredits from usages
+      union all select organization_id, usages.created_at_ms / 3600000, key_id, model, provider, 0, 0, 0, 0, 0, 0, 0,
+        amount_nanocredits
+        from postings join usages on usages.day = postings.day and generation_id = reference
+        where account = 'income:usage' and (kind = 'refund' or kind = 'correction')
       union all select ${groups}, ${measures.map((column) => `-${column}`).join(', ')} from usage_tail
       union all select ${groups}, ${measures.map((column) => `-${column}`).join(', ')} from usage_rollups
     ) as parts group by ${groups} having ${measures.map((column) => `sum(${column}) <> 0`).join(' or ')}

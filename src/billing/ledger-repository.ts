@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
+import { leaseMs, leasesPerRoundMax } from '../core/limits.ts'
 import { GuardFailed, UniqueViolation } from '../storage/database.ts'
 import type { Database, Row } from '../storage/database.ts'
 import type { BudgetRef } from './budget-ids.ts'
@@ -26,6 +27,12 @@ export interface BudgetState {
   granted: bigint
   recallAtMs: number
   isClosed: boolean
+}
+
+/** What an owner that does not answer has of a budget, and when that is over at the latest. */
+export interface Returning {
+  amount: bigint
+  withinMs: number
 }
 
 /** All SQL of budgets, leases, usages, postings and dead letters that changes something, and what changing needs to read. */
@@ -57,6 +64,11 @@ export interface Ledger {
   /** Other processes that have leases. */
   listOtherOwners(limit: number): Promise<string[]>
   isOwnerDead(ownerId: string): Promise<boolean>
+  /**
+   * What will return to these budgets by itself, asked after a recall had its time: leases of owners that died or show no
+   * sign of life, and what other owners neither hold nor have given back. By budget; those without are left out.
+   */
+  loadReturning(budgetIds: readonly string[]): Promise<Map<string, Returning>>
   /** Asks all owners to give back what they do not hold. */
   recall(budgetIds: readonly string[]): Promise<void>
   onRecall(wake: () => void): () => void
@@ -177,6 +189,33 @@ class DatabaseLedger implements Ledger {
     return this.#database.isOwnerDead(ownerId)
   }
 
+  async loadReturning(budgetIds: readonly string[]): Promise<Map<string, Returning>> {
+    // A lease that was renewed after the recall has an owner that answers; what that one holds is in use.
+    const rows = await this.#database.query<ReturningRow>(
+      `select budget_id, owner_id, granted_nanocredits - captured_nanocredits as left_nanocredits,
+        case when expires_at_ms - ${leaseMs} < recall_at_ms and granted_nanocredits - captured_nanocredits > held_nanocredits
+          then granted_nanocredits - captured_nanocredits - held_nanocredits else 0 end as unheld_nanocredits,
+        expires_at_ms - now_ms() as within_ms
+       from (select leases.*, budgets.recall_at_ms from leases join budgets on budgets.budget_id = leases.budget_id
+         where leases.state = 'open' and leases.owner_id <> $1
+           and leases.budget_id in (${placeholders(budgetIds.length, 2)})
+         order by leases.granted_nanocredits desc limit ${leasesPerRoundMax}) as others`,
+      [this.ownerId, ...budgetIds],
+    )
+    const owners = [...new Set(rows.map((row) => row.owner_id))]
+    const silent = await Promise.all(owners.map((ownerId) => this.#database.isOwnerSilent(ownerId)))
+    const returning = new Map<string, Returning>()
+    for (const row of rows) {
+      const isSilent = silent[owners.indexOf(row.owner_id)] === true
+      const amount = isSilent ? row.left_nanocredits : row.unheld_nanocredits
+      if (amount <= 0n) continue
+      const known = returning.get(row.budget_id) ?? { amount: 0n, withinMs: 0 }
+      const withinMs = Math.max(known.withinMs, row.within_ms)
+      returning.set(row.budget_id, { amount: known.amount + amount, withinMs })
+    }
+    return returning
+  }
+
   async recall(budgetIds: readonly string[]): Promise<void> {
     const outcome = await this.commit(
       commitPoints.recall,
@@ -227,6 +266,14 @@ interface BudgetRow {
   recall_at_ms: number
   closed: number
   now_ms: number
+}
+
+interface ReturningRow {
+  budget_id: string
+  owner_id: string
+  left_nanocredits: bigint
+  unheld_nanocredits: bigint
+  within_ms: number
 }
 
 interface LeaseDatabaseRow {

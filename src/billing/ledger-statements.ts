@@ -317,11 +317,11 @@ export function insertGrantPostings(grant: {
 /** The guard that fails when a refund is of an unknown generation, or more than is left of its charge. */
 export const refundGuard = 'refund_within_charge'
 
-/** Takes a refund out of what was spent. */
+/** Takes a refund out of what was spent; what is charged to a lease and not yet folded makes up for it later. */
 export function refundToBudget(budgetId: string, amount: bigint): LedgerStatement {
   return {
     sql: `update budgets set spent_nanocredits = spent_nanocredits - $2,
-      granted_nanocredits = granted_nanocredits - $2 where budget_id = $1`,
+      granted_nanocredits = granted_nanocredits - $2 where budget_id = $1 and closed = 0`,
     params: [budgetId, amount],
     expect: 1,
     guard: budgetGuard(budgetId),
@@ -352,6 +352,13 @@ export interface Refund {
 /** The name of a refund's transaction. */
 export function refundTransactionId(refund: Pick<Refund, 'generationId' | 'sequence'>): string {
   return `refund:${refund.generationId}:${refund.sequence}`
+}
+
+/** SQL for the names of all refunds that the generation in a column may have, to be found by their ids. */
+export function refundTransactionIdsOf(column: string): string {
+  return Array.from({ length: refundsMax }, (_, index) => `'refund:' || ${column} || ':${index + 1}'`).join(
+    ', ',
+  )
 }
 
 /**

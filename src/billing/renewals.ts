@@ -94,7 +94,8 @@ export class Renewals {
     if (!isRecalled && !isOverdrawn) return
     // A mark stays unobeyed when giving back fails, so that the next look tries again.
     if (slice.holdsLive === 0) await this.#leases.close(slice)
-    else if (slice.returnable > 0n) await this.#leases.renew(slice, true)
+    // Also with nothing to give: a row that says less than is held looks like one whose owner does not answer.
+    else if (slice.returnable > 0n || isUntold(slice)) await this.#leases.renew(slice, true)
     if (slice.doubt === null) slice.recallSeenMs = state.recallAtMs
   }
 
@@ -111,7 +112,11 @@ export class Renewals {
 
 /** A lease that says what is true already is left alone for a while. */
 function isRenewalDue(slice: Slice, nowMs: number): boolean {
-  const isChanged =
-    slice.captured > 0n || slice.doubt !== null || slice.held - slice.owed !== slice.reportedHeld
+  const isChanged = slice.captured > 0n || slice.doubt !== null || isUntold(slice)
   return isChanged || nowMs - slice.lastRenewedMs >= leaseRestMs
+}
+
+/** Whether the row says something else than what is held. */
+function isUntold(slice: Slice): boolean {
+  return slice.held - slice.owed !== slice.reportedHeld
 }

@@ -123,6 +123,21 @@ function hourOf(row: CaptureRow): number {
   return Math.floor(row.createdAtMs / hourMs)
 }
 
+/** What a refund takes off the roll-ups, in the hour of its original. Must be in the unit that writes the refund. */
+export function insertRefundTail(refund: {
+  generationId: string
+  day: number
+  amountNanocredits: bigint
+}): LedgerStatement {
+  const nothing = sumColumns.slice(0, -1).map(() => '0')
+  return {
+    sql: `insert into usage_tail (${rollupColumns.join(', ')})
+      select organization_id, created_at_ms / ${hourMs}, key_id, model, provider, ${nothing.join(', ')},
+        -cast($3 as bigint) from usages where day = $1 and generation_id = $2`,
+    params: [refund.day, refund.generationId, refund.amountNanocredits],
+  }
+}
+
 /** The guard that fails when another process rolled up meanwhile. */
 export const cursorGuard = 'rollup:cursor'
 

@@ -10,7 +10,9 @@ import {
   captureRetryMs,
   captureStallMs,
   captureWaitMs,
+  refusalNoteMs,
 } from '../core/limits.ts'
+import { formatCredits } from '../core/money.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { captureStatements, discharge, redirect, reserve, restore } from './charges.ts'
 import type { Charge } from './charges.ts'
@@ -18,16 +20,30 @@ import { commitPoints } from './commit-points.ts'
 import type { SliceHold } from './hold.ts'
 import type { CommitOutcome, Ledger } from './ledger-repository.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
+import { insertLosses, toVoided } from './losses.ts'
+import { RefusedCaptures } from './refused-captures.ts'
+import type { LossStats } from './refused-captures.ts'
 import type { Slice } from './slices.ts'
 import type { Timing } from './timing.ts'
 
-/** A mishap of which somebody should hear. */
+/** A mishap of which somebody should hear. After `call_lost` comes `call_freed` once the database says that nobody pays. */
 export interface BillingEvent {
-  type: 'dead_letter' | 'captures_failing' | 'captures_recovered' | 'capture_refused' | 'maintenance_failed'
+  type:
+    | 'dead_letter'
+    | 'captures_failing'
+    | 'captures_recovered'
+    | 'capture_refused'
+    | 'call_lost'
+    | 'call_freed'
+    | 'refund_failed'
+    | 'maintenance_failed'
   /** For the log; never shown to callers. */
   cause?: unknown
   generationId?: string
 }
+
+/** Hears of mishaps. A caller who is refused waits a moment for the promise that it gives for `call_lost`, if it does. */
+export type Report = (event: BillingEvent) => unknown
 
 /** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
 export interface PreparedCaptures {
@@ -38,11 +54,20 @@ export interface PreparedCaptures {
   failed(error?: unknown): void
 }
 
+/**
+ * What becomes of a capture whose caller is told that it took too long. `void`: the caller is shown that error and
+ * nothing of the answer, and therefore pays nothing. `keep`: the caller had a part of the answer, or has left, and pays.
+ */
+export type WhenRefused = 'void' | 'keep'
+
 interface Entry extends Charge, Placed {
+  readonly whenRefused: WhenRefused
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   readonly queuedMs: number
   isOverdue: boolean
+  /** Its caller was refused and pays nothing, whatever became of the commits that were sent. */
+  isRefused: boolean
   /** A commit that contained it ended without an answer, so finding it there means it was ours. */
   mayBeDurable: boolean
 }
@@ -56,7 +81,8 @@ export class Settlement {
   readonly #ledger: Ledger
   readonly #timing: Timing
   readonly #onLost: (slice: Slice) => void
-  readonly #report: (event: BillingEvent) => void
+  readonly #report: Report
+  readonly #refused: RefusedCaptures
   readonly #queue: Entry[] = []
   readonly #running = new Bag<Entry>()
   #groups = 0
@@ -66,16 +92,12 @@ export class Settlement {
   #deadLetters = 0
   #duplicates = 0
 
-  constructor(parts: {
-    ledger: Ledger
-    timing: Timing
-    onLost: (slice: Slice) => void
-    report: (event: BillingEvent) => void
-  }) {
+  constructor(parts: { ledger: Ledger; timing: Timing; onLost: (slice: Slice) => void; report: Report }) {
     this.#ledger = parts.ledger
     this.#timing = parts.timing
     this.#onLost = parts.onLost
     this.#report = parts.report
+    this.#refused = new RefusedCaptures(parts)
   }
 
   get stats(): {
@@ -84,13 +106,14 @@ export class Settlement {
     deadLetters: number
     duplicates: number
     isFailing: boolean
-  } {
+  } & LossStats {
     return {
       queued: this.#queue.length + this.#running.size,
       captured: this.#captured,
       deadLetters: this.#deadLetters,
       duplicates: this.#duplicates,
       isFailing: this.#failingSinceMs !== null,
+      ...this.#refused.stats,
     }
   }
 
@@ -102,10 +125,12 @@ export class Settlement {
   }
 
   /** Resolves when durable. A hold is captured once: a second time gives the first one's promise. */
-  capture(hold: SliceHold, row: CaptureRow): Promise<void> {
+  capture(hold: SliceHold, row: CaptureRow, whenRefused: WhenRefused = 'keep'): Promise<void> {
     if (hold.state !== 'held') return hold.captured ?? Promise.resolve()
     if (this.#queue.length >= captureQueueMax) {
       this.#report({ type: 'capture_refused', generationId: row.generationId })
+      this.#refused.count(row)
+      this.#free(hold)
       return Promise.reject(notDurable())
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -117,7 +142,9 @@ export class Settlement {
       resolve,
       reject,
       queuedMs,
+      whenRefused,
       isOverdue: false,
+      isRefused: false,
       mayBeDurable: false,
       place: -1,
     })
@@ -150,7 +177,10 @@ export class Settlement {
     }
   }
 
-  /** Tells callers who waited `captureWaitMs` that it takes longer; their captures stay queued. */
+  /**
+   * Tells callers who waited `captureWaitMs` that it takes longer. Their captures stay queued; what a caller without any
+   * part of the answer would have been charged is not.
+   */
   expireWaits(): void {
     const nowMs = this.#timing.clock.monotonicMs()
     for (const entries of [this.#running, this.#queue]) {
@@ -160,9 +190,26 @@ export class Settlement {
         // Also when nothing was answered at all, a stalled disk counts as failing.
         const failure = notDurable()
         this.#noteFailure(failure, entry.queuedMs)
-        entry.reject(failure)
+        const told = entry.whenRefused === 'void' ? this.#refuse(entry) : null
+        if (told instanceof Promise) void this.#reject(entry, failure, told)
+        else entry.reject(failure)
       }
     }
+  }
+
+  async #reject(entry: Entry, failure: GatewayError, told: Promise<unknown>): Promise<void> {
+    await Promise.race([told, this.#timing.sleep(refusalNoteMs)])
+    entry.reject(failure)
+  }
+
+  /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
+  #refuse(entry: Entry): unknown {
+    const { generationId, provider, model, costNanocredits } = entry.row
+    if (costNanocredits === 0n) return null
+    entry.isRefused = true
+    this.#refused.count(entry.row)
+    const cause = `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
+    return this.#report({ type: 'call_lost', generationId, cause })
   }
 
   /** Resolves when everything queued is durable, or the time is over. */
@@ -201,8 +248,8 @@ export class Settlement {
     const work: { entries: readonly Entry[]; redirects: number }[] = [{ entries: group, redirects: 0 }]
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const { entries, redirects } = next
-      const outcome = await this.#commit(entries)
-      if (outcome.type === 'committed') for (const entry of entries) this.#finish(entry)
+      const { outcome, voided } = await this.#commit(entries)
+      if (outcome.type === 'committed') await this.#finishAll(entries, voided)
       else if (
         outcome.type === 'guard' &&
         redirects < captureRedirectsMax &&
@@ -220,12 +267,14 @@ export class Settlement {
   }
 
   /** Commits until there is an answer: storage being out of order is none. */
-  async #commit(entries: readonly Entry[]): Promise<Exclude<CommitOutcome, { type: 'unknown' }>> {
+  async #commit(entries: readonly Entry[]): Promise<Answered> {
     for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
-      const outcome = await this.#ledger.commit(commitPoints.capture, captureStatements(entries))
+      // A caller may be refused while the commit is on its way: what was sent decides what it means.
+      const voided = new Set(entries.filter((entry) => entry.isRefused))
+      const outcome = await this.#ledger.commit(commitPoints.capture, statementsOf(entries, voided))
       if (outcome.type !== 'unknown') {
         this.#noteAnswer()
-        return outcome
+        return { outcome, voided }
       }
       for (const entry of entries) entry.mayBeDurable = true
       this.#noteFailure(outcome.error)
@@ -237,11 +286,13 @@ export class Settlement {
     const [entry] = entries
     if (entry === undefined) return
     if (outcome.type === 'duplicate') {
-      if (entry.mayBeDurable) return this.#finish(entry)
+      if (entry.mayBeDurable) return entry.isRefused ? this.#giveBack(entry) : this.#finish(entry)
       // Somebody else captured this generation before: it changes nothing, and its hold is given back.
       this.#duplicates += 1
       return this.#abandon(entry)
     }
+    // What storage can never take was never charged.
+    if (entry.isRefused) return this.#abandon(entry)
     const reason =
       outcome.type === 'broken'
         ? outcome.error.message
@@ -261,18 +312,48 @@ export class Settlement {
   }
 
   #abandon(entry: Entry): void {
+    if (entry.isRefused) this.#report({ type: 'call_freed', generationId: entry.row.generationId })
     restore(entry)
+    this.#free(entry.hold)
+    this.#end(entry)
+  }
+
+  #free(hold: SliceHold): void {
     const nowMs = this.#timing.clock.monotonicMs()
-    for (const { slice } of entry.hold.shares) slice.release(entry.hold.amount, nowMs)
-    entry.hold.state = 'ended'
-    this.#running.delete(entry)
-    entry.resolve()
+    for (const { slice } of hold.shares) slice.release(hold.amount, nowMs)
+    hold.state = 'ended'
+  }
+
+  /** First those who wait for the answer, then the charges that were written after their callers had been refused. */
+  async #finishAll(entries: readonly Entry[], voided: ReadonlySet<Entry>): Promise<void> {
+    const written = entries.filter((entry) => entry.isRefused && !voided.has(entry))
+    for (const entry of entries) {
+      if (voided.has(entry)) this.#abandon(entry)
+      else if (!entry.isRefused) this.#finish(entry)
+    }
+    for (const entry of written) await this.#giveBack(entry)
+  }
+
+  /** Of a refused caller whose charge was written, or may have been. */
+  async #giveBack(entry: Entry): Promise<void> {
+    const given = await this.#refused.giveBack(entry)
+    if (given.type === 'void') return this.#abandon(entry)
+    const { generationId } = entry.row
+    if (given.type === 'failed') this.#report({ type: 'refund_failed', generationId, cause: given.error })
+    else this.#report({ type: 'call_freed', generationId })
+    this.#finish(entry)
   }
 
   #finish(entry: Entry): void {
     this.#settle(entry)
+    this.#end(entry)
+  }
+
+  /** A refused caller may not have been told yet, and must not get the answer for nothing. */
+  #end(entry: Entry): void {
     this.#running.delete(entry)
-    entry.resolve()
+    if (entry.isRefused) entry.reject(notDurable())
+    else entry.resolve()
   }
 
   #settle(charge: Charge): void {
@@ -298,6 +379,22 @@ export class Settlement {
     this.#failingSinceMs = sinceMs
     this.#report({ type: 'captures_failing', cause })
   }
+}
+
+/** What a unit came to, and which of its captures went as rows that charge nothing. */
+interface Answered {
+  outcome: Exclude<CommitOutcome, { type: 'unknown' }>
+  voided: ReadonlySet<Entry>
+}
+
+/** The captures, those of refused callers as rows that charge nothing beside what the operator loses by them. */
+function statementsOf(entries: readonly Entry[], voided: ReadonlySet<Entry>): LedgerStatement[] {
+  if (voided.size === 0) return captureStatements(entries)
+  const charges = entries.map((entry) =>
+    voided.has(entry) ? { hold: entry.hold, row: toVoided(entry.row) } : entry,
+  )
+  const rows = [...voided].map(({ row }) => row)
+  return [...captureStatements(charges), insertLosses(rows, 'voided')]
 }
 
 function notDurable(): GatewayError {

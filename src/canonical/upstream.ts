@@ -100,6 +100,8 @@ export interface StreamRewriter {
   readonly failure: GatewayError | null
   /** The readings so far; final after `end`. */
   reading(): MeterReading
+  /** Whether `push` has given out anything that a provider wrote, beyond frames that only begin an answer. */
+  readonly hasShownOutput: boolean
   /** Answers that have their finish reason. */
   readonly choicesFinished: number
   /** True while usage stands by itself behind the ends of all answers that have begun: none is expected to begin any more. */

@@ -1,12 +1,19 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
-import { clockDifferenceMsMax, diskFreeBytesMin } from '../core/limits.ts'
+import { clockDifferenceMsMax, diskFreeBytesMin, refusedCallsShownMax } from '../core/limits.ts'
+import { formatCredits } from '../core/money.ts'
 import { size } from './amounts.ts'
 import { baseUrlOf, createClient, readJson, refusal } from './client.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { CommandFailure, configProblemsOf } from './failure.ts'
 import { openLocalStorage } from './local-storage.ts'
 import { explainFailure } from './serve-loop.ts'
-import { countOrphanedBlobs, loadHealthFacts, type HealthFacts } from './health-repository.ts'
+import {
+  countOrphanedBlobs,
+  listChargedRefusals,
+  listRefusedCalls,
+  loadHealthFacts,
+  type HealthFacts,
+} from './health-repository.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -92,6 +99,7 @@ async function* checkStorage(context: CommandContext, config: CliConfig): AsyncG
     yield ok('storage', `${facts.dialect} answers`)
     yield clockFinding(facts)
     yield* moneyFindings(storage, facts)
+    yield* refusalFindings(storage, facts, config)
     yield* batchFindings(storage, facts)
   } catch (error) {
     // A part of the database that is damaged is met only when it is read.
@@ -132,6 +140,35 @@ async function* moneyFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
   else {
     const message = `${facts.deadLetters} captures were not accepted by storage`
     yield wrong('problem', { subject: 'dead letters', message, next: 'look at the table usage_dead_letters' })
+  }
+}
+
+/** Nothing is wrong with the books, but somebody pays the provider for answers that nobody was given. */
+async function* refusalFindings(
+  storage: CliStorage,
+  facts: HealthFacts,
+  { dataFolder }: CliConfig,
+): AsyncGenerator<Finding> {
+  const subject = 'refused calls'
+  // A running gateway settles its own within seconds; the rest is of processes that died while storage was gone.
+  for (const generationId of await listChargedRefusals(storage.database, dataFolder)) {
+    const message = `${generationId} was refused and is charged: its gateway process died before it could tell`
+    yield wrong('warning', { subject, message, next: 'give its cost back: npx headrace credits add' })
+  }
+  if (facts.refusedCalls === 0) {
+    yield ok(subject, 'none was answered first')
+    return
+  }
+  const cost = formatCredits(facts.refusedNanocredits)
+  const message = `${facts.refusedCalls} answered and then refused within 30 days; they cost you ${cost} credits and no caller anything`
+  const next = 'why was storage out of order at these times? its log, its disk, its connections'
+  yield wrong('warning', { subject, message, next })
+  for (const call of await listRefusedCalls(storage.database, refusedCallsShownMax)) {
+    const when = new Date(call.createdAtMs).toISOString()
+    yield ok(
+      '',
+      `${when} ${call.generationId} ${call.model} of ${call.provider}: ${formatCredits(call.costNanocredits)} credits, ${call.outcome}`,
+    )
   }
 }
 

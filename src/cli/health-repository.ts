@@ -1,6 +1,9 @@
+import { refundTransactionId } from '../billing/ledger-statements.ts'
 import { payloadKinds, writtenAtMs } from '../batches/payload-repository.ts'
-import { blobListMax, doctorBlobsMax } from '../core/limits.ts'
+import { blobListMax, doctorBlobsMax, refusedCallsShownMs } from '../core/limits.ts'
+import { dayOfTransaction } from '../core/ids.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import { listRefusalNotes } from '../storage/refusal-notes.ts'
 import type { Database } from '../storage/database.ts'
 
 /** The blob store as `headrace doctor` receives it. */
@@ -13,6 +16,9 @@ export interface HealthFacts {
   nowMs: number
   /** Captures that no storage accepted and that somebody must look at. */
   deadLetters: number
+  /** Calls of the last `refusedCallsShownMs` that were answered and then refused, and what they cost the operator. */
+  refusedCalls: number
+  refusedNanocredits: bigint
   /** Blobs that should have been deleted more than a day ago. */
   overdueDeletions: number
   /** Batches that are not terminal, and those of them past their deadline by more than ten minutes. */
@@ -24,12 +30,16 @@ export interface HealthFacts {
 const dayMs = 86_400_000
 const batchGraceMs = 600_000
 
+const isRecent = `created_at_ms >= now_ms() - ${refusedCallsShownMs}`
+
 /** Reads the facts in one round. Rejects with `storage_unavailable`. */
 export async function loadHealthFacts(database: Database): Promise<HealthFacts> {
   const running = `status not in ('completed', 'failed', 'expired', 'cancelled') and deleted_at_ms is null`
   const [row] = await database.query<{
     now: number
     dead_letters: number
+    refused_calls: number
+    refused_nanocredits: bigint
     overdue_deletions: number
     running: number
     overdue: number
@@ -37,6 +47,8 @@ export async function loadHealthFacts(database: Database): Promise<HealthFacts> 
   }>(
     `select now_ms() as now,
       (select count(*) from usage_dead_letters) as dead_letters,
+      (select count(*) from refused_calls where ${isRecent}) as refused_calls,
+      (select cast(coalesce(sum(cost_nanocredits), 0) as bigint) from refused_calls where ${isRecent}) as refused_nanocredits,
       (select count(*) from blob_deletions where due_at_ms < now_ms() - ${dayMs}) as overdue_deletions,
       (select count(*) from batches where ${running}) as running,
       (select count(*) from batches where ${running} and expires_at_ms < now_ms() - ${batchGraceMs}) as overdue,
@@ -46,11 +58,63 @@ export async function loadHealthFacts(database: Database): Promise<HealthFacts> 
     dialect: database.dialect,
     nowMs: row?.now ?? 0,
     deadLetters: row?.dead_letters ?? 0,
+    refusedCalls: row?.refused_calls ?? 0,
+    refusedNanocredits: row?.refused_nanocredits ?? 0n,
     overdueDeletions: row?.overdue_deletions ?? 0,
     runningBatches: row?.running ?? 0,
     overdueBatches: row?.overdue ?? 0,
     organizations: row?.organizations ?? 0,
   }
+}
+
+/** A call that was answered and then refused, because its charge could not be recorded in time. */
+export interface RefusedCall {
+  generationId: string
+  provider: string
+  model: string
+  costNanocredits: bigint
+  /** Whether its charge was never written, or written and refunded. */
+  outcome: string
+  createdAtMs: number
+}
+
+/** The newest of them, of the last `refusedCallsShownMs`. */
+export async function listRefusedCalls(database: Database, limit: number): Promise<RefusedCall[]> {
+  const rows = await database.query<{
+    generation_id: string
+    provider: string
+    model: string
+    cost_nanocredits: bigint
+    outcome: string
+    created_at_ms: number
+  }>(
+    `select generation_id, provider, model, cost_nanocredits, outcome, created_at_ms from refused_calls
+     where ${isRecent} order by created_at_ms desc, generation_id desc limit $1`,
+    [limit],
+  )
+  return rows.map((row) => ({
+    generationId: row.generation_id,
+    provider: row.provider,
+    model: row.model,
+    costNanocredits: row.cost_nanocredits,
+    outcome: row.outcome,
+    createdAtMs: row.created_at_ms,
+  }))
+}
+
+/** Refused calls that a process noted in its data folder before it died, and that cost their callers something. */
+export async function listChargedRefusals(database: Database, dataFolder: string): Promise<string[]> {
+  const charged: string[] = []
+  for (const generationId of await listRefusalNotes(dataFolder)) {
+    const rows = await database.query(
+      `select 1 as found from usages where day = $1 and generation_id = $2 and cost_nanocredits > 0
+         and not exists (select 1 from postings where account = 'organization:' || usages.organization_id
+           and postings.day = usages.day and transaction_id = $3)`,
+      [dayOfTransaction(generationId), generationId, refundTransactionId({ generationId, sequence: 1 })],
+    )
+    if (rows.length > 0) charged.push(generationId)
+  }
+  return charged
 }
 
 /** Blobs that no row names, and how many were looked at. */

@@ -349,6 +349,13 @@ export const captureStallMs = 1_000
 /** Wait between tries of a capture that storage refused: first, and most. */
 export const captureRetryMs = 50
 export const captureRetryMaxMs = 1_000
+/** What `headrace doctor` lists of calls that were answered and then refused: of this time, and so many one by one. */
+export const refusedCallsShownMs = 2_592_000_000
+export const refusedCallsShownMax = 20
+/** How long a caller who is refused waits for that to be noted: a disk that takes nothing must not keep it waiting. */
+export const refusalNoteMs = 500
+/** Refused calls of one process that are noted beside the database while it is gone, and looked for there. */
+export const refusalNotesMax = 1_000
 /** How often waiting captures are checked for having waited too long. */
 export const captureWatchMs = 500
 /** Tries of one group after its leases or budgets turned out closed, before it is split. */

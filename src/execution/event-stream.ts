@@ -34,16 +34,26 @@ const comment = new TextEncoder().encode(': HEADRACE PROCESSING\n\n')
  */
 export async function streamBody(input: EventStreamInput): Promise<StreamedAnswer> {
   const timely = await beforeKeepAlive(input.opening, input.parts.streamWatch.keepAliveMs)
-  if (timely && isWhole(timely.value)) return completeAtOnce(timely, input)
+  if (timely && isWhole(timely.value)) {
+    // With nothing to show before the commit, a charge that cannot be kept is an ordinary error response too.
+    const isNothingShown = timely.value.first === null
+    const ending = isNothingShown
+      ? Promise.resolve(await charged(timely, input))
+      : chargedEnding(timely, input)
+    return completeAtOnce(timely, input, ending)
+  }
   const stream = new EventStream(input, timely)
   return { body: stream.body, ended: stream.ended }
 }
 
 /** What may be shown before the commit is shown at once; the rest follows it. */
-function completeAtOnce(answered: Answered<OpenedStream>, input: EventStreamInput): StreamedAnswer {
+function completeAtOnce(
+  answered: Answered<OpenedStream>,
+  input: EventStreamInput,
+  ending: Promise<Uint8Array>,
+): StreamedAnswer {
   const { first } = answered.value
   input.state.scope.facts.firstByteMs = answered.attempt.firstTokenMs
-  const ending = chargedEnding(answered, input)
   let isLeft = false
   const body = new ReadableStream<Uint8Array>(
     {
@@ -68,20 +78,25 @@ function completeAtOnce(answered: Answered<OpenedStream>, input: EventStreamInpu
 }
 
 /** The money first, then the frames that make the answer whole; an error event when the charge could not be kept. */
-async function chargedEnding(
+async function chargedEnding(answered: Answered<OpenedStream>, input: EventStreamInput): Promise<Uint8Array> {
+  try {
+    return await charged(answered, input)
+  } catch (thrown) {
+    const error = toGatewayError(thrown)
+    input.state.scope.facts.errorType = error.type
+    return answered.value.rewriter.encodeError(error)
+  }
+}
+
+/** The frames that make the answer whole, once its charge is durable. */
+async function charged(
   answered: Answered<OpenedStream>,
   { state, plan }: EventStreamInput,
 ): Promise<Uint8Array> {
   const { rewriter } = answered.value
   answered.attempt.endedMs = state.elapsedMs()
   const { row, shown } = state.charge(answered.attempt, rewriter.reading(), 'completed')
-  try {
-    await plan.settlement.capture(row)
-  } catch (thrown) {
-    const error = toGatewayError(thrown)
-    state.scope.facts.errorType = error.type
-    return rewriter.encodeError(error)
-  }
+  await plan.settlement.capture(row, rewriter.hasShownOutput ? 'part' : 'nothing')
   return rewriter.encodeEnding(shown)
 }
 
@@ -253,7 +268,7 @@ class EventStream {
     answered.value.response.body.cancel()
     const { row } = state.charge(answered.attempt, answered.value.rewriter.reading(), 'cancelled')
     try {
-      await plan.settlement.capture(row)
+      await plan.settlement.capture(row, 'part')
     } catch (error) {
       parts.warn('a capture after a hang-up is late', {
         generation_id: state.generationId,

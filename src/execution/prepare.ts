@@ -148,10 +148,11 @@ function dearest(endpoints: readonly Endpoint[], amounts: ReadonlyMap<Endpoint, 
   return most
 }
 
+/** Also of a shortage that is over soon: a cheaper endpoint may be affordable at once. */
 function availableOf(error: unknown): bigint {
-  if (!(error instanceof GatewayError) || error.type !== 'payment_required') throw error
-  const available = error.metadata?.['available_nanocredits']
-  return typeof available === 'string' ? BigInt(available) : -1n
+  const available = error instanceof GatewayError ? error.metadata?.['available_nanocredits'] : null
+  if (typeof available !== 'string') throw error
+  return BigInt(available)
 }
 
 function describeShortage(

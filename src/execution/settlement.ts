@@ -26,15 +26,24 @@ export class Settlement {
     return this.#settled
   }
 
-  /** Resolves when the capture is durable; for a batch item at once, because its part makes it durable. */
-  capture(row: CaptureRow): Promise<void> {
+  /**
+   * Resolves when the capture is durable; for a batch item at once, because its part makes it durable. Where that takes
+   * too long it rejects, and a caller who is shown that error and `nothing` of the answer pays nothing.
+   */
+  capture(row: CaptureRow, shown: 'nothing' | 'part'): Promise<void> {
     if (this.#settled) return Promise.resolve()
     this.#settled = true
     this.#onSettled()
     this.#scope.facts.costNanocredits = row.costNanocredits
-    if (!this.#scope.batch) return this.#billing.capture(this.hold, row)
-    this.#scope.batch.defer({ hold: this.hold, row })
-    return Promise.resolve()
+    if (this.#scope.batch) {
+      this.#scope.batch.defer({ hold: this.hold, row })
+      return Promise.resolve()
+    }
+    if (shown === 'part') return this.#billing.capture(this.hold, row, 'keep')
+    return this.#billing.capture(this.hold, row, 'void').catch((error: unknown) => {
+      this.#scope.facts.costNanocredits = 0n
+      throw error
+    })
   }
 
   /** Gives the hold back: nothing was answered. */

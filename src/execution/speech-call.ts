@@ -54,7 +54,10 @@ export async function executeSpeech(
       },
     )
     scope.facts.firstByteMs = answered.attempt.firstTokenMs
-    const { body, ended } = speechBody(answered, { call, plan, state, parts })
+    const work = { call, plan, state, parts }
+    // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
+    if (answered.value.tail !== null) await settleSpeech(answered, work, 'completed')
+    const { body, ended } = speechBody(answered, work)
     return {
       generationId: state.generationId,
       contentType: speechContentType(call),
@@ -223,10 +226,12 @@ async function settleSpeech(
   ending: CallEnding,
 ): Promise<void> {
   const { state, plan, call } = work
+  if (plan.settlement.isSettled) return
   answered.attempt.endedMs = state.elapsedMs()
-  if (ending === 'cancelled' && !answered.value.stream.hasDelivered) return plan.settlement.release()
+  const { hasDelivered } = answered.value.stream
+  if (ending === 'cancelled' && !hasDelivered) return plan.settlement.release()
   const { row } = state.charge(answered.attempt, readingOf(call, answered.endpoint), ending)
-  await plan.settlement.capture(row)
+  await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
 }
 
 // Characters are counted exactly; a model that bills tokens does not report them with its bytes, so the meter estimates.

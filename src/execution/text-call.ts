@@ -52,7 +52,7 @@ async function whole(call: TextCall, plan: Plan, state: CallState, parts: Execut
     },
   )
   const { row, shown } = state.charge(answered.attempt, answered.value.reading, 'completed')
-  await plan.settlement.capture(row)
+  await plan.settlement.capture(row, 'nothing')
   return {
     generationId: state.generationId,
     contentType: 'application/json',

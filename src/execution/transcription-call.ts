@@ -52,7 +52,7 @@ export async function executeTranscription(
     )
     const reading = readingOf(answered.value, call, answered.endpoint)
     const { row, shown } = state.charge(answered.attempt, reading, 'completed')
-    await plan.settlement.capture(row)
+    await plan.settlement.capture(row, 'nothing')
     return {
       generationId: state.generationId,
       transcription: answered.value,

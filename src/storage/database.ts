@@ -79,6 +79,8 @@ export interface Database {
   otherOccupants(): Promise<string[]>
   /** True only when that owner is known to be gone (or never was); unknown is false. */
   isOwnerDead(ownerId: string): Promise<boolean>
+  /** Whether that owner shows no sign of life right now: gone, or without its connection for a moment. Unknown is false. */
+  isOwnerSilent(ownerId: string): Promise<boolean>
   health(): DatabaseHealth
   /** Finishes what was accepted, gives up the owner id and closes. Nothing may be asked afterwards. */
   close(): Promise<void>

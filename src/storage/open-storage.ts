@@ -7,6 +7,7 @@ import { FolderBlobStore } from './blobs/folder-blob-store.ts'
 import type { FileLayer } from './blobs/file-layer.ts'
 import type { Database, StorageFaults, Unit } from './database.ts'
 import { openDatabase } from './open-database.ts'
+import { RefusalNotes, removeOldRefusalNotes } from './refusal-notes.ts'
 import { openSpools } from './spools.ts'
 
 /** Where a gateway keeps everything, and what tests may put in its way. */
@@ -28,6 +29,7 @@ export interface OpenedStorage {
   database: Database
   blobs: FolderBlobStore
   spoolFolder: string
+  refusalNotes: RefusalNotes
 }
 
 /**
@@ -51,7 +53,10 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
       ...identityOf(database, blobs, dataFolder),
       otherOccupants: () => database.otherOccupants(),
     })
-    return { database, blobs, spoolFolder: await openSpools(dataFolder, database) }
+    const spoolFolder = await openSpools(dataFolder, database)
+    await removeOldRefusalNotes(dataFolder)
+    const refusalNotes = new RefusalNotes(dataFolder, database.ownerId)
+    return { database, blobs, spoolFolder, refusalNotes }
   } catch (error) {
     await database.close()
     throw error

@@ -11,6 +11,8 @@ export interface GaugeReaders {
     capturesQueued: number
     captured: number
     deadLetters: number
+    lostCalls: number
+    lostCredits: number
     abandonedCredits: number
   }
   storageQueue: () => number
@@ -33,6 +35,12 @@ export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeRe
     ['captures_queued', 'Captures that are not durable yet.', () => billing().capturesQueued],
     ['captures', 'Captures made durable since the start.', () => billing().captured],
     ['dead_letters', 'Captures that could not be written, since the start.', () => billing().deadLetters],
+    [
+      'lost_calls',
+      'Calls that a provider answered and storage could not record in time, since the start: nobody was charged.',
+      () => billing().lostCalls,
+    ],
+    ['lost_credits', 'What lost calls cost, since the start.', () => billing().lostCredits],
     [
       'abandoned_credits',
       'Held by processes that died: the bound of what nobody was billed.',

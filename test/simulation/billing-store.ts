@@ -19,6 +19,8 @@ export class SimulatedStore {
   readonly #sqlite = new Sqlite(':memory:', { safeIntegers: true })
   readonly #translate = createTranslator(sqliteDialect, '(select now_ms from simulated_clock)')
   readonly dead = new Set<string>()
+  /** Without a sign of life, and not yet known to be dead. */
+  readonly silent = new Set<string>()
   commits = 0
 
   constructor(nowMs: number) {
@@ -130,6 +132,11 @@ export class SimulatedDatabase implements Database {
   async isOwnerDead(ownerId: string): Promise<boolean> {
     await this.gate
     return this.#store.dead.has(ownerId)
+  }
+
+  async isOwnerSilent(ownerId: string): Promise<boolean> {
+    await this.gate
+    return this.#store.dead.has(ownerId) || this.#store.silent.has(ownerId)
   }
 
   health(): DatabaseHealth {

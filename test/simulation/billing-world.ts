@@ -3,7 +3,7 @@ import { createAccounts } from '../../src/billing/accounts.ts'
 import type { Accounts } from '../../src/billing/accounts.ts'
 import type { BudgetRef } from '../../src/billing/budget-ids.ts'
 import { createBilling } from '../../src/billing/billing.ts'
-import type { Billing, BillingEvent, Hold } from '../../src/billing/billing.ts'
+import type { Billing, BillingEvent, Hold, WhenRefused } from '../../src/billing/billing.ts'
 import type { SliceHold } from '../../src/billing/hold.ts'
 import { createInvariantsRepository } from '../../src/billing/invariants-repository.ts'
 import { checkInvariants } from '../../src/billing/invariants.ts'
@@ -45,6 +45,8 @@ interface Attempted {
   cost: bigint
   owner: SimulatedProcess
   isAcknowledged: boolean
+  /** Its caller was shown an error and nothing else, and pays nothing. */
+  isRefused: boolean
 }
 
 /** One simulated process: billing of its own, on its own connection, in simulated time. */
@@ -55,6 +57,8 @@ export interface SimulatedProcess {
   readonly accounts: Accounts
   /** What it would log. */
   readonly events: BillingEvent[]
+  /** What it does about an event besides. */
+  onEvent: () => unknown
   state: 'running' | 'frozen' | 'dead'
   /** How likely its requests to storage fail, from 0 to 1. */
   faultRate: number
@@ -131,7 +135,14 @@ export class BillingWorld {
       },
     }
     const events: BillingEvent[] = []
-    const billing = createBilling({ ledger, timing, report: (event) => events.push(event) })
+    const billing = createBilling({
+      ledger,
+      timing,
+      report: (event) => {
+        events.push(event)
+        return process.onEvent()
+      },
+    })
     const accounts = createAccounts(ledger, createAccountsRepository(database))
     const process: SimulatedProcess = {
       name,
@@ -139,6 +150,7 @@ export class BillingWorld {
       billing,
       accounts,
       events,
+      onEvent: () => null,
       state: 'running',
       faultRate: 0,
       isStorageDown: false,
@@ -224,11 +236,14 @@ export class BillingWorld {
     this.#end(call)
     const { owner, hold, budgets } = call
     const generationId = `gen-${(this.#generations += 1)}`
-    const attempted: Attempted = { cost, owner, isAcknowledged: false }
+    const attempted: Attempted = { cost, owner, isAcknowledged: false, isRefused: false }
     this.attempted.set(generationId, attempted)
     for (const budget of budgets)
       this.allow(budget.budgetId, { excess: over(cost, hold.amount), late: this.#late(call, cost) })
-    void acknowledge(owner.billing.capture(hold, captureRowOf(generationId, cost)), attempted)
+    // Some have been shown a part of their answer, and pay although they are told that it takes too long.
+    const whenRefused = this.#generations % 2 === 0 ? 'void' : 'keep'
+    const row = captureRowOf(generationId, cost)
+    void acknowledge(owner.billing.capture(hold, row, whenRefused), attempted, whenRefused)
   }
 
   releaseAll(): void {
@@ -299,12 +314,16 @@ export class BillingWorld {
   }
 }
 
-async function acknowledge(capturing: Promise<void>, attempted: Attempted): Promise<void> {
+async function acknowledge(
+  capturing: Promise<void>,
+  attempted: Attempted,
+  whenRefused: WhenRefused,
+): Promise<void> {
   try {
     await capturing
     attempted.isAcknowledged = true
   } catch {
-    // Told to wait no longer; the capture itself stays queued.
+    attempted.isRefused = whenRefused === 'void'
   }
 }
 

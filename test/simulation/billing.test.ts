@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { acceptBatchStatements, closeBatchStatements } from '../../src/billing/batch-budgets.ts'
 import { batchBudget, budgetsOf, creditsBudget } from '../../src/billing/budget-ids.ts'
 import type { BudgetRef } from '../../src/billing/budget-ids.ts'
-import { budgetSettleMs, leaseHeldMs, leaseMs } from '../../src/core/limits.ts'
+import { budgetSettleMs, captureWaitMs, leaseHeldMs, leaseMs } from '../../src/core/limits.ts'
 import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'
 import { BillingWorld } from './billing-world.ts'
@@ -152,7 +152,8 @@ async function takeStep(story: Story): Promise<void> {
   else if (roll < 0.83) await beginOrEndBatch(story, owner)
   else if (roll < 0.86) await disturb(story, owner)
   else if (roll < 0.88) await grant(world, 1_000n)
-  else if (roll < 0.92) owner.faultRate = world.random() < 0.5 ? 0 : world.random() * 0.3
+  else if (roll < 0.91) owner.faultRate = world.random() < 0.5 ? 0 : world.random() * 0.3
+  else if (roll < 0.92) await outlast(story, owner)
   else if (roll < 0.96) await wakeAll(world)
   else await world.advance(world.random() * 4_000)
   await world.flush()
@@ -185,6 +186,13 @@ async function disturb({ world }: Story, owner: SimulatedProcess): Promise<void>
     world.freeze(owner)
     await world.advance(world.random() * leaseMs * 2)
   } else world.jumpClock(-world.random() * 20_000)
+}
+
+/** Storage fails for longer than callers wait; some of what is sent becomes real without an answer. */
+async function outlast({ world }: Story, owner: SimulatedProcess): Promise<void> {
+  owner.faultRate = 1
+  await world.advance(captureWaitMs + world.random() * 4_000)
+  owner.faultRate = 0
 }
 
 async function wakeAll(world: BillingWorld): Promise<void> {
@@ -264,13 +272,14 @@ async function expectQuiet(story: Story): Promise<void> {
   expect(world.store.query("select lease_id from leases where state <> 'closed'")).toEqual([])
   await expectSound(story, 'the end')
   const usages = world.store.query<{ generation_id: string; cost_nanocredits: bigint }>(
-    'select generation_id, cost_nanocredits from usages',
+    `select generation_id, cost_nanocredits - coalesce((select sum(amount_nanocredits) from postings
+       where reference = generation_id and account = 'organization:org_a'), 0) as cost_nanocredits from usages`,
   )
   const charged = new Map(usages.map((row) => [row.generation_id, row.cost_nanocredits]))
-  for (const [generationId, { cost, owner, isAcknowledged }] of world.attempted) {
+  for (const [generationId, { cost, owner, isAcknowledged, isRefused }] of world.attempted) {
     const found = charged.get(generationId)
     if (isAcknowledged || owner.state !== 'dead')
-      expect({ seed, generationId, found }).toEqual({ seed, generationId, found: cost })
+      expect({ seed, generationId, found }).toEqual({ seed, generationId, found: isRefused ? 0n : cost })
     charged.delete(generationId)
   }
   expect([...charged.keys()]).toEqual([])

@@ -38,6 +38,7 @@ type Wire = Readonly<Record<string, unknown>>
 
 class ChatStream implements StreamRewriter {
   failure: GatewayError | null = null
+  hasShownOutput = false
   choicesFinished = 0
   isAccounted = false
   isTerminated = false
@@ -80,8 +81,10 @@ class ChatStream implements StreamRewriter {
     if (this.failure) return
     const rest = this.#splitter.end()
     // A whole last frame may lack its empty line; half a frame after the answer is complete is of no interest.
+    const { hasShownOutput } = this
     if (rest !== null && !(this.choicesFinished > 0 && !isWholeFrame(rest)))
       this.#late = this.#rewrite(`${rest}\n\n`)
+    this.hasShownOutput = hasShownOutput
     if (this.failure) return
     // Who has counted and said that this is all has answered, with or without a reason.
     if (this.isTerminated && (this.#sawUsage || this.choicesFinished > 0)) this.#finishAll()
@@ -190,7 +193,10 @@ class ChatStream implements StreamRewriter {
       }
       this.#unusedTemplates = 0
       this.#reading.outputBytes += fitted.textBytes
-      if (fitted.textBytes > 0) this.#reading.outputPieces += 1
+      if (fitted.textBytes > 0) {
+        this.#reading.outputPieces += 1
+        this.hasShownOutput = true
+      }
       return fitted
     }
     return null
@@ -267,7 +273,10 @@ class ChatStream implements StreamRewriter {
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
       // Each choice for itself: one that goes on must not come after what it says next.
       if (state.isFinished) heldChoices.push(choice)
-      else shownChoices.push(choice)
+      else {
+        shownChoices.push(choice)
+        this.hasShownOutput ||= bytes > 0
+      }
     }
     if (heldChoices.length > 0) {
       this.#hold({ ...toShownChunk(wire, this.#context), choices: heldChoices }, frame.length)

@@ -213,6 +213,9 @@ alter table usages add column input_audio_tokens bigint
 --;;
 alter table usages add column output_audio_tokens bigint
 --;;
+-- Of the tokens written to a cache, those kept for an hour: they have a price of their own.
+alter table usages add column cache_write_hour_tokens bigint
+--;;
 alter table usages add column workspace_id text not null default ''
 --;;
 alter table usages add column member_id text
@@ -277,3 +280,16 @@ create table blob_stores (
   location text not null,
   adopted_at_ms bigint not null
 )
+--;;
+-- What refused calls cost the operator: the provider answered, and the charge could not be recorded in time.
+create table refused_calls (
+  generation_id text primary key,
+  organization_id text not null,
+  provider text not null,
+  model text not null,
+  cost_nanocredits bigint not null,
+  outcome text not null,
+  created_at_ms bigint not null
+)
+--;;
+create index refused_calls_time on refused_calls (created_at_ms)

@@ -35,12 +35,18 @@ export class OwnerLock {
     })
   }
 
-  /** Whether that owner is known to be gone; asks on the given pool. */
-  async isDead(ownerId: string, pool: Pool): Promise<boolean> {
+  /** Whether nobody holds that owner's lock right now; asks on the given pool. */
+  async isSilent(ownerId: string, pool: Pool): Promise<boolean> {
     if (ownerId === this.#ownerId) return false
     const rows = await pool.use<{ is_free: boolean }[]>((sql) => sql.unsafe(isOwnerFree, [ownerId]))
+    return rows[0]?.is_free === true
+  }
+
+  /** Whether that owner is known to be gone; asks on the given pool. */
+  async isDead(ownerId: string, pool: Pool): Promise<boolean> {
+    const isSilent = await this.isSilent(ownerId, pool)
     const nowMs = performance.now()
-    if (rows[0]?.is_free !== true) {
+    if (!isSilent) {
       this.#freeSinceMs.delete(ownerId)
       return false
     }

@@ -170,6 +170,10 @@ class PostgresDatabase implements Database {
     return this.#owner.isDead(ownerId, this.#reads).catch(() => false)
   }
 
+  async isOwnerSilent(ownerId: string): Promise<boolean> {
+    return this.#owner.isSilent(ownerId, this.#reads).catch(() => false)
+  }
+
   health(): DatabaseHealth {
     // A gateway at rest commits nothing, and without reads it knows no key.
     const lastError = this.#runner.lastError ?? this.#readFailure

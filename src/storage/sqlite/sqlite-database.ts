@@ -117,6 +117,11 @@ class SqliteDatabase implements Database {
     return this.#owners.isDead(ownerId)
   }
 
+  /** A file lock ends with its process, so that silence is death here. */
+  isOwnerSilent(ownerId: string): Promise<boolean> {
+    return this.isOwnerDead(ownerId)
+  }
+
   health(): DatabaseHealth {
     const lastError = this.#link.lastError
     return { ok: lastError === null && !this.#isClosed, queueLength: this.#queue.length, lastError }

@@ -1,0 +1,75 @@
+import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { refusalNotesMax, refusedCallsShownMs } from '../core/limits.ts'
+
+/**
+ * Refused calls whose charge may have been written, in a file named by this process's owner id: the database is gone when
+ * they are refused, and this process may be before it is back. The file is there only while there are such calls.
+ */
+export class RefusalNotes {
+  readonly #folder: string
+  readonly #path: string
+  readonly #open = new Set<string>()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(dataFolder: string, ownerId: string) {
+    this.#folder = folderOf(dataFolder)
+    this.#path = join(this.#folder, ownerId)
+  }
+
+  /** Resolves when it is noted, or could not be. */
+  add(generationId: string): Promise<unknown> {
+    if (this.#open.size >= refusalNotesMax) return this.#last
+    this.#open.add(generationId)
+    this.#then(async () => {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await appendFile(this.#path, `${generationId}\n`, { mode: 0o600 })
+    })
+    return this.#last
+  }
+
+  /** What became of it is in the database now. */
+  settle(generationId: string): void {
+    if (!this.#open.delete(generationId) || this.#open.size > 0) return
+    this.#then(() => rm(this.#path, { force: true }))
+  }
+
+  /** Resolves when everything so far is in the file, or could not be. */
+  flush(): Promise<unknown> {
+    return this.#last
+  }
+
+  /** In order, and never failing: a full disk is one of the reasons why there are refused calls. */
+  #then(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work).catch(() => undefined)
+  }
+}
+
+/** Generations that any process noted in this data folder and did not settle, a bounded number. */
+export async function listRefusalNotes(dataFolder: string): Promise<string[]> {
+  const noted: string[] = []
+  for (const path of await listFiles(dataFolder)) {
+    const text = await readFile(path, 'utf8').catch(() => '')
+    noted.push(...text.split('\n').filter((line) => line !== ''))
+    if (noted.length >= refusalNotesMax) break
+  }
+  return noted.slice(0, refusalNotesMax)
+}
+
+/** Removes the notes of processes that died so long ago that nobody is told of them any more. */
+export async function removeOldRefusalNotes(dataFolder: string): Promise<void> {
+  for (const path of await listFiles(dataFolder)) {
+    const facts = await stat(path).catch(() => null)
+    if (facts !== null && Date.now() - facts.mtimeMs > refusedCallsShownMs) await rm(path, { force: true })
+  }
+}
+
+async function listFiles(dataFolder: string): Promise<string[]> {
+  const folder = folderOf(dataFolder)
+  const names = await readdir(folder).catch(() => [])
+  return names.map((name) => join(folder, name))
+}
+
+function folderOf(dataFolder: string): string {
+  return join(dataFolder, 'refused')
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test'
+import { FileLock } from '../../src/storage/sqlite/file-lock.ts'
+import { at, customProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import { answerTogether, refusedKinds, refusedModels, refusedRequest } from '../support/refused-calls.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+// The time that a caller waits for its charge is real here; everything waits it out at once.
+test('who was refused and shown nothing pays nothing, and who was shown a part pays', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-refused-'))
+  const upstream = startScriptedUpstream()
+  const gateway = await startTestGateway({
+    folder,
+    credits: '5',
+    providers: () => [customProvider(upstream.url, refusedModels)],
+  })
+  const lock = new FileLock(join(folder, 'headrace.db.lock'))
+  try {
+    const ready = Promise.withResolvers<void>()
+    const isAsked = answerTogether(upstream, refusedKinds.length, ready.promise)
+    const asking = refusedKinds.map(async (kind) => {
+      const { path, body } = refusedRequest(kind, toneWav(1))
+      const answer = await gateway.post(path, body)
+      return { kind, ...answer }
+    })
+    await isAsked
+    // Nobody else writes until it is given back, as on a disk that takes nothing.
+    lock.acquire()
+    ready.resolve()
+    const answers = await Promise.all(asking)
+    lock.release()
+    for (const { kind, status, headers, text } of answers) {
+      const isStream = kind === 'begun' || kind === 'part'
+      expect({ kind, status, retryAfter: headers.get('retry-after') }).toEqual({
+        kind,
+        status: isStream ? 200 : 503,
+        retryAfter: isStream ? null : '5',
+      })
+      expect(text.includes('Hello'), kind).toBe(kind === 'part')
+      if (isStream) expect(text).toContain('"finish_reason":"error"')
+    }
+    await until(
+      () => gateway.get('//metrics'),
+      ({ text }) => /^headrace_captures_queued 0$/m.test(text),
+    )
+    const { json } = await gateway.get('/credits')
+    expect(at(json, 'data.total_usage')).toBe(0.015)
+    const { text } = await gateway.get('//metrics')
+    expect(text).toContain(`headrace_lost_calls ${refusedKinds.length - 1}`)
+  } finally {
+    lock.close()
+    await gateway.stop()
+    await upstream.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)

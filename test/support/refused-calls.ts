@@ -1,0 +1,100 @@
+import type { ScriptedUpstream, UpstreamSeen } from './scripted-upstream.ts'
+
+/** Calls whose answers come while storage is gone: of all but `part` the caller is shown nothing before the charge. */
+export const refusedKinds = ['json', 'whole', 'begun', 'part', 'speech', 'transcript'] as const
+
+/** One of those calls. */
+export type RefusedKind = (typeof refusedKinds)[number]
+
+const perMillion = { input_per_million: '1000', output_per_million: '1000' }
+
+/** The models that answer them, as a custom provider's configuration lists them; each costs a hundredth of a credit or more. */
+export const refusedModels = [
+  ...(['json', 'whole', 'begun', 'part'] as const).map((name) => ({
+    id: `acme/${name}`,
+    upstream: name,
+    modality: 'language' as const,
+    prices: perMillion,
+  })),
+  {
+    id: 'acme/speech',
+    upstream: 'speech',
+    modality: 'speech' as const,
+    prices: { characters_per_million: '1000' },
+  },
+  {
+    id: 'acme/transcript',
+    upstream: 'transcript',
+    modality: 'transcription' as const,
+    prices: { audio_per_minute: '1' },
+  },
+]
+
+/** The request of a call below `/v1`. */
+export function refusedRequest(kind: RefusedKind, sound: Uint8Array): { path: string; body: unknown } {
+  const model = `acme/${kind}`
+  if (kind === 'speech')
+    return { path: '/audio/speech', body: { model, voice: 'any', input: 'A dozen or so characters.' } }
+  if (kind === 'transcript') {
+    const audio = { data: Buffer.from(sound).toString('base64'), format: 'wav' }
+    return { path: '/audio/transcriptions', body: { model, input_audio: audio } }
+  }
+  const messages = [{ role: 'user', content: 'Hello.' }]
+  return { path: '/chat/completions', body: { model, max_tokens: 20, stream: kind !== 'json', messages } }
+}
+
+const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+const common = { id: 'c', created: 1, model: 'any' }
+
+function streamOf(kind: RefusedKind): string {
+  const role = { role: 'assistant', content: '' }
+  const frames = {
+    whole: [{ delta: { ...role, content: 'Hello.' }, finish_reason: 'stop' }],
+    begun: [
+      { delta: role, finish_reason: null },
+      { delta: { content: 'Hello.' }, finish_reason: 'stop' },
+    ],
+    part: [
+      { delta: { ...role, content: 'Hello' }, finish_reason: null },
+      { delta: { content: '.' }, finish_reason: null },
+      { delta: {}, finish_reason: 'stop' },
+    ],
+  }[kind as 'whole' | 'begun' | 'part']
+  const chunk = { ...common, object: 'chat.completion.chunk' }
+  return [
+    ...frames.map((choice) => ({ ...chunk, choices: [{ index: 0, ...choice }] })),
+    { ...chunk, choices: [], usage },
+  ]
+    .map((frame) => `data: ${JSON.stringify(frame)}\n\n`)
+    .concat('data: [DONE]\n\n')
+    .join('')
+}
+
+function answerOf({ path, body }: UpstreamSeen): Response {
+  if (path.endsWith('/speech'))
+    return new Response(new Uint8Array(480).fill(7), { headers: { 'content-type': 'audio/pcm' } })
+  if (path.endsWith('/transcriptions')) return Response.json({ text: 'Hello.', duration: 1 })
+  const { model } = JSON.parse(body) as { model: RefusedKind }
+  if (model !== 'json')
+    return new Response(streamOf(model), { headers: { 'content-type': 'text/event-stream' } })
+  const message = { role: 'assistant', content: 'Hello.' }
+  const choices = [{ index: 0, message, finish_reason: 'stop' }]
+  return Response.json({ ...common, object: 'chat.completion', choices, usage })
+}
+
+/** Has the upstream answer once it was asked `count` times and `isReady`; resolves when it was asked so often. */
+export function answerTogether(
+  upstream: ScriptedUpstream,
+  count: number,
+  isReady: Promise<void>,
+): Promise<void> {
+  const all = Promise.withResolvers<void>()
+  let asked = 0
+  upstream.answer(async (seen) => {
+    asked += 1
+    if (asked === count) all.resolve()
+    await isReady
+    return answerOf(seen)
+  })
+  return all.promise
+}
