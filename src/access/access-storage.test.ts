@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { systemClock } from '../core/clock.ts'
@@ -15,6 +16,17 @@ import { organizationRates } from './rate-rules.ts'
 import { createRateRepository } from './rate-repository.ts'
 
 const clock = systemClock
+/** What an operator does by hand: the row goes, and its keys stay. */
+async function removeRow(url: string, organizationId: string): Promise<void> {
+  const sql = new SQL(url)
+  const isPostgres = url.startsWith('postgres')
+  // SQLite's own command checks no references unless told to.
+  if (isPostgres) await sql`alter table api_keys drop constraint api_keys_organization_id_fkey`
+  else await sql`pragma foreign_keys = off`
+  await sql`delete from organizations where organization_id = ${organizationId}`
+  await sql.close()
+}
+
 const nothing = { creditsNanocredits: null, key: null, managementKey: null }
 
 eachDatabase((_, open, { openFresh }) => {
@@ -188,6 +200,23 @@ eachDatabase((_, open, { openFresh }) => {
       // The management key still comes in, so that its owner hears 404 and not 401.
       expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
     })
+  })
+
+  test('a key whose organization was removed from the database is refused if it calls, and told so if it manages', async () => {
+    const { database, url } = await openFresh()
+    const parts = {
+      database,
+      keys: createKeyRepository(database),
+      organizations: createOrganizationRepository(database),
+      clock,
+    }
+    const { organizationId, key, managementKey } = await bootstrap(nothing, parts)
+    await removeRow(url, organizationId)
+    expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
+    await expect(authenticate(parts, key ?? '')).rejects.toMatchObject({ status: 401 })
+    const organizations = createOrganizations({ repository: parts.organizations, onChange: () => undefined })
+    const late = organizations.updateSettings(organizationId, { isFilteredModelCatalogEnabled: false })
+    await expect(late).rejects.toMatchObject({ status: 404 })
   })
 
   describe('rules', () => {
