@@ -181,6 +181,19 @@ describe('names', () => {
     expect(catalog.resolve('no-such-model:free')).toEqual({ base: 'no-such-model', variant: 'free' })
   })
 
+  test('a name without a tag means its tag latest, and nothing where another model has that very name', () => {
+    const local = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
+    const listed = ['tiny:latest', 'tiny:2b', 'both', 'both:latest'].map((id) => ({ id }))
+    local.replaceDiscovered('ollama', parseListing({ data: listed }))
+    const tiny = { base: 'ollama/tiny:latest', variant: null }
+    for (const name of ['ollama/tiny', 'tiny', 'tiny:latest', 'Ollama/Tiny'])
+      expect(local.resolve(name)).toEqual(tiny)
+    expect(local.resolve('ollama/tiny:floor')).toEqual({ ...tiny, variant: 'floor' })
+    expect(local.resolve('ollama/tiny:2b').base).toBe('ollama/tiny:2b')
+    expect(local.resolve('both').base).toBe('ollama/both')
+    expect(local.resolve('ollama/none').base).toBe('ollama/none')
+  })
+
   test('upstream names get an author unless they have one', () => {
     expect(toPublicId('openai', 'gpt-4o')).toBe('openai/gpt-4o')
     expect(toPublicId('groq', 'qwen/qwen3-32b')).toBe('qwen/qwen3-32b')
@@ -216,6 +229,23 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('openai/text-embedding-3-small').message).toContain(
       'is an embedding model; ask it at POST /embeddings',
     )
+  })
+
+  test('which variants there are of a model that is served, and no key to set', () => {
+    const catalog = catalogOf([openai, source('ollama', { isFree: true })], { potential })
+    catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'tiny:latest' }, { id: 'tiny:2b' }] }))
+    for (const name of ['openai/gpt-4o-mini:thinking', 'gpt-4o-mini:thinking', 'openai/GPT-4o-mini:turbo']) {
+      const { message } = refusal(name, catalog)
+      expect(message).toContain(`openai/gpt-4o-mini has no variant "${name.slice(name.lastIndexOf(':'))}"`)
+      expect(message).toContain('It is served as it is, and as :batch, :floor, :nitro, :exacto.')
+      expect(message).not.toContain('OPENAI_API_KEY')
+    }
+    expect(refusal('ollama/tiny:8b', catalog).message).toContain(
+      'ollama/tiny:latest has no variant ":8b". It is served as it is, and as :batch, :free, :floor, :nitro, :exacto, :2b.',
+    )
+    // A model of another kind is told its path first.
+    for (const name of ['openai/whisper-1:thinking', 'whisper-1:floor'])
+      expect(refusal(name, catalog).message).toContain('POST /audio/transcriptions')
   })
 
   test('which ids are near', () => {
