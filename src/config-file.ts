@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseCredits } from './core/money.ts'
+import { describeFault } from './core/json-syntax.ts'
 
 const slug = z
   .string()
@@ -149,10 +150,17 @@ function readableMembers(given: unknown): Partial<z.output<typeof configFileSche
 }
 
 function parseJsonFile(path: string, problems: string[]): unknown {
+  let text: Buffer
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    text = readFileSync(path)
   } catch (error) {
     problems.push(`${path}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return undefined
+  }
+  try {
+    return JSON.parse(text.toString('utf8'))
+  } catch {
+    problems.push(`${path}: not JSON: ${describeFault(text)}`)
     return undefined
   }
 }

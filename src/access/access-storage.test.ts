@@ -300,6 +300,16 @@ eachDatabase((_, open, { openFresh }) => {
       expect(Math.min(...waits)).toBeGreaterThan(0)
     })
 
+    test('what is given back may be taken again, once, and never more than was taken', async () => {
+      const repository = createRateRepository(await open())
+      const take = async () => (await repository.take('key:returning:batches', 2)).isAllowed
+      expect([await take(), await take(), await take()]).toEqual([true, true, false])
+      await repository.giveBack('key:returning:batches', 2)
+      expect([await take(), await take()]).toEqual([true, false])
+      for (let i = 0; i < 10; i++) await repository.giveBack('key:returning:batches', 2)
+      expect([await take(), await take(), await take(), await take()].filter(Boolean)).toHaveLength(2)
+    })
+
     test('a clock that is set back shuts nobody out, and frees nobody from a limit', async () => {
       const { database, url } = await openFresh({ nowExpression: 'cast(7200000 as bigint)' })
       const back = await openDatabase({

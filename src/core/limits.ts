@@ -193,6 +193,8 @@ export const keepAliveMs = 10_000
 export const jsonDepthMax = 200
 /** Top-level members of one JSON object: the widest request format has about 60. */
 export const jsonMembersMax = 500
+/** The longest line whose characters are counted to say where JSON is broken; of a longer one its bytes are told. */
+export const placeColumnBytesMax = 1_048_576
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
 /** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */
