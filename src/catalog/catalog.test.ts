@@ -153,6 +153,34 @@ describe('the operator has the last word', () => {
     })
   })
 
+  test('what he says of an audio model counts, and the rest is taken from its name', () => {
+    const models = [
+      {
+        id: 'acme/ears',
+        modality: 'transcription' as const,
+        audio: { word_times: true, upload_bytes_max: 7 },
+      },
+      {
+        id: 'acme/mouth',
+        modality: 'speech' as const,
+        audio: { speed: { min: 0.5, max: 2 }, voices: ['ann'], default_voice: 'ann' },
+      },
+    ]
+    const catalog = catalogOf([source('acme', { models })])
+    expect(catalog.endpointsOf('acme/ears', 'transcription')[0]?.audio).toMatchObject({
+      verboseJson: true,
+      wordTimes: true,
+      diarize: false,
+      uploadBytesMax: 7,
+    })
+    expect(catalog.endpointsOf('acme/mouth', 'speech')[0]?.audio).toMatchObject({
+      speed: { min: 0.5, max: 2 },
+      speechFormats: ['mp3', 'pcm'],
+      voices: ['ann'],
+      defaultVoice: 'ann',
+    })
+  })
+
   test('his model survives a listing that lacks it', () => {
     const catalog = catalogOf([operator])
     catalog.replaceDiscovered('openai', [])

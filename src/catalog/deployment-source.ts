@@ -1,5 +1,6 @@
 import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
@@ -10,6 +11,7 @@ export interface OperatorModel {
   upstream?: string | undefined
   modality: Modality
   prices?: OperatorPrices | undefined
+  audio?: OperatorAudio | undefined
   context_length?: number | undefined
   output_tokens_max?: number | undefined
 }

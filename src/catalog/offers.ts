@@ -5,6 +5,7 @@ import { audioCapabilities, guessModalities, guessModality } from './capabilitie
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, toPublicId } from './model-ids.ts'
+import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
@@ -102,7 +103,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     dataPolicy: source.dataPolicy,
     quantization: null,
     batch: source.batch,
-    audio: audioOf(source, modality, upstream),
+    audio: audioOf(source, modality, { upstream, stated: operator?.audio ?? {} }),
   }
   return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0 }]
 }
@@ -114,10 +115,13 @@ function longPricesOf(known: readonly LongPrice[], stated: Price): readonly Long
   return known.map(({ inputTokensAbove, price }) => ({ inputTokensAbove, price: { ...price, ...stated } }))
 }
 
-function audioOf(source: DeploymentSource, modality: Modality, upstream: string): Endpoint['audio'] {
-  if (modality === 'transcription') return audioCapabilities(upstream, source.audio?.transcription)
-  if (modality === 'speech') return audioCapabilities(upstream, source.audio?.speech)
-  return null
+function audioOf(
+  { audio }: DeploymentSource,
+  modality: Modality,
+  { upstream, stated }: { upstream: string; stated: OperatorAudio },
+): Endpoint['audio'] {
+  if (modality !== 'transcription' && modality !== 'speech') return null
+  return { ...audioCapabilities(upstream, audio?.[modality]), ...statedAudio(stated) }
 }
 
 /** Whether the units that a call of the modality surely uses have a price. */

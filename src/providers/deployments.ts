@@ -12,6 +12,8 @@ export interface ProviderSettings {
   name?: string | undefined
   base_url?: string | undefined
   api_key?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  query?: Readonly<Record<string, string>> | undefined
   region?: string | undefined
   weight: number
   concurrency?: number | undefined
@@ -42,6 +44,7 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
     baseUrl: (provider.base_url ?? preset.baseUrl ?? '').replace(/\/+$/, ''),
     auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
+    ...additionsOf(provider),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
@@ -58,6 +61,12 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     audio: preset.audio,
     models: provider.models,
   }
+}
+
+function additionsOf({ headers = {}, query = {} }: ProviderSettings): Pick<Deployment, 'additions'> {
+  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  if (lowerCase.length + Object.keys(query).length === 0) return {}
+  return { additions: { headers: Object.fromEntries(lowerCase), query } }
 }
 
 /** Where a configured provider lists its models, below its base URL; null when it is not to be asked. */
