@@ -59,7 +59,10 @@ const modelSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('The name the provider knows; by default the part after the author'),
-  modality: z.enum(['language', 'embedding', 'transcription', 'speech']).default('language'),
+  modality: z
+    .enum(['language', 'embedding', 'transcription', 'speech'])
+    .optional()
+    .describe('What the model does; by default what its server tells, else language'),
   prices: pricesSchema.optional(),
   audio: audioSchema.optional(),
   context_length: z.int().positive().optional(),
@@ -80,11 +83,9 @@ const headerName = z
   .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, { error: 'must be the name of a header' })
   .refine((name) => !ownHeaders.has(name.toLowerCase()), { error: 'is a header that the gateway sets' })
 // No value stands in a message: any of them may be a secret.
-const headerValue = z
-  .string()
-  .regex(/^[\x20-\x7e\xa0-\xff]+$/, {
-    error: 'must be of Latin letters, digits and signs, without line breaks',
-  })
+const headerValue = z.string().regex(/^[\x20-\x7e\xa0-\xff]+$/, {
+  error: 'must be of Latin letters, digits and signs, without line breaks',
+})
 
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),

@@ -187,6 +187,19 @@ describe('the operator has the last word', () => {
     expect(catalog.models().map(({ id }) => id)).toEqual(['smart'])
   })
 
+  test('a model that he describes without its tag is the listed one, once', () => {
+    const models = [{ id: 'ollama/tiny', context_length: 7 }]
+    const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true, models })])
+    catalog.replaceDiscovered('ollama', [
+      { upstream: 'tiny:latest', created: 1, contextLength: null, name: null, modality: 'embedding' },
+    ])
+    expect(catalog.models().map(({ id }) => id)).toEqual(['ollama/tiny'])
+    expect(catalog.endpointsOf('ollama/tiny', 'embedding')[0]).toMatchObject({
+      upstreamModel: 'tiny:latest',
+      contextLength: 7,
+    })
+  })
+
   test('a price below zero is refused', () => {
     const prices = { 'openai/gpt-4o': { input_per_million: '-1' } }
     expect(() => catalogOf([openai], { prices })).toThrow('input_per_million is below zero')
@@ -257,6 +270,26 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('openai/text-embedding-3-small').message).toContain(
       'is an embedding model; ask it at POST /embeddings',
     )
+  })
+
+  test('which line of the configuration says what kind a model of one’s own is', () => {
+    const models = [{ id: 'mine/stated', modality: 'embedding' as const }, { id: 'mine/told' }]
+    const catalog = catalogOf([source('mine', { isFree: true, models })])
+    const listed = parseListing({ data: [{ id: 'some-name' }, { id: 'told', type: 'embedding' }] })
+    catalog.replaceDiscovered('mine', listed)
+    const line = (id: string) =>
+      `"modality" of the entry with "id": "${id}" in "models" of the provider "mine" in the configuration file sets it.`
+    expect(refusal('mine/stated', catalog).message).toContain(
+      `ask it at POST /embeddings. The configuration states that kind; ${line('mine/stated')}`,
+    )
+    expect(refusal('mine/told', catalog).message).toContain(
+      `Its server names that kind; ${line('mine/told')}`,
+    )
+    expect(catalog.unknownModel('mine/some-name', 'embedding').message).toContain(
+      `Only its name suggests that kind; ${line('mine/some-name')}`,
+    )
+    // Of a provider whose models are known by name it is beyond doubt.
+    expect(refusal('openai/whisper-1').message).not.toContain('configuration')
   })
 
   test('which variants there are of a model that is served, and no key to set', () => {

@@ -9,7 +9,8 @@ export interface OperatorModel {
   id: string
   /** The name the provider knows; by default the part of the id after the author. */
   upstream?: string | undefined
-  modality: Modality
+  /** Left out, it is what the provider tells, or else a language model. */
+  modality?: Modality | undefined
   prices?: OperatorPrices | undefined
   audio?: OperatorAudio | undefined
   context_length?: number | undefined

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { modelIdLengthMax, nearestShownMax } from '../core/limits.ts'
 import type { PotentialProvider } from './deployment-source.ts'
 import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
+import type { KindSource } from './offers.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { overlayNames } from './price-overlay.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -43,7 +44,8 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   const otherwise = find(modelId)
   if (otherwise && otherwise.modality !== modality) {
     const article = otherwise.modality === 'embedding' ? 'an' : 'a'
-    return `is ${article} ${otherwise.modality} model; ask it at POST ${pathOf[otherwise.modality]}.`
+    const path = pathOf[otherwise.modality]
+    return `is ${article} ${otherwise.modality} model; ask it at POST ${path}.${remedyOf(otherwise.id, snapshot)}`
   }
   const otherVariants = variantsReason(question)
   if (otherVariants !== null) return otherVariants
@@ -57,6 +59,20 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   const [first] = potential
   const remedy = first ? ` such as ${first.keyVariable}` : ''
   return `cannot be served: no provider is configured. Set a provider's key${remedy} and start again.`
+}
+
+const sources: Readonly<Record<KindSource, string>> = {
+  name: 'Only its name suggests that kind',
+  provider: 'Its server names that kind',
+  operator: 'The configuration states that kind',
+}
+
+/** Who says what kind of model it is, and what in the configuration would say otherwise; empty where it is beyond doubt. */
+function remedyOf(id: string, { kinds }: Snapshot): string {
+  const kind = kinds.get(id)
+  if (!kind) return ''
+  const entry = `"models" of the provider ${JSON.stringify(kind.deploymentId)}`
+  return ` ${sources[kind.from]}; "modality" of the entry with "id": ${JSON.stringify(id)} in ${entry} in the configuration file sets it.`
 }
 
 /** What can be asked instead where the name before the last colon is a model that is served; null where it is none. */

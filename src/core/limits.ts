@@ -127,6 +127,8 @@ export const discoveryWaitMs = 10_000
 export const discoveryRetryMs = 30_000
 /** Listings read at once. */
 export const discoveryConcurrencyMax = 4
+/** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
+export const inspectedModelsMax = 500
 /** Model ids compared with one that is unknown, and how many near ones the message names. */
 export const nearestCandidatesMax = 2_000
 export const nearestShownMax = 3

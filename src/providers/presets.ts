@@ -173,6 +173,7 @@ export const ollama = defineProvider({
   auth: 'optional_bearer',
   baseUrlVariable: 'OLLAMA_BASE_URL',
   author: 'ollama',
+  inspection: 'ollama',
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
@@ -216,6 +217,7 @@ export const llamacpp = defineProvider({
   auth: 'optional_bearer',
   baseUrlVariable: 'LLAMACPP_BASE_URL',
   author: 'llamacpp',
+  inspection: 'llamacpp',
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
