@@ -99,7 +99,6 @@ const meanings: Readonly<Record<string, string>> = {
   'providers[].region': 'Shown in metadata; deployments of two regions fail apart',
   'providers[].weight': 'Share of the traffic among equal endpoints.',
   'providers[].models': 'Models that are not found by asking, and what is different about those that are',
-  'providers[].models[].modality': 'What the model does.',
   'providers[].models[].context_length': 'Tokens of prompt and output together',
   'providers[].models[].output_tokens_max': 'Most tokens of one answer',
   'providers[].data_policy': 'What the provider does with data, for requests and policies that ask',

@@ -72,7 +72,7 @@ const errorResponse = {
       example: {
         error: {
           code: 400,
-          message: 'model: expected a string.',
+          message: '"model" must be a string, not number.',
           error_type: 'invalid_request',
           param: 'model',
         },

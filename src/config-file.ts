@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { timeRuleSecondsMax } from './core/limits.ts'
 import { parseCredits } from './core/money.ts'
+import { describeFault } from './core/json-syntax.ts'
 
 const slug = z
   .string()
@@ -38,6 +39,28 @@ const pricesSchema = z
   })
   .describe('What the provider charges. Units that are left out keep the price known otherwise.')
 
+const count = z.int().positive()
+const audioSchema = z
+  .strictObject({
+    verbose_json: z.boolean().optional().describe('It takes `verbose_json`, with times of segments'),
+    word_times: z.boolean().optional().describe('It times words'),
+    diarize: z.boolean().optional().describe('It takes `diarize` and tells speakers apart'),
+    upload_bytes_max: count.optional().describe('Most bytes of a file to transcribe'),
+    speech_formats: z
+      .array(z.enum(['mp3', 'pcm']))
+      .min(1)
+      .optional()
+      .describe('Formats in which it speaks; both by default'),
+    speed: z
+      .strictObject({ min: z.number().positive(), max: z.number().positive() })
+      .optional()
+      .describe('The range of `speed`; by default it takes none'),
+    input_characters_max: count.optional().describe('Most characters to speak at once'),
+    voices: z.array(z.string().min(1)).min(1).optional().describe('Shown in the list of models'),
+    default_voice: z.string().min(1).optional().describe('Sent where the caller names none'),
+  })
+  .describe('What an audio model can do. What is left out is taken from its name.')
+
 const modelSchema = z.strictObject({
   id: z.string().min(1).max(256).describe('Public id, such as acme/large'),
   upstream: z
@@ -45,8 +68,12 @@ const modelSchema = z.strictObject({
     .min(1)
     .optional()
     .describe('The name the provider knows; by default the part after the author'),
-  modality: z.enum(['language', 'embedding', 'transcription', 'speech']).default('language'),
+  modality: z
+    .enum(['language', 'embedding', 'transcription', 'speech'])
+    .optional()
+    .describe('What the model does; by default what its server tells, else language'),
   prices: pricesSchema.optional(),
+  audio: audioSchema.optional(),
   context_length: z.int().positive().optional(),
   output_tokens_max: z.int().positive().optional(),
 })
@@ -58,6 +85,17 @@ const headerText = z
   .max(64)
   .regex(/^[\x20-\x7e\xa0-\xff]*$/, { error: 'must be of Latin letters, digits and signs' })
 
+/** What belongs to the request itself and would break it. */
+const ownHeaders = new Set(['connection', 'content-length', 'content-type', 'host', 'transfer-encoding'])
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, { error: 'must be the name of a header' })
+  .refine((name) => !ownHeaders.has(name.toLowerCase()), { error: 'is a header that the gateway sets' })
+// No value stands in a message: any of them may be a secret.
+const headerValue = z.string().regex(/^[\x20-\x7e\xa0-\xff]+$/, {
+  error: 'must be of Latin letters, digits and signs, without line breaks',
+})
+
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),
   preset: slug.describe(
@@ -66,6 +104,14 @@ const providerSchema = z.strictObject({
   name: headerText.optional().describe('What callers see; by default the name of the preset'),
   base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),
+  headers: z
+    .record(headerName, headerValue)
+    .optional()
+    .describe('Sent with every request to it, such as `{"x-team": "${env:TEAM}"}`; values are never shown'),
+  query: z
+    .record(z.string().min(1), z.string())
+    .optional()
+    .describe('Added to the address of every request to it; values are never shown'),
   region: z.string().min(1).max(64).optional(),
   weight: z.number().positive().max(1000).default(1),
   concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
@@ -167,10 +213,17 @@ function readableMembers(given: unknown): Partial<z.output<typeof configFileSche
 }
 
 function parseJsonFile(path: string, problems: string[]): unknown {
+  let text: Buffer
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    text = readFileSync(path)
   } catch (error) {
     problems.push(`${path}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    return undefined
+  }
+  try {
+    return JSON.parse(text.toString('utf8'))
+  } catch {
+    problems.push(`${path}: not JSON: ${describeFault(text)}`)
     return undefined
   }
 }

@@ -154,6 +154,32 @@ test('a provider of the file takes the key of the environment when it has none, 
   ])
 })
 
+test('printing shows the names of what is added to requests, and no value of it', () => {
+  const additions = { headers: { 'X-Team': 'hush-1' }, query: { sig: 'hush-2' } }
+  const shown = printConfig(
+    read({}, { providers: [{ preset: 'custom', base_url: 'http://a/v1', ...additions }] }),
+  )
+  for (const name of ['X-Team', 'sig']) expect(shown).toContain(`"${name}": "[secret]"`)
+  expect(shown).not.toContain('hush')
+})
+
+test('headers that would break a request are refused without their values', () => {
+  const problems = problemsOf(
+    {},
+    {
+      providers: [
+        { preset: 'custom', base_url: 'http://a/v1', headers: { 'Content-Length': '1' } },
+        { id: 'b', preset: 'custom', base_url: 'http://a/v1', headers: { 'x-key': 'hush\nhush' } },
+        { id: 'c', preset: 'custom', base_url: 'http://a/v1', headers: { 'no name': 'hush' } },
+      ],
+    },
+  ).join('\n')
+  expect(problems).toContain('providers.0.headers.Content-Length')
+  expect(problems).toContain('providers.1.headers.x-key')
+  expect(problems).toContain('providers.2.headers.no name')
+  expect(problems).not.toContain('hush')
+})
+
 test('printing shows no secret', () => {
   const shown = printConfig(
     read(

@@ -293,6 +293,10 @@ function hideSecrets(url: string): string {
     .replace(/([?&][^=&]*(?:pass|key|secret)[^=&]*=)[^&]*/gi, '$1[secret]')
 }
 
+function hideValues(values: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, '[secret]']))
+}
+
 /** The configuration as it may be shown: secrets replaced. */
 export function printConfig(config: Config): string {
   const shown = {
@@ -303,6 +307,8 @@ export function printConfig(config: Config): string {
       ...provider,
       ...(provider.base_url ? { base_url: hideSecrets(provider.base_url) } : {}),
       ...(provider.api_key ? { api_key: '[secret]' } : {}),
+      ...(provider.headers ? { headers: hideValues(provider.headers) } : {}),
+      ...(provider.query ? { query: hideValues(provider.query) } : {}),
     })),
     bootstrap: {
       credits:

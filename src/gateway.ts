@@ -5,7 +5,9 @@ import { createSpool } from './audio/spool.ts'
 import { createBatches, type Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import { createCatalog } from './catalog/catalog.ts'
-import { createDiscovery } from './catalog/discovery.ts'
+import type { DeploymentSource } from './catalog/deployment-source.ts'
+import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
+import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
 import { describeProvider } from './cli/provider-checks.ts'
 import { processEnvironment, type Config } from './config.ts'
@@ -35,6 +37,7 @@ import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.
 import type { HttpLog, HttpParts } from './http/parts.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
+  inspectionOf,
   listingPathOf,
   potentialProviders,
   presetOf,
@@ -52,8 +55,9 @@ import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
 import { askerFields, createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
-import { createTransport } from './transport/http-client.ts'
+import { createTransport, type Transport } from './transport/http-client.ts'
 import { createPublicFetch } from './transport/public-fetch.ts'
 import { createAccess, createMoney } from './stores.ts'
 
@@ -250,8 +254,10 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
       return path === null ? [] : [[deployment.id, { deployment, path }] as const]
     }),
   )
+  const inspect = createInspection(sources, configured, transport)
   const discovery = createDiscovery({
     catalog,
+    inspect,
     deploymentIds: [...listings.keys()],
     fetchListing: (deploymentId, signal) => {
       const listing = listings.get(deploymentId)
@@ -263,6 +269,28 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
       log.warn('listing not read', { deployment: deploymentId, cause: failure }),
   })
   return { simulator, transport, catalog, discovery, settings }
+}
+
+/** Asks servers that can tell what their models are. */
+function createInspection(
+  sources: readonly DeploymentSource[],
+  configured: readonly ProviderSettings[],
+  transport: Transport,
+): NonNullable<DiscoveryOptions['inspect']> {
+  const inspectors = new Map(
+    sources.flatMap(({ deployment }, index) => {
+      const inspection = configured[index] ? inspectionOf(configured[index]) : null
+      return inspection
+        ? [[deployment.id, { deployment, inspector: createInspector(inspection) }] as const]
+        : []
+    }),
+  )
+  return async (deploymentId, models, signal) => {
+    const found = inspectors.get(deploymentId)
+    if (!found) return models
+    const { deployment, inspector } = found
+    return inspector.complete(models, (question) => askServer({ ...question, deployment, transport, signal }))
+  }
 }
 
 type Providers = Awaited<ReturnType<typeof createProviders>>

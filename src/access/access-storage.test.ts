@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { describe, expect, test } from 'bun:test'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { systemClock } from '../core/clock.ts'
@@ -15,6 +16,17 @@ import { organizationRates } from './rate-rules.ts'
 import { createRateRepository } from './rate-repository.ts'
 
 const clock = systemClock
+/** What an operator does by hand: the row goes, and its keys stay. */
+async function removeRow(url: string, organizationId: string): Promise<void> {
+  const sql = new SQL(url)
+  const isPostgres = url.startsWith('postgres')
+  // SQLite's own command checks no references unless told to.
+  if (isPostgres) await sql`alter table api_keys drop constraint api_keys_organization_id_fkey`
+  else await sql`pragma foreign_keys = off`
+  await sql`delete from organizations where organization_id = ${organizationId}`
+  await sql.close()
+}
+
 const nothing = { creditsNanocredits: null, key: null, managementKey: null }
 
 eachDatabase((_, open, { openFresh }) => {
@@ -205,6 +217,23 @@ eachDatabase((_, open, { openFresh }) => {
     })
   })
 
+  test('a key whose organization was removed from the database is refused if it calls, and told so if it manages', async () => {
+    const { database, url } = await openFresh()
+    const parts = {
+      database,
+      keys: createKeyRepository(database),
+      organizations: createOrganizationRepository(database),
+      clock,
+    }
+    const { organizationId, key, managementKey } = await bootstrap(nothing, parts)
+    await removeRow(url, organizationId)
+    expect(await authenticate(parts, managementKey ?? '')).toMatchObject({ keyKind: 'management' })
+    await expect(authenticate(parts, key ?? '')).rejects.toMatchObject({ status: 401 })
+    const organizations = createOrganizations({ repository: parts.organizations, onChange: () => undefined })
+    const late = organizations.updateSettings(organizationId, { isFilteredModelCatalogEnabled: false })
+    await expect(late).rejects.toMatchObject({ status: 404 })
+  })
+
   describe('rules', () => {
     test('of an organization are seen by a gateway that runs within two seconds', async () => {
       const parts = await fresh()
@@ -284,6 +313,16 @@ eachDatabase((_, open, { openFresh }) => {
       )
       expect(Math.max(...waits)).toBeLessThanOrEqual(5_000)
       expect(Math.min(...waits)).toBeGreaterThan(0)
+    })
+
+    test('what is given back may be taken again, once, and never more than was taken', async () => {
+      const repository = createRateRepository(await open())
+      const take = async () => (await repository.take('key:returning:batches', 2)).isAllowed
+      expect([await take(), await take(), await take()]).toEqual([true, true, false])
+      await repository.giveBack('key:returning:batches', 2)
+      expect([await take(), await take()]).toEqual([true, false])
+      for (let i = 0; i < 10; i++) await repository.giveBack('key:returning:batches', 2)
+      expect([await take(), await take(), await take(), await take()].filter(Boolean)).toHaveLength(2)
     })
 
     test('a clock that is set back shuts nobody out, and frees nobody from a limit', async () => {

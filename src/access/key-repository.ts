@@ -141,10 +141,12 @@ const columns = [
   'updated_at_ms',
 ] as const
 
+// A left join, because a key whose organization's row was removed by hand is still a key: its owner is to hear that the
+// organization is gone, and not that the key is unknown.
 const loadSql = `select ${columns.map((column) => `k.${column}`).join(', ')}, k.workspace_id, k.member_id,
-  o.account_mode, o.is_filtered_model_catalog_enabled,
+  o.organization_id as found_organization_id, o.account_mode, o.is_filtered_model_catalog_enabled,
   o.policy_json as organization_policy_json, o.rate_json as organization_rate_json, o.deleted_at_ms
-  from api_keys k join organizations o on o.organization_id = k.organization_id`
+  from api_keys k left join organizations o on o.organization_id = k.organization_id`
 
 interface KeyRow extends RuleColumns {
   key_hash: string
@@ -162,13 +164,15 @@ interface KeyRow extends RuleColumns {
   updated_at_ms: number | null
 }
 
+/** The organization's columns are null where its row is gone. */
 interface LoadedRow extends KeyRow {
   workspace_id: string
   member_id: string | null
-  account_mode: 'prepaid' | 'tracked'
-  is_filtered_model_catalog_enabled: number
-  organization_policy_json: string
-  organization_rate_json: string
+  found_organization_id: string | null
+  account_mode: 'prepaid' | 'tracked' | null
+  is_filtered_model_catalog_enabled: number | null
+  organization_policy_json: string | null
+  organization_rate_json: string | null
   deleted_at_ms: number | null
 }
 
@@ -198,11 +202,16 @@ function toLoadedKey(row: LoadedRow): LoadedKey {
     workspaceId: row.workspace_id,
     memberId: row.member_id,
     organization: {
-      accountMode: row.account_mode,
-      isFilteredModelCatalogEnabled: row.is_filtered_model_catalog_enabled !== 0,
-      policy: parseColumn(row.organization_policy_json, 'organizations.policy_json', parsePolicy),
-      rates: parseColumn(row.organization_rate_json, 'organizations.rate_json', parseOrganizationRates),
-      isDeleted: row.deleted_at_ms !== null,
+      // Of an organization that is gone only that it is gone counts; these are the values that allow nothing more.
+      accountMode: row.account_mode ?? 'prepaid',
+      isFilteredModelCatalogEnabled: (row.is_filtered_model_catalog_enabled ?? 0) !== 0,
+      policy: parseColumn(row.organization_policy_json ?? '{}', 'organizations.policy_json', parsePolicy),
+      rates: parseColumn(
+        row.organization_rate_json ?? '{}',
+        'organizations.rate_json',
+        parseOrganizationRates,
+      ),
+      isDeleted: row.found_organization_id === null || row.deleted_at_ms !== null,
     },
   }
 }

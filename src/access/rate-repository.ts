@@ -18,6 +18,8 @@ export interface RateUse {
 export interface RateRepository {
   /** Takes one of `perMinute` by the database's clock; a whole minute's worth may come at once. */
   take(limitId: string, perMinute: number): Promise<RateDecision>
+  /** Undoes one `take` with the same rate; what ran off meanwhile is not given twice. */
+  giveBack(limitId: string, perMinute: number): Promise<void>
   /** Reports this process's uses and returns those of all processes that reported lately, this one included. */
   exchangeUses(uses: readonly RateUse[], silentMs: number): Promise<Map<string, Map<string, number>>>
   /** Removes what nobody asked about for an hour. */
@@ -46,6 +48,18 @@ export function createRateRepository(database: Database): RateRepository {
         [rateId],
       )
       return { isAllowed: false, waitMs: Math.max(1, Math.ceil(((row?.wait_us ?? 0) - toleranceUs) / 1000)) }
+    },
+    async giveBack(limitId, perMinute) {
+      await database.commit({
+        name: 'give rate back',
+        statements: [
+          {
+            sql: `update rate_windows set tat_us = tat_us - $2, updated_at_ms = now_ms()
+              where rate_id = $1 and tat_us > now_ms() * 1000`,
+            params: [`gcra:${limitId}`, Math.floor(minuteMicroseconds / perMinute)],
+          },
+        ],
+      })
     },
     async exchangeUses(uses, silentMs) {
       const { ownerId } = database

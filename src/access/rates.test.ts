@@ -30,6 +30,7 @@ function board() {
 function setUp() {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
   const taken: string[] = []
+  const given: string[] = []
   const answer = { isAllowed: true, waitMs: 0 }
   const repository: RateRepository = {
     ...board().repositoryOf('me'),
@@ -37,9 +38,10 @@ function setUp() {
       taken.push(limitId)
       return { ...answer }
     },
+    giveBack: async (limitId) => void given.push(limitId),
   }
   const gate = createRateGate({ repository, ownerId: 'me', clock })
-  return { clock, taken, answer, gate }
+  return { clock, taken, given, answer, gate }
 }
 
 describe('the gate', () => {
@@ -92,6 +94,27 @@ describe('the gate', () => {
     Object.assign(answer, { isAllowed: true, waitMs: 0 })
     await gate.admitRequest(principalWith({}, { requestsPerMinute: 100 }))
     expect(taken).toHaveLength(2)
+  })
+
+  test('a batch that was not made gives its place back, of every limit that it took', async () => {
+    const { gate, given, taken, answer, clock } = setUp()
+    const principal = principalWith({ batchesPerMinute: 5 }, { batchesPerMinute: 3 })
+    await gate.admitBatch(principal)
+    Object.assign(answer, { isAllowed: false, waitMs: 60_000 })
+    await gate.admitBatch(principal)?.catch(() => null)
+    await gate.giveBackBatch(principal)
+    expect(given).toEqual(['key:key_1:batches', 'organization:org_1:batches'])
+    // The refusal that was remembered is of no use any more.
+    Object.assign(answer, { isAllowed: true, waitMs: 0 })
+    await gate.admitBatch(principal)
+    expect(taken).toHaveLength(5)
+    const many = principalWith({ batchesPerMinute: 1_000 })
+    for (let i = 0; i < 1_000; i++) await gate.admitBatch(many)
+    await gate.giveBackBatch(many)
+    expect(gate.admitBatch(many)).toBeUndefined()
+    expect(() => gate.admitBatch(many)).toThrow('1000 batches a minute')
+    expect(clock.ms).toBe(0)
+    gate.stop()
   })
 
   test('large limits are granted from memory after the first time', async () => {

@@ -14,6 +14,8 @@ export interface RateGate {
   admitRequest(principal: Principal): Promise<void> | undefined
   /** For creating a batch, in the same way. */
   admitBatch(principal: Principal): Promise<void> | undefined
+  /** Undoes one `admitBatch`, of which no batch came. Resolves when others may have its place; never rejects. */
+  giveBackBatch(principal: Principal): Promise<void>
   /** Ends the background work. */
   stop(): void
 }
@@ -69,6 +71,17 @@ export function createRateGate(options: RateGateOptions): RateGate {
     return waitMs
   }
 
+  async function giveBack({ id, perMinute }: Limit): Promise<void> {
+    if (perMinute > databaseRateMax) return shared.giveBack(id)
+    try {
+      await repository.giveBack(id, perMinute)
+      // Another batch may have been refused for the place that is free now.
+      refusals.delete(id)
+    } catch (failure) {
+      options.onFailure?.(failure)
+    }
+  }
+
   function take(limit: Limit): number | Promise<number> {
     if (limit.perMinute <= databaseRateMax) return takeFromDatabase(limit)
     return shared.take(limit.id, limit.perMinute)
@@ -99,10 +112,16 @@ export function createRateGate(options: RateGateOptions): RateGate {
     admitBatch(principal) {
       const { organization, key } = principal.rates
       if (organization.batchesPerMinute === null && key.batchesPerMinute === null) return undefined
-      return admit(limitsOf(principal, 'batches', [organization.batchesPerMinute, key.batchesPerMinute]))
+      return admit(batchLimitsOf(principal))
     },
+    giveBackBatch: (principal) => Promise.all(batchLimitsOf(principal).map(giveBack)).then(() => undefined),
     stop: () => shared.stop(),
   }
+}
+
+function batchLimitsOf(principal: Principal): Limit[] {
+  const { organization, key } = principal.rates
+  return limitsOf(principal, 'batches', [organization.batchesPerMinute, key.batchesPerMinute])
 }
 
 /**

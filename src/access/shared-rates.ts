@@ -9,6 +9,8 @@ import type { RateRepository } from './rate-repository.ts'
 export interface SharedRates {
   /** Milliseconds to wait, 0 when the request may go; a promise only for a limit this process sees for the first time. */
   take(limitId: string, perMinute: number): number | Promise<number>
+  /** Undoes one `take` that was granted. */
+  giveBack(limitId: string): void
   /** Divides the shares anew. Never rejects. Called by a timer that starts with the first limit. */
   divide(): Promise<void>
   stop(): void
@@ -104,6 +106,7 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
       if (limit.joining) return limit.joining.then(() => grant(limit, clock.monotonicMs()))
       return grant(limit, limit.usedAtMs)
     },
+    giveBack: (limitId) => undo(limits.get(limitId)),
     divide,
     stop() {
       if (timer) clearInterval(timer)
@@ -114,14 +117,21 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 
 /** The generic cell rate algorithm; a whole minute's share may come at once. */
 function grant(limit: SharedLimit, nowMs: number): number {
-  const rate = Math.max(1, limit.perMinute * limit.share)
-  const intervalMs = minuteMs / rate
+  const intervalMs = intervalOf(limit)
   const arrivalMs = Math.max(limit.arrivalMs, nowMs)
   const waitMs = arrivalMs - nowMs - (minuteMs - intervalMs)
   // A billionth of a minute forgives what sums of fractions lose.
   if (waitMs > 1e-4) return waitMs
   limit.arrivalMs = arrivalMs + intervalMs
   return 0
+}
+
+function undo(limit: SharedLimit | undefined): void {
+  if (limit) limit.arrivalMs -= intervalOf(limit)
+}
+
+function intervalOf({ perMinute, share }: SharedLimit): number {
+  return minuteMs / Math.max(1, perMinute * share)
 }
 
 function setShare(

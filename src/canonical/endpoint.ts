@@ -4,6 +4,13 @@ import type { Price } from './usage.ts'
 /** How to authenticate at an upstream, as data; transport signs and sends. */
 export type UpstreamAuth = { type: 'bearer'; secret: string } | { type: 'none' }
 
+/** What the operator adds to every request of a deployment. Any value may be a secret: none is ever shown. */
+export interface RequestAdditions {
+  /** By lower-case name; they win over what the gateway itself would send. */
+  headers: Readonly<Record<string, string>>
+  query: Readonly<Record<string, string>>
+}
+
 /**
  * A provider with one credential, base URL, region, weight and limits. Health, cool-down and limits are kept per
  * deployment, because two keys of one provider fail separately.
@@ -23,6 +30,7 @@ export interface Deployment {
   /** Without a trailing slash. Never shown to callers. */
   baseUrl: string
   auth: UpstreamAuth
+  additions?: RequestAdditions
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
   weight: number

@@ -153,10 +153,51 @@ describe('the operator has the last word', () => {
     })
   })
 
+  test('what he says of an audio model counts, and the rest is taken from its name', () => {
+    const models = [
+      {
+        id: 'acme/ears',
+        modality: 'transcription' as const,
+        audio: { word_times: true, upload_bytes_max: 7 },
+      },
+      {
+        id: 'acme/mouth',
+        modality: 'speech' as const,
+        audio: { speed: { min: 0.5, max: 2 }, voices: ['ann'], default_voice: 'ann' },
+      },
+    ]
+    const catalog = catalogOf([source('acme', { models })])
+    expect(catalog.endpointsOf('acme/ears', 'transcription')[0]?.audio).toMatchObject({
+      verboseJson: true,
+      wordTimes: true,
+      diarize: false,
+      uploadBytesMax: 7,
+    })
+    expect(catalog.endpointsOf('acme/mouth', 'speech')[0]?.audio).toMatchObject({
+      speed: { min: 0.5, max: 2 },
+      speechFormats: ['mp3', 'pcm'],
+      voices: ['ann'],
+      defaultVoice: 'ann',
+    })
+  })
+
   test('his model survives a listing that lacks it', () => {
     const catalog = catalogOf([operator])
     catalog.replaceDiscovered('openai', [])
     expect(catalog.models().map(({ id }) => id)).toEqual(['smart'])
+  })
+
+  test('a model that he describes without its tag is the listed one, once', () => {
+    const models = [{ id: 'ollama/tiny', context_length: 7 }]
+    const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true, models })])
+    catalog.replaceDiscovered('ollama', [
+      { upstream: 'tiny:latest', created: 1, contextLength: null, name: null, modality: 'embedding' },
+    ])
+    expect(catalog.models().map(({ id }) => id)).toEqual(['ollama/tiny'])
+    expect(catalog.endpointsOf('ollama/tiny', 'embedding')[0]).toMatchObject({
+      upstreamModel: 'tiny:latest',
+      contextLength: 7,
+    })
   })
 
   test('a price below zero is refused', () => {
@@ -179,6 +220,19 @@ describe('names', () => {
     expect(catalog.resolve('OpenAI/GPT-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
     expect(catalog.resolve('gpt-4o:batch')).toEqual({ base: 'openai/gpt-4o', variant: 'batch' })
     expect(catalog.resolve('no-such-model:free')).toEqual({ base: 'no-such-model', variant: 'free' })
+  })
+
+  test('a name without a tag means its tag latest, and nothing where another model has that very name', () => {
+    const local = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
+    const listed = ['tiny:latest', 'tiny:2b', 'both', 'both:latest'].map((id) => ({ id }))
+    local.replaceDiscovered('ollama', parseListing({ data: listed }))
+    const tiny = { base: 'ollama/tiny:latest', variant: null }
+    for (const name of ['ollama/tiny', 'tiny', 'tiny:latest', 'Ollama/Tiny'])
+      expect(local.resolve(name)).toEqual(tiny)
+    expect(local.resolve('ollama/tiny:floor')).toEqual({ ...tiny, variant: 'floor' })
+    expect(local.resolve('ollama/tiny:2b').base).toBe('ollama/tiny:2b')
+    expect(local.resolve('both').base).toBe('ollama/both')
+    expect(local.resolve('ollama/none').base).toBe('ollama/none')
   })
 
   test('upstream names get an author unless they have one', () => {
@@ -216,6 +270,43 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('openai/text-embedding-3-small').message).toContain(
       'is an embedding model; ask it at POST /embeddings',
     )
+  })
+
+  test('which line of the configuration says what kind a model of one’s own is', () => {
+    const models = [{ id: 'mine/stated', modality: 'embedding' as const }, { id: 'mine/told' }]
+    const catalog = catalogOf([source('mine', { isFree: true, models })])
+    const listed = parseListing({ data: [{ id: 'some-name' }, { id: 'told', type: 'embedding' }] })
+    catalog.replaceDiscovered('mine', listed)
+    const line = (id: string) =>
+      `"modality" of the entry with "id": "${id}" in "models" of the provider "mine" in the configuration file sets it.`
+    expect(refusal('mine/stated', catalog).message).toContain(
+      `ask it at POST /embeddings. The configuration states that kind; ${line('mine/stated')}`,
+    )
+    expect(refusal('mine/told', catalog).message).toContain(
+      `Its server names that kind; ${line('mine/told')}`,
+    )
+    expect(catalog.unknownModel('mine/some-name', 'embedding').message).toContain(
+      `Only its name suggests that kind; ${line('mine/some-name')}`,
+    )
+    // Of a provider whose models are known by name it is beyond doubt.
+    expect(refusal('openai/whisper-1').message).not.toContain('configuration')
+  })
+
+  test('which variants there are of a model that is served, and no key to set', () => {
+    const catalog = catalogOf([openai, source('ollama', { isFree: true })], { potential })
+    catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'tiny:latest' }, { id: 'tiny:2b' }] }))
+    for (const name of ['openai/gpt-4o-mini:thinking', 'gpt-4o-mini:thinking', 'openai/GPT-4o-mini:turbo']) {
+      const { message } = refusal(name, catalog)
+      expect(message).toContain(`openai/gpt-4o-mini has no variant "${name.slice(name.lastIndexOf(':'))}"`)
+      expect(message).toContain('It is served as it is, and as :batch, :floor, :nitro, :exacto.')
+      expect(message).not.toContain('OPENAI_API_KEY')
+    }
+    expect(refusal('ollama/tiny:8b', catalog).message).toContain(
+      'ollama/tiny:latest has no variant ":8b". It is served as it is, and as :batch, :free, :floor, :nitro, :exacto, :2b.',
+    )
+    // A model of another kind is told its path first.
+    for (const name of ['openai/whisper-1:thinking', 'whisper-1:floor'])
+      expect(refusal(name, catalog).message).toContain('POST /audio/transcriptions')
   })
 
   test('which ids are near', () => {

@@ -17,7 +17,7 @@ export interface Catalog {
   endpointsOf(base: string, modality: Modality): readonly Endpoint[]
   /**
    * What a caller's model means: exact ids first, then ids with a variant, in another case, and bare slugs that exactly
-   * one model has. An unknown id comes back as it is, without its variant.
+   * one model has; a name without a tag means its tag `latest`. An unknown id comes back as it is, without its variant.
    */
   resolve(modelId: string): ResolvedModel
   model(base: string): Model | null
@@ -70,7 +70,13 @@ export function createCatalog(options: CatalogOptions): Catalog {
       modality ? snapshot.list.filter((model) => model.modality === modality) : snapshot.list,
     nearest: (modelId) => nearestIds(modelId, snapshot.models.keys()),
     unknownModel: (modelId, modality) =>
-      unknownModel({ modelId, modality, snapshot, potential: options.potential ?? [] }),
+      unknownModel({
+        modelId,
+        modality,
+        snapshot,
+        potential: options.potential ?? [],
+        find: (name) => snapshot.models.get(resolveIn(snapshot, name).base) ?? null,
+      }),
     unpriced: () => snapshot.list.flatMap(({ endpoints }) => endpoints.filter(({ isPriced }) => !isPriced)),
     replaceDiscovered(deploymentId, models) {
       listings.set(deploymentId, models)
@@ -89,8 +95,15 @@ function resolveIn(snapshot: Snapshot, modelId: string): ResolvedModel {
   const split = splitVariant(modelId)
   if (snapshot.models.has(split.base)) return split
   for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
-    const found = snapshot.idByLowerCase.get(base.toLowerCase()) ?? snapshot.idsBySlug.get(base.toLowerCase())
-    if (found?.length === 1 && found[0] !== undefined) return { base: found[0], variant }
+    // What Ollama pulled as `tiny` it lists as `tiny:latest`.
+    const found = onlyId(snapshot, base) ?? onlyId(snapshot, `${base}:latest`)
+    if (found !== null) return { base: found, variant }
   }
   return split
+}
+
+/** The one id of this name in any case, or of this slug; null when none or several have it. */
+function onlyId({ idByLowerCase, idsBySlug }: Snapshot, name: string): string | null {
+  const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
+  return found?.length === 1 ? (found[0] ?? null) : null
 }

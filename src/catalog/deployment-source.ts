@@ -1,5 +1,6 @@
 import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
@@ -8,8 +9,10 @@ export interface OperatorModel {
   id: string
   /** The name the provider knows; by default the part of the id after the author. */
   upstream?: string | undefined
-  modality: Modality
+  /** Left out, it is what the provider tells, or else a language model. */
+  modality?: Modality | undefined
   prices?: OperatorPrices | undefined
+  audio?: OperatorAudio | undefined
   context_length?: number | undefined
   output_tokens_max?: number | undefined
 }

@@ -6,7 +6,7 @@ import {
   discoveryWaitMs,
 } from '../core/limits.ts'
 import type { Catalog } from './catalog.ts'
-import { parseListing } from './listing.ts'
+import { parseListing, type ListedModel } from './listing.ts'
 
 /** How the last reading of a deployment's listing went. */
 export interface DiscoveryState {
@@ -36,6 +36,12 @@ export interface DiscoveryOptions {
   deploymentIds: readonly string[]
   /** The body of the deployment's listing, parsed; rejects when it cannot be had. Must end when the signal aborts. */
   fetchListing: (deploymentId: string, signal: AbortSignal) => Promise<unknown>
+  /** Completes a listing with what the server itself tells of its models; never rejects. */
+  inspect?: (
+    deploymentId: string,
+    models: readonly ListedModel[],
+    signal: AbortSignal,
+  ) => Promise<readonly ListedModel[]>
   clock: Clock
   /** Told of every failed reading. */
   onFailure?: (deploymentId: string, failure: unknown) => void
@@ -105,13 +111,16 @@ async function readAll(entries: readonly Entry[], options: DiscoveryOptions): Pr
 
 async function read(
   entry: Entry,
-  { catalog, fetchListing, clock, onFailure }: DiscoveryOptions,
+  { catalog, fetchListing, inspect, clock, onFailure }: DiscoveryOptions,
 ): Promise<void> {
   entry.readAtMs = clock.monotonicMs()
   let waitMs = discoveryEveryMs
   try {
     const body = await fetchListing(entry.deploymentId, AbortSignal.timeout(discoveryWaitMs))
-    const models = parseListing(body)
+    const listed = parseListing(body)
+    const models = inspect
+      ? await inspect(entry.deploymentId, listed, AbortSignal.timeout(discoveryWaitMs))
+      : listed
     catalog.replaceDiscovered(entry.deploymentId, models)
     entry.modelCount = models.length
     entry.failure = null

@@ -10,6 +10,8 @@ export interface ListedModel {
   name: string | null
   /** `undefined` when the listing does not tell the kind; null when it is a kind no operation serves. */
   modality: Modality | null | undefined
+  /** What the model takes besides text, such as `image`; left out when nobody tells. */
+  inputs?: readonly string[]
 }
 
 /** A listing that cannot be read; the message is for the log. */
@@ -42,6 +44,7 @@ function parseEntry(entry: unknown): ListedModel | null {
     contextLength: contextOf(entry),
     name: typeof name === 'string' && name !== upstream ? name : null,
     modality: modalityOf(entry),
+    ...inputsOf(entry),
   }
 }
 
@@ -76,14 +79,33 @@ function modalityOf(entry: unknown): Modality | null | undefined {
   const capabilities = member(entry, 'capabilities')
   // Mistral lists what a model can do; its transcription models cannot chat, and its embedding models say nothing.
   if (member(capabilities, 'completion_chat') === true) return 'language'
-  return undefined
+  const outputs = member(member(entry, 'architecture'), 'output_modalities')
+  return Array.isArray(outputs) ? modalityOfOutputs(outputs) : undefined
 }
+
+/** Text first: a model that writes and paints answers a chat. */
+function modalityOfOutputs(outputs: readonly unknown[]): Modality | null | undefined {
+  if (outputs.includes('text')) return 'language'
+  if (outputs.includes('embeddings') || outputs.includes('embedding')) return 'embedding'
+  if (outputs.includes('transcription')) return 'transcription'
+  if (outputs.includes('speech')) return 'speech'
+  return outputs.length > 0 ? null : undefined
+}
+
+function inputsOf(entry: unknown): Pick<ListedModel, 'inputs'> {
+  const inputs = member(member(entry, 'architecture'), 'input_modalities')
+  if (!Array.isArray(inputs)) return {}
+  return { inputs: knownInputs.filter((input) => inputs.includes(input)) }
+}
+
+const knownInputs = ['image', 'audio', 'file', 'video']
 
 function wholeNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
 }
 
-function member(value: unknown, key: string): unknown {
+/** An own member of an object; undefined of anything else. */
+export function member(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
     ? (value as Record<string, unknown>)[key]
     : undefined

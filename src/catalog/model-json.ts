@@ -4,9 +4,14 @@ import { effectivePrice } from './effective-price.ts'
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
 const unknownPrice = '-1'
 
-/** A model as the public catalog shows it; every member that the official client requires is present. */
+/**
+ * A model as the public catalog shows it; every member that the official client requires is present, and with `object`
+ * and `owned_by` it is OpenAI's model object too.
+ */
 export interface ModelJson {
   id: string
+  object: 'model'
+  owned_by: string
   canonical_slug: string
   name: string
   created: number
@@ -52,6 +57,8 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
   const outputs = union(endpoints.map((endpoint) => endpoint.outputModalities))
   return {
     id: `${model.id}${suffix}`,
+    object: 'model',
+    owned_by: ownerOf(model),
     canonical_slug: model.id,
     name: options.variant ? `${model.name} (${options.variant})` : model.name,
     created: model.created,
@@ -74,6 +81,12 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
     supported_voices: voicesOf(endpoints),
     links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
   }
+}
+
+/** The author; of a name of the operator's own that has none, the provider that serves it. */
+function ownerOf({ id, endpoints }: Model): string {
+  const slash = id.indexOf('/')
+  return slash > 0 ? id.slice(0, slash) : (endpoints[0]?.deployment.provider ?? id)
 }
 
 /** Names of local files and tags are ids too, so anything may stand in them; colons are common and need no escape. */

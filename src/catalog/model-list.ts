@@ -7,6 +7,7 @@ import type { ModelJson } from './model-json.ts'
 import { parseModelQuery } from './model-query.ts'
 import type { ModelQuery, Range } from './model-query.ts'
 import { isProvider, prohibitionOf } from './permissions.ts'
+import { batchableOf, variantsOf } from './variants.ts'
 
 /** A page of the catalog; the official client requires all three members. */
 export interface ModelListJson {
@@ -153,10 +154,9 @@ interface Entry extends Shown {
 
 /** Batches run language and embedding models; the entry for them follows its base entry. */
 function toEntries({ model, endpoints }: Shown): Entry[] {
-  const batchable = endpoints.filter(({ batch }) => batch !== 'none')
   const base: Entry = { model, endpoints, variant: null }
-  const runs = model.modality === 'language' || model.modality === 'embedding'
-  return runs && batchable.length > 0 ? [base, { model, endpoints: batchable, variant: 'batch' }] : [base]
+  const isBatchable = variantsOf({ ...model, endpoints }).includes('batch')
+  return isBatchable ? [base, { model, endpoints: batchableOf(endpoints), variant: 'batch' }] : [base]
 }
 
 function renderEntry({ model, endpoints, variant }: Entry, basePath: string): ModelJson {

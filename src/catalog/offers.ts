@@ -5,6 +5,7 @@ import { audioCapabilities, guessModalities, guessModality } from './capabilitie
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, toPublicId } from './model-ids.ts'
+import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
@@ -16,7 +17,12 @@ export interface Offer {
   name: string | null
   /** Unix seconds, 0 when unknown. */
   created: number
+  /** Who says what kind of model it is, where the operator may well say otherwise; null of a provider known by name. */
+  kindFrom: KindSource | null
 }
+
+/** Where the kind of a model is known from. */
+export type KindSource = 'name' | 'provider' | 'operator'
 
 /** What the sources besides the deployment itself contribute. */
 export interface OfferContext {
@@ -29,9 +35,12 @@ export interface OfferContext {
 
 /** Everything a deployment offers: known or listed models first, then changed and joined by the operator's own. */
 export function offersOf(source: DeploymentSource, context: OfferContext): Offer[] {
+  const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
   const byUpstream = new Map<string, OperatorModel[]>()
   for (const model of source.models) {
-    const upstream = model.upstream ?? slugOf(model.id)
+    const name = model.upstream ?? slugOf(model.id)
+    // The name without its tag means the tag `latest`.
+    const upstream = !listedByName.has(name) && listedByName.has(`${name}:latest`) ? `${name}:latest` : name
     byUpstream.set(upstream, [...(byUpstream.get(upstream) ?? []), model])
   }
   const offers: Offer[] = []
@@ -39,7 +48,6 @@ export function offersOf(source: DeploymentSource, context: OfferContext): Offer
     // A model that the operator describes is offered as described, under his id alone.
     if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
   }
-  const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
   for (const [upstream, models] of byUpstream) {
     const listed = listedByName.get(upstream) ?? nameOnly(upstream)
     for (const [index, operator] of models.entries()) {
@@ -72,8 +80,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { deployment, pricesProviderId } = source
   const { listed, operator } = described
   const { upstream } = listed
-  const modality =
-    operator?.modality ?? (listed.modality === undefined ? guessModality(upstream) : listed.modality)
+  const modality = modalityOf(described)
   if (modality === null || !source.modalities.includes(modality)) return []
   const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, upstream)
@@ -84,7 +91,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
   const price: Price = { ...(source.isFree ? freePrice : facts?.price), ...stated }
-  const modalities = guessModalities(modality, upstream)
+  const modalities = modalitiesOf(modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
     deployment,
@@ -102,9 +109,26 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     dataPolicy: source.dataPolicy,
     quantization: null,
     batch: source.batch,
-    audio: audioOf(source, modality, upstream),
+    audio: audioOf(source, modality, { upstream, stated: operator?.audio ?? {} }),
   }
-  return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0 }]
+  const kindFrom = pricesProviderId === null ? kindSourceOf(described) : null
+  return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }]
+}
+
+/** The operator first, then the provider, then the name. What the operator describes is served in any case. */
+function modalityOf({ listed, operator }: Described): Modality | null {
+  if (operator) return operator.modality ?? listed.modality ?? 'language'
+  return listed.modality === undefined ? guessModality(listed.upstream) : listed.modality
+}
+
+function kindSourceOf({ listed, operator }: Described): KindSource {
+  if (operator?.modality !== undefined) return 'operator'
+  return listed.modality === undefined || listed.modality === null ? 'name' : 'provider'
+}
+
+function modalitiesOf(modality: Modality, { upstream, inputs }: ListedModel) {
+  const guessed = guessModalities(modality, upstream)
+  return modality === 'language' && inputs ? { ...guessed, input: ['text', ...inputs] } : guessed
 }
 
 const noLongPrices: readonly LongPrice[] = []
@@ -114,10 +138,13 @@ function longPricesOf(known: readonly LongPrice[], stated: Price): readonly Long
   return known.map(({ inputTokensAbove, price }) => ({ inputTokensAbove, price: { ...price, ...stated } }))
 }
 
-function audioOf(source: DeploymentSource, modality: Modality, upstream: string): Endpoint['audio'] {
-  if (modality === 'transcription') return audioCapabilities(upstream, source.audio?.transcription)
-  if (modality === 'speech') return audioCapabilities(upstream, source.audio?.speech)
-  return null
+function audioOf(
+  { audio }: DeploymentSource,
+  modality: Modality,
+  { upstream, stated }: { upstream: string; stated: OperatorAudio },
+): Endpoint['audio'] {
+  if (modality !== 'transcription' && modality !== 'speech') return null
+  return { ...audioCapabilities(upstream, audio?.[modality]), ...statedAudio(stated) }
 }
 
 /** Whether the units that a call of the modality surely uses have a price. */

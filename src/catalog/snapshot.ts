@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { slugOf } from './model-ids.ts'
-import type { Offer } from './offers.ts'
+import type { KindSource, Offer } from './offers.ts'
 
 /** The catalog at one moment; never changed once built. */
 export interface Snapshot {
@@ -12,6 +12,8 @@ export interface Snapshot {
   /** Ids by their lower-case form and by their lower-case slug; several when ambiguous. */
   idByLowerCase: ReadonlyMap<string, readonly string[]>
   idsBySlug: ReadonlyMap<string, readonly string[]>
+  /** Of models whose kind the operator may correct: who says it, and the deployment to correct it at. */
+  kinds: ReadonlyMap<string, { from: KindSource; deploymentId: string }>
 }
 
 /** Groups offers into models. A model has the modality of its first offer; endpoints of another are still routable. */
@@ -37,8 +39,12 @@ export function buildSnapshot(offers: readonly Offer[]): Snapshot {
     push(idByLowerCase, id.toLowerCase(), id)
     push(idsBySlug, slugOf(id).toLowerCase(), id)
   }
+  const kinds = [...firsts].flatMap(([id, { kindFrom, endpoint }]) =>
+    kindFrom === null ? [] : [[id, { from: kindFrom, deploymentId: endpoint.deployment.id }] as const],
+  )
   return {
     list,
+    kinds: new Map(kinds),
     models: new Map(list.map((model) => [model.id, model])),
     endpoints,
     idByLowerCase,

@@ -1,11 +1,14 @@
+import type { Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { GatewayError } from '../core/errors.ts'
-import { modelIdLengthMax } from '../core/limits.ts'
+import { modelIdLengthMax, nearestShownMax } from '../core/limits.ts'
 import type { PotentialProvider } from './deployment-source.ts'
 import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
+import type { KindSource } from './offers.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { overlayNames } from './price-overlay.ts'
 import type { Snapshot } from './snapshot.ts'
+import { variantsOf } from './variants.ts'
 
 /** Where each kind of model is asked. */
 const pathOf: Readonly<Record<Modality, string>> = {
@@ -20,9 +23,11 @@ interface Question {
   modality: Modality
   snapshot: Snapshot
   potential: readonly PotentialProvider[]
+  /** The model that a caller means by a name, or null. */
+  find: (name: string) => Model | null
 }
 
-/** A refusal that tells what to do: another path, the whole id, a key to set, or an id that is near. */
+/** A refusal that tells what to do: another path, another variant, the whole id, a key to set, or an id that is near. */
 export function unknownModel(question: Question): GatewayError {
   const shown = JSON.stringify(question.modelId.slice(0, modelIdLengthMax))
   const nearest = nearestIds(question.modelId, question.snapshot.models.keys())
@@ -33,13 +38,17 @@ export function unknownModel(question: Question): GatewayError {
   })
 }
 
-function reasonOf({ modelId, modality, snapshot, potential }: Question, nearest: readonly string[]): string {
+function reasonOf(question: Question, nearest: readonly string[]): string {
+  const { modelId, modality, snapshot, potential, find } = question
   const { base } = splitVariant(modelId)
-  const otherwise = snapshot.models.get(modelId) ?? snapshot.models.get(base)
+  const otherwise = find(modelId)
   if (otherwise && otherwise.modality !== modality) {
     const article = otherwise.modality === 'embedding' ? 'an' : 'a'
-    return `is ${article} ${otherwise.modality} model; ask it at POST ${pathOf[otherwise.modality]}.`
+    const path = pathOf[otherwise.modality]
+    return `is ${article} ${otherwise.modality} model; ask it at POST ${path}.${remedyOf(otherwise.id, snapshot)}`
   }
+  const otherVariants = variantsReason(question)
+  if (otherVariants !== null) return otherVariants
   const sameSlug = snapshot.idsBySlug.get(base.toLowerCase()) ?? []
   if (sameSlug.length > 1) return `is the name of several models; write one of ${sameSlug.join(', ')}.`
   const enabling = enablingVariable(base, potential)
@@ -50,6 +59,38 @@ function reasonOf({ modelId, modality, snapshot, potential }: Question, nearest:
   const [first] = potential
   const remedy = first ? ` such as ${first.keyVariable}` : ''
   return `cannot be served: no provider is configured. Set a provider's key${remedy} and start again.`
+}
+
+const sources: Readonly<Record<KindSource, string>> = {
+  name: 'Only its name suggests that kind',
+  provider: 'Its server names that kind',
+  operator: 'The configuration states that kind',
+}
+
+/** Who says what kind of model it is, and what in the configuration would say otherwise; empty where it is beyond doubt. */
+function remedyOf(id: string, { kinds }: Snapshot): string {
+  const kind = kinds.get(id)
+  if (!kind) return ''
+  const entry = `"models" of the provider ${JSON.stringify(kind.deploymentId)}`
+  return ` ${sources[kind.from]}; "modality" of the entry with "id": ${JSON.stringify(id)} in ${entry} in the configuration file sets it.`
+}
+
+/** What can be asked instead where the name before the last colon is a model that is served; null where it is none. */
+function variantsReason({ modelId, snapshot, find }: Question): string | null {
+  const colon = modelId.lastIndexOf(':')
+  const model = colon > 0 ? find(modelId.slice(0, colon)) : null
+  if (!model) return null
+  const unknown = JSON.stringify(modelId.slice(colon, colon + modelIdLengthMax))
+  const known = [...variantsOf(model).map((variant) => `:${variant}`), ...tagsOf(model.id, snapshot)]
+  return `is not served here: ${model.id} has no variant ${unknown}. It is served as it is, and as ${known.join(', ')}.`
+}
+
+/** What follows the name in ids of other models that begin with it, such as `:8b`; a few of them. */
+function tagsOf(modelId: string, snapshot: Snapshot): string[] {
+  const name = modelId.replace(/:latest$/, '')
+  const isTagged = (id: string) => id !== modelId && id.startsWith(`${name}:`)
+  const tagged = snapshot.list.filter(({ id }) => isTagged(id)).slice(0, nearestShownMax)
+  return tagged.map(({ id }) => id.slice(name.length))
 }
 
 /** The provider that would serve the model if it were configured: one whose price list has it under this id or slug. */

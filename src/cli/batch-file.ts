@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { batchItemBytesMax } from '../core/limits.ts'
+import { findSyntaxFault, placeOf } from '../core/json-syntax.ts'
 import { LineTooLong, readLines } from './event-stream.ts'
 import { CommandFailure } from './failure.ts'
 import { asObject, textOf } from '../core/json.ts'
@@ -122,7 +123,7 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   try {
     value = JSON.parse(line)
   } catch {
-    throw new CommandFailure(`${where}: not JSON. A line is {"custom_id":"…","body":{…}}.`)
+    throw new CommandFailure(`${where}: not JSON: ${faultIn(line)}. A line is {"custom_id":"…","body":{…}}.`)
   }
   const item = asObject(value)
   const body = item['body']
@@ -136,6 +137,13 @@ function parseItem(line: string, where: string): { url: string | null; model: st
   const url = textOf(item['url']) || null
   const guessed = url === null && input !== undefined ? '/v1/embeddings' : url
   return { url: guessed, model: textOf(model) || null }
+}
+
+/** What is wrong in a line, and at which of its columns. */
+function faultIn(line: string): string {
+  const bytes = Buffer.from(line)
+  const fault = findSyntaxFault(bytes)
+  return fault ? `${fault.problem} at column ${placeOf(bytes, fault.offset).column}` : 'not text in UTF-8'
 }
 
 function problemOf(value: unknown, wanted: string): string {

@@ -5,6 +5,7 @@
  */
 const statusOf = {
   invalid_request: 400,
+  upload_broken: 400,
   context_length_exceeded: 400,
   max_tokens_exceeded: 400,
   string_too_long: 400,
@@ -40,6 +41,7 @@ export type ErrorType = keyof typeof statusOf
 
 const contractTypeOf = {
   invalid_request: 'invalid_request',
+  upload_broken: 'invalid_request',
   context_length_exceeded: 'context_length_exceeded',
   max_tokens_exceeded: 'max_tokens_exceeded',
   string_too_long: 'string_too_long',

@@ -140,6 +140,8 @@ export const discoveryWaitMs = 10_000
 export const discoveryRetryMs = 30_000
 /** Listings read at once. */
 export const discoveryConcurrencyMax = 4
+/** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
+export const inspectedModelsMax = 500
 /** Model ids compared with one that is unknown, and how many near ones the message names. */
 export const nearestCandidatesMax = 2_000
 export const nearestShownMax = 3
@@ -214,6 +216,8 @@ export const jsonDepthMax = 200
 export const jsonMembersMax = 500
 /** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
 export const memberNamesComparedMax = 24
+/** The longest line whose characters are counted to say where JSON is broken; of a longer one its bytes are told. */
+export const placeColumnBytesMax = 1_048_576
 /** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
 export const memberParseBytesMax = 65_536
 /** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */

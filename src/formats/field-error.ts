@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { GatewayError } from '../core/errors.ts'
+import { describeIssue } from './schema-issue.ts'
 
 /** An `invalid_request` about one field: its path, what is wrong with it, and what to do. */
 export function fieldError(param: string, problem: string): GatewayError {
@@ -12,7 +13,7 @@ export function fieldError(param: string, problem: string): GatewayError {
  * `provider.max_price.prompt`.
  */
 export function parseField<T>(schema: z.ZodType<T>, name: string, value: unknown): T {
-  const result = schema.safeParse(value, { reportInput: true })
+  const result = schema.safeParse(value, { reportInput: true, error: describeIssue })
   if (result.success) return result.data
   throw toFieldError(name, result.error)
 }
@@ -24,25 +25,20 @@ function toFieldError(prefix: string, error: z.ZodError): GatewayError {
   const path = formatPath(prefix, [...(issue?.path ?? []), ...unknown])
   const problem = isUnknown
     ? 'is not a known member. Leave it out or correct its name.'
-    : sentenceOf(describe(issue))
+    : `${problemOf(issue)}.`
   if (path !== '') return fieldError(path, problem)
   return new GatewayError('invalid_request', `The request body ${problem}`, { param: 'body' })
 }
 
 type Issue = z.core.$ZodIssue
 
-/** Of a union the alternative that got furthest explains most; when none got anywhere, all of them. */
+/** Of a union the alternative that got furthest explains most; when none got anywhere, the union names them all. */
 function deepest(issue: Issue | undefined, outer: readonly PropertyKey[] = []): Issue | undefined {
   if (issue?.code !== 'invalid_union') return issue && { ...issue, path: [...outer, ...issue.path] }
   const path = [...outer, ...issue.path]
   const nested = issue.errors.flatMap((issues) => (issues[0] ? [issues[0]] : []))
   const furthest = nested.toSorted((a, b) => b.path.length - a.path.length)[0]
-  if (!furthest || furthest.path.length === 0) {
-    const [first, ...others] = new Set(nested.map(({ message }) => message))
-    if (first === undefined) return { ...issue, path }
-    return { ...issue, path, message: [first, ...others.map(withoutLead)].join(', or ') }
-  }
-  return deepest(furthest, path)
+  return furthest && furthest.path.length > 0 ? deepest(furthest, path) : { ...issue, path }
 }
 
 function formatPath(prefix: string, path: readonly PropertyKey[]): string {
@@ -54,23 +50,10 @@ function formatPath(prefix: string, path: readonly PropertyKey[]): string {
 }
 
 /** What is wrong, as the rest of a sentence whose subject is the member. */
-function describe(issue: Issue | undefined): string {
-  if (!issue?.message) return 'has another form than expected'
-  const isMissing = issue.code !== 'custom' && issue.code !== 'too_big' && issue.input === undefined
-  const wrong = /^Invalid input: expected (\w+), received (\w+)$/.exec(issue.message)
-  if (!wrong) return isMissing ? 'is required' : issue.message
-  const [, expected = '', received = ''] = wrong
-  const wanted = /^[aeiou]/.test(expected) ? `an ${expected}` : `a ${expected}`
-  return isMissing ? `is required; send ${wanted}` : `must be ${wanted}, not ${received}`
-}
-
-/** Our own messages continue the sentence; the schema library's begin one. */
-function sentenceOf(problem: string): string {
-  return /^[a-z]/.test(problem)
-    ? `${problem}.`
-    : `is not valid: ${withoutLead(problem)}. Correct it or leave it out.`
-}
-
-function withoutLead(message: string): string {
-  return message.replace(/^Invalid input: /, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
+function problemOf(issue: Issue | undefined): string {
+  if (!issue) return 'has another form than expected'
+  const { code, input, message } = issue
+  // A schema's own text says what is wrong with a value, and here there is none.
+  const isMissing = code !== 'custom' && code !== 'too_big' && input === undefined
+  return isMissing && !message.startsWith('is required') ? 'is required' : message
 }

@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.ts'
 import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { requireUniqueNames, skipString, toBuffer } from './json-document.ts'
+import { describeFault } from '../core/json-syntax.ts'
 
 const quote = 0x22
 
@@ -24,10 +25,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
     return value
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
-    throw new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
-      param: 'body',
-      cause,
-    })
+    throw notJson(describeFault(bytes), cause)
   }
 }
 
@@ -51,6 +49,15 @@ export function hasFewValues(
     position = end
   }
   return true
+}
+
+/** The refusal of a body that is no JSON; `fault` says what is wrong, and where. */
+export function notJson(fault: string, cause: unknown): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The request body is not valid JSON: ${fault}. Send one JSON object.`,
+    { param: 'body', cause },
+  )
 }
 
 function tooDeep(): GatewayError {

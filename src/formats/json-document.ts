@@ -2,6 +2,7 @@ import { joinPieces, type BodyPiece, type BodyPieces } from '../canonical/body.t
 import type { JsonDocument, JsonMember, LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
+import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from '../core/json-syntax.ts'
 import { appearsTwice, MemberNames } from './json-names.ts'
 
 const quote = 0x22
@@ -27,12 +28,12 @@ export function toBuffer(bytes: Uint8Array): Buffer {
  * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
  * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
  * parses them. Throws `invalid_request` for anything but exactly one object, for a member that any object has twice, and
- * for nesting beyond the bound. With a lean text only that is scanned, and the positions in messages are its own.
+ * for nesting beyond the bound. With a lean text only that is scanned, unless it is refused.
  */
 export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
   const buffer = toBuffer(bytes)
   if (lean === null) return { bytes: buffer, members: scanDocument(buffer), lean }
-  const leanMembers = scanDocument(toBuffer(lean.bytes))
+  const leanMembers = scanLean(lean, buffer)
   const members = new Map<string, JsonMember>()
   for (const [name, { keyStart, valueStart, valueEnd }] of leanMembers) {
     members.set(name, {
@@ -44,17 +45,27 @@ export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = nul
   return { bytes: buffer, members, lean: { ...lean, members: leanMembers } }
 }
 
+/** What is broken around the texts that were left out is told by its place in the whole. */
+function scanLean(lean: LeanJson, whole: Buffer): Map<string, JsonMember> {
+  try {
+    return scanDocument(toBuffer(lean.bytes))
+  } catch (thrown) {
+    scanDocument(whole)
+    throw thrown
+  }
+}
+
 function scanDocument(buffer: Buffer): Map<string, JsonMember> {
   const members = new Map<string, JsonMember>()
   let position = skipSpace(buffer, 0)
   if (buffer[position] !== openBrace) {
-    throw malformed(buffer.length === 0 ? 'it is empty' : 'it must be one JSON object', position)
+    throw malformed(buffer, buffer.length === 0 ? 'it is empty' : 'it must be one JSON object', position)
   }
   position = skipSpace(buffer, position + 1)
   if (buffer[position] === closeBrace) position += 1
   else position = scanMembers(buffer, position, members)
   position = skipSpace(buffer, position)
-  if (position < buffer.length) throw malformed('something follows the JSON object', position)
+  if (position < buffer.length) throw malformed(buffer, 'something follows the JSON object', position)
   return members
 }
 
@@ -76,18 +87,21 @@ function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMem
   const names = new MemberNames(buffer)
   let position = start
   for (;;) {
-    if (buffer[position] !== quote) throw malformed('a member name in quotes was expected', position)
+    if (buffer[position] !== quote) throw malformed(buffer, 'a member name in quotes was expected', position)
     const keyStart = position
     const keyEnd = skipString(buffer, position)
     position = skipSpace(buffer, keyEnd)
-    if (buffer[position] !== colon) throw malformed('a colon was expected', position)
+    if (buffer[position] !== colon) throw malformed(buffer, 'a colon was expected', position)
     const valueStart = skipSpace(buffer, position + 1)
     const valueEnd = skipValue(buffer, valueStart, names)
-    addMember(members, readKey(buffer, keyStart, keyEnd), { keyStart, valueStart, valueEnd })
+    const name = readKey(buffer, keyStart, keyEnd)
+    if (members.size >= jsonMembersMax && !members.has(name))
+      throw malformed(buffer, `it has more than ${jsonMembersMax} members`, keyStart)
+    addMember(members, name, { keyStart, valueStart, valueEnd })
     position = skipSpace(buffer, valueEnd)
     const next = buffer[position]
     if (next === closeBrace) return position + 1
-    if (next !== comma) throw malformed('a comma or a closing brace was expected', position)
+    if (next !== comma) throw malformed(buffer, 'a comma or a closing brace was expected', position)
     position = skipSpace(buffer, position + 1)
   }
 }
@@ -99,8 +113,6 @@ function addMember(members: Map<string, JsonMember>, name: string, member: JsonM
       param: shown,
     })
   }
-  if (members.size >= jsonMembersMax)
-    throw malformed(`it has more than ${jsonMembersMax} members`, member.keyStart)
   members.set(name, member)
 }
 
@@ -140,7 +152,7 @@ export function skipString(buffer: Buffer, start: number): number {
       if (byte === backslash) position += 1
     }
     const end = buffer.indexOf(quote, position)
-    if (end === -1) throw malformed('a string is not closed', start)
+    if (end === -1) throw malformed(buffer, 'a string is not closed', start)
     if (!isEscaped(buffer, end, position)) return end + 1
     position = end + 1
   }
@@ -180,15 +192,15 @@ function skipContainer(buffer: Buffer, start: number, names: MemberNames | null)
     }
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= jsonDepthMax)
-        throw malformed(`it is nested deeper than ${jsonDepthMax} levels`, position)
+        throw malformed(buffer, `it is nested deeper than ${jsonDepthMax} levels`, position)
       closers.push(byte + 2)
       if (byte === openBrace) names?.open()
     } else if (byte === closeBrace || byte === closeBracket) {
-      if (closers.pop() !== byte) throw malformed('brackets do not match', position)
+      if (closers.pop() !== byte) throw malformed(buffer, 'brackets do not match', position)
       if (byte === closeBrace) names?.close()
       if (closers.length === 0) return position + 1
     } else if (byte === undefined) {
-      throw malformed('it ends in the middle of a value', buffer.length)
+      throw malformed(buffer, 'it ends in the middle of a value', buffer.length)
     }
     position += 1
   }
@@ -206,7 +218,7 @@ function skipLiteral(buffer: Buffer, start: number): number {
     if (byte === undefined || byte === comma || byte === closeBrace || byte <= 0x20) break
     position += 1
   }
-  if (!isLiteral(buffer, start, position)) throw malformed('a value was expected', start)
+  if (!isLiteral(buffer, start, position)) throw malformed(buffer, 'a value was expected', start)
   return position
 }
 
@@ -219,10 +231,11 @@ function isLiteral(buffer: Buffer, start: number, end: number): boolean {
   return text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
 }
 
-function malformed(problem: string, position: number): GatewayError {
+function malformed(buffer: Buffer, problem: string, offset: number): GatewayError {
+  const place = describePlace(placeOf(buffer, offset))
   return new GatewayError(
     'invalid_request',
-    `The request body is not valid: ${problem} (byte ${position}). Send one JSON object.`,
+    `The request body is not valid: ${problem} (${place}). Send one JSON object.`,
   )
 }
 
@@ -242,26 +255,46 @@ export function memberBytes(document: JsonDocument, name: string): Uint8Array | 
 export function memberValue(document: JsonDocument, name: string): unknown {
   const member = document.members.get(name)
   if (member === undefined) return undefined
-  return parseJsonText(toBuffer(document.bytes), name, member)
+  const buffer = toBuffer(document.bytes)
+  const { valueStart, valueEnd } = member
+  try {
+    return JSON.parse(buffer.toString('utf8', valueStart, valueEnd))
+  } catch (cause) {
+    throw brokenMember(document, name, { fault: findSyntaxFault(buffer, valueStart, valueEnd), cause })
+  }
 }
 
-/** A member's JSON text, or the part of a text that is it, parsed. Throws `invalid_request` naming the member. */
-export function parseJsonText(buffer: Buffer, name: string, part?: JsonMember): unknown {
+/** As `memberValue`, with marks in place of the texts that were left out of a lean document. */
+export function leanMemberValue(document: JsonDocument, name: string): unknown {
+  const { lean } = document
+  const member = lean?.members.get(name)
+  if (!lean || member === undefined) return memberValue(document, name)
+  const buffer = toBuffer(lean.bytes)
+  const { valueStart, valueEnd } = member
   try {
-    return JSON.parse(buffer.toString('utf8', part?.valueStart, part?.valueEnd))
+    return JSON.parse(buffer.toString('utf8', valueStart, valueEnd))
   } catch (cause) {
-    throw new GatewayError('invalid_request', `"${name}" is not valid JSON. Correct it and send it again.`, {
-      param: name,
-      cause,
-    })
+    const fault = findSyntaxFault(buffer, valueStart, valueEnd)
+    const inWhole = fault && { ...fault, offset: toSourcePosition(fault.offset, lean) }
+    throw brokenMember(document, name, { fault: inWhole, cause })
   }
+}
+
+function brokenMember(
+  { bytes }: JsonDocument,
+  name: string,
+  { fault, cause }: { fault: SyntaxFault | null; cause: unknown },
+): GatewayError {
+  const where = fault ? `: ${fault.problem} (${describePlace(placeOf(bytes, fault.offset))})` : ''
+  const message = `"${name}" is not valid JSON${where}. Correct it and send it again.`
+  return new GatewayError('invalid_request', message, { param: name, cause })
 }
 
 function parseSlice(buffer: Buffer, start: number, end: number, at: number): unknown {
   try {
     return JSON.parse(buffer.toString('utf8', start, end))
   } catch {
-    throw malformed('a member name is not a valid string', at)
+    throw malformed(buffer, 'a member name is not a valid string', at)
   }
 }
 

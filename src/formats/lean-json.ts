@@ -1,7 +1,7 @@
 import type { BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
 import { leanStepQuotes, leanTextBytesMin } from '../core/limits.ts'
-import { isEscaped, parseJsonText, toBuffer } from './json-document.ts'
+import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
 import { mark, writtenMark } from './held-texts.ts'
 
 const quote = 0x22
@@ -94,7 +94,7 @@ export class LookedInto {
 
   /** The value, marks in place of what was left out. Throws `invalid_request` naming the member. */
   value(): unknown {
-    return parseJsonText(this.bytes, this.#name)
+    return leanMemberValue(this.#document, this.#name)
   }
 
   /** Characters of a text of the value; bytes where it was left out. */

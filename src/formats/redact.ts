@@ -12,15 +12,32 @@ const secrets: readonly RegExp[] = [
   /\b(?=[\w-]*\d)[\w-]{24,}\b/g,
 ]
 
-/** Upstream text that may be shown: one line, bounded, with addresses, hosts, ids and anything like a key taken out. */
-export function redact(text: string): string {
+/**
+ * Upstream text that may be shown: one line, bounded, with addresses, hosts, ids and anything like a key taken out. The
+ * names of models that are known stay, however much they look like one of those.
+ */
+export function redact(text: string, names: readonly string[] = []): string {
   if (isMarkup(text)) return ''
-  let shown = text.slice(0, upstreamMessageLengthMax * 4).replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ')
+  const kept = names
+    .filter((name) => name.length >= keptNameLengthMin)
+    .toSorted((a, b) => b.length - a.length)
+  let shown = text.slice(0, upstreamMessageLengthMax * 4).replace(unshown, ' ')
+  for (const [index, name] of kept.entries()) shown = shown.replaceAll(name, stand(index))
   for (const secret of secrets) shown = shown.replace(secret, '[removed]')
+  for (const [index, name] of kept.entries()) shown = shown.replaceAll(stand(index), name)
   const characters = [...shown.trim()]
   return characters.length <= upstreamMessageLengthMax
     ? characters.join('')
     : `${characters.slice(0, upstreamMessageLengthMax - 1).join('')}…`
+}
+
+/** Control characters, and those that stand for names meanwhile, which no text means anything by. */
+const unshown = /[\u0000-\u001f\u007f-\u009f\ue000-\uf8ff\s]+/g
+/** A shorter name is in no danger. */
+const keptNameLengthMin = 4
+
+function stand(index: number): string {
+  return String.fromCharCode(0xe000 + index)
 }
 
 /** Whether a text is a web page, as firewalls and proxies answer. */

@@ -221,6 +221,16 @@ describe('what a provider’s refusal means', () => {
   })
 })
 
+test('the names of the model that was asked survive, and nothing else that looks like a key', () => {
+  const name = 'qwen2-5-coder-32b-instruct-q4_k_m'
+  const message = `no ${name} for key sk-abcdefgh12345678 at https://internal.example/${name} \ue000 ${name}-with-more-0000`
+  const body = new TextEncoder().encode(JSON.stringify({ error: { message, type: 'invalid_request_error' } }))
+  const response = { status: 400, headers: new Headers(), body, requestedModel: 'm', parameterNames: [] }
+  const { error } = readUpstreamFailure({ ...response, modelNames: [name, 'llama'] })
+  expect(error.message).toEndWith(`no ${name} for key [removed] at [removed] ${name}-with-more-0000`)
+  expect(readUpstreamFailure(response).error.message).toContain('no [removed] for key [removed]')
+})
+
 describe('the wait a provider asks for', () => {
   test('is read in every spelling, bounded, and shown', () => {
     const tooLarge = failureOf(429, openai('Request too large for gpt-4o'), { 'retry-after': '3' })

@@ -24,6 +24,8 @@ export interface UpstreamErrorResponse {
   body: Uint8Array
   /** The model as the caller named it, for messages. */
   requestedModel: string
+  /** What the model that was asked is called here and there; these names are no secrets. */
+  modelNames?: readonly string[]
   /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
   parameterNames: readonly string[]
 }
@@ -160,6 +162,7 @@ interface FailureFacts {
   reported: ReportedError
   retryAfterMs: number | null
   requestedModel: string
+  modelNames?: readonly string[]
   parameterNames: readonly string[]
 }
 
@@ -286,8 +289,8 @@ function parameterOf({ reported, parameterNames }: FailureFacts): string | null 
   return parameterNames.includes(root) || root === 'messages' || root === 'input' ? param : null
 }
 
-function quote({ reported }: FailureFacts): string {
-  const shown = redact(reported.message)
+function quote({ reported, modelNames }: FailureFacts): string {
+  const shown = redact(reported.message, modelNames)
   return shown === '' ? '' : ` It said: ${shown}`
 }
 

@@ -389,6 +389,20 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: listErrors,
   },
+  'GET /models/:id{.+}': {
+    id: 'retrieveModel',
+    tag: 'Models',
+    summary: 'Read one model as the model object of OpenAI’s API',
+    description:
+      'The entry that `GET /models` has of it. The slash of an id may stand as it is or as `%2F`; a name without its author is found where one model has it.',
+    access: 'optional',
+    answer: {
+      status: 200,
+      description: 'The model',
+      content: json(modelSchema, examples.modelExample.data),
+    },
+    errors: [401, 404, 429, 500, 503],
+  },
   'GET /embeddings/models': {
     id: 'listEmbeddingsModels',
     tag: 'Models',

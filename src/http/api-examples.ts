@@ -202,6 +202,8 @@ export const generationExample = {
 
 const model = {
   id: 'openai/gpt-4o-mini',
+  object: 'model',
+  owned_by: 'openai',
   canonical_slug: 'openai/gpt-4o-mini',
   name: 'gpt 4o mini',
   created: 1721260800,

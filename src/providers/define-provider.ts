@@ -1,5 +1,6 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
+import type { Inspection } from '../catalog/inspection.ts'
 import { chatQuirks, type ChatQuirkOptions, type ChatQuirks } from '../formats/chat/chat-quirks.ts'
 import {
   embeddingsQuirks,
@@ -38,6 +39,8 @@ export interface Preset {
   author: string
   /** How to ask which models there are; null when the provider has no listing. */
   listing: { path: string; shape: 'openai' | 'bare_array' } | null
+  /** How its server is asked what a model is, where the listing does not say; null when it has no way to tell. */
+  inspection: Inspection | null
   /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
   isLocal: boolean
   /** The provider's id in the price package, or null. */
@@ -56,6 +59,7 @@ type Optional =
   | 'keyVariable'
   | 'baseUrlVariable'
   | 'listing'
+  | 'inspection'
   | 'isLocal'
   | 'pricesProviderId'
   | 'dataPolicy'
@@ -71,6 +75,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     keyVariable: null,
     baseUrlVariable: null,
     listing: { path: '/models', shape: 'openai' },
+    inspection: null,
     isLocal: false,
     pricesProviderId: null,
     dataPolicy: unknownPolicy,

@@ -1,6 +1,7 @@
 import type { DataPolicy, Deployment } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
+import type { Inspection } from '../catalog/inspection.ts'
 import { assert } from '../core/assert.ts'
 import type { Preset } from './define-provider.ts'
 import { findPreset, presets } from './presets.ts'
@@ -12,6 +13,8 @@ export interface ProviderSettings {
   name?: string | undefined
   base_url?: string | undefined
   api_key?: string | undefined
+  headers?: Readonly<Record<string, string>> | undefined
+  query?: Readonly<Record<string, string>> | undefined
   region?: string | undefined
   weight: number
   concurrency?: number | undefined
@@ -40,8 +43,9 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     provider: isCustom ? id : preset.slug,
     // Several custom servers are told apart by the names the operator gave them.
     providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
-    baseUrl: (provider.base_url ?? preset.baseUrl ?? '').replace(/\/+$/, ''),
+    baseUrl: baseUrlOf(provider, preset),
     auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
+    ...additionsOf(provider),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
@@ -60,12 +64,33 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
   }
 }
 
+/** The address of a server of one's own may be given as its other clients take it: without the path of its version. */
+function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: Preset): string {
+  const url = (given ?? baseUrl ?? '').replace(/\/+$/, '')
+  const isBare = isLocal && /^https?:\/\/[^/?#]+$/.test(url)
+  return isBare ? `${url}/v1` : url
+}
+
+function additionsOf({ headers = {}, query = {} }: ProviderSettings): Pick<Deployment, 'additions'> {
+  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  if (lowerCase.length + Object.keys(query).length === 0) return {}
+  return { additions: { headers: Object.fromEntries(lowerCase), query } }
+}
+
 /** Where a configured provider lists its models, below its base URL; null when it is not to be asked. */
 export function listingPathOf({
   preset,
   discover,
 }: Pick<ProviderSettings, 'preset' | 'discover'>): string | null {
   return discover === false ? null : (presetOf(preset).listing?.path ?? null)
+}
+
+/** How a configured provider is asked what its models are; null when it is not. */
+export function inspectionOf({
+  preset,
+  discover,
+}: Pick<ProviderSettings, 'preset' | 'discover'>): Inspection | null {
+  return discover === false ? null : presetOf(preset).inspection
 }
 
 /** The simulator as a provider; it takes any key. */

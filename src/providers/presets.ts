@@ -188,6 +188,7 @@ export const ollama = defineProvider({
   auth: 'optional_bearer',
   baseUrlVariable: 'OLLAMA_BASE_URL',
   author: 'ollama',
+  inspection: 'ollama',
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
@@ -231,6 +232,7 @@ export const llamacpp = defineProvider({
   auth: 'optional_bearer',
   baseUrlVariable: 'LLAMACPP_BASE_URL',
   author: 'llamacpp',
+  inspection: 'llamacpp',
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {

@@ -2,10 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { encodeChatRequest } from '../formats/chat/chat-encode.ts'
 import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
+import { toDeploymentSource } from './deployments.ts'
 import { findPreset, presets } from './presets.ts'
 import { testProvider } from './provider.case.ts'
 
 for (const preset of presets) describe(preset.name, () => testProvider(preset))
+
+test('the address of a local server may be given without the path of its version', () => {
+  const addressOf = (preset: string, baseUrl: string) =>
+    toDeploymentSource({ preset, base_url: baseUrl, weight: 1, models: [] }).deployment.baseUrl
+  for (const given of ['http://a:11434', 'http://a:11434/', 'http://a:11434/v1', 'http://a:11434/v1/'])
+    expect(addressOf('ollama', given)).toBe('http://a:11434/v1')
+  expect(addressOf('ollama', 'http://a/behind/v1')).toBe('http://a/behind/v1')
+  expect(addressOf('custom', 'http://a:8000')).toBe('http://a:8000')
+})
 
 describe('the registry', () => {
   test('has every provider once and finds it by its slug', () => {

@@ -111,6 +111,30 @@ describe('a request', () => {
     expect(body).toBe('{"a":1}')
   })
 
+  test('carries what the operator adds, which no refusal repeats', async () => {
+    let seen: Request | null = null
+    const url = httpUpstream((received) => {
+      seen = received
+      const { search } = new URL(received.url)
+      const said = [...received.headers.values(), search, decodeURIComponent(search)].join(' ')
+      return new Response(JSON.stringify({ error: { message: said } }), { status: 400 })
+    })
+    const additions = {
+      headers: { authorization: 'Key hush-1', 'x-team': 'hush-"2"' },
+      query: { 'api-version': 'hush 3', sig: 'hush/4' },
+    }
+    const options = { signal: new AbortController().signal, deadlineMs: 5_000, firstByteTimeoutMs: 5_000 }
+    const sent = { ...request, path: '/chat/completions?a=b' }
+    const response = await transport.send(sent, { ...deploymentAt(url), additions }, options)
+    const told = new TextDecoder().decode(await response.readAll(10_000))
+    const received = seen as unknown as Request
+    expect(received.headers.get('authorization')).toBe('Key hush-1')
+    expect(received.headers.get('x-team')).toBe('hush-"2"')
+    expect(Object.fromEntries(new URL(received.url).searchParams)).toEqual({ a: 'b', ...additions.query })
+    expect(told).toContain('[secret]')
+    expect(told).not.toContain('hush')
+  })
+
   test('has its own body, whatever is sent after it from the same memory', async () => {
     const url = httpUpstream(async (received) => new Response(await received.bytes()))
     const sizes = [900_000, 10, 2_500_000, 300_000, 900_000, 0, 900_000, 70_000]

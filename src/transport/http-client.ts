@@ -6,6 +6,7 @@ import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits.ts'
+import { addressOf, withoutSecrets } from './additions.ts'
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
@@ -71,6 +72,7 @@ class Exchange implements UpstreamBody {
   readonly #onAbort = () => this.#controller.abort(abandoned())
   #alarm: Alarm | null = null
   #response: Response | null = null
+  #deployment: Deployment | null = null
   #reader: BodyReader | null = null
   #readSinceMs: number | null = null
   #isOver = false
@@ -89,7 +91,8 @@ class Exchange implements UpstreamBody {
     signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#watch()
     try {
-      const url = deployment.baseUrl + request.path
+      this.#deployment = deployment
+      const url = addressOf(request, deployment)
       const options = toFetchOptions(request, deployment, this.#controller.signal)
       const { body } = request
       if (body !== null)
@@ -106,7 +109,14 @@ class Exchange implements UpstreamBody {
   }
 
   #toResponse({ status, headers }: Response): UpstreamResponse {
-    return { status, headers, body: this, readAll: (limitBytes) => this.#readAll(limitBytes) }
+    const readAll = (limitBytes: number) =>
+      status < 400 ? this.#readAll(limitBytes) : this.#readRefusal(limitBytes)
+    return { status, headers, body: this, readAll }
+  }
+
+  async #readRefusal(limitBytes: number): Promise<Uint8Array> {
+    const bytes = await this.#readAll(limitBytes)
+    return this.#deployment ? withoutSecrets(bytes, this.#deployment) : bytes
   }
 
   #readAll(limitBytes: number): Promise<Uint8Array> {
@@ -202,13 +212,18 @@ function isKnownToFit(headers: Headers, limitBytes: number): boolean {
 
 type FetchOptions = BunFetchRequestInit & { headers: Record<string, string> }
 
-function toFetchOptions(request: UpstreamRequest, { auth }: Deployment, signal: AbortSignal): FetchOptions {
+function toFetchOptions(
+  request: UpstreamRequest,
+  { auth, additions }: Deployment,
+  signal: AbortSignal,
+): FetchOptions {
   const headers: Record<string, string> = {
     // Compressed answers would be unpacked here only to be read or packed again; the line to a provider is not scarce.
     'accept-encoding': 'identity',
     'user-agent': 'headrace',
     ...request.headers,
     ...authHeaders(auth),
+    ...additions?.headers,
   }
   // A redirect would carry the credential to wherever an upstream points.
   return { method: request.method, headers, signal, redirect: 'manual', timeout: false }

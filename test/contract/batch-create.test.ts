@@ -277,6 +277,14 @@ test('4.1.e422b a variant of the model that nothing serves is 422, and an unknow
 
 test('4.1.e429 creations beyond the organization’s rate are 429', async () => {
   const slow = await gateway.addOrganization({ batchesPerMinute: 1 })
+  const others = async () => {
+    const broken = await gateway.post('/batches', '{"model": "m",\n}', { key: slow.key })
+    const incomplete = await gateway.post('/batches', { model: 'm' }, { key: slow.key })
+    const dry = await gateway.post('/batches?dry_run=true', batch(), { key: slow.key })
+    return [broken.status, incomplete.status, dry.status]
+  }
+  // None of these makes a batch, so none of them uses up the rate.
+  for (let turn = 0; turn < 2; turn += 1) expect(await others()).toEqual([400, 400, 200])
   const statuses = []
   for (let turn = 0; turn < 3; turn += 1) {
     const { status, headers, json } = await gateway.post('/batches', batch(), { key: slow.key })

@@ -194,7 +194,14 @@ test('1.4e every model of the list can be read by the id it has there', async ()
   for (const model of listed) {
     const one = await gateway.get(`/model/${String(model['id'])}`)
     expect([one.status, one.json['data']]).toEqual([200, model])
+    for (const path of [String(model['id']), encodeURIComponent(String(model['id']))]) {
+      const object = await gateway.get(`/models/${path}`)
+      expect([object.status, object.json]).toEqual([200, model])
+    }
+    expect(model).toMatchObject({ object: 'model', owned_by: 'openai' })
   }
+  expect((await gateway.get('/models/openai/none-such')).status).toBe(404)
+  expect(at((await gateway.get('/models/count')).json, 'data.count')).toBeNumber()
   expect((await gateway.get('/model/openai/tts-1:batch')).status).toBe(404)
   expect(at((await gateway.get('/model/openai/gpt-4o:nitro')).json, 'data.id')).toBe('openai/gpt-4o')
 })

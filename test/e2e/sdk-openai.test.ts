@@ -15,6 +15,8 @@ const methods = [
   'embeddings.create',
   'audio.transcriptions.create',
   'audio.speech.create',
+  'models.list',
+  'models.retrieve',
 ] as const
 const calls = new Map<string, number>()
 let invalid = 0
@@ -52,6 +54,31 @@ test('chat', async () => {
       id.startsWith('gen-') && choice?.message.content !== '' && usage?.total_tokens !== undefined,
   )
 })
+
+test('models, all and one by its id, with its slash escaped as this client does', async () => {
+  const listed = await calling(
+    'models.list',
+    async () => (await client.models.list()).data,
+    (models) => models.length > 0 && models.every(isModel),
+  )
+  for (const { id } of listed.slice(0, 5))
+    await calling(
+      'models.retrieve',
+      () => client.models.retrieve(id),
+      (model) => isModel(model) && model.id === id,
+    )
+  await calling(
+    'models.retrieve',
+    () => client.models.retrieve('gpt-4o-mini'),
+    (model) => isModel(model) && model.id === 'openai/gpt-4o-mini',
+  )
+  const refusal: unknown = await client.models.retrieve('openai/none-such').catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ status: 404 })
+})
+
+function isModel({ id, object, created, owned_by: owner }: OpenAI.Model): boolean {
+  return id !== '' && object === 'model' && Number.isInteger(created) && id.startsWith(`${owner}/`)
+}
 
 test('a loop of tools: the answer goes back as it came, with what the tool said', async () => {
   const tools = [

@@ -47,6 +47,12 @@ test('a model with slashes in its name, below a base path, links to details that
     expect(link).toBe('/ai/api/v1/model/hf.co/somebody/A%20Model%231:Q4')
     const answer = await (await below.request(`/${link}`)).json()
     expect(answer).toMatchObject({ data: { id, links: { details: link } } })
+    for (const path of [id.replaceAll(' ', '%20').replace('#', '%23'), encodeURIComponent(id)])
+      expect(await (await below.request(`//ai/v1/models/${path}`)).json()).toMatchObject({
+        id,
+        object: 'model',
+        owned_by: 'hf.co',
+      })
     const nowhere = await (await below.request('//ai/v1/nowhere')).text()
     expect(nowhere).toContain('listed at /ai/openapi.json')
   } finally {

@@ -129,14 +129,14 @@ test('a document that is cut off is refused wherever it is cut', () => {
   }
 })
 
-test('what is misplaced is named with its byte', () => {
-  expect(refusal('{"a" 1}')).toContain('":" after a member name at byte 5')
-  expect(refusal('{"a":1 "b":2}')).toContain('"," or "}" at byte 7')
-  expect(refusal('{"a":1,}')).toContain('a member name in quotes at byte 7')
-  expect(refusal('{a:1}')).toContain('a member name in quotes at byte 1')
-  expect(refusal('{"requests":[1,]}')).toContain('a value at byte 15')
-  expect(refusal('{"requests":[1 2]}')).toContain('after requests[0] at byte 15')
-  expect(refusal('{"requests":[]} x')).toContain('nothing after the JSON object at byte 16')
+test('what is misplaced is named with its place', () => {
+  expect(refusal('{"a" 1}')).toContain('":" after a member name (line 1, column 6)')
+  expect(refusal('{"a":1 "b":2}')).toContain('"," or "}" (line 1, column 8)')
+  expect(refusal('{"a":1,}')).toContain('a member name in quotes (line 1, column 8)')
+  expect(refusal('{a:1}')).toContain('a member name in quotes (line 1, column 2)')
+  expect(refusal('{"requests":[1,]}')).toContain('a value (line 1, column 16)')
+  expect(refusal('{"requests":[1 2]}')).toContain('after requests[0] (line 1, column 16)')
+  expect(refusal('{"requests":[]} x')).toContain('nothing after the JSON object (line 1, column 17)')
   expect(refusal('{"requests":{}}')).toBe('requests must be an array of items.')
 })
 
@@ -190,4 +190,29 @@ test('an item of millions of small values is one that is too large, and one of l
   const seen = scan(chunks())
   expect(seen.oversized).toEqual([1])
   expect(seen.items).toHaveLength(2)
+})
+
+test('what is broken is told by line and column, wherever the chunks were cut and however much came before', () => {
+  const items = Array.from(
+    { length: 20_000 },
+    (_unused, index) => `  {"custom_id": "ü${index}", "body": {}},\n`,
+  )
+  const text = `{"model": "m",\n "requests": [\n${items.join('')}  {"custom_id": "x"} {`
+  for (const size of [7, 4_096, 1 << 20]) {
+    const bytes = Buffer.from(text)
+    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_unused, index) =>
+      bytes.subarray(index * size, (index + 1) * size),
+    )
+    let message = ''
+    try {
+      scan(chunks)
+    } catch (thrown) {
+      message = thrown instanceof GatewayError ? thrown.message : String(thrown)
+    }
+    expect(message).toContain('after requests[20000] (line 20003, column 22)')
+  }
+  expect(refusal('{"a": 1\n,}')).toContain('a member name in quotes (line 2, column 2)')
+  expect(refusal('{"a": 1,\n"b"')).toContain('(line 2, column 4)')
+  // Of a line that is longer than what is held at once, bytes count.
+  expect(refusal(`{"a": "${'x'.repeat(600_000)}", 7`)).toContain('(line 1, column 600011)')
 })

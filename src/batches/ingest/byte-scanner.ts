@@ -9,6 +9,7 @@ import {
   memberParseBytesMax,
 } from '../../core/limits.ts'
 import { hasFewValues } from '../../formats/json-body.ts'
+import { columnOf, countLines, describePlace, type TextPlace } from '../../core/json-syntax.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
 import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'
@@ -66,12 +67,16 @@ export class ByteScanner {
   readonly #handler: ScannerHandler
   readonly #itemWalk = new ItemWalk()
   #window: Buffer = Buffer.allocUnsafe(initialWindowBytes)
-  /** Bytes of the body that have left the window, for messages. */
+  /** Bytes of the body that have left the window, the lines that ended in them, and those of the last, unended one. */
   #dropped = 0
+  #droppedLines = 0
+  #droppedLineBytes = 0
   #position = 0
   #end = 0
   /** Offset of the value being kept, -1 when nothing is. */
   #pin = -1
+  /** Offset of the value that was handed on last. */
+  #valueStart = 0
   #state: State = 'body'
   #walk: Walk = 'none'
   #depth = 0
@@ -125,7 +130,30 @@ export class ByteScanner {
     if (this.#state === 'done') return
     if (this.#state === 'body')
       throw new GatewayError('invalid_request', 'The body must be a JSON object; it is empty.')
-    throw new GatewayError('invalid_request', 'The body ends before its JSON object is complete.')
+    const place = describePlace(this.#placeAt(this.#end))
+    throw new GatewayError('invalid_request', `The body ends before its JSON object is complete (${place}).`)
+  }
+
+  /** Where in the body a byte of the value lies that is being handed on. */
+  placeInValue(offset: number): TextPlace {
+    return this.#placeAt(this.#valueStart + offset)
+  }
+
+  /** Of a line that began before the window, its bytes count and not its characters. */
+  #placeAt(offset: number): TextPlace {
+    const { count, lastEnd } = countLines(this.#window.subarray(0, offset))
+    const column = columnOf(this.#window.subarray(lastEnd, offset)) + 1
+    return {
+      line: this.#droppedLines + count + 1,
+      column: count > 0 ? column : this.#droppedLineBytes + column,
+    }
+  }
+
+  #drop(bytes: number): void {
+    const { count, lastEnd } = countLines(this.#window.subarray(0, bytes))
+    this.#dropped += bytes
+    this.#droppedLines += count
+    this.#droppedLineBytes = count > 0 ? bytes - lastEnd : this.#droppedLineBytes + bytes
   }
 
   #append(chunk: Uint8Array): void {
@@ -133,10 +161,10 @@ export class ByteScanner {
     const kept = this.#end - keepFrom
     if (this.#end + chunk.length > this.#window.length) {
       const needed = kept + chunk.length
+      this.#drop(keepFrom)
       const target = needed > this.#window.length ? this.#grown(needed) : this.#window
       this.#window.copy(target, 0, keepFrom, this.#end)
       this.#window = target
-      this.#dropped += keepFrom
       this.#position -= keepFrom
       if (this.#pin >= 0) this.#pin = 0
       this.#end = kept
@@ -224,6 +252,7 @@ export class ByteScanner {
     const walked = this.#itemWalk.walk(this.#window, start, this.#end)
     if (walked === null || walked.length > batchItemBytesMax) return this.#beginValue()
     this.#position += walked.length
+    this.#valueStart = start
     this.#state = 'item_comma_or_end'
     this.#handler.item(this.#items++, this.#window.subarray(start, this.#position), walked)
   }
@@ -334,6 +363,7 @@ export class ByteScanner {
   /** The current value is complete and ends before `#position`. */
   #finishValue(): void {
     const value = this.#pin < 0 ? null : this.#window.subarray(this.#pin, this.#position)
+    this.#valueStart = this.#pin
     this.#walk = 'none'
     this.#pin = -1
     if (this.#state === 'key') return this.#finishKey(value)
@@ -353,7 +383,7 @@ export class ByteScanner {
   #finishKey(value: Buffer | null): void {
     assert(value !== null, 'a key is bounded before it is dropped')
     if (value.length > memberParseBytesMax) throw this.#nameTooLong()
-    this.#key = parseName(value)
+    this.#key = this.#parseName(value)
     this.#state = 'colon'
     if (this.#names.has(this.#key)) {
       throw new GatewayError(
@@ -382,11 +412,20 @@ export class ByteScanner {
   }
 
   #unexpected(expected: string): GatewayError {
-    const offset = this.#dropped + this.#position
-    return new GatewayError(
-      'invalid_request',
-      `The body is not valid JSON: expected ${expected} at byte ${offset}.`,
-    )
+    const place = describePlace(this.#placeAt(this.#position))
+    return new GatewayError('invalid_request', `The body is not valid JSON: expected ${expected} (${place}).`)
+  }
+
+  #parseName(value: Buffer): string {
+    try {
+      return String(JSON.parse(value.toString('utf8')))
+    } catch {
+      const place = describePlace(this.placeInValue(0))
+      throw new GatewayError(
+        'invalid_request',
+        `A member name of the body is not a valid JSON string (${place}).`,
+      )
+    }
   }
 
   #tooDeep(): GatewayError {
@@ -396,13 +435,5 @@ export class ByteScanner {
 
   #nameTooLong(): GatewayError {
     return new GatewayError('invalid_request', `A member name is longer than ${memberParseBytesMax} bytes.`)
-  }
-}
-
-function parseName(value: Buffer): string {
-  try {
-    return String(JSON.parse(value.toString('utf8')))
-  } catch {
-    throw new GatewayError('invalid_request', 'A member name of the body is not a valid JSON string.')
   }
 }

@@ -113,8 +113,9 @@ class Ingest {
   #measures: readonly Measure[] = []
   #bytes = 0
 
+  readonly #placeOf = (offset: number) => this.#scanner.placeInValue(offset)
   readonly #scanner = new ByteScanner({
-    member: (name, value) => this.#collect(() => readMember(this.#head, name, value)),
+    member: (name, value) => this.#collect(() => readMember(this.#head, name, value, this.#placeOf)),
     requestsBegin: () => {
       this.#sawRequests = true
       // Resolving takes a moment, and the items behind need its answer.
@@ -232,7 +233,7 @@ class Ingest {
   }
 
   #takeItem(index: number, bytes: Buffer, walked: WalkedItem | null): void {
-    const body = this.#checks.check(index, bytes, walked)
+    const body = this.#checks.check(index, bytes, walked, this.#placeOf)
     // After the first finding nothing will be accepted, so nothing needs to be kept.
     if (this.#findings.worst !== null) return
     this.#keep(bytes, walked === null || walked.hasLineBreaks)

@@ -4,6 +4,7 @@ import { customIdLengthMax } from '../../core/limits.ts'
 import { CustomIds } from './custom-ids.ts'
 import type { Place, WalkedItem } from './item-walk.ts'
 import { isTwice, memberBytes } from './json-walk.ts'
+import { notJson, type PlaceOf } from './not-json.ts'
 
 const openObject = 0x7b
 const openArray = 0x5b
@@ -22,9 +23,10 @@ export class ItemChecks {
    * Checks an item, of which `walked` says what is known, and returns where its body lies. Throws `invalid_request` for its
    * shape and `unprocessable` for its custom id.
    */
-  check(index: number, bytes: Buffer, walked: WalkedItem | null): Place {
+  check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): Place {
     const { custom_id: customId, body, model, stream } = walked ?? {}
-    if (!customId || !body || bytes[body.start] !== openObject) return this.#checkParsed(index, bytes)
+    if (!customId || !body || bytes[body.start] !== openObject)
+      return this.#checkParsed(index, bytes, placeOf)
     const isPlain = isPlainId(bytes, customId)
     const id = isPlain ? null : checkCustomIdShape(`requests[${index}]`, valueAt(bytes, customId))
     if (model ?? stream)
@@ -39,9 +41,9 @@ export class ItemChecks {
   }
 
   /** The same for what is not plain, and for everything that is wrong. */
-  #checkParsed(index: number, bytes: Buffer): Place {
+  #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): Place {
     const where = `requests[${index}]`
-    const item = parseItem(where, bytes)
+    const item = parseItem(where, bytes, placeOf)
     for (const name of ['custom_id', 'body'])
       if (isTwice(bytes, name)) throw invalid(`${where}.${name}`, 'appears twice; send it once')
     const customId = checkCustomIdShape(where, item['custom_id'])
@@ -132,12 +134,12 @@ function valueAt(bytes: Buffer, place: Place | undefined): unknown {
   return JSON.parse(bytes.toString('utf8', place.start, place.end)) as unknown
 }
 
-function parseItem(where: string, bytes: Uint8Array): Record<string, unknown> {
+function parseItem(where: string, bytes: Uint8Array, placeOf: PlaceOf): Record<string, unknown> {
   let item: unknown
   try {
     item = JSON.parse(decoder.decode(bytes))
   } catch {
-    throw new GatewayError('invalid_request', `${where} is not valid JSON in UTF-8.`, { param: where })
+    throw notJson(where, bytes, placeOf)
   }
   if (!isObject(item)) throw invalid(where, 'must be an object with custom_id and body')
   return item

@@ -3,6 +3,7 @@ import { droppedMembersMax, modelIdLengthMax, providersOnlyMax } from '../../cor
 import { parseCredits } from '../../core/money.ts'
 import { requireUniqueNames } from '../../formats/json-document.ts'
 import type { BatchEndpoint } from '../batch.ts'
+import { notJson, type PlaceOf } from './not-json.ts'
 import { batchEndpoints } from '../batch.ts'
 
 /** The members of a batch besides its requests; null where the caller sent none. */
@@ -24,20 +25,25 @@ export function emptyHead(): RequestHead {
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Reads one top-level member into the head; `bytes` null stands for a value too large to be kept. Throws 400 and 422. */
-export function readMember(head: RequestHead, name: string, bytes: Uint8Array | null): void {
+export function readMember(
+  head: RequestHead,
+  name: string,
+  bytes: Uint8Array | null,
+  placeOf: PlaceOf,
+): void {
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined
   if (read && bytes === null) throw invalid(name, 'is far too long')
-  const value = bytes === null ? null : parseMember(name, bytes)
+  const value = bytes === null ? null : parseMember(name, bytes, placeOf)
   if (read && bytes !== null) requireUniqueNames(bytes)
   if (read) read(head, value)
   else if (head.dropped.length < droppedMembersMax) head.dropped.push(name)
 }
 
-function parseMember(name: string, bytes: Uint8Array): unknown {
+function parseMember(name: string, bytes: Uint8Array, placeOf: PlaceOf): unknown {
   try {
     return JSON.parse(decoder.decode(bytes))
   } catch {
-    throw invalid(name, 'is not valid JSON')
+    throw notJson(name, bytes, placeOf)
   }
 }
 

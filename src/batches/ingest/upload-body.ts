@@ -56,7 +56,7 @@ export function checkContentEncoding(contentEncoding: string | null): void {
 /**
  * The body, decompressed, in slices small enough to scan without stalling others. A slice is lent until the next one is
  * asked for. Throws `payload_too_large` with the
- * first byte too many and `invalid_request` when the compression is broken. Leaving the loop early cancels the body; the
+ * first byte too many and `upload_broken` when the upload or its compression is broken. Leaving the loop early cancels the body; the
  * server goes on reading and discarding what the client still sends, so that it can read the answer.
  */
 export async function* readUpload(upload: Upload): AsyncGenerator<Uint8Array> {
@@ -141,7 +141,7 @@ class Pace {
     this.#spanMs = spanMs
   }
 
-  /** Throws `invalid_request` when a whole span brought too little. */
+  /** Throws `upload_broken` when a whole span brought too little. */
   note(bytes: number, waitedMs: number): void {
     this.#bytes += bytes
     this.#waitedMs += waitedMs
@@ -156,19 +156,19 @@ class Pace {
 function brokenOff(cause: unknown): never {
   if (cause instanceof GatewayError) throw cause
   const message = 'The upload broke off before its end. Send the batch again.'
-  throw new GatewayError('invalid_request', message, { cause })
+  throw new GatewayError('upload_broken', message, { cause })
 }
 
 function stalled(idleMs: number): GatewayError {
   return new GatewayError(
-    'invalid_request',
+    'upload_broken',
     `No data arrived for ${idleMs / 1000} seconds. Send the batch again.`,
   )
 }
 
 function tooSlow(bytes: number, waitedMs: number): GatewayError {
   return new GatewayError(
-    'invalid_request',
+    'upload_broken',
     `Only ${bytes} bytes arrived in ${Math.round(waitedMs) / 1000} seconds. Send the batch again over a faster line, or compressed.`,
   )
 }
@@ -183,7 +183,7 @@ async function* decompressed(
     await feeding
   } catch (thrown) {
     if (thrown instanceof GatewayError) throw thrown
-    throw new GatewayError('invalid_request', 'The compressed body is broken or cut off.', { cause: thrown })
+    throw new GatewayError('upload_broken', 'The compressed body is broken or cut off.', { cause: thrown })
   } finally {
     decoder.destroy()
     // A refusal does not wait for what a client, who may be waiting for it, sends next.

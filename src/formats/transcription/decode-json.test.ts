@@ -3,6 +3,7 @@ import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canoni
 import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AudioHeaders } from './audio-fields.ts'
+import { describeFault } from '../../core/json-syntax.ts'
 import { decodeTranscriptionJson } from './decode-json.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
 
@@ -223,6 +224,23 @@ describe('the fields of a JSON body', () => {
     const error = await refusal(decode({ [name]: value }))
     expect({ status: error.status, param: error.param }).toEqual({ status: 400, param })
     expect(error.message).toContain(param)
+  })
+
+  test('a body that is no JSON is refused with line and column, the audio counted', async () => {
+    const audio = wav.toString('base64')
+    const bodies = [
+      '{"model": "a/b",}',
+      `{"input_audio": {"data": "${audio}", "format": "wav"} "model": "a/b"}`,
+      `{\n"input_audio": {"data": "${audio}",\n "format": wav}}`,
+      `{"model": "a/b", "input_audio": {"data": "${audio}`,
+      '{"mo\\del": "a/b"}',
+    ]
+    for (const body of bodies) {
+      const { message } = await refusal(decodeText(body))
+      expect(message).toBe(
+        `The request body is not valid JSON: ${describeFault(Buffer.from(body))}. Send one JSON object.`,
+      )
+    }
   })
 
   test('another response format gets the contract’s message', async () => {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax, droppedNamesMax } from '../../core/limits.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { fieldError, parseField } from '../field-error.ts'
+import { describeFault } from '../../core/json-syntax.ts'
 import { isNestedWithin } from '../json-depth.ts'
 import { requireUniqueNames } from '../json-document.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
@@ -187,7 +188,7 @@ function parseJsonText(name: string, text: string): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    throw fieldError(name, 'must be the JSON text of an object.')
+    throw fieldError(name, `must be the JSON text of an object: ${describeFault(Buffer.from(text))}.`)
   }
   requireUniqueNames(Buffer.from(text))
   return value

@@ -1,6 +1,9 @@
 import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits.ts'
 import { requireUniqueNames } from '../json-document.ts'
+import { fieldError } from '../field-error.ts'
+import { notJson } from '../json-body.ts'
+import { describeFault, describePlace, findSyntaxFault, placeOf } from '../../core/json-syntax.ts'
 import { Base64Stream } from './base64-stream.ts'
 
 const quote = 0x22
@@ -28,6 +31,9 @@ export class AudioJsonScanner {
   /** Text of the audio in this chunk, its escapes read, that is not decoded yet. */
   #text = ''
   #audio: Base64Stream | null = null
+  /** Where the audio was taken out of what is kept, -1 before it, and how many bytes it took there. */
+  #audioAt = -1
+  #audioBytes = 0
 
   /** Bytes of audio decoded from this chunk, in order. Throws `invalid_request` or `payload_too_large`. */
   push(chunk: Uint8Array): Uint8Array[] {
@@ -48,9 +54,25 @@ export class AudioJsonScanner {
   end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
     const bytes = this.#kept.subarray(0, this.#keptLength)
     const audio = { hasAudio: this.#audio !== null, mimeType: this.#audio?.mimeType ?? null }
-    const fields = parseBytes(bytes)
+    let fields: unknown
+    try {
+      fields = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    } catch (cause) {
+      throw notJson(this.#describeFault(bytes), cause)
+    }
     requireUniqueNames(bytes)
     return { fields, ...audio }
+  }
+
+  /** What is wrong with the fields, by its place in the whole: the audio stood in one line with what follows it. */
+  #describeFault(bytes: Uint8Array): string {
+    const fault = findSyntaxFault(bytes)
+    if (!fault) return describeFault(bytes)
+    const { line, column } = placeOf(bytes, fault.offset)
+    const isBehindAudio = this.#audioAt !== -1 && fault.offset > this.#audioAt
+    const isInItsLine = isBehindAudio && line === placeOf(bytes, this.#audioAt).line
+    const place = describePlace({ line, column: column + (isInItsLine ? this.#audioBytes : 0) })
+    return `${fault.problem} (${place})`
   }
 
   /** From here to the quote that ends the audio, or to the end of the chunk. */
@@ -72,10 +94,12 @@ export class AudioJsonScanner {
       offset = plainEnd + 1
       if (escape < end) this.#escape = '\\'
       else if (end < chunk.length) {
+        this.#audioBytes += offset - 1 - start
         this.#endAudio(decoded)
         return offset
       }
     }
+    this.#audioBytes += chunk.length - start
     return chunk.length
   }
 
@@ -84,7 +108,7 @@ export class AudioJsonScanner {
     this.#escape += String.fromCharCode(byte)
     const length = this.#escape[1] === 'u' ? 6 : 2
     if (this.#escape.length < length) return
-    this.#text += this.#escape === '\\/' ? '/' : parseString(`"${this.#escape}"`)
+    this.#text += this.#escape === '\\/' ? '/' : readEscape(this.#escape)
     this.#escape = ''
   }
 
@@ -143,6 +167,7 @@ export class AudioJsonScanner {
       }
       this.#audio = new Base64Stream('input_audio.data')
       this.#state = 'audio'
+      this.#audioAt = this.#keptLength - 1
       return
     }
     this.#stringStart = this.#keptLength - 1
@@ -172,7 +197,11 @@ export class AudioJsonScanner {
 
   #keptString(): string {
     const bytes = this.#kept.subarray(this.#stringStart, this.#keptLength)
-    return parseString(new TextDecoder().decode(bytes))
+    try {
+      return JSON.parse(new TextDecoder().decode(bytes)) as string
+    } catch (cause) {
+      throw notJson(this.#describeFault(this.#kept.subarray(0, this.#keptLength)), cause)
+    }
   }
 
   #keep(byte: number): void {
@@ -201,24 +230,10 @@ function latin1(chunk: Uint8Array, start: number, end: number): string {
   return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
 }
 
-function parseBytes(bytes: Uint8Array): unknown {
+function readEscape(escape: string): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (cause) {
-    throw notJson(cause)
+    return JSON.parse(`"${escape}"`) as string
+  } catch {
+    throw fieldError('input_audio.data', `has ${JSON.stringify(escape)}, an escape that JSON does not have.`)
   }
-}
-
-function parseString(json: string): string {
-  try {
-    return JSON.parse(json) as string
-  } catch (cause) {
-    throw notJson(cause)
-  }
-}
-
-function notJson(cause: unknown): GatewayError {
-  return new GatewayError('invalid_request', 'The request body is not valid JSON. Send one JSON object.', {
-    cause,
-  })
 }

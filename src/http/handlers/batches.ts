@@ -70,23 +70,32 @@ function idOf(exchange: Authenticated): string {
   return exchange.params['id'] ?? ''
 }
 
-/** The rate is checked before the body is read, so that a flood costs no bandwidth. */
+/**
+ * The rate is checked before the body is read, so that a flood costs no bandwidth. It is of batches that are created: a
+ * dry run makes none and asks for no place in it, and a body that is wrong gives its place back.
+ */
 async function create(exchange: Authenticated, parts: HttpParts): Promise<Response> {
   const { request, principal } = exchange
-  const admitted = parts.rates.admitBatch(principal)
-  if (admitted) await admitted
   requireJson(request)
+  const isDryRun = isOn('dry_run', exchange.query())
+  const admitted = isDryRun ? undefined : parts.rates.admitBatch(principal)
+  if (admitted) await admitted
   const contentLength = request.headers.get('content-length')
-  return renderCreated(
-    await parts.batches.create({
+  try {
+    const created = await parts.batches.create({
       principal,
       body: request.body ?? new Blob([]).stream(),
       contentEncoding: request.headers.get('content-encoding'),
       contentLength: contentLength === null ? null : Number(contentLength),
       idempotencyKey: request.headers.get('idempotency-key'),
-      isDryRun: isOn('dry_run', exchange.query()),
-    }),
-  )
+      isDryRun,
+    })
+    return renderCreated(created)
+  } catch (thrown) {
+    const isWrong = thrown instanceof GatewayError && thrown.type === 'invalid_request'
+    if (isWrong && !isDryRun) await parts.rates.giveBackBatch(principal)
+    throw thrown
+  }
 }
 
 /** A flag of the query; one that cannot be read must not decide whether a batch is made. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../../canonical/principal.ts'
+import type { ModelJson } from '../../catalog/model-json.ts'
 import {
   countModels,
   findListedModel,
@@ -50,6 +51,14 @@ export function catalogRoutes(parts: HttpParts): Route[] {
     },
     {
       ...common,
+      // Behind the paths above, which would be ids to it. Clients of OpenAI's API send the slash of an id as %2F.
+      path: '/models/:id{.+}',
+      name: 'models_retrieve',
+      access: 'optional',
+      handle: (reader) => forReader(findModel(reader.params['id'] ?? '', parts), reader),
+    },
+    {
+      ...common,
       path: '/embeddings/models',
       name: 'embeddings_models',
       access: 'optional',
@@ -62,13 +71,15 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/model/:author/:slug{.+}',
       name: 'model',
       access: 'optional',
-      handle: (reader) => forReader({ data: findModel(reader, parts) }, reader),
+      handle: (reader) => {
+        const { author = '', slug = '' } = reader.params
+        return forReader({ data: findModel(`${author}/${slug}`, parts) }, reader)
+      },
     },
   ]
 }
 
-function findModel({ params }: Reader, parts: HttpParts) {
-  const id = `${params['author'] ?? ''}/${params['slug'] ?? ''}`
+function findModel(id: string, parts: HttpParts): ModelJson {
   const found = findListedModel(parts.catalog, id, parts.basePath)
   if (found) return found
   throw new GatewayError(

@@ -4,6 +4,8 @@ import { z } from 'zod'
 export const modelSchema = z
   .looseObject({
     id: z.string(),
+    object: z.literal('model'),
+    owned_by: z.string().describe('The author of the model.'),
     canonical_slug: z.string(),
     name: z.string(),
     created: z.number(),

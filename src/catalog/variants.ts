@@ -1,0 +1,17 @@
+import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import { isFree } from './effective-price.ts'
+import type { Variant } from './model-ids.ts'
+
+/** The variants under which a model of this gateway can be asked for, besides its plain id. */
+export function variantsOf({ modality, endpoints }: Model): Variant[] {
+  const variants: Variant[] = ['floor', 'nitro', 'exacto']
+  if (endpoints.some(isFree)) variants.unshift('free')
+  const runsInBatches = modality === 'language' || modality === 'embedding'
+  if (runsInBatches && batchableOf(endpoints).length > 0) variants.unshift('batch')
+  return variants
+}
+
+/** The endpoints that batches may use. */
+export function batchableOf(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  return endpoints.filter(({ batch }) => batch !== 'none')
+}

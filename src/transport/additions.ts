@@ -1,0 +1,44 @@
+import type { Deployment } from '../canonical/endpoint.ts'
+import type { UpstreamRequest } from '../canonical/upstream.ts'
+
+/** The whole address of a request, with what the operator adds to it. */
+export function addressOf(
+  { path }: Pick<UpstreamRequest, 'path'>,
+  { baseUrl, additions }: Deployment,
+): string {
+  const added = additions ? new URLSearchParams(additions.query).toString() : ''
+  if (added === '') return baseUrl + path
+  return `${baseUrl}${path}${path.includes('?') ? '&' : '?'}${added}`
+}
+
+/** A value that is shorter could stand in any text, and taking it out would hide what is wrong. */
+const secretLengthMin = 4
+
+/**
+ * What a provider says of a request that it refused, without what it may repeat of the deployment's secrets. It is done
+ * here, before anybody has read it, so that no message, log line or command can show them.
+ */
+export function withoutSecrets(bytes: Uint8Array, { auth, additions }: Deployment): Uint8Array {
+  const values = [
+    ...(auth.type === 'bearer' ? [auth.secret] : []),
+    ...Object.values(additions?.headers ?? {}),
+    ...Object.values(additions?.query ?? {}),
+  ]
+  const secrets = values.flatMap(formsOf).filter((value) => value.length >= secretLengthMin)
+  if (secrets.length === 0) return bytes
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  let shown = text
+  for (const secret of new Set(secrets)) shown = shown.replaceAll(latin1(secret), '[secret]')
+  return shown === text ? bytes : Buffer.from(shown, 'latin1')
+}
+
+/** A value as it stands in a header, in an address and in JSON. */
+function formsOf(value: string): string[] {
+  const inForm = new URLSearchParams({ '': value }).toString().slice(1)
+  return [value, encodeURIComponent(value), inForm, JSON.stringify(value).slice(1, -1)]
+}
+
+/** As its UTF-8 stands in a text that was read as Latin-1. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1')
+}

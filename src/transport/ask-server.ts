@@ -1,0 +1,42 @@
+import type { Deployment } from '../canonical/endpoint.ts'
+import { discoveryWaitMs, listingBytesMax } from '../core/limits.ts'
+import type { Transport } from './http-client.ts'
+
+/** A question to a server about itself. */
+export interface ServerQuestion {
+  deployment: Deployment
+  method: 'GET' | 'POST'
+  /** Below the root of the server, which lies above the version of its API. */
+  path: string
+  body: Readonly<Record<string, unknown>> | null
+  transport: Transport
+  signal: AbortSignal
+}
+
+/** The status and the body, parsed; undefined when it is no JSON. Rejects when the server does not answer. */
+export async function askServer({
+  deployment,
+  method,
+  path,
+  body,
+  transport,
+  signal,
+}: ServerQuestion): Promise<{ status: number; body: unknown }> {
+  const root = { ...deployment, baseUrl: deployment.baseUrl.replace(/\/v1$/, '') }
+  const headers = { accept: 'application/json', ...(body ? { 'content-type': 'application/json' } : {}) }
+  const response = await transport.send(
+    { method, path, headers, body: body ? [JSON.stringify(body)] : null },
+    root,
+    { signal, deadlineMs: discoveryWaitMs, firstByteTimeoutMs: discoveryWaitMs },
+  )
+  const bytes = await response.readAll(listingBytesMax)
+  return { status: response.status, body: parse(new TextDecoder().decode(bytes)) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
