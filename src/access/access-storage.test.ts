@@ -21,8 +21,10 @@ async function removeRow(url: string, organizationId: string): Promise<void> {
   const sql = new SQL(url)
   const isPostgres = url.startsWith('postgres')
   // SQLite's own command checks no references unless told to.
-  if (isPostgres) await sql`alter table api_keys drop constraint api_keys_organization_id_fkey`
-  else await sql`pragma foreign_keys = off`
+  if (isPostgres) {
+    await sql`alter table api_keys drop constraint api_keys_organization_id_fkey`
+    await sql`alter table workspaces drop constraint workspaces_organization_id_fkey`
+  } else await sql`pragma foreign_keys = off`
   await sql`delete from organizations where organization_id = ${organizationId}`
   await sql.close()
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../storage/database.ts'
-import { groupColumns, rollupColumns } from './rollup-statements.ts'
+import { groupColumns, rollupColumns, usageGroup } from './rollup-statements.ts'
 
 /** A row that breaks an invariant. */
 export interface Violation {
@@ -105,12 +105,11 @@ const misrolledSql = `select subject, detail from (
       'usages exceed roll-ups and tail by ' || cast(cast(sum(cost_nanocredits) as bigint) as text) || ' nanocredits, '
         || cast(cast(sum(requests) as bigint) as text) || ' requests' as detail
     from (
-      select organization_id, created_at_ms / 3600000 as hour, key_id, model, provider, workspace_id,
-        coalesce(member_id, '') as member_id, coalesce(credential_id, '') as credential_id, 1 as requests,
+      select ${usageGroup}, 1 as requests,
         coalesce(input_tokens, 0) as input_tokens, coalesce(output_tokens, 0) as output_tokens,
         coalesce(reasoning_tokens, 0) as reasoning_tokens, coalesce(audio_milliseconds, 0) as audio_milliseconds,
         coalesce(characters, 0) as characters, is_estimated as estimated_count, cost_nanocredits from usages
-      union all select organization_id, usages.created_at_ms / 3600000, key_id, model, provider, 0, 0, 0, 0, 0, 0, 0,
+      union all select ${usageGroup}, 0, 0, 0, 0, 0, 0, 0,
         amount_nanocredits
         from postings join usages on usages.day = postings.day and generation_id = reference
         where account = 'income:usage' and (kind = 'refund' or kind = 'correction')

@@ -32,6 +32,18 @@ export const rollupColumns = [...groupColumns, ...sumColumns]
 
 const hourMs = 3_600_000
 
+/** The group of a usage row, as `select` writes it, in the order of `groupColumns`. What is not known is an empty text there. */
+export const usageGroup = [
+  'usages.organization_id as organization_id',
+  `usages.created_at_ms / ${hourMs} as hour`,
+  'usages.key_id as key_id',
+  'usages.model as model',
+  'usages.provider as provider',
+  'usages.workspace_id as workspace_id',
+  "coalesce(usages.member_id, '') as member_id",
+  "coalesce(usages.credential_id, '') as credential_id",
+].join(', ')
+
 const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
   values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
 
@@ -132,7 +144,7 @@ export function insertRefundTail(refund: {
   const nothing = sumColumns.slice(0, -1).map(() => '0')
   return {
     sql: `insert into usage_tail (${rollupColumns.join(', ')})
-      select organization_id, created_at_ms / ${hourMs}, key_id, model, provider, ${nothing.join(', ')},
+      select ${usageGroup}, ${nothing.join(', ')},
         -cast($3 as bigint) from usages where day = $1 and generation_id = $2`,
     params: [refund.day, refund.generationId, refund.amountNanocredits],
   }
