@@ -148,8 +148,33 @@ eachDatabase((_name, open) => {
         expect(message).toContain(words)
         expect(metadata).toMatchObject({ limit_source: 'openrouter_credits', available: -0.0000005 })
       }
-      const dryRun = { ...upload(batchOf(10), { principal: prepaid }), isDryRun: true }
-      expect(await process.batches.create(dryRun)).toMatchObject({ object: { available: -0.0000005 } })
+      const dryRun = upload(batchOf(10), { principal: prepaid, isDryRun: true })
+      const asked = await errorOf(process.batches.create(dryRun))
+      expect([asked.message, asked.metadata]).toEqual([batch.message, batch.metadata])
+    })
+
+    test('is refused by a dry run with the words of the real request, and nothing is set aside', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      await world.grant(process, 9_999n)
+      const limited = { ...prepaid, keyLimitNanocredits: 8_000n }
+      const dear = batchOf(10, { headrace: { max_cost: Number(itemCost * 9n) / 1e9 } })
+      const requests = [
+        (isDryRun: boolean) => upload(batchOf(10), { principal: prepaid, isDryRun }),
+        (isDryRun: boolean) => upload(batchOf(10), { principal: limited, isDryRun }),
+        (isDryRun: boolean) => upload(dear, { principal: prepaid, isDryRun }),
+      ]
+      for (const request of requests) {
+        const real = await errorOf(process.batches.create(request(false)))
+        expect(real.type).toBe('payment_required')
+        expect(shown(await errorOf(process.batches.create(request(true))))).toEqual(shown(real))
+      }
+      const affordable = upload(batchOf(9), { principal: prepaid, isDryRun: true })
+      expect(await process.batches.create(affordable)).toMatchObject({
+        object: { estimate: 0.000009, available: 0.000009999 },
+      })
+      expect(await available(process)).toBe(9_999n)
+      expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
     test('short of its worst case grows from the balance, and waits when that is empty', async () => {
@@ -1201,6 +1226,10 @@ async function captures(process: Process, batchId: string): Promise<number> {
     [batchId],
   )
   return Number(row?.found)
+}
+
+function shown({ status, type, message, param, metadata }: GatewayError) {
+  return { status, type, message, param, metadata }
 }
 
 async function rowsIn(process: Process, table: string): Promise<number> {

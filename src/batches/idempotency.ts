@@ -8,7 +8,7 @@ import {
   idempotencyRetrySeconds,
 } from '../core/limits.ts'
 import type { Committer } from './commit-repository.ts'
-import type { IdempotencyRepository } from './idempotency-repository.ts'
+import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
 
 /** A request that is the first with its key. Exactly one of `completion` (in a unit that succeeds) and `release` ends it. */
@@ -30,10 +30,19 @@ export interface Replay {
   referenceId: string
 }
 
+/** Who asks for what under which key. */
+export interface KeyedRequest {
+  organizationId: OrganizationId
+  route: string
+  key: string
+}
+
 /** The memory of idempotent requests: organization, route and key name a request for 30 days. */
 export interface Idempotency {
   /** Throws `conflict` while the first request with this key is running. */
-  claim(request: { organizationId: OrganizationId; route: string; key: string }): Promise<Claimed | Replay>
+  claim(request: KeyedRequest): Promise<Claimed | Replay>
+  /** What `claim` would find, without claiming: null for a key that is free. Throws as `claim` does. */
+  look(request: KeyedRequest): Promise<Replay | null>
   /** Tries again the releases that failed. */
   releaseLeftovers(): Promise<void>
 }
@@ -52,7 +61,6 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   const leftovers = new Map<string, string>()
 
   function claimed(claimId: string, owner: string): Claimed {
-    live.add(owner)
     return {
       isReplay: false,
       claimId,
@@ -75,35 +83,54 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     return !(await parts.isOwnerDead(processOwner))
   }
 
+  /** Null when the key may be taken over. */
+  async function replayOf(found: Claim): Promise<Replay | null> {
+    if (found.isExpired) return null
+    if (found.state === 'done') {
+      return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+    }
+    if (await isAlive(found.ownerId)) throw stillRunning()
+    return null
+  }
+
+  async function claimAs(
+    owner: string,
+    { organizationId, route, key }: KeyedRequest,
+  ): Promise<Claimed | Replay> {
+    const claimId = claimIdOf(organizationId, route, key)
+    const isOurs = async () => (await parts.repository.load(claimId))?.ownerId === owner
+    const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
+    const inserted = await parts.committer.commit('idempotency.claim', [insert], isOurs)
+    if (inserted.guard === null) return claimed(claimId, owner)
+    const found = await parts.repository.load(claimId)
+    // Freed between the two statements: the next attempt may have it.
+    if (found === null) throw stillRunning()
+    const replay = await replayOf(found)
+    if (replay !== null) return replay
+    const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
+    const taken = await parts.committer.commit('idempotency.take_over', [takeOver], isOurs)
+    if (taken.guard !== null) throw stillRunning()
+    return claimed(claimId, owner)
+  }
+
   return {
-    async claim({ organizationId, route, key }) {
+    async look({ organizationId, route, key }) {
       checkKey(key)
-      const claimId = claimIdOf(organizationId, route, key)
+      const found = await parts.repository.load(claimIdOf(organizationId, route, key))
+      return found && replayOf(found)
+    },
+    async claim(request) {
+      checkKey(request.key)
       const owner = `${parts.ownerId}#${randomText(12)}`
-      const insert = insertClaim({
-        claimId,
-        organizationId,
-        route,
-        ownerId: owner,
-        rememberMs: idempotencyMs,
-      })
-      const inserted = await parts.committer.commit('idempotency.claim', [insert], async () => {
-        return (await parts.repository.load(claimId))?.ownerId === owner
-      })
-      if (inserted.guard === null) return claimed(claimId, owner)
-      const found = await parts.repository.load(claimId)
-      // Freed between the two statements: the next attempt may have it.
-      if (found === null) throw stillRunning()
-      if (found.state === 'done' && !found.isExpired) {
-        return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+      // Before the row: another request may read it before this one hears of its commit.
+      live.add(owner)
+      let claim: Claimed | Replay | null = null
+      try {
+        claim = await claimAs(owner, request)
+        return claim
+      } finally {
+        if (claim === null || claim.isReplay) live.delete(owner)
       }
-      if (!found.isExpired && (await isAlive(found.ownerId))) throw stillRunning()
-      const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
-      const taken = await parts.committer.commit('idempotency.take_over', [takeOver], async () => {
-        return (await parts.repository.load(claimId))?.ownerId === owner
-      })
-      if (taken.guard !== null) throw stillRunning()
-      return claimed(claimId, owner)
     },
     async releaseLeftovers() {
       for (const [owner, claimId] of leftovers) {
