@@ -16,11 +16,14 @@ export class GivenBack {
   readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
   readonly #failures = new Map<string, SegmentFailure>()
 
-  /** The tries that items of this segment have behind them, by place in it; forgotten with this. */
-  takeAttempts(lease: SegmentLease): ReadonlyMap<number, number> {
+  /**
+   * The tries that items of this segment have behind them, by place in it; forgotten with this. Null when this process
+   * did not give the segment back.
+   */
+  takeAttempts(lease: SegmentLease): ReadonlyMap<number, number> | null {
     const attempts = this.#attempts.get(placeOf(lease))
     this.#attempts.delete(placeOf(lease))
-    return attempts ?? new Map()
+    return attempts ?? null
   }
 
   keepAttempts(lease: SegmentLease, attempts: ReadonlyMap<number, number>): void {

@@ -23,6 +23,7 @@ import { PartWriter } from './part-writer.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
 import { advance } from './phases.ts'
+import { Ramp } from './ramp.ts'
 import type { RunEnd } from './segment-run.ts'
 import { SegmentRun } from './segment-run.ts'
 import type { SegmentLease } from './segment-repository.ts'
@@ -39,6 +40,7 @@ import {
 export interface WorkerParts extends PhaseParts {
   batches: BatchRepository
   limiter: ItemLimiter
+  ramp: Ramp
   runItem: RunItem
   pause: Pause
   /** For the log: something went wrong that will be tried again. */
@@ -132,7 +134,9 @@ export class Worker {
 
   /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
   async look(): Promise<void> {
-    const { batches } = this.#parts
+    const { batches, limiter } = this.#parts
+    limiter.admit()
+    for (const { run } of this.#active.values()) run.wake()
     if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
     const found = await batches.listActive(activeBatchesMax, this.#offset)
     // More than one page are looked at in turns, so that batches that wait for long hide nobody.
@@ -205,9 +209,9 @@ export class Worker {
     while (!this.#stopping.signal.aborted || this.#active.size > 0) {
       await this.renew().catch((cause: unknown) => this.#parts.report('batch_renewal_failed', { cause }))
       const rest = new AbortController()
-      const waits = [
-        this.#parts.pause(segmentRenewEveryMs, AbortSignal.any([rest.signal, this.#stopping.signal])),
-      ]
+      // The leases of the process before this one are to be found as soon as that one is known to be dead.
+      const restMs = this.#parts.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
+      const waits = [this.#parts.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
       if (this.#stopping.signal.aborted) waits.push(this.settled())
       await Promise.race(waits)
       rest.abort()
@@ -277,6 +281,10 @@ export class Worker {
 
   #begin(batch: Batch, lease: SegmentLease): void {
     const { signals, committer, parts, payloads, money, pause, clock, report } = this.#parts
+    const attempts = this.#givenBack.takeAttempts(lease)
+    // Somebody had it and did not finish: it may be this segment that ends processes.
+    const isTakenOver = lease.epoch > 1 && attempts === null
+    const ramp = isTakenOver ? new Ramp(clock, this.#parts.ramp) : this.#parts.ramp
     const writer = new PartWriter({
       lease,
       owner: signals.ownerId,
@@ -286,6 +294,7 @@ export class Worker {
       money,
       pause,
       clock,
+      ramp,
       onHeld: (cause) => report('batch_results_held', { batchId: batch.id, cause }),
       giveUp: (cause) => this.#giveUp(batch, cause),
       onLost: (lateResults) => {
@@ -294,8 +303,14 @@ export class Worker {
       },
       onSettled: () => run.wake(),
     })
-    const attempts = this.#givenBack.takeAttempts(lease)
-    const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts, share: () => this.#share() })
+    const run = new SegmentRun({
+      ...this.#parts,
+      batch,
+      lease,
+      writer,
+      attempts: attempts ?? new Map(),
+      share: () => Math.min(this.#share(), ramp.itemsMax - ramp.gathered),
+    })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
     if (this.#stopping.signal.aborted) run.stop()
@@ -322,9 +337,10 @@ export class Worker {
     try {
       const end = await run.run()
       if (writer.isLost) return
+      // Remembered first: as soon as it is given back, this process may lease it again.
+      if (!end.isDone) this.#givenBack.keepAttempts(lease, end.attempts)
       if (end.isDone) await this.#finish(lease)
       else await this.#giveBack(batch, lease, end)
-      if (!end.isDone) this.#givenBack.keepAttempts(lease, end.attempts)
       this.#givenBack.forgetFailures(lease)
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })

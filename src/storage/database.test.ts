@@ -347,6 +347,8 @@ eachDatabase((_name, open, { openFresh }) => {
     const sql = [
       'alter table api_keys drop column limit_since_ms',
       'create index budgets_subject on budgets (subject_id)',
+      'drop table dead_owners',
+      'drop table waiting_items',
       'delete from schema_migrations where version >= 2',
       "insert into organizations (organization_id, name, account_mode, created_at_ms) values ('o', 'o', 'tracked', 5)",
       `insert into api_keys (key_hash, key_id, organization_id, kind, name, label, limit_reset, created_at_ms)

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 const digests: Readonly<Record<string, string>> = {
   '0001_initial.sql': 'b635f4769a190b1dcc7c68c1efacf19251240022cff33bd998b4b05fbd3a915d',
   '0002_limit_since.sql': 'c9d07c6c5a4b5a5f1d9618e1f8db0a7639e93676e9efc71866f8a0643d0c3f88',
+  '0003_room.sql': 'f6b67fc7743cc2404ecf724d98cbce6e0b9e26192a15d1adfce183c22dfc4220',
 }
 
 test('a migration is never changed, only followed by another', async () => {

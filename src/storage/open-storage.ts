@@ -34,6 +34,7 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const opened = await openDatabase({
     url: options.databaseUrl,
+    ownersFolder: join(dataFolder, 'owners'),
     ...(faults ? { faults } : {}),
     ...(nowExpression === undefined ? {} : { nowExpression }),
     ...(crash ? { onCommit: (unit) => crash(unit.name, 'after') } : {}),

@@ -3,11 +3,13 @@ import { Pool } from './pool.ts'
 
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
 const unlockOwner = 'select pg_advisory_unlock(hashtextextended($1, 0))'
-const isOwnerFree = 'select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free'
+const isOwnerFree = `select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free,
+  exists (select 1 from dead_owners where owner_id = $1) as is_marked`
 
 /**
  * Who is alive, as a lock that a session holds as long as its process lives. A lost connection is not a death: the owner
- * takes the lock again, and the others believe in its end only when the lock has been free for a while.
+ * takes the lock again, and the others believe in its end only when the lock has been free for a while, or when somebody who could see that its
+ * process is gone has marked it as dead.
  */
 export class OwnerLock {
   readonly #ownerId: string
@@ -38,7 +40,10 @@ export class OwnerLock {
   /** Whether that owner is known to be gone; asks on the given pool. */
   async isDead(ownerId: string, pool: Pool): Promise<boolean> {
     if (ownerId === this.#ownerId) return false
-    const rows = await pool.use<{ is_free: boolean }[]>((sql) => sql.unsafe(isOwnerFree, [ownerId]))
+    const rows = await pool.use<{ is_free: boolean; is_marked: boolean }[]>((sql) =>
+      sql.unsafe(isOwnerFree, [ownerId]),
+    )
+    if (rows[0]?.is_marked === true) return true
     const nowMs = performance.now()
     if (rows[0]?.is_free !== true) {
       this.#freeSinceMs.delete(ownerId)
