@@ -93,30 +93,10 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     return null
   }
 
-  async function claimAs(
-    owner: string,
-    { organizationId, route, key }: KeyedRequest,
-  ): Promise<Claimed | Replay> {
-    const claimId = claimIdOf(organizationId, route, key)
-    const isOurs = async () => (await parts.repository.load(claimId))?.ownerId === owner
-    const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
-    const inserted = await parts.committer.commit('idempotency.claim', [insert], isOurs)
-    if (inserted.guard === null) return claimed(claimId, owner)
-    const found = await parts.repository.load(claimId)
-    // Freed between the two statements: the next attempt may have it.
-    if (found === null) throw stillRunning()
-    const replay = await replayOf(found)
-    if (replay !== null) return replay
-    const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
-    const taken = await parts.committer.commit('idempotency.take_over', [takeOver], isOurs)
-    if (taken.guard !== null) throw stillRunning()
-    return claimed(claimId, owner)
-  }
-
   return {
-    async look({ organizationId, route, key }) {
-      checkKey(key)
-      const found = await parts.repository.load(claimIdOf(organizationId, route, key))
+    async look(request) {
+      checkKey(request.key)
+      const found = await parts.repository.load(claimIdOf(request))
       return found && replayOf(found)
     },
     async claim(request) {
@@ -124,13 +104,15 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       const owner = `${parts.ownerId}#${randomText(12)}`
       // Before the row: another request may read it before this one hears of its commit.
       live.add(owner)
-      let claim: Claimed | Replay | null = null
+      let earlier: Replay | null = null
+      let isOurs = false
       try {
-        claim = await claimAs(owner, request)
-        return claim
+        earlier = await takeKey(owner, request, { ...parts, replayOf })
+        isOurs = earlier === null
       } finally {
-        if (claim === null || claim.isReplay) live.delete(owner)
+        if (!isOurs) live.delete(owner)
       }
+      return earlier ?? claimed(claimIdOf(request), owner)
     },
     async releaseLeftovers() {
       for (const [owner, claimId] of leftovers) {
@@ -141,7 +123,32 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   }
 }
 
-function claimIdOf(organizationId: OrganizationId, route: string, key: string): string {
+/** What taking a key needs; `replayOf` judges the claim that is in the way. */
+type TakeParts = Pick<IdempotencyParts, 'repository' | 'committer'> & {
+  replayOf(found: Claim): Promise<Replay | null>
+}
+
+/** Makes the key the owner's, and resolves with null; or with what was made under it before. */
+async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): Promise<Replay | null> {
+  const { repository, committer } = parts
+  const { organizationId, route } = request
+  const claimId = claimIdOf(request)
+  const isOurs = async () => (await repository.load(claimId))?.ownerId === owner
+  const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
+  const inserted = await committer.commit('idempotency.claim', [insert], isOurs)
+  if (inserted.guard === null) return null
+  const found = await repository.load(claimId)
+  // Freed between the two statements: the next attempt may have it.
+  if (found === null) throw stillRunning()
+  const replay = await parts.replayOf(found)
+  if (replay !== null) return replay
+  const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
+  const taken = await committer.commit('idempotency.take_over', [takeOver], isOurs)
+  if (taken.guard !== null) throw stillRunning()
+  return null
+}
+
+function claimIdOf({ organizationId, route, key }: KeyedRequest): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify([organizationId, route, key])).digest('hex')
 }
 
