@@ -8,7 +8,7 @@ import { answerable, unavailable } from './availability.ts'
 import type { Batch } from './batch.ts'
 import { hasResults, isTerminal } from './batch.ts'
 import type { BatchObject } from './batch-object.ts'
-import { toBatchObject } from './batch-object.ts'
+import { mayWait, toBatchObject } from './batch-object.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
 import type { CreateBatch, Created } from './create.ts'
 import { createBatch } from './create.ts'
@@ -145,14 +145,15 @@ class StoredBatches implements Batches {
 
   async get(principal: Principal, id: BatchId): Promise<PolledBatch> {
     const batch = await this.#load(principal, id)
-    const object = toBatchObject(batch)
+    const waiting = mayWait(batch) ? await answerable(this.#stores.waits.listOf([id])) : null
+    const object = toBatchObject(batch, waiting?.get(id))
     const debt = await answerable(this.#debtOf(batch))
     const isReadable = hasResults(batch.status) && debt === null
     return { object, debt, results: isReadable ? () => streamBatch(batch, this.#readers()) : null }
   }
 
   list(principal: Principal, query: URLSearchParams): Promise<BatchList> {
-    return answerable(listBatches(principal, query, this.#stores.batches))
+    return answerable(listBatches(principal, query, this.#stores))
   }
 
   async results(

@@ -447,6 +447,8 @@ export const segmentsAtOnce = 8
 export function organizationShareOf(places: number): number {
   return Math.max(1, places - Math.ceil(places / 8))
 }
+/** How often it is noted at most what the waiting items of one segment wait for. */
+export const waitingNoteEveryMs = 3_000
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000

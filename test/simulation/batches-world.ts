@@ -35,6 +35,7 @@ const clockRow = 'test_clock'
 const nowExpression = `(select coalesce(max(created_at_ms), 1) from organizations where organization_id = '${clockRow}')`
 const tables = [
   'batches',
+  'waiting_items',
   'segments',
   'parts',
   'idempotency_keys',
