@@ -92,8 +92,11 @@ eachDatabase((_name, open) => {
         await world.advance(segmentLeaseMs / 2 + 1)
         await process.batches.rounds.renew()
       }
+      // On a busy machine the item was tried more than once before its segment was given back.
+      const triesOf = (): number => process.started.filter((name) => name === 'item-0').length
+      const before = triesOf()
       await process.batches.rounds.look()
-      await waitFor(() => process.started.filter((name) => name === 'item-0').length === 2)
+      await waitFor(() => triesOf() > before)
       gate.resolve()
       expect((await runToEnd(process, tracked, id)).request_counts.completed).toBe(segmentItemsMax + 1)
     })
