@@ -18,13 +18,17 @@ import type { BatchMoney } from './money.ts'
 import type { Pause } from './pause.ts'
 import { insertSegments } from './segment-repository.ts'
 
-/** What accepting needs. */
-export interface AcceptParts {
-  committer: Committer
-  batches: BatchRepository
+/** What looking for the money of a batch needs. */
+export interface AffordParts {
   money: BatchMoney
   pause: Pause
   clock: Clock
+}
+
+/** What accepting needs. */
+export interface AcceptParts extends AffordParts {
+  committer: Committer
+  batches: BatchRepository
 }
 
 /** An upload to be accepted. */
@@ -43,15 +47,48 @@ export interface Acceptance {
  */
 export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
   const { batchId, upload, principal } = acceptance
+  return untilAffordable(upload, principal, parts, async (parents) => {
+    const committed = await commitAcceptance(acceptance, parents, parts)
+    if (committed.guard === null) return acceptedBatch(committed, batchId, parts)
+    if (committed.guard === paymentRequiredGuard) return null
+    throw new Error(`accepting a batch failed on ${committed.guard}`)
+  })
+}
+
+/**
+ * Whether `acceptBatch` would accept the upload now, with its refusals. Resolves with what the budgets that limit the
+ * principal have; null when none does. Nothing is set aside.
+ */
+export async function checkAffordable(
+  upload: Priced,
+  principal: Principal,
+  parts: AffordParts,
+): Promise<bigint | null> {
+  const found = await untilAffordable(upload, principal, parts, async (parents) => {
+    if (parents.length === 0) return { available: null }
+    const { available } = await parts.money.scarcest(parents)
+    return available >= upload.estimate ? { available } : null
+  })
+  return found.available
+}
+
+/** As much of an upload as its money needs. */
+export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'maxCostNanocredits'>
+
+/** Tries again for a moment while `attempt` finds too little money (null), and then refuses. */
+async function untilAffordable<T>(
+  upload: Priced,
+  principal: Principal,
+  parts: AffordParts,
+  attempt: (parents: readonly BudgetRef[]) => Promise<T | null>,
+): Promise<T> {
   checkMaxCost(upload)
   const parents = parts.money.parentsOf(principal)
   const untilMs = parts.clock.monotonicMs() + recallWaitMs
   let isRecalled = false
   for (;;) {
-    const committed = await commitAcceptance(acceptance, parents, parts)
-    if (committed.guard === null) return acceptedBatch(committed, batchId, parts)
-    if (committed.guard !== paymentRequiredGuard)
-      throw new Error(`accepting a batch failed on ${committed.guard}`)
+    const found = await attempt(parents)
+    if (found !== null) return found
     // Other processes may have slices they do not use: only the database may say no.
     if (!isRecalled) await parts.money.recall(parents)
     isRecalled = true
@@ -104,14 +141,14 @@ async function acceptedBatch(committed: Committed, batchId: BatchId, parts: Acce
   return batch
 }
 
-function checkMaxCost({ estimate, maxCostNanocredits }: Ingested): void {
+function checkMaxCost({ estimate, maxCostNanocredits }: Priced): void {
   if (maxCostNanocredits === null || estimate <= maxCostNanocredits) return
   const message = `The estimated cost of ${formatCredits(estimate)} credits is above headrace.max_cost.`
   throw new GatewayError('payment_required', message, { param: 'headrace.max_cost' })
 }
 
 async function tooExpensive(
-  upload: Ingested,
+  upload: Priced,
   parents: readonly BudgetRef[],
   money: BatchMoney,
 ): Promise<GatewayError> {

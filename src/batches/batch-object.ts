@@ -2,6 +2,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { toCredits } from '../core/money.ts'
 import type { Batch, BatchStatus } from './batch.ts'
 import { isTerminal, shownStatus } from './batch.ts'
+import type { Waiting } from './waiting.ts'
 
 /** The contract's batch, in the order of its members there; times are Unix seconds. */
 export interface BatchObject {
@@ -20,7 +21,22 @@ export interface BatchObject {
   results: null
   error: { message: string } | null
   /** Present while a batch that was accepted cannot go on by itself. */
-  headrace_metadata?: { waiting: { type: string; message: string } }
+  headrace_metadata?: { waiting: ShownWaiting }
+}
+
+/** What items of a batch wait for; times are Unix seconds. */
+interface ShownCause {
+  type: string
+  message: string
+  /** Left out when only the batch as a whole is known to wait, as its other members are. */
+  items?: number
+  since?: number
+  next_try_at?: number
+}
+
+/** The first cause, or that of most items, with what is true of all; `causes` has each of them. */
+interface ShownWaiting extends ShownCause {
+  causes?: ShownCause[]
 }
 
 /** What a dry run answers: what the batch would cost, in credits. */
@@ -38,7 +54,8 @@ export interface BatchEstimate {
 }
 
 /** A batch as callers see it, without its results. */
-export function toBatchObject(batch: Batch): BatchObject {
+export function toBatchObject(batch: Batch, waiting: readonly Waiting[] = []): BatchObject {
+  const shown = showWaiting(batch, waiting)
   const isEnded = isTerminal(batch.status)
   return {
     id: batch.id,
@@ -56,7 +73,7 @@ export function toBatchObject(batch: Batch): BatchObject {
     results: null,
     // Before the end it only notes what the batch waits for, which is no failure.
     error: isEnded && batch.errorJson !== null ? messageOf(batch.errorJson) : null,
-    ...(isWaiting(batch) ? { headrace_metadata: { waiting: waitingOf(batch) } } : {}),
+    ...(shown === null ? {} : { headrace_metadata: { waiting: shown } }),
   }
 }
 
@@ -65,9 +82,33 @@ export function isWaiting(batch: Batch): boolean {
   return batch.status === 'in_progress' && batchErrorType(batch.errorJson) === 'payment_required'
 }
 
-function waitingOf({ errorJson }: Batch): { type: string; message: string } {
-  const { type, message } = JSON.parse(errorJson ?? '{}') as { type: string; message: string }
-  return { type, message }
+/** Whether items of the batch may wait for something; later on they are all being ended. */
+export function mayWait({ status }: Batch): boolean {
+  return status === 'validating' || status === 'in_progress'
+}
+
+function showWaiting(batch: Batch, waiting: readonly Waiting[]): ShownWaiting | null {
+  const money = isWaiting(batch) ? (JSON.parse(batch.errorJson ?? '{}') as ShownCause) : null
+  if (!mayWait(batch) || waiting.length === 0) {
+    return money && { type: money.type, message: money.message }
+  }
+  const causes = waiting.map(({ type, message, items, sinceMs, nextTryMs }) => ({
+    type,
+    // The batch knows which money it is that is short.
+    message: type === 'payment_required' && money !== null ? money.message : message,
+    items,
+    since: seconds(sinceMs),
+    next_try_at: seconds(nextTryMs + 999),
+  }))
+  const [most] = causes
+  return {
+    type: most?.type ?? '',
+    message: most?.message ?? '',
+    items: causes.reduce((sum, { items }) => sum + items, 0),
+    since: Math.min(...causes.map(({ since }) => since)),
+    next_try_at: Math.min(...causes.map((cause) => cause.next_try_at)),
+    causes,
+  }
 }
 
 /** The error that a batch carries; JSON for its row. */

@@ -148,8 +148,33 @@ eachDatabase((_name, open) => {
         expect(message).toContain(words)
         expect(metadata).toMatchObject({ limit_source: 'openrouter_credits', available: -0.0000005 })
       }
-      const dryRun = { ...upload(batchOf(10), { principal: prepaid }), isDryRun: true }
-      expect(await process.batches.create(dryRun)).toMatchObject({ object: { available: -0.0000005 } })
+      const dryRun = upload(batchOf(10), { principal: prepaid, isDryRun: true })
+      const asked = await errorOf(process.batches.create(dryRun))
+      expect([asked.message, asked.metadata]).toEqual([batch.message, batch.metadata])
+    })
+
+    test('is refused by a dry run with the words of the real request, and nothing is set aside', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      await world.grant(process, 9_999n)
+      const limited = { ...prepaid, keyLimitNanocredits: 8_000n }
+      const dear = batchOf(10, { headrace: { max_cost: Number(itemCost * 9n) / 1e9 } })
+      const requests = [
+        (isDryRun: boolean) => upload(batchOf(10), { principal: prepaid, isDryRun }),
+        (isDryRun: boolean) => upload(batchOf(10), { principal: limited, isDryRun }),
+        (isDryRun: boolean) => upload(dear, { principal: prepaid, isDryRun }),
+      ]
+      for (const request of requests) {
+        const real = await errorOf(process.batches.create(request(false)))
+        expect(real.type).toBe('payment_required')
+        expect(shown(await errorOf(process.batches.create(request(true))))).toEqual(shown(real))
+      }
+      const affordable = upload(batchOf(9), { principal: prepaid, isDryRun: true })
+      expect(await process.batches.create(affordable)).toMatchObject({
+        object: { estimate: 0.000009, available: 0.000009999 },
+      })
+      expect(await available(process)).toBe(9_999n)
+      expect(await rowsIn(process, 'batches')).toBe(0)
     })
 
     test('short of its worst case grows from the balance, and waits when that is empty', async () => {
@@ -396,9 +421,108 @@ eachDatabase((_name, open) => {
       const { id } = await create(process, upload(batchOf(1)))
       isDown = true
       await lookOnce(process)
-      expect((await process.batches.get(tracked, id)).object.status).toBe('validating')
+      const { object } = await process.batches.get(tracked, id)
+      expect(object).toMatchObject({
+        status: 'validating',
+        headrace_metadata: { waiting: { type: 'storage_unavailable', message: 'down', items: 1 } },
+      })
       isDown = false
       expect(await runToEnd(process, tracked, id)).toMatchObject({ status: 'completed' })
+    })
+
+    test('that does not move says on every process why, since when and until when', async () => {
+      const world = await newWorld()
+      let isDown = true
+      const process = await world.process({
+        behave: (item, own) => {
+          if (!isDown || item.customId === 'item-0') return answer(item, own)
+          if (item.customId === 'item-1') return putBack('no_healthy_endpoint', 60_000)
+          return failed('provider_failed')
+        },
+      })
+      const reader = await world.process()
+      const { id } = await create(process, upload(batchOf(5)))
+      const shownOf = async () => (await reader.batches.get(tracked, id)).object.headrace_metadata?.waiting
+      await moveToInProgress(process, id)
+      const startedSeconds = Math.floor(world.clock.nowMs() / 1_000)
+      await waitFor(async () => {
+        await process.batches.rounds.look()
+        return (await shownOf())?.items === 4
+      })
+      const waiting = await shownOf()
+      expect(waiting).toMatchObject({
+        type: 'provider_failed',
+        items: 4,
+        since: startedSeconds,
+        causes: [
+          { type: 'provider_failed', items: 3 },
+          { type: 'no_healthy_endpoint', items: 1, since: startedSeconds },
+        ],
+      })
+      expect(waiting?.next_try_at).toBeGreaterThanOrEqual(startedSeconds)
+      const { data } = await reader.batches.list(tracked, new URLSearchParams())
+      expect(data[0]?.headrace_metadata?.waiting).toMatchObject({ type: 'provider_failed', items: 4 })
+      await process.batches.rounds.look()
+      expect(process.batches.stats().itemsWaiting.map(({ type, items }) => [type, items])).toEqual([
+        ['no_healthy_endpoint', 1],
+        ['provider_failed', 3],
+      ])
+      isDown = false
+      const ended = await runToEnd(process, tracked, id, world)
+      expect(ended).toMatchObject({ request_counts: { completed: 5 } })
+      expect(ended).not.toHaveProperty('headrace_metadata')
+      expect(await rowsIn(process, 'waiting_items')).toBe(0)
+    })
+
+    test('whose items wait for a provider that rests says so, and no longer once they are let in', async () => {
+      const world = await newWorld()
+      const gate = Promise.withResolvers<void>()
+      const process = await world.process({
+        behave: async (item, own) => {
+          item.onQueued({ providerName: 'Maker', restMs: () => 20_000 })
+          if (item.customId !== 'item-0') await gate.promise
+          item.onQueued(null)
+          return answer(item, own)
+        },
+      })
+      const { id } = await create(process, upload(batchOf(3)))
+      await moveToInProgress(process, id)
+      const shownOf = async () => (await process.batches.get(tracked, id)).object.headrace_metadata?.waiting
+      await waitFor(async () => {
+        await process.batches.rounds.look()
+        return (await shownOf())?.items === 2
+      })
+      const nowSeconds = Math.floor(world.clock.nowMs() / 1_000)
+      expect(await shownOf()).toMatchObject({
+        type: 'upstream_rate_limited',
+        message: expect.stringContaining('Maker limits the rate'),
+        next_try_at: nowSeconds + 20,
+      })
+      gate.resolve()
+      await runToEnd(process, tracked, id, world)
+      expect(await rowsIn(process, 'waiting_items')).toBe(0)
+    })
+
+    test('that waits when its process dies has waited since then for the next one', async () => {
+      const world = await newWorld()
+      const behave = () => failed('provider_failed')
+      const [dead, heir] = [await world.process({ behave }), await world.process({ behave })]
+      const { id } = await create(dead, upload(batchOf(2)))
+      await moveToInProgress(dead, id)
+      const shownOf = async () => (await heir.batches.get(tracked, id)).object.headrace_metadata?.waiting
+      await waitFor(async () => {
+        await dead.batches.rounds.look()
+        return (await shownOf())?.items === 2
+      })
+      const first = await shownOf()
+      await dead.database.close()
+      await heir.batches.rounds.renew()
+      await waitFor(async () => {
+        await world.advance(1_000)
+        await heir.batches.rounds.look()
+        return (await shownOf())?.next_try_at !== first?.next_try_at
+      })
+      expect(await shownOf()).toMatchObject({ items: 2, since: first?.since })
     })
 
     test('whose key is gone ends its items with an error instead of running them', async () => {
@@ -1201,6 +1325,10 @@ async function captures(process: Process, batchId: string): Promise<number> {
     [batchId],
   )
   return Number(row?.found)
+}
+
+function shown({ status, type, message, param, metadata }: GatewayError) {
+  return { status, type, message, param, metadata }
 }
 
 async function rowsIn(process: Process, table: string): Promise<number> {

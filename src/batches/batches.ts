@@ -8,14 +8,13 @@ import { answerable, unavailable } from './availability.ts'
 import type { Batch } from './batch.ts'
 import { hasResults, isTerminal } from './batch.ts'
 import type { BatchObject } from './batch-object.ts'
-import { toBatchObject } from './batch-object.ts'
+import { mayWait, toBatchObject } from './batch-object.ts'
 import { cancelBatch, markDeleted } from './batch-repository.ts'
 import type { CreateBatch, Created } from './create.ts'
 import { createBatch } from './create.ts'
 import type { Idempotency } from './idempotency.ts'
 import { createIdempotency } from './idempotency.ts'
 import type { LoadPrincipal, ResolveBatch, RunItem } from './item-contract.ts'
-import type { ItemLimiter } from './limiter.ts'
 import { createItemLimiter } from './limiter.ts'
 import type { BatchList } from './list.ts'
 import { listBatches } from './list.ts'
@@ -23,6 +22,7 @@ import type { BatchMoney, MoneyParts } from './money.ts'
 import { createBatchMoney } from './money.ts'
 import type { Pause } from './pause.ts'
 import { systemPause } from './pause.ts'
+import { Ramp } from './ramp.ts'
 import { parseCursor, streamBatch, streamResults } from './results.ts'
 import { cleanUp } from './retention.ts'
 import type { StoreParts, Stores } from './stores-repository.ts'
@@ -40,7 +40,7 @@ export interface BatchesParts
   resolveBatch: ResolveBatch
   loadPrincipal: LoadPrincipal
   /** Items at once in this process; `batchItemsAtOnce` by default. */
-  limiter?: ItemLimiter
+  itemsAtOnce?: number
   pause?: Pause
   /** For the crash suite: called around every commit point. */
   crash?: StoreParts['crash']
@@ -128,8 +128,9 @@ class StoredBatches implements Batches {
       ownerId: signals.ownerId,
       isOwnerDead: (ownerId) => signals.isOwnerDead(ownerId),
     })
-    const limiter = parts.limiter ?? createItemLimiter(batchItemsAtOnce)
-    this.#worker = new Worker({ ...parts, ...this.#stores, money: this.#money, limiter, pause })
+    const ramp = new Ramp(parts.clock)
+    const limiter = createItemLimiter(parts.itemsAtOnce ?? batchItemsAtOnce, ramp)
+    this.#worker = new Worker({ ...parts, ...this.#stores, money: this.#money, limiter, ramp, pause })
     this.rounds = {
       look: () => this.#worker.look(),
       renew: () => this.#worker.renew(),
@@ -144,14 +145,15 @@ class StoredBatches implements Batches {
 
   async get(principal: Principal, id: BatchId): Promise<PolledBatch> {
     const batch = await this.#load(principal, id)
-    const object = toBatchObject(batch)
+    const waiting = mayWait(batch) ? await answerable(this.#stores.waits.listOf([id])) : null
+    const object = toBatchObject(batch, waiting?.get(id))
     const debt = await answerable(this.#debtOf(batch))
     const isReadable = hasResults(batch.status) && debt === null
     return { object, debt, results: isReadable ? () => streamBatch(batch, this.#readers()) : null }
   }
 
   list(principal: Principal, query: URLSearchParams): Promise<BatchList> {
-    return answerable(listBatches(principal, query, this.#stores.batches))
+    return answerable(listBatches(principal, query, this.#stores))
   }
 
   async results(

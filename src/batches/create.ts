@@ -3,7 +3,8 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { AcceptParts } from './accept.ts'
-import { acceptBatch } from './accept.ts'
+import { acceptBatch, checkAffordable } from './accept.ts'
+import type { Batch } from './batch.ts'
 import type { BatchEstimate, BatchObject } from './batch-object.ts'
 import { toBatchEstimate, toBatchObject } from './batch-object.ts'
 import { CommitUncertain } from './commit-repository.ts'
@@ -78,11 +79,17 @@ async function acceptUpload(
   }
 }
 
+/** A dry run: every check of the real request, in its order, and nothing kept. */
 async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<Created> {
+  const { idempotencyKey, principal } = request
+  if (idempotencyKey !== null) {
+    const { organizationId } = principal
+    const earlier = await parts.idempotency.look({ organizationId, route, key: idempotencyKey })
+    if (earlier !== null) return estimateOfReplay(request, earlier, parts)
+  }
   const batchId = newId('batch', parts.clock.nowMs())
   const upload = await ingestBatch(toIngest(request, batchId, false), parts)
-  const parents = parts.money.parentsOf(request.principal)
-  const available = parents.length === 0 ? null : (await parts.money.scarcest(parents)).available
+  const available = await checkAffordable(upload, principal, parts)
   const { lane, providerSlug } = upload.resolved
   return {
     kind: 'estimate',
@@ -91,13 +98,28 @@ async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<
   }
 }
 
+/** The real request would be answered with the batch that is there, so nothing more of its body is asked. */
+async function estimateOfReplay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
+  const batch = await replayed(request, earlier, parts)
+  const { estimateNanocredits: estimate, worstCaseNanocredits: worstCase } = batch
+  const parents = parts.money.parentsOf(request.principal)
+  const available = parents.length === 0 ? null : (await parts.money.scarcest(parents)).available
+  const object = toBatchEstimate({ ...batch, estimate, worstCase, available })
+  return { kind: 'estimate', object, dropped: [] }
+}
+
 function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): IngestRequest {
   const { principal, body, contentEncoding, contentLength, isDryRun } = request
   return { batchId, principal, body, contentEncoding, contentLength, wantsHash, isDryRun }
 }
 
-/** The same body again gets the batch as it is now; another one under the same key is a mistake of the caller's. */
 async function replay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
+  const batch = await replayed(request, earlier, parts)
+  return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
+}
+
+/** The same body again gets the batch as it is now; another one under the same key is a mistake of the caller's. */
+async function replayed(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Batch> {
   const sha256 = await hashUpload(request)
   if (sha256 !== earlier.bodySha256) {
     const message = 'This Idempotency-Key was used with another body. Use a new key for a new batch.'
@@ -105,7 +127,7 @@ async function replay(request: CreateBatch, earlier: Replay, parts: CreateParts)
   }
   const batch = await parts.batches.load(earlier.referenceId, request.principal.organizationId)
   if (!batch) throw deletedSince()
-  return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
+  return batch
 }
 
 /** The key made a batch, and what is remembered of it is the key alone. */

@@ -12,6 +12,7 @@ import type { PartRepository } from './part-repository.ts'
 import { decodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
+import { forgetBatchWaiting } from './waiting-repository.ts'
 
 /** What finalizing needs. */
 export interface FinalizeParts {
@@ -42,7 +43,8 @@ export async function finalizeAs(
   if (!(await money.settle(batch))) return
   const usageJson = JSON.stringify(shownUsage(await sumUsage(batch, segments)))
   const end = { from: batch.status, to: status, usageJson, errorJson: errors[status] }
-  await committer.commit('batch.finalize', [finalizeBatch(batch.id, end), ...money.close(batch)])
+  const statements = [finalizeBatch(batch.id, end), forgetBatchWaiting(batch.id), ...money.close(batch)]
+  await committer.commit('batch.finalize', statements)
 }
 
 /** The usage of what became durable of a batch whose segments were not all merged. */

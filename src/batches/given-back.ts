@@ -1,10 +1,20 @@
 import { rememberedSegmentsMax, segmentRetryMaxMs, workerIdleMs } from '../core/limits.ts'
 import type { SegmentLease } from './segment-repository.ts'
+import type { WaitingReason } from './waiting.ts'
 
 /** Since when a segment cannot be read or merged (monotonic), and how long it rests before the next try. */
 export interface SegmentFailure {
   sinceMs: number
   restMs: number
+}
+
+/** What an item that was put back has behind it. */
+export interface Tries {
+  attempts: number
+  /** Wall clock, Unix milliseconds: when it was put back first. */
+  sinceMs: number
+  /** What it waits for; null when it does not matter any more. */
+  error: WaitingReason | null
 }
 
 /**
@@ -13,19 +23,22 @@ export interface SegmentFailure {
  */
 export class GivenBack {
   /** Tries of items, by segment, so that giving back does not start them anew. */
-  readonly #attempts = new Map<string, ReadonlyMap<number, number>>()
+  readonly #tries = new Map<string, ReadonlyMap<number, Tries>>()
   readonly #failures = new Map<string, SegmentFailure>()
 
-  /** The tries that items of this segment have behind them, by place in it; forgotten with this. */
-  takeAttempts(lease: SegmentLease): ReadonlyMap<number, number> {
-    const attempts = this.#attempts.get(placeOf(lease))
-    this.#attempts.delete(placeOf(lease))
-    return attempts ?? new Map()
+  /**
+   * The tries that items of this segment have behind them, by place in it; forgotten with this. Null when this process
+   * did not give the segment back.
+   */
+  takeTries(lease: SegmentLease): ReadonlyMap<number, Tries> | null {
+    const tries = this.#tries.get(placeOf(lease))
+    this.#tries.delete(placeOf(lease))
+    return tries ?? null
   }
 
-  keepAttempts(lease: SegmentLease, attempts: ReadonlyMap<number, number>): void {
-    forgetOldest(this.#attempts)
-    this.#attempts.set(placeOf(lease), attempts)
+  keepTries(lease: SegmentLease, tries: ReadonlyMap<number, Tries>): void {
+    forgetOldest(this.#tries)
+    this.#tries.set(placeOf(lease), tries)
   }
 
   /** One failure more; the rest doubles with each, up to `segmentRetryMaxMs`. */

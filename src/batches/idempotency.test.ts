@@ -191,7 +191,24 @@ eachDatabase((_name, open) => {
       }
     })
 
-    test('plays no part in a dry run', async () => {
+    test('is judged by a dry run as by the real request, which it does not disturb', async () => {
+      const process = await newWorld().process()
+      const dryRun = { isDryRun: true }
+      const tooLong = keyed(batchOf(1), { ...dryRun, idempotencyKey: 'x'.repeat(257) })
+      expect(await errorOf(process.batches.create(tooLong))).toMatchObject({ param: 'Idempotency-Key' })
+      const body = Promise.withResolvers<void>()
+      const first = create(process, slow(batchOf(2), body.promise))
+      await claimed(process)
+      expect(await errorOf(process.batches.create(keyed(batchOf(2), dryRun)))).toMatchObject({ status: 409 })
+      body.resolve()
+      await first
+      expect(await errorOf(process.batches.create(keyed(batchOf(3), dryRun)))).toMatchObject({ status: 422 })
+      expect(await process.batches.create(keyed(batchOf(2), dryRun))).toMatchObject({
+        object: { object: 'batch.estimate', total: 2, estimate: 2e-6, worst_case: 4e-6, available: null },
+      })
+    })
+
+    test('is not claimed by a dry run', async () => {
       const process = await newWorld().process({ resolveBatch })
       for (let round = 0; round < 2; round++) {
         const created = await process.batches.create(keyed(batchOf(3), { isDryRun: true }))

@@ -8,7 +8,7 @@ import {
   idempotencyRetrySeconds,
 } from '../core/limits.ts'
 import type { Committer } from './commit-repository.ts'
-import type { IdempotencyRepository } from './idempotency-repository.ts'
+import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
 
 /** A request that is the first with its key. Exactly one of `completion` (in a unit that succeeds) and `release` ends it. */
@@ -30,10 +30,19 @@ export interface Replay {
   referenceId: string
 }
 
+/** Who asks for what under which key. */
+export interface KeyedRequest {
+  organizationId: OrganizationId
+  route: string
+  key: string
+}
+
 /** The memory of idempotent requests: organization, route and key name a request for 30 days. */
 export interface Idempotency {
   /** Throws `conflict` while the first request with this key is running. */
-  claim(request: { organizationId: OrganizationId; route: string; key: string }): Promise<Claimed | Replay>
+  claim(request: KeyedRequest): Promise<Claimed | Replay>
+  /** What `claim` would find, without claiming: null for a key that is free. Throws as `claim` does. */
+  look(request: KeyedRequest): Promise<Replay | null>
   /** Tries again the releases that failed. */
   releaseLeftovers(): Promise<void>
 }
@@ -52,7 +61,6 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   const leftovers = new Map<string, string>()
 
   function claimed(claimId: string, owner: string): Claimed {
-    live.add(owner)
     return {
       isReplay: false,
       claimId,
@@ -75,35 +83,36 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     return !(await parts.isOwnerDead(processOwner))
   }
 
+  /** Null when the key may be taken over. */
+  async function replayOf(found: Claim): Promise<Replay | null> {
+    if (found.isExpired) return null
+    if (found.state === 'done') {
+      return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+    }
+    if (await isAlive(found.ownerId)) throw stillRunning()
+    return null
+  }
+
   return {
-    async claim({ organizationId, route, key }) {
-      checkKey(key)
-      const claimId = claimIdOf(organizationId, route, key)
+    async look(request) {
+      checkKey(request.key)
+      const found = await parts.repository.load(claimIdOf(request))
+      return found && replayOf(found)
+    },
+    async claim(request) {
+      checkKey(request.key)
       const owner = `${parts.ownerId}#${randomText(12)}`
-      const insert = insertClaim({
-        claimId,
-        organizationId,
-        route,
-        ownerId: owner,
-        rememberMs: idempotencyMs,
-      })
-      const inserted = await parts.committer.commit('idempotency.claim', [insert], async () => {
-        return (await parts.repository.load(claimId))?.ownerId === owner
-      })
-      if (inserted.guard === null) return claimed(claimId, owner)
-      const found = await parts.repository.load(claimId)
-      // Freed between the two statements: the next attempt may have it.
-      if (found === null) throw stillRunning()
-      if (found.state === 'done' && !found.isExpired) {
-        return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+      // Before the row: another request may read it before this one hears of its commit.
+      live.add(owner)
+      let earlier: Replay | null = null
+      let isOurs = false
+      try {
+        earlier = await takeKey(owner, request, { ...parts, replayOf })
+        isOurs = earlier === null
+      } finally {
+        if (!isOurs) live.delete(owner)
       }
-      if (!found.isExpired && (await isAlive(found.ownerId))) throw stillRunning()
-      const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
-      const taken = await parts.committer.commit('idempotency.take_over', [takeOver], async () => {
-        return (await parts.repository.load(claimId))?.ownerId === owner
-      })
-      if (taken.guard !== null) throw stillRunning()
-      return claimed(claimId, owner)
+      return earlier ?? claimed(claimIdOf(request), owner)
     },
     async releaseLeftovers() {
       for (const [owner, claimId] of leftovers) {
@@ -114,7 +123,32 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   }
 }
 
-function claimIdOf(organizationId: OrganizationId, route: string, key: string): string {
+/** What taking a key needs; `replayOf` judges the claim that is in the way. */
+type TakeParts = Pick<IdempotencyParts, 'repository' | 'committer'> & {
+  replayOf(found: Claim): Promise<Replay | null>
+}
+
+/** Makes the key the owner's, and resolves with null; or with what was made under it before. */
+async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): Promise<Replay | null> {
+  const { repository, committer } = parts
+  const { organizationId, route } = request
+  const claimId = claimIdOf(request)
+  const isOurs = async () => (await repository.load(claimId))?.ownerId === owner
+  const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
+  const inserted = await committer.commit('idempotency.claim', [insert], isOurs)
+  if (inserted.guard === null) return null
+  const found = await repository.load(claimId)
+  // Freed between the two statements: the next attempt may have it.
+  if (found === null) throw stillRunning()
+  const replay = await parts.replayOf(found)
+  if (replay !== null) return replay
+  const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
+  const taken = await committer.commit('idempotency.take_over', [takeOver], isOurs)
+  if (taken.guard !== null) throw stillRunning()
+  return null
+}
+
+function claimIdOf({ organizationId, route, key }: KeyedRequest): string {
   return new Bun.CryptoHasher('sha256').update(JSON.stringify([organizationId, route, key])).digest('hex')
 }
 

@@ -22,6 +22,15 @@ export interface ItemRequest {
   signal: AbortSignal
   /** Wall clock, Unix milliseconds: the batch's deadline. */
   deadlineMs: number
+  /** Called with the provider while the item waits for a place there, and with null once it has one. */
+  onQueued(place: QueuedPlace | null): void
+}
+
+/** A provider that an item waits for. */
+export interface QueuedPlace {
+  providerName: string
+  /** How long the provider still rests because it refused calls; 0 when it is only busy. */
+  restMs(): number
 }
 
 /** Why an item failed, as the contract's result item shows it. */
@@ -49,6 +58,8 @@ export interface ItemOutcome {
   retryLaterMs: number | null
   /** What the batch's budget was short of for this item; 0 when money was not the reason or nobody said. */
   missingNanocredits: bigint
+  /** The wait that the provider named; another provider may take the item earlier. */
+  retryAfterMs?: number
 }
 
 /** Executes one item through the one path; never throws for the item's own fault. */

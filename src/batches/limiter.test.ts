@@ -1,8 +1,18 @@
 import { expect, test } from 'bun:test'
+import { provenMs } from '../core/limits.ts'
 import { createItemLimiter } from './limiter.ts'
+import { Ramp } from './ramp.ts'
+
+/** Of a process that has lived long enough. */
+function proven(): Ramp {
+  let nowMs = 0
+  const ramp = new Ramp({ nowMs: () => nowMs, monotonicMs: () => nowMs })
+  nowMs = provenMs
+  return ramp
+}
 
 test('lets so many through and no more, in the order in which they asked', async () => {
-  const limiter = createItemLimiter(2)
+  const limiter = createItemLimiter(2, proven())
   const names = ['a', 'b', 'c', 'd']
   const { signal } = new AbortController()
   const through: number[] = []
@@ -24,7 +34,7 @@ test('lets so many through and no more, in the order in which they asked', async
 })
 
 test('who gives up waiting takes no place', async () => {
-  const limiter = createItemLimiter(1)
+  const limiter = createItemLimiter(1, proven())
   const release = await limiter.acquire('a', new AbortController().signal)
   const leaving = new AbortController()
   const waiting = limiter.acquire('a', leaving.signal)
@@ -36,7 +46,7 @@ test('who gives up waiting takes no place', async () => {
 })
 
 test('a turn is not lost with who left while being given it', async () => {
-  const limiter = createItemLimiter(1)
+  const limiter = createItemLimiter(1, proven())
   const release = await limiter.acquire('a', new AbortController().signal)
   const leaving = new AbortController()
   const left = limiter.acquire('a', leaving.signal)
@@ -49,7 +59,7 @@ test('a turn is not lost with who left while being given it', async () => {
 
 test('one organization leaves an eighth of the places, which another finds at once', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(16)
+  const limiter = createItemLimiter(16, proven())
   const releases: ((() => void) | null)[] = []
   const asks = Array.from({ length: 20 }, async () => releases.push(await limiter.acquire('a', signal)))
   await Promise.all(asks.slice(0, 14))
@@ -68,7 +78,7 @@ test('one organization leaves an eighth of the places, which another finds at on
 
 test('a place that is free again goes to whoever has the fewest', async () => {
   const { signal } = new AbortController()
-  const limiter = createItemLimiter(3)
+  const limiter = createItemLimiter(3, proven())
   const releases = [await limiter.acquire('a', signal), await limiter.acquire('a', signal)]
   await limiter.acquire('b', signal)
   const through: string[] = []

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts'
 import { organizationShareOf } from '../core/limits.ts'
+import type { Ramp } from './ramp.ts'
 
 /**
  * A bound on how many items run at once, shared by everything that runs items in this process. One organization never has
@@ -8,6 +9,8 @@ import { organizationShareOf } from '../core/limits.ts'
 export interface ItemLimiter {
   /** Resolves with how to give the place back, or with null when the signal aborted first. */
   acquire(organizationId: string, signal: AbortSignal): Promise<(() => void) | null>
+  /** Lets in who waits and may by now; the ramp grows with time, which tells nobody. */
+  admit(): void
   readonly running: number
   readonly max: number
 }
@@ -17,16 +20,23 @@ interface Waiting {
   resolve(release: (() => void) | null): void
 }
 
-/** A limiter for `max` items: whoever has the fewest places comes first, and then whoever asked first. */
-export function createItemLimiter(max: number): ItemLimiter {
+/**
+ * A limiter for `max` items, or for as many as the ramp lets run: whoever has the fewest places comes first, and then
+ * whoever asked first.
+ */
+export function createItemLimiter(max: number, ramp: Ramp): ItemLimiter {
   assert(max > 0, 'a limiter lets something through')
-  const share = organizationShareOf(max)
   const held = new Map<string, number>()
   const waiting = new Set<Waiting>()
   let running = 0
 
   const heldBy = (organizationId: string): number => held.get(organizationId) ?? 0
-  const isFree = (organizationId: string): boolean => running < max && heldBy(organizationId) < share
+  function isFree(organizationId: string): boolean {
+    const { itemsMax, gathered } = ramp
+    if (running >= max || running + gathered >= itemsMax) return false
+    // Of all places there may ever be: those that the ramp has still to give go to whoever has the fewest.
+    return heldBy(organizationId) < organizationShareOf(max)
+  }
 
   function take(organizationId: string): () => void {
     running++
@@ -43,19 +53,26 @@ export function createItemLimiter(max: number): ItemLimiter {
     }
   }
 
-  function admit(): void {
+  function nextOf(): Waiting | null {
     let next: Waiting | null = null
     for (const place of waiting) {
       if (!isFree(place.organizationId)) continue
       if (next === null || heldBy(place.organizationId) < heldBy(next.organizationId)) next = place
     }
-    if (next === null) return
-    waiting.delete(next)
-    next.resolve(take(next.organizationId))
+    return next
   }
 
+  function admit(): void {
+    for (let next = nextOf(); next !== null; next = nextOf()) {
+      waiting.delete(next)
+      next.resolve(take(next.organizationId))
+    }
+  }
+
+  ramp.listen(admit)
   return {
     max,
+    admit,
     get running() {
       return running
     },

@@ -3,8 +3,9 @@ import { GatewayError } from '../core/errors.ts'
 import { batchListDefault, batchListMax } from '../core/limits.ts'
 import type { StoredStatus } from './batch.ts'
 import type { BatchObject } from './batch-object.ts'
-import { toBatchObject } from './batch-object.ts'
+import { mayWait, toBatchObject } from './batch-object.ts'
 import type { BatchRepository } from './batch-repository.ts'
+import type { WaitingRepository } from './waiting-repository.ts'
 
 /** A page of batches, newest first, without results. */
 export interface BatchList {
@@ -29,7 +30,7 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
 export async function listBatches(
   principal: Principal,
   query: URLSearchParams,
-  batches: BatchRepository,
+  { batches, waits }: { batches: BatchRepository; waits: WaitingRepository },
 ): Promise<BatchList> {
   const limit = parseLimit(query.get('limit'))
   const createdAfterMs = parseTime('created_after', query)
@@ -46,7 +47,9 @@ export async function listBatches(
     after,
     limit: limit + 1,
   })
-  const data = found.slice(0, limit).map(toBatchObject)
+  const page = found.slice(0, limit)
+  const waiting = await waits.listOf(page.filter(mayWait).map(({ id }) => id))
+  const data = page.map((batch) => toBatchObject(batch, waiting.get(batch.id)))
   return {
     object: 'list',
     data,

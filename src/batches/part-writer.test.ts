@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import type { PreparedCaptures } from '../billing/billing.ts'
-import { partDoubtsMax } from '../core/limits.ts'
+import { itemsAtRiskStart, partDoubtsMax, partGatherMinMs } from '../core/limits.ts'
 import { CommitUncertain } from './commit-repository.ts'
 import type { PartWriterParts } from './part-writer.ts'
 import { PartWriter } from './part-writer.ts'
+import { Ramp } from './ramp.ts'
 
 /** A writer whose commits get no answer, and whose store answers no question until `answer` says what is there. */
 function unanswered() {
@@ -19,6 +20,7 @@ function unanswered() {
     },
     failed: () => void told.push('failed'),
   }
+  const clock = { nowMs: () => 1, monotonicMs: () => 1 }
   const parts = {
     lease: {
       batchId: 'batch_1',
@@ -46,7 +48,8 @@ function unanswered() {
       release: ({ id }: { id: string }) => void held.delete(id),
     },
     pause: () => new Promise((resolve) => setImmediate(resolve)),
-    clock: { nowMs: () => 1, monotonicMs: () => 1 },
+    clock,
+    ramp: new Ramp(clock),
     onLost: () => undefined,
     onSettled: () => undefined,
   } as unknown as PartWriterParts
@@ -80,3 +83,52 @@ for (const [isThere, end] of [
     expect([told, held.size]).toEqual([[end], 0])
   })
 }
+
+/** A writer of a process that has just started, on storage that works. */
+function young() {
+  const pauses: number[] = []
+  const partSizes: number[] = []
+  const prepared = { statements: [], committed: () => undefined, failed: () => undefined }
+  const clock = { nowMs: () => 1, monotonicMs: () => 1 }
+  const ramp = new Ramp(clock)
+  const writer = new PartWriter({
+    lease: {
+      batchId: 'batch_1',
+      ordinal: 0,
+      itemCount: 100,
+      epoch: 1,
+      done: new Uint8Array(13),
+      doneCount: 0,
+    },
+    owner: 'me',
+    committer: {
+      commit: async (_name: string, statements: readonly { params: unknown[] }[]) => {
+        partSizes.push(Number(statements[0]?.params[1]))
+        return { rows: [], guard: null }
+      },
+    },
+    payloads: { compress: async (bytes: Uint8Array) => bytes },
+    money: { prepareCaptures: () => prepared, release: () => undefined },
+    pause: (ms: number) => {
+      pauses.push(ms)
+      return new Promise(() => undefined)
+    },
+    clock,
+    ramp,
+    onLost: () => undefined,
+    onSettled: () => undefined,
+  } as unknown as PartWriterParts)
+  const add = (index: number): void =>
+    writer.add({ index, item: index, line: Buffer.from('{}\n'), usage: null, isFailed: true, capture: null })
+  return { writer, ramp, pauses, partSizes, add }
+}
+
+test('right after a start results gather for a moment, and not at all once they keep items from starting', async () => {
+  const { writer, ramp, pauses, partSizes, add } = young()
+  add(0)
+  expect([pauses, partSizes]).toEqual([[partGatherMinMs], []])
+  for (let index = 1; index < itemsAtRiskStart / 2; index += 1) add(index)
+  await writer.flush()
+  expect(partSizes).toEqual([itemsAtRiskStart / 2])
+  expect([ramp.gathered, writer.doneCount]).toEqual([0, itemsAtRiskStart / 2])
+})

@@ -7,7 +7,6 @@ import {
   partCommitRetryMaxMs,
   partCommitRetryMs,
   partDoubtsMax,
-  partGatherMs,
   partInlineBytesMax,
   partQuestionsMax,
   resultsHoldMs,
@@ -23,6 +22,7 @@ import { encodePart } from './parts.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { Pause } from './pause.ts'
 import type { Part, PartRepository } from './part-repository.ts'
+import type { Ramp } from './ramp.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import { commitPart, leaseGuard } from './segment-repository.ts'
 
@@ -44,6 +44,8 @@ export interface PartWriterParts {
   money: BatchMoney
   pause: Pause
   clock: Clock
+  /** What may be lost with this process, or in the first moments after the segment was taken over. */
+  ramp: Ramp
   /** A part could not be made real at its first try; it is held and tried again. For the log. */
   onHeld(cause: unknown): void
   /** A part was refused for `resultsHoldMs`: gives the batch up. Rejects when even that cannot be written down now. */
@@ -104,8 +106,8 @@ export class PartWriter {
     if (this.#isLost) return this.#drop([finished])
     this.#gathered.push(finished)
     this.#gatheredBytes += finished.line.length
-    if (this.#gatheredBytes >= partBytesMax) this.#write()
-    else this.#writeSoon()
+    this.#parts.ramp.gather()
+    this.#writeWhenDue()
   }
 
   /** Makes everything gathered durable, or finds that it cannot be. */
@@ -124,7 +126,15 @@ export class PartWriter {
   /** Gives up what is not durable: another owner has the segment. */
   lose(): void {
     this.#isLost = true
-    this.#drop(this.#take())
+    const lost = this.#take()
+    this.#parts.ramp.settle(lost.length, false)
+    this.#drop(lost)
+  }
+
+  #writeWhenDue(): void {
+    if (this.#gathered.length === 0) return
+    if (this.#gatheredBytes >= partBytesMax || this.#parts.ramp.isTight) this.#write()
+    else this.#writeSoon()
   }
 
   #writeSoon(): void {
@@ -134,19 +144,23 @@ export class PartWriter {
   }
 
   async #writeLater(): Promise<void> {
-    await this.#parts.pause(partGatherMs)
+    await this.#parts.pause(this.#parts.ramp.gatherMs)
     this.#isTimed = false
     this.#write()
   }
 
   #write(): void {
     if (this.#writing || this.#gathered.length === 0) return
-    this.#writing = this.#writePart(this.#take()).finally(() => {
+    this.#writing = this.#writeAll(this.#take()).finally(() => {
       this.#writing = null
-      if (this.#gatheredBytes >= partBytesMax) this.#write()
-      else if (this.#gathered.length > 0) this.#writeSoon()
+      this.#writeWhenDue()
       this.#parts.onSettled()
     })
+  }
+
+  async #writeAll(items: FinishedItem[]): Promise<void> {
+    const isDurable = await this.#writePart(items)
+    this.#parts.ramp.settle(items.length, isDurable)
   }
 
   #take(): FinishedItem[] {
@@ -157,11 +171,11 @@ export class PartWriter {
   }
 
   /**
-   * These results were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
+   * Whether these results are durable. They were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
    * Refused for `resultsHoldMs` while the database answers, they give the batch up: it fails rather than pay for them
    * without end.
    */
-  async #writePart(items: FinishedItem[]): Promise<void> {
+  async #writePart(items: FinishedItem[]): Promise<boolean> {
     const { clock, pause, payloads } = this.#parts
     let untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
@@ -174,8 +188,14 @@ export class PartWriter {
       } catch (cause) {
         ending = { cause, isOutage: false }
       }
-      if (ending === 'committed') return void (this.#isHeld = false)
-      if (ending === 'unknown') return this.lose()
+      if (ending === 'committed') {
+        this.#isHeld = false
+        return true
+      }
+      if (ending === 'unknown') {
+        this.lose()
+        return false
+      }
       if (ending === 'lost' || this.#isClosing) break
       if (ending.isOutage) untilMs = clock.monotonicMs() + resultsHoldMs
       if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.cause))) break
@@ -187,6 +207,7 @@ export class PartWriter {
     if (part?.blob) await payloads.delete(part.blob).catch(() => undefined)
     this.lose()
     this.#drop(items)
+    return false
   }
 
   async #isGivenUp(cause: unknown): Promise<boolean> {

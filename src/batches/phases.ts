@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { waitingNoteEveryMs, workerIdleMs } from '../core/limits.ts'
 import type { Batch, StoredStatus } from './batch.ts'
 import { batchErrorJson } from './batch-object.ts'
 import { endFailing, failBatch, moveBatch } from './batch-repository.ts'
@@ -11,6 +12,8 @@ import type { PartRepository } from './part-repository.ts'
 import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from './segment-repository.ts'
 import type { Signals } from './signal-repository.ts'
+import type { WaitingRepository } from './waiting-repository.ts'
+import { forgetBatchWaiting, noteBatchWaiting } from './waiting-repository.ts'
 
 /** What phases need. */
 export interface PhaseParts {
@@ -23,6 +26,7 @@ export interface PhaseParts {
   clock: Clock
   resolveBatch: ResolveBatch
   loadPrincipal: LoadPrincipal
+  waits: WaitingRepository
 }
 
 /**
@@ -52,16 +56,37 @@ export async function advance(batch: Batch, parts: PhaseParts): Promise<void> {
 async function validate(batch: Batch, parts: PhaseParts): Promise<void> {
   const refusal = await findRefusal(batch, parts)
   if (refusal === null) {
-    await parts.committer.commit('batch.start', [moveBatch(batch.id, 'validating', 'in_progress')])
+    await parts.committer.commit('batch.start', [
+      moveBatch(batch.id, 'validating', 'in_progress'),
+      forgetBatchWaiting(batch.id),
+    ])
     batch.status = 'in_progress'
     parts.signals.wakeWorkers()
     return
   }
-  if (refusal.status >= 500 || !(await parts.money.settle(batch))) return
+  if (refusal.status >= 500) return noteValidationWait(batch, refusal, parts)
+  if (!(await parts.money.settle(batch))) return
   await parts.committer.commit('batch.fail', [
     failBatch(batch.id, batchErrorJson(refusal)),
+    forgetBatchWaiting(batch.id),
     ...parts.money.close(batch),
   ])
+}
+
+/** It is asked again with every look; what it waits for is noted every few seconds. */
+async function noteValidationWait(
+  batch: Batch,
+  { type, message }: GatewayError,
+  { waits, clock, committer }: PhaseParts,
+): Promise<void> {
+  const nowMs = clock.nowMs()
+  const [noted] = (await waits.listOf([batch.id])).get(batch.id) ?? []
+  if (noted?.type === type && nowMs - noted.nextTryMs < waitingNoteEveryMs) return
+  const nextTryMs = nowMs + workerIdleMs
+  const waiting = { type, message, items: batch.totalItems, sinceMs: nowMs, nextTryMs }
+  const isOther = noted !== undefined && noted.type !== type
+  const statements = [...(isOther ? [forgetBatchWaiting(batch.id)] : []), noteBatchWaiting(batch.id, waiting)]
+  await committer.commit('batch.wait', statements)
 }
 
 /** Items that still run hold from the batch's budget; they are being given up, and then the rest of it goes back. */
@@ -71,6 +96,7 @@ async function failWhenSettled(batch: Batch, parts: PhaseParts): Promise<void> {
   const usage = await sumPartUsage(batch, parts).catch(() => null)
   await parts.committer.commit('batch.fail', [
     endFailing(batch.id, usage && JSON.stringify(usage)),
+    forgetBatchWaiting(batch.id),
     ...parts.money.close(batch),
   ])
 }

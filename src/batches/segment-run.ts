@@ -17,7 +17,8 @@ import {
 import type { Batch } from './batch.ts'
 import { batchErrorType } from './batch-object.ts'
 import { usageSumOf } from './batch-usage.ts'
-import type { ItemOutcome, LoadPrincipal, RunItem } from './item-contract.ts'
+import type { Tries } from './given-back.ts'
+import type { ItemOutcome, LoadPrincipal, QueuedPlace, RunItem } from './item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
 import type { BatchMoney } from './money.ts'
 import type { PartWriter } from './part-writer.ts'
@@ -27,6 +28,8 @@ import { isJson, itemErrorOf, resultLine } from './result-line.ts'
 import type { ItemInput, OpenItem } from './segment-items.ts'
 import { readInput, readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
+import type { Waiting, WaitingReason } from './waiting.ts'
+import { sumWaiting } from './waiting.ts'
 
 /** Why what is left of a batch is ended without running. */
 export type CloseReason = 'batch_cancelled' | 'batch_expired'
@@ -39,8 +42,8 @@ export type RunEnd =
       restMs: number
       /** What one of the items that money was short for needs more than there is; null when none was. */
       missing: bigint | null
-      /** Tries that items have behind them, by place in the segment. */
-      attempts: ReadonlyMap<number, number>
+      /** What items that were put back have behind them, by place in the segment. */
+      tries: ReadonlyMap<number, Tries>
     }
 
 /** What a run needs. */
@@ -55,8 +58,8 @@ export interface SegmentRunParts {
   loadPrincipal: LoadPrincipal
   clock: Clock
   pause: Pause
-  /** Tries that items had in earlier runs, by place in the segment. */
-  attempts: ReadonlyMap<number, number>
+  /** What items have behind them from earlier runs, by place in the segment. */
+  tries: ReadonlyMap<number, Tries>
   /** Items this run may have under way, so that one segment does not keep others from starting; changes at any time. */
   share(): number
 }
@@ -69,6 +72,12 @@ interface Resting {
   dueMs: number
   /** What money was short of for it; null when it was put back for another reason. */
   missing: bigint | null
+  /** Wall clock: since when it waits; null when it was never put back. */
+  sinceMs: number | null
+  /** Until when the provider said it wants no calls; monotonic. */
+  askedUntilMs?: number
+  /** What it waits for; null when it only has not been started. */
+  error: WaitingReason | null
 }
 
 /** Tries after failures that say nothing about the item and may be over a while later. */
@@ -93,10 +102,15 @@ export class SegmentRun {
   /** Aborts the starting of items. */
   readonly #starting = new AbortController()
   #closing: CloseReason | null = null
-  #queue: OpenItem[] = []
+  readonly #queue: OpenItem[] = []
   #next = 0
   #resting: Resting[] = []
   #running = 0
+  /** Items under way that were put back before: whether they wait any longer is about to be known. */
+  readonly #retried = new Set<Resting>()
+  /** Items under way that wait for a provider, with the wall clock's time since when. */
+  readonly #queued = new Map<OpenItem, { place: QueuedPlace; sinceMs: number }>()
+  #hasProgressed = false
   #changed = Promise.withResolvers<void>()
   #canEnlarge = true
   /** Monotonic time of the last item that ended. */
@@ -150,9 +164,36 @@ export class SegmentRun {
     this.#changed = Promise.withResolvers<void>()
   }
 
+  /** Whether an item of the segment has ended in this run. */
+  get hasProgressed(): boolean {
+    return this.#hasProgressed
+  }
+
+  /** What items wait for now: those that were put back, and those that wait for a provider that rests. */
+  get waiting(): Waiting[] {
+    const { clock } = this.#parts
+    const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()]
+    const queued = [...this.#queued].filter(([, { place }]) => place.restMs() > 0)
+    const ofQueued = queued.map(([, { place, sinceMs }]) => {
+      return { ...restOf(place), items: 1, sinceMs, nextTryMs: nowMs + Math.ceil(place.restMs()) }
+    })
+    const counted = new Set(queued.map(([item]) => item))
+    const ofPutBack = [...this.#resting, ...this.#retried].flatMap((one) => {
+      const { item, error, sinceMs, dueMs, askedUntilMs = 0 } = one
+      if (error === null || counted.has(item)) return []
+      const waitMs = Math.max(0, Math.ceil(Math.max(dueMs, askedUntilMs) - monotonicMs))
+      return [{ ...error, items: 1, sinceMs: sinceMs ?? nowMs, nextTryMs: nowMs + waitMs }]
+    })
+    return sumWaiting([...ofPutBack, ...ofQueued])
+  }
+
   async run(): Promise<RunEnd> {
     const { lease, payloads, writer } = this.#parts
-    this.#queue = await readOpenItems(payloads, lease)
+    for (const item of await readOpenItems(payloads, lease)) {
+      const tries = this.#parts.tries.get(item.index)
+      if (tries) this.#resting.push({ item, dueMs: 0, missing: null, ...tries })
+      else this.#queue.push(item)
+    }
     await this.#readOwner()
     if (this.#owner) await this.#startItems()
     while (this.#running > 0) await this.#changed.promise
@@ -164,7 +205,11 @@ export class SegmentRun {
       isDone: false,
       restMs: this.#restMs(),
       missing: this.#resting.find(({ missing }) => missing !== null)?.missing ?? null,
-      attempts: new Map(this.#resting.map(({ item, attempts }) => [item.index, attempts])),
+      tries: new Map(
+        this.#resting.flatMap(({ item, attempts, sinceMs, error }) =>
+          sinceMs === null ? [] : [[item.index, { attempts, sinceMs, error }]],
+        ),
+      ),
     }
   }
 
@@ -217,7 +262,7 @@ export class SegmentRun {
     const item = this.#queue[this.#next]
     if (item === undefined) return null
     this.#next++
-    return { item, attempts: this.#parts.attempts.get(item.index) ?? 0, dueMs: 0, missing: null }
+    return { item, attempts: 0, dueMs: 0, missing: null, sinceMs: null, error: null }
   }
 
   /** Waits for a change; false when there is nothing worth waiting for here. */
@@ -256,16 +301,25 @@ export class SegmentRun {
 
   async #runOne(ready: Resting, owner: Principal, release: () => void): Promise<void> {
     this.#running++
+    if (ready.error !== null) this.#retried.add(ready)
     const input = readInput(ready.item.line)
-    const outcome = input.body === null ? tooLarge() : await this.#execute(input, input.body, owner)
+    const outcome =
+      input.body === null ? tooLarge() : await this.#execute(ready.item, input, input.body, owner)
+    this.#queued.delete(ready.item)
+    this.#retried.delete(ready)
     release()
     this.#settle(ready, input, outcome)
     this.#running--
     this.wake()
   }
 
-  async #execute(input: ItemInput, body: Uint8Array, principal: Principal): Promise<ItemOutcome> {
-    const { batch, money, runItem } = this.#parts
+  async #execute(
+    item: OpenItem,
+    input: ItemInput,
+    body: Uint8Array,
+    principal: Principal,
+  ): Promise<ItemOutcome> {
+    const { batch, money, runItem, clock } = this.#parts
     try {
       return await runItem({
         principal,
@@ -278,6 +332,10 @@ export class SegmentRun {
         budgets: money.budgetsOf(batch),
         signal: this.#halt.signal,
         deadlineMs: batch.expiresAtMs,
+        onQueued: (place) => {
+          if (place === null) this.#queued.delete(item)
+          else this.#queued.set(item, { place, sinceMs: clock.nowMs() })
+        },
       })
     } catch (thrown) {
       // Promised not to happen. The item ends with it, so that one bug cannot hold up a batch for a day.
@@ -291,7 +349,18 @@ export class SegmentRun {
     if (outcome.capture) this.#parts.money.release(outcome.capture.hold)
     const missing = outcome.error?.type === 'payment_required' ? outcome.missingNanocredits : null
     const attempts = outcome.retryLaterMs === null ? ready.attempts + 1 : ready.attempts
-    const resting = { item: ready.item, attempts, dueMs: this.#parts.clock.monotonicMs() + restMs, missing }
+    const { clock } = this.#parts
+    const monotonicMs = clock.monotonicMs()
+    const resting = {
+      item: ready.item,
+      attempts,
+      dueMs: monotonicMs + restMs,
+      askedUntilMs: monotonicMs + (outcome.retryAfterMs ?? 0),
+      missing,
+      sinceMs: ready.sinceMs ?? clock.nowMs(),
+      // What is given up because the process stops waits for nothing.
+      error: this.#halt.signal.aborted ? null : waitsFor(outcome),
+    }
     this.#resting.push(resting)
     if (missing !== null) void this.#enlarge(resting, missing)
   }
@@ -332,6 +401,7 @@ export class SegmentRun {
     const capture = isFailed ? null : final.capture
     if (outcome.capture && capture === null) money.release(outcome.capture.hold)
     this.#canEnlarge = true
+    this.#hasProgressed = true
     this.#progressMs = this.#parts.clock.monotonicMs()
     writer.add({
       index: item.index,
@@ -368,6 +438,17 @@ const closeMessages = {
   batch_cancelled: 'The batch was cancelled before this request was finished.',
   batch_expired: 'The batch expired before this request was finished.',
   payment_required: 'The batch expired while this request waited for credits.',
+}
+
+function waitsFor({ error }: ItemOutcome): Resting['error'] {
+  if (error?.type !== 'payment_required') return error
+  // The item's own error speaks of the batch's budget, which its owner cannot see.
+  return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
+}
+
+function restOf({ providerName }: QueuedPlace): NonNullable<Resting['error']> {
+  const message = `${providerName} limits the rate of calls or is overloaded; the batch waits for as long as it asked.`
+  return { type: 'upstream_rate_limited', message }
 }
 
 function failure(error: GatewayError): ItemOutcome {

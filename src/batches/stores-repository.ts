@@ -19,6 +19,8 @@ import type { SegmentRepository } from './segment-repository.ts'
 import { createSegmentRepository } from './segment-repository.ts'
 import type { Signals } from './signal-repository.ts'
 import { createSignals } from './signal-repository.ts'
+import type { WaitingRepository } from './waiting-repository.ts'
+import { createWaitingRepository } from './waiting-repository.ts'
 
 /** What batches are stored in. */
 export interface StoreParts {
@@ -39,6 +41,7 @@ export interface Stores {
   payloads: Payloads
   committer: Committer
   signals: Signals
+  waits: WaitingRepository
 }
 
 export function createStores({ database, blobs, clock, pause, crash }: StoreParts): Stores {
@@ -51,5 +54,6 @@ export function createStores({ database, blobs, clock, pause, crash }: StorePart
     payloads: createPayloads({ blobs, nowMs: () => clock.nowMs(), crash }),
     committer: createCommitter({ database, pause, crash }),
     signals: createSignals(database),
+    waits: createWaitingRepository(database),
   }
 }

@@ -23,9 +23,13 @@ import { PartWriter } from './part-writer.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
 import { advance } from './phases.ts'
+import { Ramp } from './ramp.ts'
 import type { RunEnd } from './segment-run.ts'
 import { SegmentRun } from './segment-run.ts'
 import type { SegmentLease } from './segment-repository.ts'
+import { WaitingNote } from './waiting-note.ts'
+import { forgetSegmentWaiting } from './waiting-repository.ts'
+import type { Waiting } from './waiting.ts'
 import {
   finishSegment,
   freeLeases,
@@ -39,6 +43,7 @@ import {
 export interface WorkerParts extends PhaseParts {
   batches: BatchRepository
   limiter: ItemLimiter
+  ramp: Ramp
   runItem: RunItem
   pause: Pause
   /** For the log: something went wrong that will be tried again. */
@@ -51,6 +56,8 @@ export interface WorkerStats {
   itemsRunning: number
   /** Batches seen waiting for money, of all processes, at the last look. */
   batchesWaiting: number
+  /** What items of all batches wait for, of all processes, at the last look. */
+  itemsWaiting: readonly Waiting[]
   /** Results that came after their segment was taken over, since the start: not kept, not charged. */
   lateResults: number
   /** Leases this process lost to others, since the start. */
@@ -62,6 +69,7 @@ interface Active {
   batch: Batch
   lease: SegmentLease
   run: SegmentRun
+  note: WaitingNote
   ended: Promise<void>
 }
 
@@ -85,6 +93,7 @@ export class Worker {
   /** Monotonic time of the last renewal of all leases. */
   #renewedMs = 0
   #batchesWaiting = 0
+  #itemsWaiting: readonly Waiting[] = []
   #lateResults = 0
   #leasesLost = 0
 
@@ -97,6 +106,7 @@ export class Worker {
       segmentsRunning: this.#active.size,
       itemsRunning: this.#parts.limiter.running,
       batchesWaiting: this.#batchesWaiting,
+      itemsWaiting: this.#itemsWaiting,
       lateResults: this.#lateResults,
       leasesLost: this.#leasesLost,
     }
@@ -132,12 +142,18 @@ export class Worker {
 
   /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
   async look(): Promise<void> {
-    const { batches } = this.#parts
+    const { batches, limiter } = this.#parts
+    limiter.admit()
+    for (const { run, note } of this.#active.values()) {
+      run.wake()
+      void note.write(run)
+    }
     if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
     const found = await batches.listActive(activeBatchesMax, this.#offset)
     // More than one page are looked at in turns, so that batches that wait for long hide nobody.
     this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
     this.#batchesWaiting = found.filter(isWaiting).length
+    this.#itemsWaiting = found.length === 0 ? [] : await this.#parts.waits.listAll()
     await this.#steer(found)
     await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
     // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
@@ -205,9 +221,9 @@ export class Worker {
     while (!this.#stopping.signal.aborted || this.#active.size > 0) {
       await this.renew().catch((cause: unknown) => this.#parts.report('batch_renewal_failed', { cause }))
       const rest = new AbortController()
-      const waits = [
-        this.#parts.pause(segmentRenewEveryMs, AbortSignal.any([rest.signal, this.#stopping.signal])),
-      ]
+      // The leases of the process before this one are to be found as soon as that one is known to be dead.
+      const restMs = this.#parts.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
+      const waits = [this.#parts.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
       if (this.#stopping.signal.aborted) waits.push(this.settled())
       await Promise.race(waits)
       rest.abort()
@@ -277,6 +293,10 @@ export class Worker {
 
   #begin(batch: Batch, lease: SegmentLease): void {
     const { signals, committer, parts, payloads, money, pause, clock, report } = this.#parts
+    const tries = this.#givenBack.takeTries(lease)
+    // Somebody had it and did not finish: it may be this segment that ends processes.
+    const isTakenOver = lease.epoch > 1 && tries === null
+    const ramp = isTakenOver ? new Ramp(clock, this.#parts.ramp) : this.#parts.ramp
     const writer = new PartWriter({
       lease,
       owner: signals.ownerId,
@@ -286,6 +306,7 @@ export class Worker {
       money,
       pause,
       clock,
+      ramp,
       onHeld: (cause) => report('batch_results_held', { batchId: batch.id, cause }),
       giveUp: (cause) => this.#giveUp(batch, cause),
       onLost: (lateResults) => {
@@ -294,18 +315,25 @@ export class Worker {
       },
       onSettled: () => run.wake(),
     })
-    const attempts = this.#givenBack.takeAttempts(lease)
-    const run = new SegmentRun({ ...this.#parts, batch, lease, writer, attempts, share: () => this.#share() })
+    const run = new SegmentRun({
+      ...this.#parts,
+      batch,
+      lease,
+      writer,
+      tries: tries ?? new Map(),
+      share: () => Math.min(this.#share(), ramp.itemsMax - ramp.gathered),
+    })
     if (batch.status === 'cancelling') run.close('batch_cancelled')
     else if (batch.status === 'expiring') run.close('batch_expired')
     if (this.#stopping.signal.aborted) run.stop()
     const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
     if (this.#active.size === 0) this.#renewedMs = clock.monotonicMs()
-    const ended = this.#work(batch, lease, { run, writer }).finally(() => {
+    const note = new WaitingNote({ lease, owner: signals.ownerId, committer, clock, isTakenOver })
+    const ended = this.#work(batch, lease, { run, writer, note }).finally(() => {
       this.#active.delete(key)
       this.wake()
     })
-    this.#active.set(key, { batch, lease, run, ended })
+    this.#active.set(key, { batch, lease, run, note, ended })
   }
 
   /** An equal part for every segment, and never all of it: a segment that begins next must find a place. */
@@ -317,14 +345,15 @@ export class Worker {
   async #work(
     batch: Batch,
     lease: SegmentLease,
-    { run, writer }: { run: SegmentRun; writer: PartWriter },
+    { run, writer, note }: { run: SegmentRun; writer: PartWriter; note: WaitingNote },
   ): Promise<void> {
     try {
       const end = await run.run()
       if (writer.isLost) return
-      if (end.isDone) await this.#finish(lease)
-      else await this.#giveBack(batch, lease, end)
-      if (!end.isDone) this.#givenBack.keepAttempts(lease, end.attempts)
+      // Remembered first: as soon as it is given back, this process may lease it again.
+      if (!end.isDone) this.#givenBack.keepTries(lease, end.tries)
+      if (end.isDone) await this.#finish(lease, note)
+      else await this.#giveBack(batch, lease, end, note.statements(run))
       this.#givenBack.forgetFailures(lease)
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
@@ -339,7 +368,7 @@ export class Worker {
     const { sinceMs, restMs } = this.#givenBack.noteFailure(lease, nowMs)
     const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
     if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
-    await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, attempts: new Map() })
+    await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, tries: new Map() })
   }
 
   /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
@@ -362,23 +391,30 @@ export class Worker {
     this.wake()
   }
 
-  async #finish(lease: SegmentLease): Promise<void> {
+  async #finish(lease: SegmentLease, note: WaitingNote): Promise<void> {
     const { payloads, committer, signals, segments } = this.#parts
     const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
     const merged = await mergeSegment(payloads, lease, parts)
+    const forgotten = note.isThere ? [forgetSegmentWaiting(lease.batchId, lease.ordinal)] : []
     const swap = finishSegment(lease, signals.ownerId, merged)
-    const { guard } = await committer.commit('segment.merge', [swap], () =>
+    const { guard } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
       segments.isReferenced(merged.blob),
     )
     // Taken over while merging: the new owner merges again.
     if (guard !== null) await payloads.delete(merged.blob)
   }
 
-  async #giveBack(batch: Batch, lease: SegmentLease, end: RunEnd & { isDone: false }): Promise<void> {
+  async #giveBack(
+    batch: Batch,
+    lease: SegmentLease,
+    end: RunEnd & { isDone: false },
+    noted: ReturnType<WaitingNote['statements']> = [],
+  ): Promise<void> {
     const { committer, signals } = this.#parts
     if (end.missing !== null) await this.#noteShortage(batch, end.missing)
     else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
-    await committer.commit('segment.return', [returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))])
+    const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
+    await committer.commit('segment.return', [...noted, returned])
   }
 }
 

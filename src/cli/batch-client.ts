@@ -10,6 +10,7 @@ import type { GatewayClient } from './client.ts'
 import { readJson, refusal } from './client.ts'
 import { CommandFailure } from './failure.ts'
 import { asArray, asObject, numberOf, textOf } from '../core/json.ts'
+import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 
 /** A batch as commands show it. */
 export interface BatchLine {
@@ -24,8 +25,8 @@ export interface BatchLine {
   /** Credits; null until the batch has ended. */
   cost: number | null
   error: string
-  /** What a running batch waits for; empty when it goes on by itself. */
-  waiting: string
+  /** What items of a running batch wait for; empty when it moves. */
+  waiting: readonly WaitingLine[]
 }
 
 const terminal = new Set(['completed', 'failed', 'expired', 'cancelled'])
@@ -51,7 +52,7 @@ export function toBatchLine(value: unknown): BatchLine {
     failed: numberOf(counts['failed']),
     cost: typeof usage['cost'] === 'number' ? usage['cost'] : null,
     error: textOf(asObject(batch['error'])['message']),
-    waiting: textOf(asObject(asObject(batch['headrace_metadata'])['waiting'])['message']),
+    waiting: readWaiting(batch),
   }
 }
 

@@ -11,6 +11,7 @@ import { textOf } from '../core/json.ts'
 import { listenForInterruption } from './interruption.ts'
 import type { Paint } from './paint.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { describeWaiting, summariseWaiting, type WaitingLine } from './waiting-lines.ts'
 
 /** What `batch run` and `batch watch` work with. */
 export interface BatchSession {
@@ -149,11 +150,17 @@ export async function followBatch(
   let batch: BatchLine | null
   let looks = 0
   let told = ''
-  const tell = (waiting: string): void => {
-    if (waiting === '' || waiting === told) return
-    told = waiting
+  const tell = (waiting: readonly WaitingLine[]): void => {
+    // Counts and times change with every look; the reason is told once, and once more when it comes back.
+    const reasons = waiting
+      .map(({ type, message }) => `${type} ${message}`)
+      .toSorted()
+      .join('\n')
+    const isTold = reasons === told
+    told = reasons
+    if (isTold || waiting.length === 0) return
     progress.end()
-    context.write(`${waiting}\n`)
+    for (const line of waiting) context.write(`${describeWaiting(line)}\n`)
   }
   try {
     batch = await watchBatch({
@@ -164,7 +171,8 @@ export async function followBatch(
       nowMs: () => performance.now(),
       onChange({ completed, failed, total, status, waiting }) {
         looks += 1
-        progress.update(completed + failed, total, failed > 0 ? `${status}, ${failed} failed` : status)
+        const note = failed > 0 ? `${status}, ${failed} failed` : status
+        progress.update(completed + failed, total, note + summariseWaiting(waiting))
         tell(waiting)
       },
     })

@@ -58,7 +58,7 @@ async function watch(args: readonly string[], context: CommandContext): Promise<
   }
   const rows = batches.map((batch) => [
     batch.id,
-    batch.waiting === '' ? batch.status : `${batch.status}, waiting`,
+    batch.waiting.length === 0 ? batch.status : `${batch.status}, waiting`,
     `${batch.completed + batch.failed}/${batch.total}`,
     String(batch.failed),
     dollarsOf(batch.cost),

@@ -11,9 +11,11 @@ import {
   countOrphanedBlobs,
   listChargedRefusals,
   listRefusedCalls,
+  listWaiting,
   loadHealthFacts,
   type HealthFacts,
 } from './health-repository.ts'
+import { describeWaiting } from './waiting-lines.ts'
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -182,6 +184,15 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
       next: 'does a gateway run whose role is all or worker? npx headrace serve',
     })
   }
+  for (const waiting of await listWaiting(storage.database)) {
+    yield wrong('warning', {
+      subject: 'batches',
+      message: `${waiting.batchId}: ${describeWaiting(waiting)}`,
+      next:
+        remedies[waiting.type] ??
+        'nothing, if the provider recovers; else its dashboard, its key, its limits',
+    })
+  }
   const late = facts.overdueDeletions
   if (late > 0) {
     const message = `${late} should have been deleted more than a day ago`
@@ -211,6 +222,11 @@ async function* batchFindings(storage: CliStorage, facts: HealthFacts): AsyncGen
       next: 'a running gateway removes them: npx headrace serve',
     })
   }
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  payment_required: "npx headrace credits add <amount>, or raise the key's limit",
+  no_healthy_endpoint: "see to the provider's credential or quota, then: npx headrace doctor",
 }
 
 async function* checkProviders(context: CommandContext, config: CliConfig): AsyncGenerator<Finding> {

@@ -1,10 +1,11 @@
 import { refundTransactionId } from '../billing/ledger-statements.ts'
 import { payloadKinds, writtenAtMs } from '../batches/payload-repository.ts'
-import { blobListMax, doctorBlobsMax, refusedCallsShownMs } from '../core/limits.ts'
+import { blobListMax, cliListMax, doctorBlobsMax, refusedCallsShownMs } from '../core/limits.ts'
 import { dayOfTransaction } from '../core/ids.ts'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import { listRefusalNotes } from '../storage/refusal-notes.ts'
 import type { Database } from '../storage/database.ts'
+import type { WaitingLine } from './waiting-lines.ts'
 
 /** The blob store as `headrace doctor` receives it. */
 export type CliBlobs = Pick<BlobStore, 'list'>
@@ -115,6 +116,28 @@ export async function listChargedRefusals(database: Database, dataFolder: string
     if (rows.length > 0) charged.push(generationId)
   }
   return charged
+}
+
+/** A batch of which items wait. */
+export interface WaitingBatch extends WaitingLine {
+  batchId: string
+}
+
+/** What items of batches wait for, the longest waits first; at most `cliListMax`. */
+export async function listWaiting(database: Database): Promise<WaitingBatch[]> {
+  const rows = await database.query(
+    `select batch_id, error_type, max(message) as message, cast(sum(items) as bigint) as items,
+       min(since_ms) as since_ms, min(next_try_ms) as next_try_ms
+     from waiting_items group by batch_id, error_type order by since_ms, batch_id, error_type limit ${cliListMax}`,
+  )
+  return rows.map((row) => ({
+    batchId: String(row['batch_id']),
+    type: String(row['error_type']),
+    message: String(row['message']),
+    items: Number(row['items']),
+    sinceMs: Number(row['since_ms']),
+    nextTryMs: Number(row['next_try_ms']),
+  }))
 }
 
 /** Blobs that no row names, and how many were looked at. */

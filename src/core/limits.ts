@@ -63,6 +63,11 @@ export const migrationCommandWaitMs = 15_000
 export const migrationPauseMs = 250
 /** How long a migration may take: it goes through every row once, some hundred thousand in a second. */
 export const migrationMsMax = 3_600_000
+/** How long PostgreSQL remembers that an owner is dead; whoever asks later waits for `postgresOwnerGraceMs`. */
+export const deadOwnerKeptMs = 3_600_000
+/** Traces of owners that one look reads, and how long one that says nothing here is left alone. */
+export const ownerTracesMax = 1_000
+export const ownerTraceKeptMs = 86_400_000
 /** Rows of a bulk insert that travel in one statement on PostgreSQL, so that its text stays within a few megabytes. */
 export const bulkRowsMax = 1_000
 /** Objects one page of a blob listing may name. */
@@ -414,6 +419,12 @@ export const idempotencyReleasesMax = 1_000
 /** Results gathered in memory before they become a durable part: the most that a crash repeats. */
 export const partBytesMax = 1_000_000
 export const partGatherMs = 2_000
+/**
+ * How long a process, or a segment that it took over, has to live before all that counts as proven. Until then results
+ * gather for a share of `partGatherMs` as large as the proven share of this time, but not less than `partGatherMinMs`.
+ */
+export const provenMs = 30_000
+export const partGatherMinMs = 25
 /** A compressed part up to this size lives in its row, which saves a small batch two fsyncs per part. */
 export const partInlineBytesMax = 65_536
 /** Uncompressed bytes of one block of a merged segment: what a reader of results holds at a time. */
@@ -462,12 +473,20 @@ export const completionWindowMs = 86_400_000
 export const refundsMax = 16
 /** Items of batches one process executes at once; live traffic comes first within each deployment anyway. */
 export const batchItemsAtOnce = 256
+/**
+ * Items of batches that a process which is not proven may lose by its death: so many, and one more for every
+ * `durablePerItemAtRisk` that it made durable. Ten lives of a hundred durable items repeat 28 each at most.
+ */
+export const itemsAtRiskStart = 16
+export const durablePerItemAtRisk = 8
 /** Segments one process works on at once; with their inputs and gathered results this bounds the worker's memory. */
 export const segmentsAtOnce = 8
 /** Of places for segments or items of batches that organizations share: what one of them may have, so that others find one. */
 export function organizationShareOf(places: number): number {
   return Math.max(1, places - Math.ceil(places / 8))
 }
+/** How often it is noted at most what the waiting items of one segment wait for. */
+export const waitingNoteEveryMs = 3_000
 /** How long a segment stays leased without a renewal, and how often leases are renewed. */
 export const segmentLeaseMs = 30_000
 export const segmentRenewEveryMs = 8_000

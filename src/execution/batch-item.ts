@@ -16,7 +16,7 @@ import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
 import type { BatchEndpoint } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
-import { noFacts, type DeferredCapture, type Outcome } from './scope.ts'
+import { noFacts, type BatchScope, type DeferredCapture, type Outcome } from './scope.ts'
 
 /** One item of a batch, as the batch engine hands it over. */
 export interface BatchItem {
@@ -30,6 +30,7 @@ export interface BatchItem {
   budgets: readonly BudgetRef[]
   signal: AbortSignal
   deadlineMs: number
+  onQueued?: BatchScope['onQueued']
 }
 
 /** How an item ended; the engine's own shape, so that nothing is translated twice. */
@@ -40,6 +41,7 @@ export interface BatchItemOutcome {
   capture: DeferredCapture | null
   retryLaterMs: number | null
   missingNanocredits: bigint
+  retryAfterMs?: number
 }
 
 interface ItemUsage {
@@ -100,6 +102,7 @@ export async function executeBatchItem(
           defer: (deferred) => {
             capture = deferred
           },
+          ...(item.onQueued ? { onQueued: item.onQueued } : {}),
         },
         facts,
       },
@@ -167,6 +170,7 @@ function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
     capture: null,
     retryLaterMs: isPutBack ? (error.retryAfterSeconds ?? 0) * 1000 || batchRetryMs : null,
     missingNanocredits: shortageOf(error),
+    ...(error.retryAfterSeconds === null ? {} : { retryAfterMs: error.retryAfterSeconds * 1000 }),
   }
 }
 

@@ -2,7 +2,7 @@ import { knownCost, toReportedCounts, type CaptureRow } from '../billing/capture
 import { meter, type Metered } from '../billing/meter.ts'
 import { chargeOf } from '../billing/price.ts'
 import type { Call } from '../canonical/call.ts'
-import { priceAt, type Endpoint } from '../canonical/endpoint.ts'
+import { priceAt, type Deployment, type Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
 import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
 import { freePrice } from '../canonical/usage.ts'
@@ -111,14 +111,21 @@ export class CallState {
   takePermit(endpoint: Endpoint): Promise<void> | null {
     const { signal, priority } = this.scope
     const permit = this.#parts.limiter.acquire(endpoint.deployment, priority, signal)
-    if (permit instanceof Promise) return this.#whenGranted(permit)
+    if (permit instanceof Promise) return this.#whenGranted(permit, endpoint.deployment)
     this.#keep(permit)
     return null
   }
 
-  async #whenGranted(permit: Promise<Permit>): Promise<void> {
+  async #whenGranted(permit: Promise<Permit>, deployment: Deployment): Promise<void> {
     const sinceMs = this.elapsedMs()
+    const { batch } = this.scope
+    const { limiter } = this.#parts
+    batch?.onQueued?.({
+      providerName: deployment.providerName,
+      restMs: () => limiter.restMsOf(deployment),
+    })
     this.#keep(await permit)
+    batch?.onQueued?.(null)
     if (this.scope.priority === 'batch') this.#waitedMs += this.elapsedMs() - sinceMs
   }
 

@@ -35,6 +35,15 @@ export interface BatchScope {
   providerOnly: readonly string[] | null
   /** Receives the capture instead of the settlement queue. */
   defer: (capture: DeferredCapture) => void
+  /** Told of the deployment while the item waits for a place there, and null once it has one. */
+  onQueued?: (place: QueuedAt | null) => void
+}
+
+/** A deployment that a batch item waits for. */
+export interface QueuedAt {
+  providerName: string
+  /** How long the deployment still rests after it refused calls; 0 when it is only busy. */
+  restMs(): number
 }
 
 /** Facts before anything is known. */

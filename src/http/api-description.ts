@@ -189,7 +189,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     tag: 'Batches',
     summary: 'Create a batch of requests that runs asynchronously',
     description:
-      'Up to 200,000,000 bytes after decompression, members in any order. `?dry_run=true` answers 200 with the estimate and stores nothing.',
+      'Up to 200,000,000 bytes after decompression, members in any order. `?dry_run=true` makes the same checks: it answers 200 with the estimate when the batch would be accepted, else the same refusal, and stores nothing.',
     access: 'inference',
     query: z.object({ dry_run: z.boolean().optional() }),
     headers: [

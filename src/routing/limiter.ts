@@ -34,6 +34,8 @@ export interface Limiter {
   acquire(deployment: Deployment, priority: Priority, signal?: AbortSignal): Permit | Promise<Permit>
   /** Places that a batch could take now without waiting. */
   freeFor(deployment: Deployment): number
+  /** How long batch items still wait because the deployment refused calls; 0 when it does not rest. */
+  restMsOf(deployment: Deployment): number
   states(): readonly LimiterState[]
 }
 
@@ -140,6 +142,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
     freeFor(deployment) {
       const gate = gateOf(deployment)
       return Math.max(0, freePlaces(gate, 'batch', clock.monotonicMs()) - gate.waiting.batch.size)
+    },
+    restMsOf(deployment) {
+      return Math.max(0, gateOf(deployment).restUntilMs - clock.monotonicMs())
     },
     states: () => [...gates.values()].map(stateOf),
   }

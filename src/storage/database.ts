@@ -205,4 +205,9 @@ export interface DatabaseOptions {
   connectionsMax?: number
   /** PostgreSQL: how long an owner's lock must have been free before the owner counts as gone. */
   ownerGraceMs?: number
+  /**
+   * PostgreSQL: a folder on this machine, shared by the processes that share a data folder. The next process finds there
+   * that an owner's process has died, without waiting for `ownerGraceMs`.
+   */
+  ownersFolder?: string
 }

@@ -41,6 +41,7 @@ export async function openStorage(options: StorageOptions): Promise<OpenedStorag
   mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
   const opened = await openDatabase({
     url: options.databaseUrl,
+    ownersFolder: join(dataFolder, 'owners'),
     ...(faults ? { faults } : {}),
     ...(onMigrationWait ? { onMigrationWait } : {}),
     ...(nowExpression === undefined ? {} : { nowExpression }),

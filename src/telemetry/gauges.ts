@@ -20,14 +20,20 @@ export interface GaugeReaders {
     segmentsRunning: number
     itemsRunning: number
     batchesWaiting: number
+    /** Of all processes, by the type of the error; Unix milliseconds. */
+    itemsWaiting: readonly { type: string; items: number; sinceMs: number; nextTryMs: number }[]
     lateResults: number
   }
   deployments: () => readonly { deploymentId: string; limit: number }[]
 }
 
+type ItemsWaiting = ReturnType<GaugeReaders['batches']>['itemsWaiting'][number]
+
 /** Offers all of them under their public names. */
 export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeReaders): void {
   const { billing, batches } = readers
+  const waiting = (read: (of: ItemsWaiting) => number): Sample[] =>
+    batches().itemsWaiting.map((of) => ({ labels: { type: of.type }, value: read(of) }))
   const rows: readonly (readonly [name: string, help: string, read: () => number | Sample[]])[] = [
     ['requests_running', 'Requests being answered.', readers.requestsRunning],
     ['holds_live', 'Holds of running calls.', () => billing().holdsLive],
@@ -50,6 +56,21 @@ export function registerGauges(metrics: Pick<Metrics, 'gauge'>, readers: GaugeRe
     ['batch_segments_running', 'Batch segments leased by this process.', () => batches().segmentsRunning],
     ['batch_items_running', 'Batch items running in this process.', () => batches().itemsRunning],
     ['batches_waiting', 'Batches that wait for credits or a limit.', () => batches().batchesWaiting],
+    [
+      'batch_items_waiting',
+      'Batch items that wait, of all processes, by the type of the error that they wait for.',
+      () => waiting(({ items }) => items),
+    ],
+    [
+      'batch_items_waiting_since_seconds',
+      'Unix time since when the first of them waits.',
+      () => waiting(({ sinceMs }) => sinceMs / 1_000),
+    ],
+    [
+      'batch_items_next_try_seconds',
+      'Unix time at which the first of them is tried next.',
+      () => waiting(({ nextTryMs }) => nextTryMs / 1_000),
+    ],
     [
       'batch_late_results',
       'Results that came after their segment was taken over.',

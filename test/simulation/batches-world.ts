@@ -14,7 +14,6 @@ import type { CrashHook } from '../../src/batches/commit-points.ts'
 import type { CreateBatch } from '../../src/batches/create.ts'
 import { shortageOf } from '../../src/execution/batch-item.ts'
 import type { ItemOutcome, ItemRequest, ResolveBatch } from '../../src/batches/item-contract.ts'
-import { createItemLimiter } from '../../src/batches/limiter.ts'
 import type { Pause } from '../../src/batches/pause.ts'
 import { systemPause } from '../../src/batches/pause.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -36,6 +35,7 @@ const clockRow = 'test_clock'
 const nowExpression = `(select coalesce(max(created_at_ms), 1) from organizations where organization_id = '${clockRow}')`
 const tables = [
   'batches',
+  'waiting_items',
   'segments',
   'parts',
   'idempotency_keys',
@@ -66,6 +66,8 @@ export interface ProcessOptions {
   blobs?: BlobStore
   wrapDatabase?: (database: Database) => Database
   pause?: Pause
+  /** In place of the world's own, for what must not depend on how fast the test runs. */
+  clock?: Clock
 }
 
 /** One process on the world's database and disk. */
@@ -134,7 +136,7 @@ export class World {
     const batches = createBatches({
       database,
       blobs: options.blobs ?? new FolderBlobStore('/blobs', { files: this.files, clock: this.clock }),
-      clock: this.clock,
+      clock: options.clock ?? this.clock,
       billing: {
         prepareCaptures: (captures) => billing.prepareCaptures(captures),
         settleBudget: (budgetId) => billing.settleBudget(budgetId),
@@ -155,7 +157,7 @@ export class World {
         options.loadPrincipal ??
         (async ({ organizationId, keyId }) =>
           principalOf({ organizationId, keyId, accountMode: modeOf(organizationId) })),
-      limiter: createItemLimiter(options.itemsAtOnce ?? 16),
+      itemsAtOnce: options.itemsAtOnce ?? 16,
       pause: options.pause ?? this.pause,
       crash: options.crash ?? null,
       report: (event, { cause }) => reports.push({ event, cause }),

@@ -71,6 +71,14 @@ const usage = z
   })
   .meta({ id: 'BatchUsage' })
 
+const waitingCause = {
+  type: z.string().describe('Such as `payment_required`, `provider_failed`, `upstream_rate_limited`.'),
+  message: z.string(),
+  items: count.optional().describe('How many items wait.'),
+  since: z.int().optional().describe('Since when the first of them waits, in Unix seconds.'),
+  next_try_at: z.int().optional().describe('When the first of them is tried next, in Unix seconds.'),
+}
+
 /** A batch as every batch operation shows it. Times are Unix seconds. */
 export const batchSchema = z
   .object({
@@ -106,9 +114,11 @@ export const batchSchema = z
       .looseObject({
         dropped: z.array(z.string()).optional().describe('Members that were ignored.'),
         waiting: z
-          .object({ type: z.string(), message: z.string() })
+          .object({ ...waitingCause, causes: z.array(z.object(waitingCause)).optional() })
           .optional()
-          .describe('What a running batch waits for, such as credits.'),
+          .describe(
+            'What items wait for: `type` and `message` of most of them, `items`, `since` and `next_try_at` of all, and each cause.',
+          ),
       })
       .optional(),
   })

@@ -3,11 +3,13 @@ import { Pool } from './pool.ts'
 
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'
 const unlockOwner = 'select pg_advisory_unlock(hashtextextended($1, 0))'
-const isOwnerFree = 'select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free'
+const isOwnerFree = `select pg_try_advisory_xact_lock_shared(hashtextextended($1, 0)) as is_free,
+  exists (select 1 from dead_owners where owner_id = $1) as is_marked`
 
 /**
  * Who is alive, as a lock that a session holds as long as its process lives. A lost connection is not a death: the owner
- * takes the lock again, and the others believe in its end only when the lock has been free for a while.
+ * takes the lock again, and the others believe in its end only when the lock has been free for a while, or when somebody who could see that its
+ * process is gone has marked it as dead.
  */
 export class OwnerLock {
   readonly #ownerId: string
@@ -38,13 +40,14 @@ export class OwnerLock {
   /** Whether nobody holds that owner's lock right now; asks on the given pool. */
   async isSilent(ownerId: string, pool: Pool): Promise<boolean> {
     if (ownerId === this.#ownerId) return false
-    const rows = await pool.use<{ is_free: boolean }[]>((sql) => sql.unsafe(isOwnerFree, [ownerId]))
-    return rows[0]?.is_free === true
+    return (await this.#ask(ownerId, pool)).is_free
   }
 
   /** Whether that owner is known to be gone; asks on the given pool. */
   async isDead(ownerId: string, pool: Pool): Promise<boolean> {
-    const isSilent = await this.isSilent(ownerId, pool)
+    if (ownerId === this.#ownerId) return false
+    const { is_free: isSilent, is_marked: isMarked } = await this.#ask(ownerId, pool)
+    if (isMarked) return true
     const nowMs = performance.now()
     if (!isSilent) {
       this.#freeSinceMs.delete(ownerId)
@@ -53,6 +56,14 @@ export class OwnerLock {
     const sinceMs = this.#freeSinceMs.get(ownerId) ?? nowMs
     this.#remember(ownerId, sinceMs)
     return nowMs - sinceMs >= this.#graceMs
+  }
+
+  /** Whether nobody holds the owner's lock, and whether somebody who could see that its process is gone has marked it. */
+  async #ask(ownerId: string, pool: Pool): Promise<{ is_free: boolean; is_marked: boolean }> {
+    const rows = await pool.use<{ is_free: boolean; is_marked: boolean }[]>((sql) =>
+      sql.unsafe(isOwnerFree, [ownerId]),
+    )
+    return rows[0] ?? { is_free: false, is_marked: false }
   }
 
   async close(): Promise<void> {

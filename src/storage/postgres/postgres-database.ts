@@ -2,6 +2,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import {
   commitWaitMs,
+  deadOwnerKeptMs,
   partitionEveryMs,
   postgresConnectionsMax,
   postgresOwnerGraceMs,
@@ -20,6 +21,7 @@ import { createOccupiedCheck, listOccupants } from './advisory-locks.ts'
 import { GroupRunner } from './group-runner.ts'
 import { migratePostgres, requireSchema } from './migrate-postgres.ts'
 import { OwnerLock } from './owner-lock.ts'
+import { OwnerTraces } from './owner-traces.ts'
 import { createDayPartitions } from './partitions.ts'
 import { Pool } from './pool.ts'
 import { postgresDialect } from './postgres-dialect.ts'
@@ -46,6 +48,7 @@ class PostgresDatabase implements Database {
   readonly #signals = new Signals()
   readonly #signalConnection: SignalConnection
   readonly #owner: OwnerLock
+  readonly #traces: OwnerTraces | null
   // Apart, so that writes which wait for each other's rows cannot keep reads from a connection.
   readonly #reads: Pool
   readonly #writes: Pool
@@ -68,6 +71,8 @@ class PostgresDatabase implements Database {
       ownerId: this.ownerId,
       graceMs: options.ownerGraceMs ?? postgresOwnerGraceMs,
     })
+    const { ownersFolder: folder } = options
+    this.#traces = folder === undefined ? null : new OwnerTraces({ folder, ownerId: this.ownerId })
     this.#reads = new Pool({
       url,
       connectionsMax: Math.max(1, connectionsMax - writesMax),
@@ -113,6 +118,25 @@ class PostgresDatabase implements Database {
     }, options)
     if (mayMigrate) await this.#keepPartitions()
     await this.#signalConnection.open()
+    this.#traces?.leave()
+    await this.#markDead(this.#traces?.listDead() ?? [])
+  }
+
+  /** Tells every process on this database that these owners are dead. When that fails their traces stay for the next. */
+  async #markDead(ownerIds: readonly string[]): Promise<void> {
+    if (ownerIds.length === 0) return
+    const forget = {
+      sql: 'delete from dead_owners where marked_at_ms < now_ms() - cast($1 as bigint)',
+      params: [deadOwnerKeptMs],
+    }
+    const mark = {
+      sql: 'insert into dead_owners (owner_id, marked_at_ms) values ($1, now_ms()) on conflict do nothing',
+      rows: ownerIds.map((ownerId) => [ownerId]),
+    }
+    await this.commit({ name: 'owner.mark', statements: [forget, mark] }).then(
+      () => this.#traces?.forget(ownerIds),
+      () => undefined,
+    )
   }
 
   /** Makes partitions ahead, now and from time to time. Without them rows go to the default partition: no reason to fail. */
@@ -166,6 +190,10 @@ class PostgresDatabase implements Database {
   }
 
   async isOwnerDead(ownerId: string): Promise<boolean> {
+    if (this.#traces?.isDead(ownerId) === true) {
+      await this.#markDead([ownerId])
+      return true
+    }
     // Who cannot ask does not know, and who does not know says no.
     return this.#owner.isDead(ownerId, this.#reads).catch(() => false)
   }
@@ -186,6 +214,7 @@ class PostgresDatabase implements Database {
     if (this.#isClosed) return
     this.#isClosed = true
     if (this.#partitionTimer !== null) clearInterval(this.#partitionTimer)
+    this.#traces?.close()
     await Promise.all([this.#grouped.drain(), this.#guarded.drain()])
     await Promise.all([
       this.#signalConnection.close(),
