@@ -1,9 +1,10 @@
 /**
  * Breaks promises on purpose: applies each patch of this folder to a copy of the tree and runs exactly the test it names,
  * which must fail; a test that stays green tests nothing. Arguments choose patches by a part of their name. Exits with 1
- * when a test stayed green, was red without the patch, or a patch no longer applies.
+ * when a test stayed green, was red without the patch, or a patch no longer applies. `--fits` runs no test and only asks
+ * whether every patch still applies, and names a test that exists.
  */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sharedPostgresUrl } from '../support/postgres.ts'
@@ -118,4 +119,24 @@ async function run(filters: readonly string[]): Promise<boolean> {
   return red === all.length && all.length > 0
 }
 
-process.exit((await run(process.argv.slice(2))) ? 0 : 1)
+/** Whether each patch applies to the tree as it is, and the test that it names is there; what does not is printed. */
+function fits(filters: readonly string[]): boolean {
+  const all = listSabotage(filters)
+  const problems = all.flatMap((each) => {
+    const { exitCode, stderr } = Bun.spawnSync(['git', 'apply', '--check', '--whitespace=nowarn', each.path], {
+      cwd: rootFolder,
+      stderr: 'pipe',
+    })
+    if (exitCode !== 0) return [`${each.name} no longer applies; make it anew.\n${stderr.toString()}`]
+    const path = join(rootFolder, each.test)
+    if (existsSync(path) && readFileSync(path, 'utf8').includes(each.testName)) return []
+    return [`${each.name}: ${each.test} has no test "${each.testName}"`]
+  })
+  for (const problem of problems) console.log(problem)
+  console.log(`${all.length - problems.length} of ${all.length} patches fit`)
+  return problems.length === 0 && all.length > 0
+}
+
+const given = process.argv.slice(2)
+const filters = given.filter((argument) => argument !== '--fits')
+process.exit((given.includes('--fits') ? fits(filters) : await run(filters)) ? 0 : 1)
