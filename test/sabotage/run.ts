@@ -4,9 +4,10 @@
  * when a test stayed green, was red without the patch, or a patch no longer applies. `--fits` runs no test and only asks
  * whether every patch still applies, and names a test that exists.
  */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRunFolder } from '../support/after-the-end.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
 import { rootFolder } from '../tidy/sources.ts'
 
@@ -50,8 +51,8 @@ function readHeader(file: string): Sabotage {
   }
 }
 
-function copyTree(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'headrace-sabotage-'))
+function copyTree(runFolder: string): string {
+  const folder = join(runFolder, 'tree')
   for (const name of copied) cpSync(join(rootFolder, name), join(folder, name), { recursive: true })
   symlinkSync(join(rootFolder, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -100,9 +101,10 @@ async function sabotage(folder: string, each: Sabotage): Promise<boolean> {
 
 async function run(filters: readonly string[]): Promise<boolean> {
   const all = listSabotage(filters)
+  const runFolder = await createRunFolder('headrace-sabotage-')
   // One server for all runs, which find it in their environment.
   await sharedPostgresUrl()
-  const folder = copyTree()
+  const folder = copyTree(runFolder.path)
   let red = 0
   try {
     for (const each of all) {
@@ -113,7 +115,7 @@ async function run(filters: readonly string[]): Promise<boolean> {
       if (isRed) red += 1
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    runFolder.remove()
   }
   console.log(`${red} of ${all.length} patches turned their test red`)
   return red === all.length && all.length > 0

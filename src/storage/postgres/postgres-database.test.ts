@@ -39,7 +39,7 @@ describe.skipIf(reason !== null)('postgres', () => {
   afterAll(async () => {
     await Promise.all(opened.map((database) => database.close()))
     for (const proxy of proxies) proxy.stop()
-    await server.stop()
+    server.stop()
   })
 
   async function open(url: string, options: Omit<DatabaseOptions, 'url'> = {}): Promise<Database> {
