@@ -81,7 +81,7 @@ function usageEventOf(lines: Uint8Array): { start: number; json: string } | null
 }
 
 const newline = 0x0a
-const nothing = new Uint8Array(0)
+const nothing: Uint8Array = new Uint8Array(0)
 
 /** What was kept and what was read, as whole lines and the beginning of one, which is kept for the next read. */
 function splitLines(kept: Uint8Array, read: Uint8Array): { lines: Uint8Array; kept: Uint8Array } {

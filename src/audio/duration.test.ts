@@ -113,7 +113,9 @@ describe.skipIf(!hasFfmpeg || !hasEspeak)('the duration of real audio', () => {
     const bytes = await speech('long.mp3', ['-q:a', '7', '-write_xing', '0'])
     const stored = await store(new Uint8Array(Buffer.concat(Array.from({ length: 500 }, () => bytes))))
     let found: number | null = null
-    const longestMs = await longestBusyMs(async () => (found = await measureDuration({ format: 'mp3', stored })))
+    const longestMs = await longestBusyMs(
+      async () => (found = await measureDuration({ format: 'mp3', stored })),
+    )
     await stored.dispose()
     expect(found).toBeGreaterThan(40 * 60_000)
     // 10 ms is the aim. Read in one go it would be the whole time.

@@ -400,6 +400,8 @@ export const cliUploadMs = 3_600_000
 export const cliAnswerBytesMax = 64_000_000
 /** Longest watch over one batch: its window of a day, and an hour to finish. */
 export const batchWatchMs = 25 * 3_600_000
+/** Life of a key that a command makes for itself: longer than any batch it sends can run. */
+export const temporaryKeyMs = 25 * 3_600_000
 /** Times a command asks again after the connection broke, and the pause before the first, which doubles. */
 export const cliTriesMax = 5
 export const cliPauseMs = 500

@@ -125,10 +125,13 @@ async function run(filters: readonly string[]): Promise<boolean> {
 function fits(filters: readonly string[]): boolean {
   const all = listSabotage(filters)
   const problems = all.flatMap((each) => {
-    const { exitCode, stderr } = Bun.spawnSync(['git', 'apply', '--check', '--whitespace=nowarn', each.path], {
-      cwd: rootFolder,
-      stderr: 'pipe',
-    })
+    const { exitCode, stderr } = Bun.spawnSync(
+      ['git', 'apply', '--check', '--whitespace=nowarn', each.path],
+      {
+        cwd: rootFolder,
+        stderr: 'pipe',
+      },
+    )
     if (exitCode !== 0) return [`${each.name} no longer applies; make it anew.\n${stderr.toString()}`]
     const path = join(rootFolder, each.test)
     if (existsSync(path) && readFileSync(path, 'utf8').includes(each.testName)) return []

@@ -65,4 +65,3 @@ async function untilItAnswers(url: string): Promise<void> {
   }
   throw new Error('the bare proxy never answered')
 }
-
