@@ -12,7 +12,7 @@ export const segmentItemsMax = 1_000
 export const segmentBytesMax = 4_000_000
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
 export const liveBodyBytesMax = 64_000_000
-/** Largest audio upload, §7 of the design; refused with 413 beyond. */
+/** Largest audio upload; refused with 413 beyond. */
 export const audioBodyBytesMax = 1_000_000_000
 /** Headers and identifiers a caller may send. */
 export const sessionIdLengthMax = 256

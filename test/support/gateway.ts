@@ -27,6 +27,10 @@ export interface TestGatewayOptions {
   hooks?: GatewayHooks
   /** `api` accepts batches and runs none of them. */
   role?: Config['role']
+  /** How much goes to `hooks.writeLog`; only errors by default. */
+  logLevel?: Config['logLevel']
+  /** Proxies whose forwarded addresses are believed. */
+  trustedProxies?: readonly string[]
   /** The prefix of every path; requests name it themselves. */
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
@@ -218,6 +222,8 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
   return {
     ...config,
     role: options.role ?? config.role,
+    logLevel: options.logLevel ?? config.logLevel,
+    trustedProxies: options.trustedProxies ?? config.trustedProxies,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
   }
