@@ -185,7 +185,7 @@ describe('an upstream that fails', () => {
 
   test('by stalling in the middle is given up after the silence allowed', async () => {
     const upstream = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
-    const response = await send(upstream.url, { idleTimeoutMs: 60 })
+    const response = await send(upstream.url, { idleTimeoutMs: 1_000 })
     expect((await response.body.read()).done).toBe(false)
     const error = await failureOf(response.body.read())
     expect(error.type).toBe('provider_failed')
@@ -195,7 +195,7 @@ describe('an upstream that fails', () => {
 
   test('by running past the deadline in the middle is ended there', async () => {
     const upstream = rawUpstream((socket) => socket.write(`${head}1\r\nx\r\n`))
-    const response = await send(upstream.url, { deadlineMs: 80 })
+    const response = await send(upstream.url, { deadlineMs: 1_000 })
     await response.body.read()
     expect((await failureOf(response.body.read())).type).toBe('deadline')
   })
@@ -285,9 +285,9 @@ describe('a body', () => {
       setTimeout(() => {
         socket.write('1\r\ny\r\n0\r\n\r\n')
         written.resolve()
-      }, 120)
+      }, 1_500)
     })
-    const response = await send(upstream.url, { idleTimeoutMs: 60 })
+    const response = await send(upstream.url, { idleTimeoutMs: 1_000 })
     await response.body.read()
     // Longer than the silence allowed, with no read under way: the timer must not blame the upstream.
     await written.promise

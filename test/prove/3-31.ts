@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { lives, serverBelow } from '../support/after-the-end.ts'
 import { readThroughBareProxy, stream } from '../support/bare-proxy.ts'
 import { starve, withBusyCores } from '../support/busy-cores.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
@@ -53,7 +54,7 @@ async function brokenOff(root: string): Promise<Check> {
   let server: number | null = null
   while (server === null && run.exitCode === null) {
     await Bun.sleep(50)
-    server = serverIn(folder)
+    server = serverBelow(folder)
   }
   process.kill(-run.pid, 'SIGKILL')
   await run.exited
@@ -67,21 +68,6 @@ async function brokenOff(root: string): Promise<Check> {
     name: 'a run that is killed leaves no server and no folder behind',
     held: server !== null && !isServerLeft && left === 0,
     seen: `${isServerLeft ? 1 : 0} servers and ${left} folders left`,
-  }
-}
-
-function serverIn(folder: string): number | null {
-  const [name] = [...new Bun.Glob('**/data/postmaster.pid').scanSync(folder)]
-  if (name === undefined || !existsSync(join(folder, name))) return null
-  return Number(readFileSync(join(folder, name), 'utf8').split('\n')[0])
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { lives, serverBelow } from '../support/after-the-end.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
 
 const support = join(import.meta.dir, '..', 'support')
@@ -27,18 +28,9 @@ async function startRun(): Promise<{ pid: number; folder: string; serverPid: num
     if (folder.endsWith('\n')) break
   }
   folder = folder.trim()
-  const [name] = [...new Bun.Glob('*/data/postmaster.pid').scanSync(folder)]
-  const serverPid = Number(readFileSync(join(folder, name ?? ''), 'utf8').split('\n')[0])
+  const serverPid = serverBelow(folder)
+  if (serverPid === null) throw new Error('the run has no server')
   return { pid: child.pid, folder, serverPid }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const ways: [string, (pid: number) => void][] = [

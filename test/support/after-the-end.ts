@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -32,6 +32,22 @@ export async function clearAfterTheEnd(folder: string): Promise<void> {
   })
   // From then on it is no descendant.
   await shell.exited
+}
+
+/** Whether there is a process with this id. */
+export function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The id of the first database server whose data lie somewhere below the folder; null when there is none. */
+export function serverBelow(folder: string): number | null {
+  const [name] = [...new Bun.Glob('**/data/postmaster.pid').scanSync(folder)]
+  return name === undefined ? null : Number(readFileSync(join(folder, name), 'utf8').split('\n')[0])
 }
 
 /** A folder for all that one run makes; `remove` is for an ordinary end. */

@@ -179,10 +179,10 @@ describe('an upload', () => {
           return undefined
         },
       })
-      const error = await refusal(body, { contentEncoding, idleMs: 10 })
+      const error = await refusal(body, { contentEncoding, idleMs: 1_000 })
       expect(error).toMatchObject({
         status: 400,
-        message: 'No data arrived for 0.01 seconds. Send the batch again.',
+        message: 'No data arrived for 1 seconds. Send the batch again.',
       })
     }
   })
