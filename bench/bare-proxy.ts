@@ -70,13 +70,25 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
 }
 
-/** Where the last event with a usage begins among these bytes, and its JSON; null when it does not lie here. */
-function usageEventOf(bytes: Uint8Array): { start: number; json: string } | null {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+/** Where the last event with a usage begins among these whole lines, and its JSON; null when it does not lie here. */
+function usageEventOf(lines: Uint8Array): { start: number; json: string } | null {
+  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString('latin1')
   const at = text.lastIndexOf('"usage":{')
   if (at === -1) return null
   const start = text.lastIndexOf('data: ', at)
-  return { start, json: text.slice(start + 'data: '.length, text.indexOf('\n', at)) }
+  const end = text.indexOf('\n', at)
+  return { start, json: text.slice(start + 'data: '.length, end === -1 ? undefined : end) }
+}
+
+const newline = 0x0a
+const nothing: Uint8Array = new Uint8Array(0)
+
+/** What was kept and what was read, as whole lines and the beginning of one, which is kept for the next read. */
+function splitLines(kept: Uint8Array, read: Uint8Array): { lines: Uint8Array; kept: Uint8Array } {
+  const bytes = kept.length === 0 ? read : Buffer.concat([kept, read])
+  if (bytes.at(-1) === newline) return { lines: bytes, kept: nothing }
+  const end = bytes.lastIndexOf(newline) + 1
+  return { lines: bytes.subarray(0, end), kept: bytes.subarray(end) }
 }
 
 const ledger = databasePath === undefined ? null : new Ledger(databasePath)
@@ -127,19 +139,24 @@ async function passedOn({ body }: Response, request: Uint8Array): Promise<Readab
     {
       type: 'direct',
       async pull(writer) {
-        while (!read.done) {
-          const { value } = read
-          const event = ledger === null ? null : usageEventOf(value)
+        let split = { lines: nothing, kept: nothing }
+        const pass = async (lines: Uint8Array) => {
+          const event = ledger === null ? null : usageEventOf(lines)
           if (ledger !== null && event !== null) {
             // What comes before it waits for nothing.
-            void writer.write(value.subarray(0, event.start))
+            void writer.write(lines.subarray(0, event.start))
             void writer.flush()
             await ledger.capture(request, event.json)
           }
-          void writer.write(event === null ? value : value.subarray(event.start))
+          void writer.write(event === null ? lines : lines.subarray(event.start))
           void writer.flush()
+        }
+        while (!read.done) {
+          split = ledger === null ? { lines: read.value, kept: nothing } : splitLines(split.kept, read.value)
+          if (split.lines.length > 0) await pass(split.lines)
           read = await reader.read()
         }
+        if (split.kept.length > 0) await pass(split.kept)
         void writer.end()
       },
     },

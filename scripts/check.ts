@@ -37,6 +37,10 @@ function stepsFor(options: { fix: boolean; test: boolean }): Step[] {
     { name: 'lint', command: [...lint, ...(options.fix ? ['--fix'] : []), ...linted] },
     { name: 'types', command: [...tool('typescript', 'tsc'), '--noEmit', '-p', '.'] },
     { name: 'unused', command: [...tool('knip', 'knip'), '--no-progress'] },
+    {
+      name: 'sabotage patches',
+      command: [process.execPath, join(root, 'test', 'sabotage', 'run.ts'), '--fits'],
+    },
   ]
   if (options.test) steps.push({ name: 'tests', command: [process.execPath, join(root, 'test', 'run.ts')] })
   return steps

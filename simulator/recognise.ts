@@ -21,7 +21,8 @@ export async function probedSeconds(
   signal: AbortSignal,
 ): Promise<number | null> {
   if (programs.ffprobe === null) return null
-  const path = await file.path()
+  const path = await pathOrNull(file)
+  if (path === null) return null
   const options = [
     '-v',
     'error',
@@ -38,6 +39,11 @@ export async function probedSeconds(
   return Number.isNaN(seconds) ? null : seconds
 }
 
+/** Programs read files; where no temporary file can be written, as on a read-only root, there is nothing for them. */
+async function pathOrNull(file: UploadedFile): Promise<string | null> {
+  return file.path().catch(() => null)
+}
+
 /** Recognises real speech; null when it cannot: nothing installed, all places taken, or a program failed. */
 export async function recognise(
   file: UploadedFile,
@@ -48,7 +54,8 @@ export async function recognise(
   if (recogniser === null || (ffmpeg === null && sox === null)) return null
   if (!(await programs.slots.enter(signal))) return null
   try {
-    const path = await file.path()
+    const path = await pathOrNull(file)
+    if (path === null) return null
     const wave = `${path}.16k.wav`
     const convert =
       ffmpeg === null

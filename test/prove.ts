@@ -5,6 +5,7 @@
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createRunFolder } from './support/after-the-end.ts'
 import type { Proof, ProofResult } from './prove/proof.ts'
 
 const folder = join(import.meta.dir, 'prove')
@@ -49,6 +50,7 @@ async function prove(wanted: readonly string[]): Promise<boolean> {
     console.error(`there is no proof ${wanted.join(', ')}`)
     return false
   }
+  await createRunFolder('headrace-prove-')
   let passed = 0
   for (const numbered of chosen) {
     const proof = await load(numbered)

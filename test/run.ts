@@ -4,12 +4,12 @@
  * Arguments without a dash choose files (a part of the path is enough); the others go to `bun test`.
  * With `CI=true` a missing PostgreSQL, or a test that ran on one of the two databases only, fails the run.
  */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArguments, selectFiles } from './runner/arguments.ts'
 import { compareDatabases } from './runner/database-counts.ts'
 import { parseSummary } from './runner/summary.ts'
+import { createRunFolder } from './support/after-the-end.ts'
 import type { TestPostgres } from './support/postgres.ts'
 import { startPostgres, whyNoPostgres } from './support/postgres.ts'
 import { listFiles, rootFolder } from './tidy/sources.ts'
@@ -44,26 +44,13 @@ async function runTests(files: readonly string[], options: readonly string[], en
 }
 
 async function run(files: readonly string[], options: readonly string[]): Promise<boolean> {
-  const folder = mkdtempSync(join(tmpdir(), 'headrace-test-'))
-  // A database server that runs as another user starts below it.
-  chmodSync(folder, 0o755)
-  const countsFile = join(folder, 'counts.jsonl')
+  const folder = await createRunFolder('headrace-test-')
+  const countsFile = join(folder.path, 'counts.jsonl')
   const reason = whyNoPostgres()
   let postgres: TestPostgres | null = null
-  const cleanUp = () => {
-    void postgres?.stop()
-    rmSync(folder, { recursive: true, force: true })
-  }
-  // The server is a daemon: without this it would outlive a run that somebody breaks off.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      cleanUp()
-      process.exit(130)
-    })
-  }
   try {
     if (reason === null) postgres = await startPostgres()
-    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile, TMPDIR: folder }
+    const env: Record<string, string> = { HEADRACE_TEST_COUNTS: countsFile }
     if (postgres !== null) env['HEADRACE_TEST_POSTGRES'] = postgres.url
     const { code, output } = await runTests(files, options, env)
     const recorded = existsSync(countsFile) ? readFileSync(countsFile, 'utf8') : ''
@@ -76,7 +63,8 @@ async function run(files: readonly string[], options: readonly string[]): Promis
     console.log(`${passed} passed, ${failedInAll} failed, ${skipped} skipped`)
     return failedInAll === 0
   } finally {
-    cleanUp()
+    postgres?.stop()
+    folder.remove()
   }
 }
 

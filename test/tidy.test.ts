@@ -7,7 +7,7 @@ import { checkCycles, checkImports } from './tidy/imports.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
 import type { Finding, Source } from './tidy/sources.ts'
 import { isTest, listFiles, parseSource, readText, rootFolder } from './tidy/sources.ts'
-import { checkComments, checkDocstrings, checkLinks } from './tidy/words.ts'
+import { checkComments, checkDocstrings, checkLinks, checkOutside } from './tidy/words.ts'
 
 const folders = ['src', 'simulator', 'scripts', 'test', 'bench'].filter((folder) =>
   existsSync(join(rootFolder, folder)),
@@ -20,6 +20,7 @@ function checkFile(source: Source): Finding[] {
     ...checkSyntax(source),
     ...checkPurity(source),
     ...checkComments(source),
+    ...source.comments.flatMap(({ text, line }) => checkOutside(source.file, text, line)),
     ...checkDocstrings(source),
   ]
 }
@@ -70,6 +71,13 @@ describe('the repository is tidy', () => {
   test('links between documents lead somewhere', () => {
     const documents = listFiles('', '.md')
     expect(toText(documents.flatMap((file) => checkLinks(file, readText(file))))).toBe('')
+  })
+
+  test('no document and no comment of a schema or a script leads out of the repository', () => {
+    const texts = ['.md', '.sql', '.sh', '.patch', 'bin/headrace.js', '.ci/run'].flatMap((end) =>
+      listFiles('', end),
+    )
+    expect(toText(texts.flatMap((file) => checkOutside(file, readText(file))))).toBe('')
   })
 })
 
@@ -184,6 +192,8 @@ describe('the rules about shape can fail', () => {
     ['file-length', 'src/core/x.ts', 'a()\n'.repeat(501)],
     ['todo', 'src/core/x.ts', '// TODO: later'],
     ['banner', 'src/core/x.ts', '// ---------- part ----------'],
+    ['outside', 'src/core/x.ts', '// Costs are rounded half-even (design §5).'],
+    ['outside', 'test/x.ts', '/** As reference/formats.md says. */\nconst a = 1'],
     ['dead-code', 'src/core/x.ts', '// const a = b()'],
     ['dead-code', 'src/core/x.ts', '// if (a) {\n//   b()\n// }'],
     ['dead-code', 'src/core/x.ts', "// import { a } from './a.ts'"],

@@ -2,7 +2,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { recordingContext } from '../../test/story/command-context.ts'
+import { keyStorage, recordingContext } from '../../test/story/command-context.ts'
 import { runCommand } from './run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-batch-run-'))
@@ -180,6 +180,53 @@ test('leaving does not stop the batch and says how to come back', async () => {
   expect(process.listenerCount('SIGINT')).toBe(0)
 })
 
+test('on the machine of the data no key is needed, and the one made for the batch is disabled when it has ended', async () => {
+  const { storage, keys, isClosed } = keyStorage()
+  const { HEADRACE_URL } = fakeGateway()
+  const context = recordingContext({
+    env: { HEADRACE_URL },
+    openStorage: () => Promise.resolve(storage),
+  })
+  expect(await runCommand(['batch', 'run', path, '--yes'], context)).toBe(0)
+  expect(keys.map(({ kind, disabled }) => [kind, disabled])).toEqual([['inference', true]])
+  expect(keys[0]?.expiresAtMs).toBeGreaterThan(Date.now() + 24 * 3_600_000)
+  expect(isClosed()).toBe(true)
+})
+
+test('a batch that goes on without the command keeps the key that was made for it', async () => {
+  const { storage, keys, isClosed } = keyStorage()
+  const creations: Request[] = []
+  const { HEADRACE_URL } = fakeGateway({ creations, isSilent: true })
+  const context = recordingContext({ env: { HEADRACE_URL }, openStorage: () => Promise.resolve(storage) })
+  const running = runCommand(['batch', 'run', path, '--yes'], context)
+  while (creations.length === 0) await Bun.sleep(1)
+  process.emit('SIGINT')
+  expect(await running).toBe(130)
+  expect(keys.map(({ disabled }) => disabled)).toEqual([false])
+  expect(isClosed()).toBe(true)
+})
+
+test('a batch that was refused leaves no key behind, and neither does one that is only watched', async () => {
+  const { storage, keys } = keyStorage()
+  const refused = fakeGateway({ wrongItem: 'requests[0] is wrong.' })
+  const openStorage = () => Promise.resolve(storage)
+  const run = recordingContext({ env: { HEADRACE_URL: refused.HEADRACE_URL }, openStorage })
+  expect(await runCommand(['batch', 'run', path, '--yes'], run)).toBe(1)
+  const { HEADRACE_URL } = fakeGateway()
+  const watch = recordingContext({ env: { HEADRACE_URL }, openStorage })
+  expect(await runCommand(['batch', 'watch', 'batch_1'], watch)).toBe(0)
+  expect(keys.map(({ disabled }) => disabled)).toEqual([true, true])
+})
+
+test('without a key and without the data, both remedies are told', async () => {
+  const databaseUrl = `sqlite:${join(folder, 'nowhere.db')}`
+  const context = recordingContext()
+  const readConfig = () => ({ ...context.readConfig(), databaseUrl })
+  expect(await runCommand(['batch', 'watch'], { ...context, readConfig })).toBe(1)
+  expect(context.errors()).toContain("There is no gateway's data in /nowhere.")
+  expect(context.errors()).toContain('set HEADRACE_API_KEY')
+})
+
 test('leaving during the upload is told, and where to look', async () => {
   const creations: Request[] = []
   const context = recordingContext({ env: fakeGateway({ creations, isSilent: true }) })
@@ -234,10 +281,4 @@ test('the latest batches are listed, and one still running is followed', async (
   expect(await runCommand(['batch', 'watch'], context)).toBe(0)
   expect(context.output()).toContain('in_progress')
   expect(context.output()).toContain('completed: 1 answered')
-})
-
-test('without a key the command that makes one is named', async () => {
-  const context = recordingContext()
-  expect(await runCommand(['batch', 'run', path], context)).toBe(1)
-  expect(context.errors()).toContain('npx headrace keys create')
 })

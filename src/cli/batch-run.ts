@@ -19,6 +19,8 @@ export interface BatchSession {
   client: GatewayClient
   key: string
   paint: Paint
+  /** Whether a batch may be running under the key when the command ends. */
+  isUnderWay: boolean
 }
 
 /** Options of `batch run`. */
@@ -54,10 +56,12 @@ const leftExitCode = 130
 /** The accepted batch, or null when a person leaves during the upload. */
 async function acceptOrLeave(file: BatchFile, session: BatchSession): Promise<BatchLine | null> {
   const interruption = listenForInterruption()
+  session.isUnderWay = true
   try {
     return await accept(file, session, interruption.signal)
   } catch (error) {
     if (interruption.signal.aborted) return null
+    if (error instanceof CommandFailure && !error.isPassing) session.isUnderWay = false
     throw error
   } finally {
     interruption.stop()
@@ -184,6 +188,7 @@ export async function followBatch(
     context.write(`${id} goes on without this command. Watch it: npx headrace batch watch ${id}\n`)
     return leftExitCode
   }
+  session.isUnderWay = false
   // Of a batch that had ended before, nobody here knows how long it took.
   const took = looks > 1 ? ` in ${duration(performance.now() - startedMs)}` : ''
   context.write(`${summaryOf(batch)}${took}\n`)

@@ -8,6 +8,7 @@ import { clientOf } from './gateway.ts'
 import { createPaint } from './paint.ts'
 import { suggestionFor } from './suggestion.ts'
 import { renderTable } from './table.ts'
+import { openTemporaryKeys, requireKnown } from './temporary-keys.ts'
 
 /** `headrace batch run <file.jsonl>` and `headrace batch watch [id]`. */
 export async function runBatch(args: readonly string[], context: CommandContext): Promise<number> {
@@ -22,14 +23,31 @@ export async function runBatch(args: readonly string[], context: CommandContext)
   )
 }
 
-function sessionOf(context: CommandContext): BatchSession {
-  const key = context.env['HEADRACE_API_KEY']
-  if (!key) {
-    throw new CommandFailure(
-      'Batches need an inference key in HEADRACE_API_KEY. Make one: npx headrace keys create',
-    )
+/** Works with the key of the environment, else with a temporary one of the local data folder. */
+async function withSession(
+  context: CommandContext,
+  work: (session: BatchSession) => Promise<number>,
+): Promise<number> {
+  const client = clientOf(context)
+  const paint = createPaint(context.isTty, context.env)
+  const given = context.env['HEADRACE_API_KEY']
+  if (given) return work({ context, client, key: given, paint, isUnderWay: false })
+  const keys = await openTemporaryKeys(context, 'headrace batch').catch((error: unknown) => {
+    if (!(error instanceof CommandFailure)) throw error
+    const elsewhere =
+      'For a gateway elsewhere, set HEADRACE_API_KEY: npx headrace keys create makes one there.'
+    throw new CommandFailure(`${error.message} ${elsewhere}`)
+  })
+  let session: BatchSession | null = null
+  try {
+    const key = await keys.create('inference')
+    await requireKnown(client, key)
+    session = { context, client, key, paint, isUnderWay: false }
+    return await work(session)
+  } finally {
+    // A batch that goes on without this command needs its key until it has ended.
+    await (session?.isUnderWay === true ? keys.leave() : keys.giveBack())
   }
-  return { context, client: clientOf(context), key, paint: createPaint(context.isTty, context.env) }
 }
 
 async function run(args: readonly string[], context: CommandContext): Promise<number> {
@@ -39,18 +57,23 @@ async function run(args: readonly string[], context: CommandContext): Promise<nu
   if (path === undefined)
     throw usageFailure('Which file? One item a line: {"custom_id":"…","body":{…}}.', 'batch')
   const { endpoint, model } = { endpoint: parsed.text('endpoint'), model: parsed.text('model') }
-  return runBatchFile({ path, endpoint, model, isYes: parsed.isOn('yes') }, sessionOf(context))
+  const options = { path, endpoint, model, isYes: parsed.isOn('yes') }
+  return withSession(context, (session) => runBatchFile(options, session))
 }
 
 async function watch(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('batch', args, { out: { type: 'string' } }, 1)
-  const session = sessionOf(context)
   const [id] = parsed.words
-  if (id !== undefined) {
+  if (id === undefined) return withSession(context, watchLatest)
+  return withSession(context, async (session) => {
     // Asked once before watching, so that a wrong id is told at once.
     await loadBatch(session.client, session.key, id)
     return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
-  }
+  })
+}
+
+async function watchLatest(session: BatchSession): Promise<number> {
+  const { context } = session
   const batches = await listBatches(session.client, session.key)
   if (batches.length === 0) {
     context.write('There are no batches yet. Start one: npx headrace batch run <file.jsonl>\n')

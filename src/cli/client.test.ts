@@ -95,10 +95,10 @@ function slowServer(pieces: number, pauseMs: number) {
 }
 
 test('an answer may take as long as it flows, and is given up when it does not', async () => {
-  const flowing = slowServer(8, 100)
-  const answer = await flowing.client.send('/batches/b/results', { timeoutMs: 400 })
+  const flowing = slowServer(8, 250)
+  const answer = await flowing.client.send('/batches/b/results', { timeoutMs: 1_500 })
   expect(await answer.text()).toBe('piece\n'.repeat(8))
-  const silent = slowServer(2, 5_000)
+  const silent = slowServer(2, 10_000)
   const cut = await silent.client.send('/batches/b/results', { timeoutMs: 100 })
   await expect(cut.text()).rejects.toMatchObject({
     name: 'CommandFailure',

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts'
+import { requireFreePort } from '../http/free-port.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
 import { askPerson, untilSignal } from './process.ts'
@@ -17,7 +18,7 @@ export interface ProcessParts<Config extends CliConfig> {
 
 /** The real outside of commands: this process, its terminal and its signals. */
 export function createCommandContext<
-  Config extends CliConfig & { readonly providers: readonly ProviderSettings[] },
+  Config extends CliConfig & { readonly providers: readonly ProviderSettings[]; readonly sharePort: boolean },
 >(parts: ProcessParts<Config>): CommandContext {
   const { env } = parts
   const loaded = new WeakMap<CliConfig, Config>()
@@ -43,6 +44,7 @@ export function createCommandContext<
     serve: (config) =>
       serveUntilSignal({
         config,
+        requirePort: () => requireFreePort(full(config)),
         create: () => parts.createGateway(full(config)),
         context,
         untilSignal,

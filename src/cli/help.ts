@@ -40,9 +40,9 @@ the end.
   batch: `Usage: npx headrace batch run <file.jsonl> [--model ID] [--endpoint PATH] [--yes]
        npx headrace batch watch [id] [--out FILE]
 
-Needs HEADRACE_API_KEY. A line of the file is {"custom_id":"…","body":{…}}; OpenAI's batch lines are fine as they are.
-Endpoint and model are taken from the lines where they say them. Results go to <file.jsonl>.results.jsonl.
-Leaving with Ctrl-C does not stop a batch.
+A line of the file is {"custom_id":"…","body":{…}}; OpenAI's batch lines are fine as they are. Endpoint and model are
+taken from the lines where they say them. Results go to <file.jsonl>.results.jsonl. Leaving with Ctrl-C does not stop a
+batch. On the machine of the gateway's data no key is needed, elsewhere one in HEADRACE_API_KEY.
 
   --yes   do not ask after the estimate
   --out   write the results to this file when the batch has ended

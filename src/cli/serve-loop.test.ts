@@ -82,10 +82,28 @@ test('a mistake of ours is not explained away', () => {
   expect(explainFailure(new GatewayError('conflict', sameKeys), config)).toBe(sameKeys)
 })
 
-test('the keys of a first start are shown although its port is taken', async () => {
+test('a port that is taken is told before anything is made', async () => {
+  const context = recordingContext()
+  let made = 0
+  const code = await serveUntilSignal({
+    config,
+    requirePort: () => {
+      throw coded('EADDRINUSE', { syscall: 'listen' })
+    },
+    create: () => Promise.reject(new Error(`made ${++made}`)),
+    context,
+    untilSignal: () => new Promise(() => undefined),
+    uptimeMs: () => 1,
+  })
+  expect([code, made, context.output()]).toEqual([1, 0, ''])
+  expect(context.errors()).toContain('HEADRACE_PORT=8788 npx headrace serve')
+})
+
+test('the keys of a first start are shown although its port was taken at the last moment', async () => {
   const context = recordingContext()
   const code = await serveUntilSignal({
     config,
+    requirePort: () => undefined,
     create: () => Promise.resolve(gatewayThatCannotListen(coded('EADDRINUSE', { syscall: 'listen' }))),
     context,
     untilSignal: () => Promise.resolve('SIGTERM'),
@@ -100,6 +118,7 @@ test('the keys of a first start are shown although its port is taken', async () 
 test('a signal during the start ends it, whatever it waits for', async () => {
   const code = await serveUntilSignal({
     config,
+    requirePort: () => undefined,
     create: () => new Promise(() => undefined),
     context: recordingContext(),
     untilSignal: () => Promise.resolve('SIGTERM'),

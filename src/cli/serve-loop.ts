@@ -19,6 +19,8 @@ export interface ServedGateway {
 /** What the loop needs of the outside. */
 export interface ServeParts {
   config: { host: string; port: number; dataFolder: string; databaseUrl: string }
+  /** Throws when the port cannot be listened on, before anything is made. */
+  requirePort: () => void
   create: () => Promise<ServedGateway>
   context: Pick<CommandContext, 'write' | 'writeError'>
   /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
@@ -36,6 +38,7 @@ export async function serveUntilSignal(parts: ServeParts): Promise<number> {
   )
   let gateway: ServedGateway
   try {
+    parts.requirePort()
     const started = await Promise.race([parts.create(), signal])
     // Nothing runs yet, and whatever is half done is made good by the next start.
     if (typeof started === 'string') return exitCodeOf(started)
@@ -49,7 +52,7 @@ export async function serveUntilSignal(parts: ServeParts): Promise<number> {
     context.write(metrics + greeting(url, gateway, parts.uptimeMs()))
   } catch (error) {
     await gateway.stop()
-    // They are made already, and no later start shows them.
+    // The port was taken between the look and this. The keys are made already, and no later start shows them.
     const keys = keyLines(gateway)
     if (keys.length > 0) context.write(`${keys.slice(1).join('\n')}\n\n`)
     return refuse(error, parts)

@@ -39,15 +39,13 @@ curl -sSN ${baseUrl}/chat/completions \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
   -d '{"model":"${chat}","stream":true,"messages":[{"role":"user","content":"What does a headrace do?"}]}'
 
-# Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
+# Text to speech, and what was spoken as text again; with "| tee speech.wav" between them it can be listened to
 curl -sS --fail-with-body ${baseUrl}/audio/speech \\
-  -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"model":"${speech}","voice":"${voice}","input":"Water turns the wheel.","response_format":"mp3"}' -o speech.mp3
-
-# Speech to text
-curl -sS -w '\\n' ${baseUrl}/audio/transcriptions \\
-  -H "Authorization: Bearer $HEADRACE_API_KEY" \\
-  -F model=${transcription} -F file=@speech.mp3
+  -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" -H "Accept: audio/wav" \\
+  -d '{"model":"${speech}","voice":"${voice}","input":"Water turns the wheel."}' |
+  curl -sS -w '\\n' ${baseUrl}/audio/transcriptions \\
+    -H "Authorization: Bearer $HEADRACE_API_KEY" \\
+    -F model=${transcription} -F 'file=@-;filename=speech.wav'
 
 # Organization settings
 curl -sS -w '\\n' -X PATCH ${baseUrl}/organization/settings \\
@@ -81,14 +79,12 @@ for chunk in client.chat.completions.create(model="${chat}", messages=messages, 
         print(chunk.choices[0].delta.content or "", end="", flush=True)
 print()
 
-# Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
+# Text to speech
 speech = client.audio.speech.create(
-    model="${speech}", voice="${voice}", input="Water turns the wheel.", response_format="mp3")
-speech.write_to_file("speech.mp3")
+    model="${speech}", voice="${voice}", input="Water turns the wheel.", extra_headers={"Accept": "audio/wav"})
 
 # Speech to text
-with open("speech.mp3", "rb") as file:
-    print(client.audio.transcriptions.create(model="${transcription}", file=file).text)
+print(client.audio.transcriptions.create(model="${transcription}", file=("speech.wav", speech.read())).text)
 
 
 def call(method, path, key, body=None):
@@ -116,9 +112,7 @@ for result in batch["results"] or []:
 `,
   ts: ({ baseUrl, chat, speech, voice, transcription }) => `// Needs: npm install openai
 // and HEADRACE_API_KEY, for the settings HEADRACE_MANAGEMENT_KEY: npx headrace keys create [--management]
-import { createReadStream } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import OpenAI from 'openai'
+import OpenAI, { toFile } from 'openai'
 
 const baseURL = '${baseUrl}'
 const client = new OpenAI({ baseURL, apiKey: process.env.HEADRACE_API_KEY })
@@ -131,20 +125,13 @@ const stream = await client.chat.completions.create({
 })
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '')
 
-// Text to speech (the sandbox makes mp3 only where ffmpeg or sox is installed)
-const speech = await client.audio.speech.create({
-  model: '${speech}',
-  voice: '${voice}',
-  input: 'Water turns the wheel.',
-  response_format: 'mp3',
-})
-await writeFile('speech.mp3', Buffer.from(await speech.arrayBuffer()))
+// Text to speech
+const spoken = { model: '${speech}', voice: '${voice}', input: 'Water turns the wheel.' }
+const speech = await client.audio.speech.create(spoken, { headers: { Accept: 'audio/wav' } })
 
 // Speech to text
-const heard = await client.audio.transcriptions.create({
-  model: '${transcription}',
-  file: createReadStream('speech.mp3'),
-})
+const file = await toFile(speech, 'speech.wav')
+const heard = await client.audio.transcriptions.create({ model: '${transcription}', file })
 console.log('\\n' + heard.text)
 
 async function call(method: string, path: string, key: string | undefined, body?: unknown): Promise<any> {

@@ -1,8 +1,6 @@
-import type { KeyRecord } from '../access/key-record.ts'
-import { createClient, type GatewayClient } from './client.ts'
+import type { GatewayClient } from './client.ts'
 import type { CliStorage, CommandContext } from './context.ts'
-import { CommandFailure } from './failure.ts'
-import { findOrganization, openLocalStorage } from './local-storage.ts'
+import { openTemporaryKeys, requireKnown } from './temporary-keys.ts'
 
 /** Keys to try the gateway with. */
 export interface TryKeys {
@@ -34,25 +32,11 @@ export async function obtainKeys(context: CommandContext, client: GatewayClient)
       giveBack: () => Promise.resolve(),
     }
   }
-  const storage = await openLocalStorage(context)
-  const made: KeyRecord[] = []
-  const giveBack = async () => {
-    try {
-      for (const { organizationId, keyHash } of made)
-        await storage.keys.update(organizationId, keyHash, { disabled: true })
-    } finally {
-      await storage.close()
-    }
-  }
+  const keys = await openTemporaryKeys(context, 'headrace try')
+  const { storage, giveBack } = keys
   try {
-    const { organizationId } = await findOrganization(storage)
-    const make = async (kind: 'inference' | 'management') => {
-      const created = await storage.keys.create({ organizationId, kind, name: 'headrace try' })
-      made.push(created.key)
-      return created.secret
-    }
-    const secret = await make('inference')
-    const managementSecret = managementKey ?? (await make('management'))
+    const secret = await keys.create('inference')
+    const managementSecret = managementKey ?? (await keys.create('management'))
     await requireKnown(client, secret)
     const origin = 'temporary keys made in the local data folder, disabled again at the end'
     return { key: secret, managementKey: managementSecret, storage, origin, giveBack }
@@ -60,13 +44,4 @@ export async function obtainKeys(context: CommandContext, client: GatewayClient)
     await giveBack()
     throw error
   }
-}
-
-async function requireKnown(client: GatewayClient, key: string): Promise<void> {
-  const response = await createClient(client.baseUrl).send('/key', { key })
-  await response.body?.cancel()
-  if (response.status !== 401) return
-  throw new CommandFailure(
-    `The gateway at ${client.baseUrl} works on another data folder than this command. Set HEADRACE_DATA to its folder, or HEADRACE_API_KEY to a key of it.`,
-  )
 }

@@ -14,8 +14,10 @@ export interface TrySession {
   models: TryModels
   /** Null when the gateway's data is somewhere else; the API then says what a call cost. */
   receipts: Receipts | null
-  /** Folder for files that the steps leave behind. */
-  folder: string
+  /** Folder for files that the steps leave behind; null where none can be made. */
+  folder: string | null
+  /** What was spoken, as a WAV file, once it was. */
+  speech: Uint8Array<ArrayBuffer> | null
   signal: AbortSignal
   paint: Paint
   write(text: string): void

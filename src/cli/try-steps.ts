@@ -88,7 +88,8 @@ const playerOf: Readonly<Record<string, string>> = { darwin: 'afplay', win32: 's
 const speechStep: TryStep = {
   title: 'Text to speech',
   subject: ({ models }) => models.speech?.id ?? '',
-  async run({ client, key, models, signal, nowMs, folder }) {
+  async run(session) {
+    const { client, key, models, signal, nowMs } = session
     const model = modelFor(models.speech, 'speech')
     const startedMs = nowMs()
     // Samples without a container are the format that every provider has; the header of a file is 44 bytes of ours.
@@ -101,30 +102,41 @@ const speechStep: TryStep = {
     const response = await checked(await client.send('/audio/speech', { key, body, signal }))
     const samples = new Uint8Array(await response.arrayBuffer())
     const elapsedMs = nowMs() - startedMs
-    const file = join(folder, speechFile)
-    await Bun.write(file, toWav(samples))
+    session.speech = toWav(samples)
+    const file = await keepSpeech(session.speech, session.folder)
+    const audio = `audio  ${secondsOf(samples).toFixed(1)} s, ${size(samples.byteLength)}`
     const lines = [
       `text   ${sentence}`,
-      `audio  ${secondsOf(samples).toFixed(1)} s, ${size(samples.byteLength)}: ${file}`,
-      `play   ${playerOf[process.platform] ?? 'ffplay -nodisp -autoexit'} ${file}`,
+      file === null ? `${audio}; no temporary folder can be written, so it is not kept` : `${audio}: ${file}`,
+      ...(file === null
+        ? []
+        : [`play   ${playerOf[process.platform] ?? 'ffplay -nodisp -autoexit'} ${file}`]),
     ]
     return { lines, elapsedMs, ...originOf(response) }
   },
 }
 
+/** The file's path, or null where it cannot be written. */
+async function keepSpeech(speech: Uint8Array<ArrayBuffer>, folder: string | null): Promise<string | null> {
+  if (folder === null) return null
+  const file = join(folder, speechFile)
+  return Bun.write(file, speech).then(
+    () => file,
+    () => null,
+  )
+}
+
 const transcriptionStep: TryStep = {
   title: 'Speech to text',
   subject: ({ models }) => models.transcription?.id ?? '',
-  async run({ client, key, models, signal, nowMs, folder }) {
+  async run({ client, key, models, signal, nowMs, speech }) {
     const model = modelFor(models.transcription, 'transcription')
-    const audio = Bun.file(join(folder, speechFile))
-    if (!(await audio.exists()))
-      throw new StepSkipped('there is no speech from the step before to transcribe')
+    if (speech === null) throw new StepSkipped('there is no speech from the step before to transcribe')
     const startedMs = nowMs()
     const form = new FormData()
     form.set('model', model.id)
     form.set('language', 'en')
-    form.set('file', new File([await audio.arrayBuffer()], speechFile, { type: 'audio/wav' }))
+    form.set('file', new File([speech], speechFile, { type: 'audio/wav' }))
     const response = await checked(await client.send('/audio/transcriptions', { key, rawBody: form, signal }))
     const answer = await readJson(response)
     const elapsedMs = nowMs() - startedMs

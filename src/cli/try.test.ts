@@ -1,8 +1,5 @@
 import { expect, test } from 'bun:test'
-import { recordingContext } from '../../test/story/command-context.ts'
-import type { KeyRecord } from '../access/key-record.ts'
-import { makeKey } from '../access/keys.ts'
-import type { CliStorage } from './context.ts'
+import { keyStorage, recordingContext } from '../../test/story/command-context.ts'
 import { runCommand } from './run.ts'
 import { chooseModels, type ListedModel } from './try-models.ts'
 import { secondsOf, toWav } from './wav.ts'
@@ -45,28 +42,6 @@ test('samples become a WAV file whose header states their length', () => {
   expect(view.getUint32(40, true)).toBe(48_000)
   expect(secondsOf(samples)).toBe(1)
 })
-
-/** Storage that only knows keys. */
-function keyStorage() {
-  const keys: KeyRecord[] = []
-  let isClosed = false
-  const storage = {
-    organizations: { loadFirst: () => Promise.resolve({ organizationId: 'org_1' }) },
-    keys: {
-      create: (options: Parameters<typeof makeKey>[0]) => {
-        const made = makeKey(options, 0)
-        keys.push(made.key)
-        return Promise.resolve(made)
-      },
-      update: (_: string, keyHash: string, changes: Partial<KeyRecord>) => {
-        const key = keys.find((candidate) => candidate.keyHash === keyHash)
-        return Promise.resolve(Object.assign(key ?? {}, changes))
-      },
-    },
-    close: () => Promise.resolve(void (isClosed = true)),
-  }
-  return { storage: storage as unknown as CliStorage, keys, isClosed: () => isClosed }
-}
 
 test('a gateway on other data is recognised, and the keys made for it are disabled again', async () => {
   const server = Bun.serve({

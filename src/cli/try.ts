@@ -56,7 +56,8 @@ async function tryAll(context: CommandContext): Promise<number> {
   const keys = await obtainKeys(context, client)
   let folder: string | null = null
   try {
-    folder = await mkdtemp(join(tmpdir(), 'headrace-try-'))
+    // On a root that is read-only nothing can be kept to be listened to, and everything can be tried all the same.
+    folder = await mkdtemp(join(tmpdir(), 'headrace-try-')).catch(() => null)
     const session: TrySession = {
       client,
       models,
@@ -64,6 +65,7 @@ async function tryAll(context: CommandContext): Promise<number> {
       managementKey: keys.managementKey,
       receipts: keys.storage ? createReceipts(keys.storage.database) : null,
       folder,
+      speech: null,
       signal: interruption.signal,
       paint,
       write: context.write,

@@ -47,6 +47,8 @@ export class Alarms {
       else nextMs = Math.min(nextMs, alarm.dueAtMs)
     }
     if (nextMs < Number.POSITIVE_INFINITY) this.#wakeAt(nextMs)
+    // After a time without a turn several are due at once, and what one of them does may call off a later one.
+    due.sort((left, right) => left.dueAtMs - right.dueAtMs)
     for (const alarm of due) if (this.#alarms.delete(alarm)) alarm.onDue()
   }
 }

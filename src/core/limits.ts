@@ -12,7 +12,7 @@ export const segmentItemsMax = 1_000
 export const segmentBytesMax = 4_000_000
 /** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
 export const liveBodyBytesMax = 64_000_000
-/** Largest audio upload, §7 of the design; refused with 413 beyond. */
+/** Largest audio upload; refused with 413 beyond. */
 export const audioBodyBytesMax = 1_000_000_000
 /** Headers and identifiers a caller may send. */
 export const sessionIdLengthMax = 256
@@ -449,6 +449,8 @@ export const cliUploadMs = 3_600_000
 export const cliAnswerBytesMax = 64_000_000
 /** Longest watch over one batch: its window of a day, and an hour to finish. */
 export const batchWatchMs = 25 * 3_600_000
+/** Life of a key that a command makes for itself: longer than any batch it sends can run. */
+export const temporaryKeyMs = 25 * 3_600_000
 /** Times a command asks again after the connection broke, and the pause before the first, which doubles. */
 export const cliTriesMax = 5
 export const cliPauseMs = 500

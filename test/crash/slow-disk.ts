@@ -22,7 +22,7 @@ export interface LoadFigures {
 const seconds = 10
 const warmUpCalls = 800
 const sampleEveryMs = 250
-/** What the design allows. */
+/** What docs/design.md allows. */
 export const blockMsMax = 10
 
 /** Calls at a fixed rate, whatever comes of them, against gateways whose every durable commit takes longer. */

@@ -36,7 +36,7 @@ export interface World {
   setFaults(rules: readonly Record<string, unknown>[]): Promise<void>
   /** What the provider was asked. */
   counters(): Promise<Record<string, unknown>>
-  /** What contradicts design §5, one line each; nothing may be running. */
+  /** What contradicts the money of docs/design.md, one line each; nothing may be running. */
   findings(): Promise<string[]>
   /** Kills what runs and removes everything. */
   remove(): Promise<void>

@@ -9,7 +9,7 @@ const frame = (choice: object) =>
   `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, ...choice }] })}\n\n`
 const words = frame({ delta: { content: 'word '.repeat(50) } }).repeat(200)
 const chunked = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
-const givesUpMs = 700
+const givesUpMs = 1_500
 
 function answer(socket: Socket): void {
   socket.on('error', () => undefined)
@@ -74,7 +74,7 @@ async function stallIn(path: string, request: object): Promise<string> {
     (received) => received > 1_000_000,
   )
   caller.pause()
-  await Bun.sleep(givesUpMs * 3)
+  await Bun.sleep(givesUpMs * 2)
   caller.resume()
   await until(
     async () => isClosed || end.includes('"error"'),

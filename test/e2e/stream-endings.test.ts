@@ -35,7 +35,7 @@ const said = [frame({ role: 'assistant', content: 'one ' }), frame({ content: 't
 const done = 'data: [DONE]\n\n'
 const usageFrame = `data: ${JSON.stringify({ id: 'chatcmpl-1', choices: [], usage })}\n\n`
 
-const rests: Readonly<Record<string, number>> = { rest: 600, pause: 1_500 }
+const rests: Readonly<Record<string, number>> = { rest: 100, pause: 1_500 }
 
 /** Frames with pauses between them, `rest` and `pause` longer ones; then the body ends, breaks, or stays open. */
 function slowly(frames: readonly string[], ending: 'end' | 'break' | 'stay'): Response {
@@ -129,8 +129,8 @@ test('usage that comes later than that is still waited for', async () => {
 })
 
 test('words that go on after a finish reason are waited for anew', async () => {
-  const words = ['three ', 'four ', 'five '].flatMap((content) => [
-    'rest',
+  const words = ['three ', 'four ', 'five '].flatMap((content, index) => [
+    index === 0 ? 'rest' : 'pause',
     frame({ content }, 'stop', { usage }),
   ])
   upstream.answer(() => slowly([...said, frame({}, 'stop', { usage }), ...words, done], 'end'))

@@ -17,6 +17,8 @@ export function checkOutVersionBefore(): string | null {
   if (git(['cat-file', '-e', `${versionBefore}^{commit}`]) !== 0) return null
   const made = mkdtempSync(join(tmpdir(), 'headrace-before-'))
   const root = join(made, 'checkout')
+  // A run that was killed left its entry behind, though not its folder.
+  git(['worktree', 'prune'])
   if (git(['worktree', 'add', '--detach', '--quiet', root, versionBefore]) !== 0) return null
   symlinkSync(join(rootFolder, 'node_modules'), join(root, 'node_modules'))
   process.once('exit', () => {

@@ -1,11 +1,13 @@
 /**
  * Breaks promises on purpose: applies each patch of this folder to a copy of the tree and runs exactly the test it names,
  * which must fail; a test that stays green tests nothing. Arguments choose patches by a part of their name. Exits with 1
- * when a test stayed green, was red without the patch, or a patch no longer applies.
+ * when a test stayed green, was red without the patch, or a patch no longer applies. `--fits` runs no test and only asks
+ * whether every patch still applies, and names a test that exists.
  */
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRunFolder } from '../support/after-the-end.ts'
 import { sharedPostgresUrl } from '../support/postgres.ts'
 import { rootFolder } from '../tidy/sources.ts'
 
@@ -49,8 +51,8 @@ function readHeader(file: string): Sabotage {
   }
 }
 
-function copyTree(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'headrace-sabotage-'))
+function copyTree(runFolder: string): string {
+  const folder = join(runFolder, 'tree')
   for (const name of copied) cpSync(join(rootFolder, name), join(folder, name), { recursive: true })
   symlinkSync(join(rootFolder, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -99,9 +101,10 @@ async function sabotage(folder: string, each: Sabotage): Promise<boolean> {
 
 async function run(filters: readonly string[]): Promise<boolean> {
   const all = listSabotage(filters)
+  const runFolder = await createRunFolder('headrace-sabotage-')
   // One server for all runs, which find it in their environment.
   await sharedPostgresUrl()
-  const folder = copyTree()
+  const folder = copyTree(runFolder.path)
   let red = 0
   try {
     for (const each of all) {
@@ -112,10 +115,33 @@ async function run(filters: readonly string[]): Promise<boolean> {
       if (isRed) red += 1
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    runFolder.remove()
   }
   console.log(`${red} of ${all.length} patches turned their test red`)
   return red === all.length && all.length > 0
 }
 
-process.exit((await run(process.argv.slice(2))) ? 0 : 1)
+/** Whether each patch applies to the tree as it is, and the test that it names is there; what does not is printed. */
+function fits(filters: readonly string[]): boolean {
+  const all = listSabotage(filters)
+  const problems = all.flatMap((each) => {
+    const { exitCode, stderr } = Bun.spawnSync(
+      ['git', 'apply', '--check', '--whitespace=nowarn', each.path],
+      {
+        cwd: rootFolder,
+        stderr: 'pipe',
+      },
+    )
+    if (exitCode !== 0) return [`${each.name} no longer applies; make it anew.\n${stderr.toString()}`]
+    const path = join(rootFolder, each.test)
+    if (existsSync(path) && readFileSync(path, 'utf8').includes(each.testName)) return []
+    return [`${each.name}: ${each.test} has no test "${each.testName}"`]
+  })
+  for (const problem of problems) console.log(problem)
+  console.log(`${all.length - problems.length} of ${all.length} patches fit`)
+  return problems.length === 0 && all.length > 0
+}
+
+const given = process.argv.slice(2)
+const filters = given.filter((argument) => argument !== '--fits')
+process.exit((given.includes('--fits') ? fits(filters) : await run(filters)) ? 0 : 1)

@@ -1,4 +1,6 @@
-import type { CommandContext } from '../../src/cli/context.ts'
+import type { KeyRecord } from '../../src/access/key-record.ts'
+import { makeKey } from '../../src/access/keys.ts'
+import type { CliStorage, CommandContext } from '../../src/cli/context.ts'
 
 /** A context that keeps what a command writes, and refuses what the test did not give it. */
 export interface RecordingContext extends CommandContext {
@@ -37,4 +39,26 @@ export function recordingContext(given: Partial<CommandContext> & { port?: numbe
     output: () => output,
     errors: () => errors,
   }
+}
+
+/** Storage that only knows keys. */
+export function keyStorage() {
+  const keys: KeyRecord[] = []
+  let isClosed = false
+  const storage = {
+    organizations: { loadFirst: () => Promise.resolve({ organizationId: 'org_1' }) },
+    keys: {
+      create: (options: Parameters<typeof makeKey>[0]) => {
+        const made = makeKey(options, 0)
+        keys.push(made.key)
+        return Promise.resolve(made)
+      },
+      update: (_: string, keyHash: string, changes: Partial<KeyRecord>) => {
+        const key = keys.find((candidate) => candidate.keyHash === keyHash)
+        return Promise.resolve(Object.assign(key ?? {}, changes))
+      },
+    },
+    close: () => Promise.resolve(void (isClosed = true)),
+  }
+  return { storage: storage as unknown as CliStorage, keys, isClosed: () => isClosed }
 }

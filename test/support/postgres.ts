@@ -1,7 +1,8 @@
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { clearAfterTheEnd } from './after-the-end.ts'
 
 /** A PostgreSQL server of our own, thrown away at the end. */
 export interface TestPostgres {
@@ -11,7 +12,7 @@ export interface TestPostgres {
   kill(): void
   start(): void
   /** Stops the server and removes its data. */
-  stop(): Promise<void>
+  stop(): void
 }
 
 /** How to start the server. */
@@ -39,13 +40,9 @@ export async function sharedPostgresUrl(): Promise<string | null> {
   if (given) return given
   if (whyNoPostgres() !== null) return null
   const server = await startPostgres()
-  kept.push(server)
   process.env.HEADRACE_TEST_POSTGRES = server.url
   return server.url
 }
-
-/** The shared server, out of the garbage collector's reach: collecting its watch would end it. */
-const kept: TestPostgres[] = []
 
 /**
  * Starts a server with empty data on a spare port; it ends with this process, however that ends. Throws when PostgreSQL
@@ -57,43 +54,30 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const folder = mkdtempSync(join(tmpdir(), 'headrace-postgres-'))
   const userId = isRoot() ? userIdOf(serverUser) : null
   if (userId !== null) chownSync(folder, userId, userId)
+  await clearAfterTheEnd(folder)
   const data = join(folder, 'data')
   const port = await sparePort()
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync=${options.fsync ? 'on' : 'off'}`
+  // No socket in a folder: the path of one that lies deep is longer than the system takes.
+  const settings = `-p ${port} -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=200 -c fsync=${options.fsync ? 'on' : 'off'}`
   const control = (...words: string[]): void =>
     run([join(programs, 'pg_ctl'), '-D', data, '-w', ...words], folder)
   const start = (): void => control('-l', join(folder, 'log'), '-o', settings, 'start')
   const makeData = [join(programs, 'initdb'), '-D', data, '-A', 'trust', '-U', serverUser]
   run([...makeData, '-N', '--no-instructions', '-E', 'UTF8', '--locale=C'], folder)
-  const watch = watchOver(
-    folder,
-    asServerUser([join(programs, 'pg_ctl'), '-D', data, '-m', 'immediate', 'stop']),
-  )
   start()
+  const kill = (): void => control('-m', 'immediate', 'stop')
   return {
     url: `postgres://${serverUser}@127.0.0.1:${port}/postgres`,
-    kill: () => control('-m', 'immediate', 'stop'),
+    kill,
     start,
-    stop: async () => {
-      await watch.stdin.end()
-      await watch.exited
+    stop() {
+      try {
+        if (existsSync(join(data, 'postmaster.pid'))) kill()
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
     },
   }
-}
-
-/**
- * A shell that stops the server and removes its data when its input ends, which it does when this process is gone: a
- * test runner that is killed runs no exit handlers, and `bun test` runs none at all.
- */
-function watchOver(folder: string, stop: string[]): Bun.Subprocess<'pipe', 'ignore', 'ignore'> {
-  const script = 'trap "" INT TERM HUP; folder=$1; shift; read -r _; "$@"; rm -rf "$folder"'
-  const watch = Bun.spawn(['sh', '-c', script, 'sh', folder, ...stop], {
-    stdin: 'pipe',
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
-  watch.unref()
-  return watch
 }
 
 function asServerUser(command: string[]): string[] {

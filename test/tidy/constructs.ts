@@ -90,7 +90,7 @@ const syntaxRules: readonly SyntaxRule[] = [
   hiddenDatabase,
 ]
 
-/** Constructs that the house style rules out. */
+/** Constructs that docs/style.md rules out. */
 export function checkSyntax(source: Source): Finding[] {
   const findings: Finding[] = []
   for (const visit of walk(source.program)) {

@@ -6,5 +6,5 @@ export interface Exception {
   reason: string
 }
 
-/** House style §12: not a place to park new findings. */
+/** Not a place to park new findings: docs/style.md. */
 export const exceptions: readonly Exception[] = []

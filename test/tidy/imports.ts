@@ -1,7 +1,7 @@
 import type { Finding, Source, SourceImport } from './sources.ts'
 import { isTest } from './sources.ts'
 
-/** House style §3. A file imports from its own folder or from a lower number. */
+/** The layers of docs/style.md: a file imports from its own folder or from a lower number. */
 const layerOf: Readonly<Record<string, number>> = {
   core: 0,
   canonical: 1,

@@ -156,6 +156,30 @@ function isOverload(source: Source, node: SyntaxNode): boolean {
   return new RegExp(`^export (async )?function\\*? ${name}\\b`, 'm').test(source.text.slice(0, node.start))
 }
 
+const outside: readonly [pattern: RegExp, what: string][] = [
+  [/\breference\/[\w-]+\.md\b/, 'a reference that is not in this repository'],
+  [/\.\.\/shared\b/, 'a folder beside this repository'],
+  [
+    /\bhouse-style\.md\b|\b[Hh]ouse.style §|\bdesign(?:\.md)? §|§\d* ?of the desi[g]n\b/,
+    'a document by an old name',
+  ],
+]
+
+/** Words of a document or a comment that lead a reader out of the repository, who has nothing but the repository. */
+export function checkOutside(file: string, text: string, line = 1): Finding[] {
+  return text.split('\n').flatMap((words, index) =>
+    outside
+      .filter(([pattern]) => pattern.test(words))
+      .map(([, what]) => ({
+        rule: 'outside',
+        file,
+        line: line + index,
+        problem: `names ${what}`,
+        remedy: 'Name a file of docs/ (docs/design.md, docs/style.md), or state the fact itself.',
+      })),
+  )
+}
+
 /** Links between our own documents, which break when files move. */
 export function checkLinks(file: string, text: string): Finding[] {
   const findings: Finding[] = []
@@ -164,12 +188,13 @@ export function checkLinks(file: string, text: string): Finding[] {
     const link = (match[1] ?? '').split('#')[0] ?? ''
     if (link === '' || /^[a-z]+:/.test(link)) continue
     const target = link.startsWith('/') ? link.slice(1) : posix.join(posix.dirname(file), link)
-    if (existsSync(join(rootFolder, target))) continue
+    const isOutside = target.startsWith('..')
+    if (!isOutside && existsSync(join(rootFolder, target))) continue
     findings.push({
       rule: 'link',
       file,
       line: prose.slice(0, match.index).split('\n').length,
-      problem: `links to ${link}, which does not exist`,
+      problem: `links to ${link}, which ${isOutside ? 'is outside of this repository' : 'does not exist'}`,
       remedy: 'Point the link at where the file is now.',
     })
   }

@@ -358,7 +358,7 @@ describe('a whole chat answer', () => {
         const startMs = performance.now()
         const wire = JSON.stringify(answer({ content, reasoning_details: '?' })).replace('"?"', deep)
         expect(failureOf(wire).type).toBe('provider_failed')
-        expect(performance.now() - startMs).toBeLessThan(200)
+        expect(performance.now() - startMs).toBeLessThan(2_000)
       }
     }
   })

@@ -618,7 +618,7 @@ describe('a stream that breaks', () => {
     const frame = `{"choices":[{"index":0,"delta":{"content":"b","reasoning_details":${deep}}}]}`
     const startMs = performance.now()
     const result = run([chunk({ content: 'a' }), frame])
-    expect(performance.now() - startMs).toBeLessThan(200)
+    expect(performance.now() - startMs).toBeLessThan(2_000)
     expect(textOf({ ...result, ending: '' })).toBe('a')
     expect(failureOf(result).type).toBe('provider_failed')
   })

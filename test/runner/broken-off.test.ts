@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { lives, serverBelow } from '../support/after-the-end.ts'
+import { whyNoPostgres } from '../support/postgres.ts'
+
+const support = join(import.meta.dir, '..', 'support')
+const patienceMs = 20_000
+
+/** A run as `npm test` is one: its own folder, with a database server in it. */
+const run = `
+  import { createRunFolder } from ${JSON.stringify(join(support, 'after-the-end.ts'))}
+  import { startPostgres } from ${JSON.stringify(join(support, 'postgres.ts'))}
+  const { path } = await createRunFolder('headrace-broken-')
+  await startPostgres()
+  console.log(path)
+  await Bun.sleep(60_000)
+`
+
+async function startRun(): Promise<{ pid: number; folder: string; serverPid: number }> {
+  const child = Bun.spawn([process.execPath, '--no-orphans', '-e', run], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  let folder = ''
+  for await (const chunk of child.stdout) {
+    folder += new TextDecoder().decode(chunk)
+    if (folder.endsWith('\n')) break
+  }
+  folder = folder.trim()
+  const serverPid = serverBelow(folder)
+  if (serverPid === null) throw new Error('the run has no server')
+  return { pid: child.pid, folder, serverPid }
+}
+
+const ways: [string, (pid: number) => void][] = [
+  ['by SIGINT', (pid) => process.kill(pid, 'SIGINT')],
+  ['by SIGTERM', (pid) => process.kill(pid, 'SIGTERM')],
+  ['by SIGKILL', (pid) => process.kill(pid, 'SIGKILL')],
+  ['by SIGKILL to its whole group', (pid) => process.kill(-pid, 'SIGKILL')],
+]
+
+test.skipIf(whyNoPostgres() !== null).each(ways)(
+  'a run that is broken off %s leaves no server and no folder behind',
+  async (_, breakOff) => {
+    const { pid, folder, serverPid } = await startRun()
+    expect([existsSync(folder), lives(serverPid)]).toEqual([true, true])
+    breakOff(pid)
+    const endMs = performance.now() + patienceMs
+    while ((existsSync(folder) || lives(serverPid)) && performance.now() < endMs) await Bun.sleep(50)
+    expect([existsSync(folder), lives(serverPid)]).toEqual([false, false])
+  },
+  60_000,
+)

@@ -1,0 +1,67 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * Waits until the process is gone, then ends every database server whose data lie in the folder or one level below,
+ * and removes the folder. What else of the process still runs may write there until it ends, so that is tried again.
+ */
+const script = `
+  trap '' INT TERM HUP
+  {
+    while kill -0 "$1"; do sleep 0.2; done
+    for file in "$2"/data/postmaster.pid "$2"/*/data/postmaster.pid; do
+      [ -f "$file" ] && kill -QUIT "$(head -n 1 "$file")"
+    done
+    for try in 1 2 3 4 5 6 7 8 9 10; do
+      rm -rf "$2" && break
+      sleep 0.5
+    done
+  } </dev/null >/dev/null 2>&1 &
+`
+
+/**
+ * Sees to it that nothing is left of `folder` and of the database servers below it when this process is gone, however
+ * it ends: a process that is killed runs no exit handler. What does that is a session of its own and nobody's child,
+ * because a signal to a group of processes ends all of them, and `bun --no-orphans` ends its descendants when it ends.
+ */
+export async function clearAfterTheEnd(folder: string): Promise<void> {
+  const shell = Bun.spawn(['sh', '-c', script, 'sh', String(process.pid), folder], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
+  })
+  // From then on it is no descendant.
+  await shell.exited
+}
+
+/** Whether there is a process with this id. */
+export function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The id of the first database server whose data lie somewhere below the folder; null when there is none. */
+export function serverBelow(folder: string): number | null {
+  const [name] = [...new Bun.Glob('**/data/postmaster.pid').scanSync(folder)]
+  return name === undefined ? null : Number(readFileSync(join(folder, name), 'utf8').split('\n')[0])
+}
+
+/** A folder for all that one run makes; `remove` is for an ordinary end. */
+export interface RunFolder {
+  path: string
+  remove(): void
+}
+
+/** Makes it, and makes it the folder of temporary files of this process and of those it starts. */
+export async function createRunFolder(prefix: string): Promise<RunFolder> {
+  const path = mkdtempSync(join(tmpdir(), prefix))
+  // A database server that runs as another user starts below it.
+  chmodSync(path, 0o755)
+  await clearAfterTheEnd(path)
+  process.env['TMPDIR'] = path
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
