@@ -34,7 +34,8 @@ import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
-import type { HttpLog, HttpParts } from './http/parts.ts'
+import { createHttpLog } from './http/http-log.ts'
+import type { HttpParts } from './http/parts.ts'
 import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
   inspectionOf,
@@ -53,7 +54,7 @@ import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
-import { askerFields, createLogger } from './telemetry/logger.ts'
+import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
@@ -409,24 +410,6 @@ function createEdge(
       await server?.stop(true)
       await metricsAddress?.stop()
     },
-  }
-}
-
-/** Where the edge tells of its requests: a line and a count each. */
-function createHttpLog({ log, metrics }: Core): HttpLog {
-  return {
-    request: (line) => {
-      log.request(line)
-      metrics.recordRequest(line)
-    },
-    failure: (error, { requestId, route, asker, facts }) =>
-      log.warn('request failed', {
-        request_id: requestId,
-        route,
-        ...askerFields(asker),
-        cause: error,
-        said: facts.tried.findLast(({ said }) => said !== null)?.said,
-      }),
   }
 }
 
