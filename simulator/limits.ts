@@ -21,6 +21,13 @@ export const mountsMax = 1_000
 export const faultRulesMax = 1_000
 /** Characters of one fault specification, which may carry a scripted answer. */
 export const faultSpecCharactersMax = 16_384
+/** Scripts of one mount, and turns of one script: an agent's longest task in a test has some dozens of turns. */
+export const scriptsMax = 1_000
+export const scriptTurnsMax = 1_000
+/** Prefixes of prompts that one mount remembers; the oldest goes when one more comes. */
+export const cachedPrefixesMax = 10_000
+/** Conversations that one mount holds for its callers; the oldest goes when one more comes. */
+export const threadsMax = 1_000
 /** Bodies whose draws one mount remembers; beyond it the draws begin again. */
 export const faultDrawsMax = 100_000
 /** The longest wait a fault may ask for, and the end of a stall or a hang that nobody leaves. */
