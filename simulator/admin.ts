@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, errorBody, invalidRequest } from './errors.ts'
 import { faultNames, FaultSpecError } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { recordedBodyBytesMax } from './limits.ts'
 import { defaultMount, type Mount, type Mounts, type MountSettings } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import { readBody } from './read-body.ts'
@@ -117,7 +118,7 @@ function setScripts(asked: ParsedRequest, body: unknown) {
 
 function shownSettings({ name, settings }: Mount) {
   const { strict, anyModel, transcription, speech } = settings
-  const { uploadBytesMax } = settings
+  const { uploadBytesMax, recordedBodyBytes } = settings
   return {
     mount: name,
     strict,
@@ -125,6 +126,7 @@ function shownSettings({ name, settings }: Mount) {
     transcription,
     speech,
     upload_bytes_max: uploadBytesMax,
+    recorded_body_bytes: recordedBodyBytes,
   }
 }
 
@@ -146,9 +148,15 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
     else if (name === 'speech' && (value === 'auto' || value === 'tone')) changes.speech = value
     else if (name === 'upload_bytes_max' && Number.isSafeInteger(value))
       changes.uploadBytesMax = Number(value)
+    else if (name === 'recorded_body_bytes' && isCountUpTo(recordedBodyBytesMax, value))
+      changes.recordedBodyBytes = Number(value)
     else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
   }
   return changes
+}
+
+function isCountUpTo(most: number, value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most
 }
 
 /** Forgets counters, faults, scripts and settings: of the named mount, or of all. */

@@ -16,6 +16,8 @@ export interface Model {
   /** Length of an embedding when the request names none. */
   dimensions?: number
   created: number
+  /** Of a host with models of its own: what it can do is not known, so nothing is refused for it. */
+  isOpen?: boolean
   /** What only Messages asks of a model. */
   claude?: ClaudeModel
 }
@@ -136,7 +138,7 @@ export function findModel(name: unknown, kind: ModelKind, any = false): Model {
     throw invalidRequest("Invalid type for 'model': expected a string.", 'model', 'invalid_type')
   const model = byName.get(name)
   if (model?.kind === kind) return model
-  if (any) return { ...model, id: name, kind, created: model?.created ?? 0 }
+  if (any) return { ...model, id: name, kind, created: model?.created ?? 0, isOpen: true }
   throw modelNotFound(name)
 }
 

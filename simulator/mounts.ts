@@ -1,8 +1,9 @@
 import { type Counters, createCounters } from './counters.ts'
 import { createFaultRules, type FaultRules } from './fault-rules.ts'
-import { mountsMax, uploadBytesMax } from './limits.ts'
+import { mountsMax, recordedBodyBytes, uploadBytesMax } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
+import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
 import { createScripts, type Scripts } from './scripts.ts'
 
 /** What the admin endpoint can change about a mount beside its faults. */
@@ -17,6 +18,8 @@ export interface MountSettings {
   speech: 'auto' | 'tone'
   /** The largest audio upload in bytes. */
   uploadBytesMax: number
+  /** Bytes kept of each recorded body. */
+  recordedBodyBytes: number
 }
 
 /** One simulated provider: its own counters, faults, scripts and settings. */
@@ -28,6 +31,7 @@ export interface Mount {
   scripts: Scripts
   promptCache: PromptCache
   threads: Threads
+  responses: StoredResponses
   settings: MountSettings
 }
 
@@ -71,6 +75,14 @@ function createMount(name: string, seed: number): Mount {
     scripts: createScripts(),
     promptCache: createPromptCache(),
     threads: createThreads(),
-    settings: { strict: true, anyModel: false, transcription: 'auto', speech: 'auto', uploadBytesMax },
+    responses: createStoredResponses(),
+    settings: {
+      strict: true,
+      anyModel: false,
+      transcription: 'auto',
+      speech: 'auto',
+      uploadBytesMax,
+      recordedBodyBytes,
+    },
   }
 }

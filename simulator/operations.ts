@@ -14,6 +14,8 @@ import type { Mount } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import type { ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
+import { countInputTokens, responses } from './responses/responses.ts'
+import { storedResponse } from './responses/stored.ts'
 import { speech } from './speech.ts'
 import { transcription } from './transcriptions.ts'
 
@@ -37,6 +39,8 @@ type JsonOperation = (call: Call, asked: Asked) => Reply | Promise<Reply>
 
 const jsonOperations: Record<string, JsonOperation> = {
   '/v1/chat/completions': (call, { mount }) => chatCompletion(call, mount.scripts),
+  '/v1/responses': (call, { mount }) => responses(call, mount),
+  '/v1/responses/input_tokens': (call, { mount }) => countInputTokens(call, mount),
   '/v1/messages': (call, { mount, request }) => messages({ call, mount, headers: request.headers }),
   '/v1/messages/count_tokens': (call, { mount, request }) =>
     countTokens({ call, mount, headers: request.headers }),
@@ -44,6 +48,7 @@ const jsonOperations: Record<string, JsonOperation> = {
   '/v1/audio/speech': (call, { mount, programs }) => speech({ ...call, settings: mount.settings, programs }),
 }
 const transcriptionPath = '/v1/audio/transcriptions'
+const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
 
 /** The API that a request speaks: Anthropic's by its path, or by its version header where the paths are the same. */
 export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
@@ -59,6 +64,11 @@ export async function operate(asked: Asked): Promise<Reply> {
   if (path === '/v1/models' || path.startsWith('/v1/models/')) {
     allow(method, ['GET'], path)
     return jsonReply(modelsBody(asked))
+  }
+  const stored = storedPath.exec(path)?.[1]
+  if (stored !== undefined) {
+    allow(method, ['GET', 'DELETE'], path)
+    return storedResponse(stored, method, mount.responses)
   }
   if (path === transcriptionPath) {
     allow(method, ['POST'], path)

@@ -41,6 +41,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
     exchange.asked({
       ...subjectOf(body),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
+      bodyKept: mount.settings.recordedBodyBytes,
       fault: faults.names,
     })
     exchange.phase = 'waiting'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { JsonObject } from './json.ts'
-import { ask, at, eventsOf, namedEventsOf, say, simulatorForTests } from './testing.ts'
+import { ask, at, eventsOf, namedEventsOf, respondTo, say, simulatorForTests } from './testing.ts'
 
 const simulator = simulatorForTests()
 const tool = { name: 'Read', input_schema: { type: 'object', properties: {} } }
@@ -149,5 +149,76 @@ describe('a script', () => {
   ])('%j is refused', async (body, message) => {
     const answer = await simulator.admin('scripts', body)
     expect(at(answer, 'error.message')).toContain(message)
+  })
+})
+
+describe('an agent can be driven through twenty turns', () => {
+  const turnsOfTask = Array.from({ length: 20 }, (_, index) => ({
+    thinking: `Thought ${index}.`,
+    ...(index % 5 === 0 ? { text: `Text ${index}.` } : {}),
+    tool_calls: [
+      { name: 'Read', arguments: { path: `${index}.ts` } },
+      ...(index % 3 === 0 ? [{ name: 'Read', arguments: { path: `${index}.md` } }] : []),
+    ],
+  }))
+  const scripts = [{ match: { marker: 'THE TASK', tools: true }, turns: [...turnsOfTask, { text: 'Done.' }] }]
+
+  test('in Messages', async () => {
+    await play(scripts, 'agent')
+    const messages: JsonObject[] = [{ role: 'user', content: 'Do THE TASK' }]
+    for (let turn = 0; ; turn++) {
+      const thinking = { type: 'enabled', budget_tokens: 1024 }
+      const body = ask('', { messages, tools: [tool], thinking })
+      const { json } = await simulator.post('/messages', { body, mount: 'agent' })
+      const content = json['content'] as JsonObject[]
+      if (json['stop_reason'] !== 'tool_use') {
+        expect([turn, at(content, '0.text')]).toEqual([20, 'Done.'])
+        return
+      }
+      const calls = content.filter((block) => block['type'] === 'tool_use')
+      const results = calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: 'x' }))
+      messages.push({ role: 'assistant', content }, { role: 'user', content: results })
+    }
+  })
+
+  test('in Responses', async () => {
+    await play(scripts, 'agent-responses')
+    const input: JsonObject[] = [{ role: 'user', content: 'Do THE TASK' }]
+    const settings = {
+      model: 'gpt-5.4',
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      tools: [{ type: 'function', name: 'Read', parameters: tool.input_schema }],
+    }
+    for (let turn = 0; ; turn++) {
+      const { json } = await simulator.post('/responses', {
+        body: respondTo(input, settings),
+        mount: 'agent-responses',
+      })
+      const output = json['output'] as JsonObject[]
+      const calls = output.filter((item) => item['type'] === 'function_call')
+      input.push(...output)
+      for (const { call_id } of calls) input.push({ type: 'function_call_output', call_id, output: 'x' })
+      if (calls.length > 0) continue
+      expect([turn, at(output, '0.content.0.text')]).toEqual([20, 'Done.'])
+      return
+    }
+  })
+
+  test('in chat completions', async () => {
+    await play(scripts, 'agent-chat')
+    const messages: JsonObject[] = [{ role: 'user', content: 'Do THE TASK' }]
+    const tools = [{ type: 'function', function: { name: 'Read', parameters: tool.input_schema } }]
+    for (let turn = 0; ; turn++) {
+      const body = say('', { messages, tools })
+      const { json } = await simulator.post('/chat/completions', { body, mount: 'agent-chat' })
+      const message = at(json, 'choices.0.message') as JsonObject
+      const calls = (message['tool_calls'] ?? []) as JsonObject[]
+      messages.push(message)
+      for (const { id } of calls) messages.push({ role: 'tool', tool_call_id: id, content: 'x' })
+      if (calls.length > 0) continue
+      expect([turn, message['content']]).toEqual([20, 'Done.'])
+      return
+    }
   })
 })

@@ -126,3 +126,8 @@ export function namedEventsOf(text: string): JsonObject[] {
     return event
   })
 }
+
+/** A Responses request that says one thing. */
+export function respondTo(input: unknown, more: JsonObject = {}): JsonObject {
+  return { model: 'gpt-4o-mini', input, ...more }
+}
