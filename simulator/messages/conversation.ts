@@ -135,9 +135,10 @@ export function modelTurnsIn(messages: readonly ReadMessage[]): number {
   ).length
 }
 
-/** What the last message answers to the model's calls; null when it answers none. */
+/** What the end of the conversation answers to the model's calls, instructions after it aside; null when it answers none. */
 export function lastToolAnswer(messages: readonly ReadMessage[]): string | null {
-  const results = messages.at(-1)?.blocks.filter((block) => block.type === 'tool_result') ?? []
+  const last = messages.findLast((message) => message.role !== 'system')
+  const results = last?.blocks.filter((block) => block.type === 'tool_result') ?? []
   return results.length === 0 ? null : results.map((block) => block.text).join('\n')
 }
 

@@ -172,8 +172,11 @@ describe('tools', () => {
         ],
       },
     ]
-    const { json } = await simulator.post(path, { body: ask('', { messages, tools: [weather] }) })
-    expect(at(json, 'content.0.text')).toBe('The tool answered: sunny')
+    const reminder = { role: 'system', content: 'Be brief.' }
+    for (const told of [messages, [...messages, reminder]]) {
+      const { json } = await simulator.post(path, { body: ask('', { messages: told, tools: [weather] }) })
+      expect(at(json, 'content.0.text')).toBe('The tool answered: sunny')
+    }
   })
 })
 
