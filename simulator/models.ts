@@ -78,6 +78,7 @@ const models: readonly Model[] = [
   claude('claude-opus-4-7', null, '2026-04-16', newest('Claude Opus 4.7')),
   claude('claude-opus-4-8', null, '2026-06-01', newest('Claude Opus 4.8')),
   claude('claude-sonnet-5', null, '2026-07-01', newest('Claude Sonnet 5')),
+  claude('claude-fable-5', null, '2026-07-15', newest('Claude Fable 5')),
   claude('claude-opus-5', null, '2026-08-01', newest('Claude Opus 5')),
   { id: 'text-embedding-3-small', kind: 'embedding', dimensions: 1536, created: 1705948997 },
   { id: 'text-embedding-3-large', kind: 'embedding', dimensions: 3072, created: 1705953180 },

@@ -131,3 +131,13 @@ export function namedEventsOf(text: string): JsonObject[] {
 export function respondTo(input: unknown, more: JsonObject = {}): JsonObject {
   return { model: 'gpt-4o-mini', input, ...more }
 }
+
+/** The error of a call that must fail. The client's promises run only when they are awaited. */
+export async function refusalOf(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call
+  } catch (error) {
+    return error
+  }
+  throw new Error('The call was answered.')
+}

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { at, simulatorForTests } from '../testing.ts'
+import { at, refusalOf, simulatorForTests } from '../testing.ts'
 
 const simulator = simulatorForTests()
 let client: Anthropic
@@ -17,16 +17,6 @@ const asked: Anthropic.MessageCreateParamsNonStreaming = {
   model,
   max_tokens: 1000,
   messages: [{ role: 'user', content: 'Use get_weather for Rome' }],
-}
-
-/** The error of a call that must fail. The client's promises run only when they are awaited. */
-async function refusalOf(call: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await call
-  } catch (error) {
-    return error
-  }
-  throw new Error('The call was answered.')
 }
 
 describe("Anthropic's client", () => {
