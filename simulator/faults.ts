@@ -116,6 +116,8 @@ export interface Faults {
   noThreads?: boolean
   duplicateStart?: boolean
   unknownEvent?: boolean
+  /** Thoughts of a Responses answer in the open, as hosts of open models send them. */
+  reasoningText?: boolean
   pings?: number
   scripted?: boolean
   tone?: boolean
@@ -231,6 +233,7 @@ const readers: Record<string, FaultReader> = {
   no_tool_deltas: (faults) => void (faults.noToolDeltas = true),
   no_threads: (faults) => void (faults.noThreads = true),
   duplicate_start: (faults) => void (faults.duplicateStart = true),
+  reasoning_text: (faults) => void (faults.reasoningText = true),
   unknown_event: (faults) => void (faults.unknownEvent = true),
   pings: (faults, value) => void (faults.pings = count(value, 10_000)),
   scripted: (faults) => void (faults.scripted = true),

@@ -166,7 +166,7 @@ function readItem(given: JsonObject, param: string, rules: ItemRules): ReadItem 
   const { fields, required, idPrefix } = form
   check.checkMembers(item, { fields, required, strict: !rules.lenient, prefix: `${param}.` })
   refuseForeignId(item['id'], idPrefix, `${param}.id`)
-  if (kind === 'reasoning') refuseForeignThoughts(item, rules.stored)
+  if (kind === 'reasoning' && !rules.lenient) refuseForeignThoughts(item, rules.stored)
   const role = kind === 'message' ? String(item['role']) : ''
   const allowed = role === 'assistant' ? outputParts : inputParts
   const parts = readParts(item['content'] ?? item['output'], { param, allowed, lenient: rules.lenient, kind })

@@ -10,7 +10,7 @@ import type { ResponsesRequest } from './request.ts'
 
 /** One output item: as it is announced, what it grows by, and whole. */
 export type OutputItem =
-  | { kind: 'reasoning'; whole: JsonObject; summary: string | null }
+  | { kind: 'reasoning'; whole: JsonObject; summary: string | null; open: string | null }
   | { kind: 'text'; whole: JsonObject; pieces: string[]; logprobs: unknown[]; annotations: JsonObject[] }
   | { kind: 'refusal'; whole: JsonObject; refusal: string }
   | { kind: 'call'; whole: JsonObject; call: AnsweredCall }
@@ -39,19 +39,23 @@ export function outputItems(source: ItemSource): OutputItem[] {
   return items
 }
 
-function isThinking({ request, answer }: ItemSource): boolean {
+function isThinking({ request, answer, faults }: ItemSource): boolean {
+  if (faults.reasoningText === true) return answer.thoughts !== ''
   if (answer.isScripted) return answer.thoughts !== ''
   return request.effort !== 'none' && answer.reasoningTokens > 0
 }
 
-function reasoningItem({ request, answer, key }: ItemSource): OutputItem {
+function reasoningItem({ request, answer, faults, key }: ItemSource): OutputItem {
   const id = idOf('rs', key)
   const encrypted = request.hasEncryptedThoughts
     ? { encrypted_content: encryptedPrefix + seal(`reasoning ${id}`, key) }
     : {}
   const summary = request.hasSummary ? answer.thoughts : null
   const told = summary === null ? [] : [{ type: 'summary_text', text: summary }]
-  return { kind: 'reasoning', whole: { id, type: 'reasoning', ...encrypted, summary: told }, summary }
+  const open = faults.reasoningText === true ? answer.thoughts : null
+  const content = open === null ? {} : { content: [{ type: 'reasoning_text', text: open }] }
+  const whole = { id, type: 'reasoning', ...encrypted, summary: told, ...content }
+  return { kind: 'reasoning', whole, summary, open }
 }
 
 function messageItem(key: string, content: JsonObject): JsonObject {

@@ -100,6 +100,20 @@ describe('a streamed response', () => {
     expect(at(delta, 'logprobs.0.token')).toBe('Hell')
   })
 
+  test('tells thoughts in the open where a fault says so', async () => {
+    const events = await stream({}, 'reasoning_text')
+    expect(typesOf(events).slice(2, 6)).toEqual([
+      'output_item.added',
+      'reasoning_text.delta',
+      'reasoning_text.done',
+      'output_item.done',
+    ])
+    const thoughts = join(events, 'response.reasoning_text.delta')
+    expect(at(events.at(-1), 'response.output.0.content')).toEqual([
+      { type: 'reasoning_text', text: thoughts },
+    ])
+  })
+
   test('ends incomplete when it was cut', async () => {
     const events = await stream({ max_output_tokens: 16 }, 'tokens=20')
     expect(events.at(-1)).toMatchObject({

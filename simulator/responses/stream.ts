@@ -62,13 +62,15 @@ function* itemEvents(item: OutputItem, outputIndex: number): Generator<Event> {
 /** The item as it is before anything of it has arrived. */
 function announced({ kind, whole, ...rest }: OutputItem): JsonObject {
   const begun = { ...whole, status: 'in_progress' }
-  if (kind === 'reasoning') return { ...whole, summary: [] }
+  if (kind === 'reasoning')
+    return { ...whole, summary: [], ...(whole['content'] === undefined ? {} : { content: [] }) }
   if (kind !== 'call') return { ...begun, content: [] }
   return 'call' in rest && rest.call.isCustom ? { ...begun, input: '' } : { ...begun, arguments: '' }
 }
 
 function grown(item: OutputItem, place: JsonObject): Iterable<Event> {
-  if (item.kind === 'reasoning') return summaryEvents(item.summary, place)
+  if (item.kind === 'reasoning')
+    return [...summaryEvents(item.summary, place), ...openThoughtEvents(item.open, place)]
   if (item.kind === 'text') return textEvents(item, place)
   if (item.kind === 'refusal') return refusalEvents(item.refusal, place)
   const name = item.call.isCustom ? 'custom_tool_call_input' : 'function_call_arguments'
@@ -86,6 +88,13 @@ function* summaryEvents(summary: string | null, place: JsonObject): Generator<Ev
   for (const delta of splitTokens(summary)) yield ['response.reasoning_summary_text.delta', { ...at, delta }]
   yield ['response.reasoning_summary_text.done', { ...at, text: summary }]
   yield ['response.reasoning_summary_part.done', { ...at, part: { type: 'summary_text', text: summary } }]
+}
+
+function* openThoughtEvents(text: string | null, place: JsonObject): Generator<Event> {
+  if (text === null) return
+  const at = { ...place, content_index: 0 }
+  for (const delta of splitTokens(text)) yield ['response.reasoning_text.delta', { ...at, delta }]
+  yield ['response.reasoning_text.done', { ...at, text }]
 }
 
 function* textEvents(item: OutputItem & { kind: 'text' }, place: JsonObject): Generator<Event> {
