@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, errorBody, invalidRequest } from './errors.ts'
 import { faultNames, FaultSpecError } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
+import { recordedBodyBytesMax } from './limits.ts'
 import { defaultMount, type Mount, type Mounts, type MountSettings } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import { readBody } from './read-body.ts'
+import { scriptsIn } from './scripts.ts'
 
 /** One request to the admin endpoint. */
 export interface AdminRequest {
@@ -27,6 +29,9 @@ const handlers: Record<string, AdminHandler> = {
   'GET /admin/faults': (asked) => ({ rules: mountOf(asked, null).rules.list(), known_faults: faultNames }),
   'POST /admin/faults': setFaults,
   'DELETE /admin/faults': (asked) => setFaults(asked, []),
+  'GET /admin/scripts': (asked) => shownScripts(mountOf(asked, null)),
+  'POST /admin/scripts': setScripts,
+  'DELETE /admin/scripts': (asked) => setScripts(asked, []),
   'GET /admin/settings': (asked) => shownSettings(mountOf(asked, null)),
   'POST /admin/settings': changeSettings,
   'POST /admin/reset': reset,
@@ -101,9 +106,28 @@ function setFaults(asked: ParsedRequest, body: unknown) {
   return { mount: mount.name, rules: mount.rules.list() }
 }
 
+function shownScripts({ name, scripts }: Mount) {
+  return { mount: name, scripts: scripts.list() }
+}
+
+function setScripts(asked: ParsedRequest, body: unknown) {
+  const mount = mountOf(asked, body)
+  mount.scripts.set(scriptsIn(body))
+  return shownScripts(mount)
+}
+
 function shownSettings({ name, settings }: Mount) {
-  const { strict, transcription, speech } = settings
-  return { mount: name, strict, transcription, speech, upload_bytes_max: settings.uploadBytesMax }
+  const { strict, anyModel, transcription, speech } = settings
+  const { uploadBytesMax, recordedBodyBytes } = settings
+  return {
+    mount: name,
+    strict,
+    any_model: anyModel,
+    transcription,
+    speech,
+    upload_bytes_max: uploadBytesMax,
+    recorded_body_bytes: recordedBodyBytes,
+  }
 }
 
 function changeSettings(asked: ParsedRequest, body: unknown) {
@@ -118,17 +142,24 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
   for (const [name, value] of Object.entries(body)) {
     if (name === 'mount') continue
     if (name === 'strict' && typeof value === 'boolean') changes.strict = value
+    else if (name === 'any_model' && typeof value === 'boolean') changes.anyModel = value
     else if (name === 'transcription' && (value === 'auto' || value === 'scripted'))
       changes.transcription = value
     else if (name === 'speech' && (value === 'auto' || value === 'tone')) changes.speech = value
     else if (name === 'upload_bytes_max' && Number.isSafeInteger(value))
       changes.uploadBytesMax = Number(value)
+    else if (name === 'recorded_body_bytes' && isCountUpTo(recordedBodyBytesMax, value))
+      changes.recordedBodyBytes = Number(value)
     else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
   }
   return changes
 }
 
-/** Forgets counters, faults and settings: of the named mount, or of all. */
+function isCountUpTo(most: number, value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= most
+}
+
+/** Forgets counters, faults, scripts and settings: of the named mount, or of all. */
 function reset(asked: ParsedRequest, body: unknown) {
   const isNamed = asked.query.has('mount') || (isObject(body) && body['mount'] !== undefined)
   if (!isNamed) {

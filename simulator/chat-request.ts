@@ -1,17 +1,10 @@
 import * as check from './checks.ts'
 import { type ChatMessage, parseMessages, promptTokens } from './chat-messages.ts'
 import { type ApiError, invalidRequest } from './errors.ts'
+import type { Faults } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { findModel, type Model } from './models.ts'
-
-/** A function that the caller offers. */
-export interface ChatTool {
-  name: string
-  parameters: JsonObject
-}
-
-/** How tools are to be used: the caller's choice, or the name of the one to call. */
-export type ToolChoice = 'none' | 'auto' | 'required' | { name: string }
+import type { OfferedTool, ToolChoice } from './prompt.ts'
 
 /** A chat request that has passed every check. */
 export interface ChatRequest {
@@ -27,7 +20,7 @@ export interface ChatRequest {
   stop: string[]
   logprobs: boolean
   topLogprobs: number
-  tools: ChatTool[]
+  tools: OfferedTool[]
   toolChoice: ToolChoice
   parallelToolCalls: boolean
   /** The schema of a wanted JSON answer; an empty one for any object; null for text. */
@@ -102,10 +95,11 @@ const fields: Record<string, check.Check> = {
 
 const samplingFields = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty']
 
-/** Reads a chat request as strictly as OpenAI does; `lenient` accepts members it does not know. Throws `ApiError`. */
-export function parseChatRequest(body: JsonObject, lenient: boolean): ChatRequest {
+/** Reads a chat request as strictly as OpenAI does; the faults may make it milder. Throws `ApiError`. */
+export function parseChatRequest(body: JsonObject, faults: Faults): ChatRequest {
+  const lenient = faults.lenient === true
   check.checkMembers(body, { fields, required: ['messages', 'model'], strict: !lenient })
-  const model = findModel(body['model'], 'chat')
+  const model = findModel(body['model'], 'chat', faults.anyModel)
   refuseForModel(body, model)
   refuseCombinations(body)
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {}
@@ -205,7 +199,7 @@ function outputTokensMax(body: JsonObject, model: Model): number {
   return most
 }
 
-function parseTools(value: unknown): ChatTool[] {
+function parseTools(value: unknown): OfferedTool[] {
   if (!Array.isArray(value)) return []
   if (value.length === 0) {
     throw invalidRequest("Invalid 'tools': at least one entry is expected.", 'tools', 'empty_array')
@@ -213,7 +207,7 @@ function parseTools(value: unknown): ChatTool[] {
   return value.map((tool: JsonObject, index) => parseTool(tool, `tools[${index}]`))
 }
 
-function parseTool(tool: JsonObject, param: string): ChatTool {
+function parseTool(tool: JsonObject, param: string): OfferedTool {
   const definition = tool[tool['type'] === 'custom' ? 'custom' : 'function']
   if (!isObject(definition)) {
     const path = `${param}.${String(tool['type'])}`
@@ -229,10 +223,11 @@ function parseTool(tool: JsonObject, param: string): ChatTool {
     const message = `Invalid schema for function '${name}': the schema must have type "object".`
     throw invalidRequest(message, `${param}.function.parameters`, 'invalid_function_parameters')
   }
-  return { name, parameters: isObject(parameters) ? parameters : {} }
+  const isCustom = tool['type'] === 'custom'
+  return { name, parameters: isObject(parameters) ? parameters : {}, isCustom }
 }
 
-function parseToolChoice(value: unknown, tools: readonly ChatTool[]): ToolChoice {
+function parseToolChoice(value: unknown, tools: readonly OfferedTool[]): ToolChoice {
   if (value === undefined || value === null) return tools.length > 0 ? 'auto' : 'none'
   if (tools.length === 0 && value !== 'none') {
     throw invalidRequest("'tool_choice' is only allowed when 'tools' are given.", 'tool_choice')

@@ -1,4 +1,4 @@
-import type { ChatAnswer } from './chat-answer.ts'
+import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-request.ts'
 import type { Faults } from './faults.ts'
 import type { JsonObject } from './json.ts'
@@ -15,7 +15,7 @@ export interface ChatIdentity {
 export interface ChatResult {
   identity: ChatIdentity
   request: ChatRequest
-  answers: ChatAnswer[]
+  answers: Answer[]
   usage: JsonObject
   faults: Faults
 }

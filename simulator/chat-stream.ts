@@ -1,9 +1,10 @@
-import type { ChatAnswer } from './chat-answer.ts'
+import type { Answer } from './answer.ts'
 import type { ChatResult } from './chat-result.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
 import { lettersOf } from './random.ts'
 import { doneFrame, frame } from './reply.ts'
+import { chatFinish } from './chat-finish.ts'
 import { splitTokens } from './tokens.ts'
 import { distortUsage } from './usage.ts'
 
@@ -33,7 +34,7 @@ export function* chatFrames(result: ChatResult): Generator<string> {
     yield write.step(step)
   for (const answer of answers) {
     const isLast = answer.index === answers.length - 1
-    yield write.step({ index: answer.index, delta: {}, finish: answer.finish }, isLast)
+    yield write.step({ index: answer.index, delta: {}, finish: chatFinish(answer) }, isLast)
   }
   if (write.hasUsageChunk) yield write.usage()
   yield doneFrame
@@ -80,11 +81,11 @@ function chunkWriter(result: ChatResult) {
   }
 }
 
-function* contentSteps(answer: ChatAnswer, result: ChatResult): Generator<Step> {
+function* contentSteps(answer: Answer, result: ChatResult): Generator<Step> {
   const { request, faults } = result
   const { index } = answer
   if (faults.reasoningField !== undefined) {
-    for (const piece of splitTokens(answer.reasoning ?? ''))
+    for (const piece of splitTokens(answer.thoughts))
       yield { index, delta: { [faults.reasoningField]: piece } }
   }
   for (const piece of answer.pieces ?? []) {
@@ -97,14 +98,18 @@ function* contentSteps(answer: ChatAnswer, result: ChatResult): Generator<Step> 
   else for (const steps of calls) yield* steps
 }
 
-function* callSteps(answer: ChatAnswer, at: number): Generator<Step> {
+function* callSteps(answer: Answer, at: number): Generator<Step> {
   const call = answer.calls[at]
   if (call === undefined) return
   const { index } = answer
-  const opening = { index: at, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }
+  const { id, name } = call
+  const opening = call.isCustom
+    ? { index: at, id, type: 'custom', custom: { name, input: '' } }
+    : { index: at, id, type: 'function', function: { name, arguments: '' } }
   yield { index, delta: { tool_calls: [opening] } }
   for (const piece of splitTokens(call.arguments)) {
-    yield { index, delta: { tool_calls: [{ index: at, function: { arguments: piece } }] } }
+    const given = call.isCustom ? { custom: { input: piece } } : { function: { arguments: piece } }
+    yield { index, delta: { tool_calls: [{ index: at, ...given }] } }
   }
 }
 

@@ -1,9 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { JsonObject } from './json.ts'
-import { countedNamesMax, recordedBodyBytesMax, recordedHangUpsMax, recordedRequestsMax } from './limits.ts'
+import { countedNamesMax, recordedHangUpsMax, recordedRequestsMax } from './limits.ts'
 
 /** How far an answer had come when its caller left. */
 export type ExchangePhase = 'request' | 'waiting' | 'body'
+
+/** What a request turned out to ask for. */
+export interface AskedFor {
+  model: string | null
+  body: string
+  bodyBytes: number
+  /** Characters of the body that are kept for a test to read back. */
+  bodyKept: number
+  fault: string | null
+}
 
 /** One request as it is being counted. */
 export interface Exchange {
@@ -11,8 +21,8 @@ export interface Exchange {
   readonly number: number
   readonly startedAtMs: number
   phase: ExchangePhase
-  /** Notes what the request turned out to ask for. Called once, when the body has been read. */
-  asked(request: { model: string | null; body: string; bodyBytes: number; fault: string | null }): void
+  /** Called once, when the body has been read. */
+  asked(request: AskedFor): void
   sent(bytes: number): void
   /** Ends the count: with a status, or with a caller who left. Only the first call counts, and returns true. */
   end(outcome: { status: number } | 'hang_up' | 'cut'): boolean
@@ -115,11 +125,11 @@ function createExchange(
     number: record.number,
     startedAtMs,
     phase: 'request',
-    asked({ model, body, bodyBytes, fault }) {
+    asked({ model, body, bodyBytes, bodyKept, fault }) {
       Object.assign(record, {
         model,
         fault,
-        body: body.slice(0, recordedBodyBytesMax),
+        body: body.slice(0, bodyKept),
         body_bytes: bodyBytes,
       })
       state.bytesIn += bodyBytes

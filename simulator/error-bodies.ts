@@ -1,38 +1,23 @@
-import { ApiError, errorBody } from './errors.ts'
+import { anthropicStyle } from './messages/errors.ts'
+import { type ApiStyle, openAiStyle } from './api-style.ts'
+import type { ApiError } from './errors.ts'
 import type { ErrorFault, ErrorShape, Faults } from './faults.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
-/** What OpenAI says with a status when nothing more is known. */
-const usual: Record<number, Omit<ErrorFault, 'status'>> = {
-  400: { message: 'The request could not be understood.' },
-  401: {
-    code: 'invalid_api_key',
-    message: 'Incorrect API key provided: sk-hidde*****. Check the key in your account.',
-  },
-  402: { code: 'billing_not_active', message: 'The account has no active billing.' },
-  403: { code: 'unsupported_country_region_territory', message: 'This request is not permitted.' },
-  404: { code: 'model_not_found', message: 'The model does not exist or is not available to you.' },
-  408: { type: 'timeout', message: 'The request took too long.' },
-  413: { message: 'The request is too large.' },
-  429: {
-    type: 'requests',
-    code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for requests per minute. Limit 500, used 500. Please try again later.',
-  },
-  503: { type: 'server_error', message: 'The service is temporarily unavailable.' },
-  529: { type: 'overloaded_error', code: 'overloaded', message: 'The service is overloaded.' },
-}
-
 /** The answer that stands in for the real one, or null when these faults let it through. */
-export function faultyAnswer(faults: Faults): Reply | null {
+export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Reply | null {
   if (faults.badKey !== undefined) return badKeyReply(faults.badKey)
   if (faults.html === true) return htmlReply(faults.error?.status ?? 502)
   const isError = faults.octetStream === true || faults.errorShape !== undefined
   const fault = faults.error ?? (isError ? { status: faults.octetStream === true ? 400 : 500 } : undefined)
   if (fault === undefined) return null
-  const { contentType, body } = shaped(fault, faults.errorShape ?? 'openai')
+  const error = style.errorOf(fault)
+  const { contentType, body } =
+    faults.errorShape === undefined
+      ? { contentType: 'application/json', body: style.errorBody(error, key) }
+      : shaped(error, faults.errorShape, key)
   return {
-    status: fault.status,
+    status: error.status,
     contentType: faults.octetStream === true ? 'application/octet-stream' : contentType,
     headers: retryHeaders(fault),
     body,
@@ -46,27 +31,12 @@ function retryHeaders(fault: ErrorFault): Record<string, string> {
   return headers
 }
 
-/** The error object of a fault, with what OpenAI usually says where the fault does not. */
-export function errorOf(fault: ErrorFault): ApiError {
-  const serverError = {
-    type: 'server_error',
-    message: 'The server had an error while processing the request.',
-  }
-  return new ApiError({ ...serverErrorOr(fault.status, serverError), ...fault })
-}
-
-function serverErrorOr(status: number, otherwise: Omit<ErrorFault, 'status'> & { message: string }) {
-  const known = usual[status]
-  if (known !== undefined) return { message: otherwise.message, ...known }
-  return status >= 500 ? otherwise : { message: `The request was refused with status ${status}.` }
-}
-
-function shaped(fault: ErrorFault, shape: ErrorShape): { contentType: string; body: string } {
-  const error = errorOf(fault)
+function shaped(error: ApiError, shape: ErrorShape, key: string): { contentType: string; body: string } {
   const { message, status } = error
   if (shape === 'text') return { contentType: 'text/plain; charset=utf-8', body: message }
   const bodies: Record<Exclude<ErrorShape, 'text'>, () => string> = {
-    openai: () => errorBody(error),
+    openai: () => openAiStyle.errorBody(error, key),
+    anthropic: () => anthropicStyle.errorBody(error, key),
     string: () => JSON.stringify({ error: message }),
     detail: () => JSON.stringify({ detail: message }),
     detail_list: () =>

@@ -1,3 +1,5 @@
+import type { JsonObject } from './json.ts'
+
 /** What an error answer of OpenAI carries; `param` and `code` are null where OpenAI sends null. */
 interface ApiErrorOptions {
   status: number
@@ -5,6 +7,8 @@ interface ApiErrorOptions {
   type?: string
   param?: string | null
   code?: string | null
+  /** What Anthropic's envelope says beside the message. */
+  details?: JsonObject
 }
 
 /** A refusal in OpenAI's envelope. Thrown by handlers, rendered in one place. */
@@ -13,6 +17,7 @@ export class ApiError extends Error {
   readonly type: string
   readonly param: string | null
   readonly code: string | null
+  readonly details: JsonObject | undefined
 
   constructor(options: ApiErrorOptions) {
     super(options.message)
@@ -21,6 +26,7 @@ export class ApiError extends Error {
     this.type = options.type ?? 'invalid_request_error'
     this.param = options.param ?? null
     this.code = options.code ?? null
+    this.details = options.details
   }
 }
 

@@ -15,9 +15,11 @@ export const usageModes = [
   'text',
   'always',
   'with_finish',
+  'output_only',
 ] as const
 export const errorShapes = [
   'openai',
+  'anthropic',
   'string',
   'detail',
   'detail_list',
@@ -28,19 +30,36 @@ export const errorShapes = [
 ] as const
 export const reasoningFields = ['reasoning', 'reasoning_content'] as const
 const badKeyShapes = ['xai', 'gemini'] as const
+const errorEventForms = ['nested', 'flat', 'failed'] as const
+const citationKinds = ['web', 'document'] as const
 
 export type UsageMode = (typeof usageModes)[number]
 export type ErrorShape = (typeof errorShapes)[number]
 
+/** Errors that every API has under a name and a status of its own. */
+export type ErrorKind = 'overloaded' | 'context_length' | 'insufficient_quota'
+
 /** An error that is answered instead of the real answer. */
 export interface ErrorFault {
-  status: number
+  /** The status; null for the one that the API gives this kind of error. */
+  status: number | null
+  kind?: ErrorKind
   retryAfterSeconds?: number
   retryAfterMs?: number
   type?: string
   code?: string
   param?: string
   message?: string
+}
+
+/** What an error within a stream says. */
+export interface StreamErrorFault {
+  type?: string
+  code?: string
+  param?: string
+  message?: string
+  /** Of a Responses stream: members nested as recorded, flat as the types say, or no error event but the failed response alone. */
+  form?: (typeof errorEventForms)[number]
 }
 
 /**
@@ -61,6 +80,8 @@ export interface Faults {
   stallAfterChunks?: number
   cutAfterChunks?: number
   errorAfterChunks?: number
+  /** What the error within a stream says, where it shall differ from the usual. */
+  streamError?: StreamErrorFault
   malformedJson?: boolean
   truncateJson?: boolean
   emptyBody?: boolean
@@ -76,6 +97,9 @@ export interface Faults {
   outOfOrder?: boolean
   usage?: UsageMode
   cachedTokens?: number
+  cacheWriteTokens?: number
+  /** What the first event of a Messages stream says of the input, before its last one corrects it. */
+  startInputTokens?: number
   reasoningTokens?: number
   tokens?: number
   text?: string
@@ -84,6 +108,17 @@ export interface Faults {
   reasoningField?: (typeof reasoningFields)[number]
   emptyChoicesFirst?: boolean
   interleaveTools?: boolean
+  anyModel?: boolean
+  redactedThinking?: boolean
+  citations?: (typeof citationKinds)[number]
+  serverTools?: boolean
+  noToolDeltas?: boolean
+  noThreads?: boolean
+  duplicateStart?: boolean
+  unknownEvent?: boolean
+  /** Thoughts of a Responses answer in the open, as hosts of open models send them. */
+  reasoningText?: boolean
+  pings?: number
   scripted?: boolean
   tone?: boolean
 }
@@ -123,7 +158,7 @@ function percentDecoded(value: string): string {
 
 function errorFault(status: string, attributes: Attributes): ErrorFault {
   const fault: ErrorFault = { status: count(status, 599) }
-  if (fault.status < 400) throw new FaultSpecError(`wants a status from 400 to 599, got "${status}"`)
+  if (Number(status) < 400) throw new FaultSpecError(`wants a status from 400 to 599, got "${status}"`)
   for (const [name, value] of attributes) {
     if (name === 'retry_after') fault.retryAfterSeconds = count(value)
     else if (name === 'retry_after_ms') fault.retryAfterMs = count(value)
@@ -134,29 +169,22 @@ function errorFault(status: string, attributes: Attributes): ErrorFault {
   return fault
 }
 
-const overloaded: ErrorFault = {
-  status: 503,
-  type: 'server_error',
-  message: 'The engine is currently overloaded, please try again later.',
-}
-const contextLength: ErrorFault = {
-  status: 400,
-  param: 'messages',
-  code: 'context_length_exceeded',
-  message: 'The maximum context length of this model is 128000 tokens. Please shorten the messages.',
-}
-const quota: ErrorFault = {
-  status: 429,
-  type: 'insufficient_quota',
-  code: 'insufficient_quota',
-  message: 'The current quota is used up. Please check plan and billing.',
+function streamError(attributes: Attributes): StreamErrorFault {
+  const fault: StreamErrorFault = {}
+  for (const [name, value] of attributes) {
+    if (name === 'form') fault.form = choice(errorEventForms, value)
+    else if (name === 'type' || name === 'code' || name === 'param' || name === 'message')
+      fault[name] = percentDecoded(value)
+    else throw new FaultSpecError(`has no attribute "${name}"`)
+  }
+  return fault
 }
 
 const readers: Record<string, FaultReader> = {
   status: (faults, value, attributes) => void (faults.error = errorFault(value, attributes)),
-  overloaded: (faults) => void (faults.error = overloaded),
-  context_length: (faults) => void (faults.error = contextLength),
-  insufficient_quota: (faults) => void (faults.error = quota),
+  overloaded: (faults) => void (faults.error = { status: null, kind: 'overloaded' }),
+  context_length: (faults) => void (faults.error = { status: null, kind: 'context_length' }),
+  insufficient_quota: (faults) => void (faults.error = { status: null, kind: 'insufficient_quota' }),
   fault_body: (faults, value) => void (faults.errorShape = choice(errorShapes, value)),
   bad_key_400: (faults, value) => void (faults.badKey = choice(badKeyShapes, value || 'xai')),
   html_error: (faults) => void (faults.html = true),
@@ -169,7 +197,10 @@ const readers: Record<string, FaultReader> = {
   stall: (faults) => void (faults.stallAfterChunks = 0),
   stall_after: (faults, value) => void (faults.stallAfterChunks = count(value)),
   cut_after: (faults, value) => void (faults.cutAfterChunks = count(value)),
-  error_chunk: (faults, value) => void (faults.errorAfterChunks = value === '' ? 1 : count(value)),
+  error_chunk: (faults, value, attributes) => {
+    faults.errorAfterChunks = value === '' ? 1 : count(value)
+    faults.streamError = streamError(attributes)
+  },
   malformed_json: (faults) => void (faults.malformedJson = true),
   truncate_json: (faults) => void (faults.truncateJson = true),
   empty_body: (faults) => void (faults.emptyBody = true),
@@ -185,6 +216,8 @@ const readers: Record<string, FaultReader> = {
   out_of_order: (faults) => void (faults.outOfOrder = true),
   usage: (faults, value) => void (faults.usage = choice(usageModes, value)),
   cached_tokens: (faults, value) => void (faults.cachedTokens = count(value)),
+  cache_write_tokens: (faults, value) => void (faults.cacheWriteTokens = count(value)),
+  start_input_tokens: (faults, value) => void (faults.startInputTokens = count(value)),
   reasoning_tokens: (faults, value) => void (faults.reasoningTokens = count(value)),
   tokens: (faults, value) => void (faults.tokens = count(value, scriptedTokensMax)),
   text: (faults, value) => void (faults.text = percentDecoded(value)),
@@ -193,6 +226,16 @@ const readers: Record<string, FaultReader> = {
   reasoning: (faults, value) => void (faults.reasoningField = choice(reasoningFields, value || 'reasoning')),
   empty_choices_first: (faults) => void (faults.emptyChoicesFirst = true),
   interleave_tools: (faults) => void (faults.interleaveTools = true),
+  any_model: (faults) => void (faults.anyModel = true),
+  redacted_thinking: (faults) => void (faults.redactedThinking = true),
+  citations: (faults, value) => void (faults.citations = choice(citationKinds, value || 'web')),
+  server_tools: (faults) => void (faults.serverTools = true),
+  no_tool_deltas: (faults) => void (faults.noToolDeltas = true),
+  no_threads: (faults) => void (faults.noThreads = true),
+  duplicate_start: (faults) => void (faults.duplicateStart = true),
+  reasoning_text: (faults) => void (faults.reasoningText = true),
+  unknown_event: (faults) => void (faults.unknownEvent = true),
+  pings: (faults, value) => void (faults.pings = count(value, 10_000)),
   scripted: (faults) => void (faults.scripted = true),
   tone: (faults) => void (faults.tone = true),
 }

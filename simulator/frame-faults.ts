@@ -1,29 +1,27 @@
 import type { Faults } from './faults.ts'
-import { doneFrame, frame } from './reply.ts'
-
-const brokenFrame =
-  'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"con\n\n'
+import { chatForm, type StreamForm } from './reply.ts'
 
 /** The frames of a stream as a faulty provider would send them. Waits, stalls and cuts belong to the sender. */
-export function* distortFrames(frames: Iterable<string>, faults: Faults): Generator<string> {
+export function* distortFrames(
+  frames: Iterable<string>,
+  faults: Faults,
+  form: StreamForm = chatForm,
+): Generator<string> {
   if (faults.emptyBody === true) return
-  const ending = faults.crlf === true ? '\r\n' : '\n'
-  if (faults.comments === true)
-    yield `: waiting for the model${ending}${ending}: still waiting${ending}${ending}`
+  const ended = (text: string) => (faults.crlf === true ? text.replaceAll('\n', '\r\n') : text)
+  if (faults.comments === true) yield ended(': waiting for the model\n\n: still waiting\n\n')
   let index = 0
   for (const whole of frames) {
     if (index === faults.errorAfterChunks) {
-      const error = { message: 'The server had an error while processing the request.', type: 'server_error' }
-      yield frame({ error: { ...error, param: null, code: null } })
+      for (const error of form.error(index, faults.streamError ?? {})) yield ended(error)
       return
     }
-    if (faults.noDone === true && whole === doneFrame) return
+    if (faults.noDone === true && form.isEnd(whole)) return
     if (faults.truncateJson === true && index === 2) {
       yield whole.slice(0, Math.floor(whole.length / 2))
       return
     }
-    const sent = faults.malformedJson === true && index === 2 ? brokenFrame : whole
-    yield faults.crlf === true ? sent.replaceAll('\n', '\r\n') : sent
+    yield ended(faults.malformedJson === true && index === 2 ? form.broken : whole)
     index++
   }
 }

@@ -21,6 +21,15 @@ export const mountsMax = 1_000
 export const faultRulesMax = 1_000
 /** Characters of one fault specification, which may carry a scripted answer. */
 export const faultSpecCharactersMax = 16_384
+/** Scripts of one mount, and turns of one script: an agent's longest task in a test has some dozens of turns. */
+export const scriptsMax = 1_000
+export const scriptTurnsMax = 1_000
+/** Prefixes of prompts that one mount remembers; the oldest goes when one more comes. */
+export const cachedPrefixesMax = 10_000
+/** Answers of Responses that one mount keeps; the oldest goes when one more comes. */
+export const storedResponsesMax = 1_000
+/** Conversations that one mount holds for its callers; the oldest goes when one more comes. */
+export const threadsMax = 1_000
 /** Bodies whose draws one mount remembers; beyond it the draws begin again. */
 export const faultDrawsMax = 100_000
 /** The longest wait a fault may ask for, and the end of a stall or a hang that nobody leaves. */
@@ -28,9 +37,11 @@ export const faultWaitMsMax = 900_000
 /** The most output tokens a scripted answer may have. */
 export const scriptedTokensMax = 1_000_000
 
-/** Requests kept per mount for a test to read back, and the bytes kept of each body. */
+/** Requests kept per mount for a test to read back, and the bytes kept of each body unless a setting says otherwise. */
 export const recordedRequestsMax = 200
-export const recordedBodyBytesMax = 64 * 1024
+export const recordedBodyBytes = 64 * 1024
+/** The most that the setting may keep: a request of a coding agent with its whole history fits. */
+export const recordedBodyBytesMax = 4 * 1024 * 1024
 /** Hang-ups kept per mount with their times; the count goes on beyond it. */
 export const recordedHangUpsMax = 200
 /** Different paths or models counted per mount, so that random names cannot grow the counters without end. */

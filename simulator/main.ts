@@ -17,6 +17,7 @@ export async function runSimulator(args: readonly string[]): Promise<Simulator |
   if (simulator === null) return null
   const health = await readHealth(simulator.url)
   console.log(`Simulated OpenAI at ${simulator.url}/v1 (any API key but one that begins with "bad-key")`)
+  console.log(`Simulated Anthropic at ${simulator.url}, for a client that adds /v1/messages itself`)
   console.log(`More providers, each with its own faults and counters, at ${simulator.url}/p/NAME/v1`)
   console.log(`Speech: ${health.speech}. Transcription: ${health.transcription}.`)
   console.log(`Faults and counters: ${simulator.url}/admin/faults, ${simulator.url}/admin/counters`)

@@ -1,7 +1,7 @@
 import { invalidRequest, modelNotFound } from './errors.ts'
 
 /** What a model is served for; each value is one operation. */
-export type ModelKind = 'chat' | 'embedding' | 'transcription' | 'speech'
+export type ModelKind = 'chat' | 'messages' | 'embedding' | 'transcription' | 'speech'
 
 /** One served model and the limits by which its requests are judged. */
 export interface Model {
@@ -16,6 +16,21 @@ export interface Model {
   /** Length of an embedding when the request names none. */
   dimensions?: number
   created: number
+  /** Of a host with models of its own: what it can do is not known, so nothing is refused for it. */
+  isOpen?: boolean
+  /** What only Messages asks of a model. */
+  claude?: ClaudeModel
+}
+
+/** How a model of Anthropic's differs from its older siblings. */
+export interface ClaudeModel {
+  displayName: string
+  /** Thinks at `{"type": "adaptive"}`. */
+  adaptive?: boolean
+  /** Refuses sampling options, thinking with a budget and a begun answer. */
+  adaptiveOnly?: boolean
+  /** Refuses temperature and top_p together. */
+  oneSampling?: boolean
 }
 
 const models: readonly Model[] = [
@@ -38,6 +53,33 @@ const models: readonly Model[] = [
     outputTokensMax: 128_000,
     reasoning: true,
   }),
+  chat('gpt-5.1-codex', 'gpt-5.1-codex', 1762905600, {
+    contextTokens: 400_000,
+    outputTokensMax: 128_000,
+    reasoning: true,
+  }),
+  claude('claude-sonnet-4-5', 'claude-sonnet-4-5-20250929', '2025-09-29', {
+    displayName: 'Claude Sonnet 4.5',
+    oneSampling: true,
+  }),
+  claude('claude-haiku-4-5', 'claude-haiku-4-5-20251001', '2025-10-01', {
+    displayName: 'Claude Haiku 4.5',
+    oneSampling: true,
+  }),
+  claude('claude-opus-4-5', 'claude-opus-4-5-20251101', '2025-11-01', {
+    displayName: 'Claude Opus 4.5',
+    oneSampling: true,
+  }),
+  claude('claude-opus-4-6', null, '2026-02-05', {
+    displayName: 'Claude Opus 4.6',
+    adaptive: true,
+    oneSampling: true,
+  }),
+  claude('claude-opus-4-7', null, '2026-04-16', newest('Claude Opus 4.7')),
+  claude('claude-opus-4-8', null, '2026-06-01', newest('Claude Opus 4.8')),
+  claude('claude-sonnet-5', null, '2026-07-01', newest('Claude Sonnet 5')),
+  claude('claude-fable-5', null, '2026-07-15', newest('Claude Fable 5')),
+  claude('claude-opus-5', null, '2026-08-01', newest('Claude Opus 5')),
   { id: 'text-embedding-3-small', kind: 'embedding', dimensions: 1536, created: 1705948997 },
   { id: 'text-embedding-3-large', kind: 'embedding', dimensions: 3072, created: 1705953180 },
   { id: 'whisper-1', kind: 'transcription', created: 1677532384 },
@@ -53,22 +95,52 @@ function chat(id: string, snapshot: string, created: number, limits: Partial<Mod
   return { id, snapshot, kind: 'chat', created, ...limits }
 }
 
+function claude(id: string, snapshot: string | null, date: string, traits: ClaudeModel): Model {
+  return {
+    id,
+    ...(snapshot === null ? {} : { snapshot }),
+    kind: 'messages',
+    created: Date.parse(date) / 1000,
+    contextTokens: traits.adaptive === true ? 1_000_000 : 200_000,
+    outputTokensMax: traits.adaptive === true ? 128_000 : 64_000,
+    claude: traits,
+  }
+}
+
+function newest(displayName: string): ClaudeModel {
+  return { displayName, adaptive: true, adaptiveOnly: true }
+}
+
 const byName = new Map<string, Model>()
 for (const model of models) {
   byName.set(model.id, model)
   if (model.snapshot !== undefined) byName.set(model.snapshot, model)
 }
 
-/** The model of a request, for the operation it was asked for. Throws 400 when it is no name, 404 when it is not served. */
-export function findModel(name: unknown, kind: ModelKind): Model {
+/** The models that Messages serves, newest first. */
+export function claudeModels(): Model[] {
+  return models.filter((model) => model.kind === 'messages').toReversed()
+}
+
+/** A model by its name, or by the name of its snapshot. */
+export function modelNamed(name: string): Model | undefined {
+  return byName.get(name)
+}
+
+/**
+ * The model of a request, for the operation it was asked for; with `any` every name is served as a plain model. Throws 400
+ * when it is no name, 404 when it is not served.
+ */
+export function findModel(name: unknown, kind: ModelKind, any = false): Model {
   if (name === undefined || name === null) {
     throw invalidRequest("Missing required parameter: 'model'.", 'model', 'missing_required_parameter')
   }
   if (typeof name !== 'string')
     throw invalidRequest("Invalid type for 'model': expected a string.", 'model', 'invalid_type')
   const model = byName.get(name)
-  if (model === undefined || model.kind !== kind) throw modelNotFound(name)
-  return model
+  if (model?.kind === kind) return model
+  if (any) return { ...model, id: name, kind, created: model?.created ?? 0, isOpen: true }
+  throw modelNotFound(name)
 }
 
 function listed(model: Model) {
@@ -77,7 +149,7 @@ function listed(model: Model) {
 
 /** The body of `GET /models`, or, as some compatible hosts send it, the bare list. */
 export function modelList(bare = false): string {
-  const data = models.map(listed)
+  const data = models.filter((model) => model.kind !== 'messages').map(listed)
   return JSON.stringify(bare ? data : { object: 'list', data })
 }
 

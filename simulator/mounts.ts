@@ -1,25 +1,37 @@
 import { type Counters, createCounters } from './counters.ts'
 import { createFaultRules, type FaultRules } from './fault-rules.ts'
-import { mountsMax, uploadBytesMax } from './limits.ts'
+import { mountsMax, recordedBodyBytes, uploadBytesMax } from './limits.ts'
+import { createThreads, type Threads } from './messages/threads.ts'
+import { createPromptCache, type PromptCache } from './prompt-cache.ts'
+import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
+import { createScripts, type Scripts } from './scripts.ts'
 
 /** What the admin endpoint can change about a mount beside its faults. */
 export interface MountSettings {
   /** Refuse unknown members, as OpenAI does. */
   strict: boolean
+  /** Serve every model name by every text operation, as a host with models of its own. */
+  anyModel: boolean
   /** `scripted` never runs a recogniser, whatever is installed. */
   transcription: 'auto' | 'scripted'
   /** `tone` never runs a synthesizer, whatever is installed. */
   speech: 'auto' | 'tone'
   /** The largest audio upload in bytes. */
   uploadBytesMax: number
+  /** Bytes kept of each recorded body. */
+  recordedBodyBytes: number
 }
 
-/** One simulated provider: its own counters, faults and settings. */
+/** One simulated provider: its own counters, faults, scripts and settings. */
 export interface Mount {
   name: string
   seed: number
   counters: Counters
   rules: FaultRules
+  scripts: Scripts
+  promptCache: PromptCache
+  threads: Threads
+  responses: StoredResponses
   settings: MountSettings
 }
 
@@ -28,9 +40,9 @@ export interface Mounts {
   /** The mount of that name, created when it is new; undefined when there are too many. */
   get(name: string): Mount | undefined
   all(): Mount[]
-  /** Forgets counters, faults and settings of one mount. */
+  /** Forgets everything of one mount. */
   remove(name: string): void
-  /** Forgets counters, faults and settings of all mounts. */
+  /** Forgets everything of all mounts. */
   clear(): void
 }
 
@@ -60,6 +72,17 @@ function createMount(name: string, seed: number): Mount {
     seed,
     counters: createCounters(),
     rules: createFaultRules(seed),
-    settings: { strict: true, transcription: 'auto', speech: 'auto', uploadBytesMax },
+    scripts: createScripts(),
+    promptCache: createPromptCache(),
+    threads: createThreads(),
+    responses: createStoredResponses(),
+    settings: {
+      strict: true,
+      anyModel: false,
+      transcription: 'auto',
+      speech: 'auto',
+      uploadBytesMax,
+      recordedBodyBytes,
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { toFile } from 'openai'
-import { simulatorForTests } from './testing.ts'
+import { refusalOf, simulatorForTests } from './testing.ts'
 
 const simulator = simulatorForTests()
 let client: OpenAI
@@ -19,16 +19,6 @@ const tools: OpenAI.ChatCompletionTool[] = [
     },
   },
 ]
-
-/** The error of a call that must fail. The client's promises run only when they are awaited. */
-async function refusalOf(call: PromiseLike<unknown>): Promise<unknown> {
-  try {
-    await call
-  } catch (error) {
-    return error
-  }
-  throw new Error('The call was answered.')
-}
 
 describe('the official client', () => {
   test('gets an answer', async () => {

@@ -1,21 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { chatCompletion } from './chat.ts'
-import type { Call } from './call.ts'
-import { embeddings } from './embeddings.ts'
+import type { ApiStyle } from './api-style.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { faultWaitMsMax } from './limits.ts'
-import { modelBody, modelList } from './models.ts'
 import type { Mount } from './mounts.ts'
+import { operate, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
-import { lettersOf } from './random.ts'
 import { readBody, type ReadBody } from './read-body.ts'
-import { errorReply, jsonReply, type Reply } from './reply.ts'
+import { jsonReply, type Reply } from './reply.ts'
 import { cut, drawnMs, send, type Sending } from './send.ts'
-import { speech } from './speech.ts'
-import { transcription } from './transcriptions.ts'
 import { wait } from './wait.ts'
 
 /** One request to a mount. */
@@ -27,16 +22,6 @@ export interface ProviderRequest {
   path: string
   programs: Programs
 }
-
-/** The operations that take a JSON body. */
-type JsonOperation = (call: Call, asked: ProviderRequest) => Reply | Promise<Reply>
-
-const jsonOperations: Record<string, JsonOperation> = {
-  '/v1/chat/completions': chatCompletion,
-  '/v1/embeddings': embeddings,
-  '/v1/audio/speech': (call, { mount, programs }) => speech({ ...call, settings: mount.settings, programs }),
-}
-const transcriptionPath = '/v1/audio/transcriptions'
 
 /** Serves one request of a simulated provider from its first byte to its last, whatever its caller does meanwhile. */
 export async function serveProvider(asked: ProviderRequest): Promise<void> {
@@ -56,6 +41,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
     exchange.asked({
       ...subjectOf(body),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
+      bodyKept: mount.settings.recordedBodyBytes,
       fault: faults.names,
     })
     exchange.phase = 'waiting'
@@ -89,6 +75,7 @@ function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | 
   try {
     const faults: Faults = { ...ruled.faults, ...parseFaults(spec) }
     if (!mount.settings.strict) faults.lenient = true
+    if (mount.settings.anyModel) faults.anyModel = true
     return { faults, refusal: null, names: faultNamesIn([...ruled.specs, spec]) }
   } catch (error) {
     if (!(error instanceof FaultSpecError)) throw error
@@ -145,105 +132,34 @@ async function answer(asked: ProviderRequest, { body, faults: drawn, sending }: 
     return
   }
   if (faults.latency !== undefined) await wait(drawnMs(faults.latency, `latency ${key}`), signal)
-  const reply = drawn.refusal === null ? await replyTo(asked, body, sending) : errorReply(drawn.refusal)
+  const style = styleOf(asked.path, asked.request.headers)
+  const reply =
+    drawn.refusal === null ? await replyTo(asked, body, sending) : errorReply(drawn.refusal, style, key)
   if (signal.aborted) {
     await reply.dispose?.()
     return
   }
-  await send(reply, usualHeaders(asked.mount, sending), sending)
+  const elapsedMs = performance.now() - sending.exchange.startedAtMs
+  await send(reply, style.headers({ mountName: asked.mount.name, key, elapsedMs, faults }), sending)
 }
 
 async function replyTo(asked: ProviderRequest, body: ReadBody | ApiError, sending: Sending): Promise<Reply> {
-  const { faults } = sending
+  const { request, mount, path, programs } = asked
+  const { faults, signal, key } = sending
+  const style = styleOf(path, request.headers)
   try {
-    const faulty = faultyAnswer(faults)
+    const faulty = faultyAnswer(faults, style, key)
     if (faulty !== null) return faulty
-    authenticate(asked.request.headers.authorization)
+    style.authenticate(request.headers)
     if (body instanceof ApiError) throw body
-    return await operate(asked, body, sending)
+    const json = body.form === null ? parsedBody(body) : null
+    return await operate({ request, mount, path, programs, body, json, faults, key, signal })
   } catch (error) {
-    if (error instanceof ApiError) return errorReply(error)
+    if (error instanceof ApiError) return errorReply(error, style, key)
     throw error
   }
 }
 
-function authenticate(header: string | undefined): void {
-  const key = /^Bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
-  if (key !== undefined && !key.startsWith('bad-key')) return
-  // The real one repeats the beginning and the end of the key; a gateway must not pass that on.
-  const shown = key === undefined ? '' : `: ${key.slice(0, 8)}*****${key.slice(-4)}`
-  const message = key === undefined ? 'No API key was provided.' : `Incorrect API key provided${shown}.`
-  throw new ApiError({
-    status: 401,
-    message: `${message} Send it as "Authorization: Bearer KEY".`,
-    code: 'invalid_api_key',
-  })
-}
-
-async function operate(asked: ProviderRequest, body: ReadBody, sending: Sending): Promise<Reply> {
-  const { path, mount, programs, request } = asked
-  const { faults, signal, key } = sending
-  const method = request.method ?? 'GET'
-  if (path === '/v1/models')
-    return allowed(method, 'GET', path) ?? jsonReply(modelList(faults.bareModels === true))
-  if (path.startsWith('/v1/models/')) {
-    return (
-      allowed(method, 'GET', path) ??
-      jsonReply(modelBody(path.slice('/v1/models/'.length).replaceAll('%2F', '/')))
-    )
-  }
-  if (path === transcriptionPath) {
-    const refused = allowed(method, 'POST', path)
-    if (refused !== null) return refused
-    if (body.form === null) throw invalidRequest('Send the audio as multipart/form-data.', 'file')
-    return transcription({ form: body.form, faults, settings: mount.settings, programs, signal })
-  }
-  const operation = Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
-  if (operation === undefined) {
-    throw new ApiError({ status: 404, message: `Invalid URL (${method} ${path})` })
-  }
-  const refused = allowed(method, 'POST', path)
-  if (refused !== null) return refused
-  const parsed = parsedBody(body)
-  if (parsed === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
-  refuseRejected(parsed, faults)
-  return operation(
-    { body: parsed, faults, key, createdSeconds: Math.floor(Date.now() / 1000), signal },
-    asked,
-  )
-}
-
-function allowed(method: string, wanted: string, path: string): Reply | null {
-  if (method === wanted) return null
-  const message = `Not allowed to ${method} on ${path}.`
-  return errorReply(new ApiError({ status: 405, message, code: 'method_not_supported' }))
-}
-
-function refuseRejected(body: JsonObject, faults: Faults): void {
-  const name = faults.rejected?.find((member) => body[member] !== undefined)
-  if (name === undefined) return
-  throw invalidRequest(`Unsupported parameter: '${name}'.`, name, 'unsupported_parameter')
-}
-
-const requestsPerMinute = 10_000
-const tokensPerMinute = 2_000_000
-
-function usualHeaders(mount: Mount, { faults, exchange, key }: Sending): Record<string, string> {
-  const headers: Record<string, string> = {
-    'x-request-id': `req_${lettersOf(`request ${key}`, 32)}`,
-    'openai-processing-ms': String(Math.round(performance.now() - exchange.startedAtMs)),
-    'openai-version': '2020-10-01',
-    'openai-organization': `simulator-${mount.name}`,
-  }
-  if (faults.noRateLimits === true) return headers
-  const isLimited = faults.error?.status === 429
-  return {
-    ...headers,
-    'x-ratelimit-limit-requests': String(requestsPerMinute),
-    'x-ratelimit-limit-tokens': String(tokensPerMinute),
-    'x-ratelimit-remaining-requests': String(isLimited ? 0 : requestsPerMinute - 1),
-    'x-ratelimit-remaining-tokens': String(isLimited ? 0 : tokensPerMinute - 1_000),
-    'x-ratelimit-reset-requests': isLimited ? `${faults.error?.retryAfterSeconds ?? 1}s` : '6ms',
-    'x-ratelimit-reset-tokens': '30ms',
-  }
+function errorReply(error: ApiError, style: ApiStyle, key: string): Reply {
+  return jsonReply(style.errorBody(error, key), error.status)
 }

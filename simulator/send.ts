@@ -55,7 +55,7 @@ async function sendReply(reply: Reply, headers: Record<string, string>, sending:
   }
   response.flushHeaders()
   if (faults.firstByte !== undefined) await wait(drawnMs(faults.firstByte, `first ${sending.key}`), signal)
-  const sliced = plain === null ? { pieces: piecesOf(body, faults), faults } : slicesOf(plain, faults)
+  const sliced = plain === null ? { pieces: piecesOf(reply, faults), faults } : slicesOf(plain, faults)
   if (await sendPieces(sliced.pieces, { ...sending, faults: sliced.faults }))
     finish(sending, null, reply.status)
 }
@@ -80,12 +80,12 @@ function slicesOf(body: Buffer, faults: Faults): { pieces: Buffer[]; faults: Fau
 }
 
 function piecesOf(
-  body: Reply['body'],
+  { body, form }: Reply,
   faults: Faults,
 ): Iterable<string | Buffer> | AsyncIterable<Uint8Array> {
   if (typeof body === 'string' || body instanceof Uint8Array) return []
   if (Symbol.asyncIterator in body) return faults.emptyBody === true ? [] : body
-  const frames = distortFrames(body, faults)
+  const frames = distortFrames(body, faults, form)
   return faults.splitBytes === undefined ? frames : resliced(frames, faults.splitBytes)
 }
 

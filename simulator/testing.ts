@@ -15,6 +15,8 @@ interface Post {
   fault?: string
   mount?: string
   key?: string
+  /** Headers beside or instead of the usual ones; undefined leaves one out. */
+  headers?: Record<string, string | undefined>
   signal?: AbortSignal
 }
 
@@ -31,15 +33,20 @@ export function simulatorForTests() {
     url: base,
     port: () => simulator.port,
     /** Posts to a path below `/v1` and returns the response as it begins. */
-    fetch(path: string, { body, fault, mount, key = 'test-key', signal }: Post): Promise<Response> {
+    fetch(
+      path: string,
+      { body, fault, mount, key = 'test-key', headers = {}, signal }: Post,
+    ): Promise<Response> {
       const isForm = body instanceof FormData
       return fetch(`${base(mount)}/v1${path}`, {
         method: 'POST',
-        headers: {
+        headers: givenOnly({
           authorization: `Bearer ${key}`,
           ...(fault === undefined ? {} : { 'x-simulator-fault': fault }),
           ...(isForm ? {} : { 'content-type': 'application/json' }),
-        },
+          ...(path.startsWith('/messages') ? { 'anthropic-version': '2023-06-01' } : {}),
+          ...headers,
+        }),
         body: isForm || typeof body === 'string' ? body : JSON.stringify(body),
         ...(signal === undefined ? {} : { signal }),
       })
@@ -53,6 +60,10 @@ export function simulatorForTests() {
     },
   }
   return self
+}
+
+function givenOnly(headers: Record<string, string | undefined>): [string, string][] {
+  return Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined)
 }
 
 /** Reads a whole answer. */
@@ -92,4 +103,41 @@ export function eventsOf(text: string): unknown[] {
 /** A chat request that says one thing. */
 export function say(text: string, more: JsonObject = {}): JsonObject {
   return { model: 'gpt-4o-mini', messages: [{ role: 'user', content: text }], ...more }
+}
+
+/** A Messages request that says one thing. */
+export function ask(text: string, more: JsonObject = {}): JsonObject {
+  return {
+    model: 'claude-sonnet-4-5',
+    max_tokens: 2048,
+    messages: [{ role: 'user', content: text }],
+    ...more,
+  }
+}
+
+/** The data of every event of a stream whose events have names, checked to be named after their types. */
+export function namedEventsOf(text: string): JsonObject[] {
+  const blocks = text.split(/\r?\n\r?\n/).filter((block) => block.startsWith('event: '))
+  return blocks.map((block) => {
+    const [name = '', data = ''] = block.split(/\r?\n/)
+    const event: unknown = JSON.parse(data.slice('data: '.length))
+    if (!isObject(event) || name !== `event: ${String(event['type'])}`)
+      throw new Error(`An event is not named after its type: ${block}`)
+    return event
+  })
+}
+
+/** A Responses request that says one thing. */
+export function respondTo(input: unknown, more: JsonObject = {}): JsonObject {
+  return { model: 'gpt-4o-mini', input, ...more }
+}
+
+/** The error of a call that must fail. The client's promises run only when they are awaited. */
+export async function refusalOf(call: PromiseLike<unknown>): Promise<unknown> {
+  try {
+    await call
+  } catch (error) {
+    return error
+  }
+  throw new Error('The call was answered.')
 }

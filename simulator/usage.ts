@@ -12,6 +12,7 @@ export function distortUsage(usage: JsonObject, mode: UsageMode | undefined): Js
   if (mode === 'negative') return mapNumbers(usage, (count) => -count - 1)
   if (mode === 'absurd') return mapNumbers(usage, () => absurdCount)
   if (mode === 'text') return mapNumbers(usage, String)
+  if (mode === 'output_only') return { output_tokens: usage['output_tokens'] ?? usage['completion_tokens'] }
   return usage
 }
 

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http'
+import { type ApiStyle, openAiStyle, responsesStyle } from './api-style.ts'
+import type { Call } from './call.ts'
+import { chatCompletion } from './chat.ts'
+import { embeddings } from './embeddings.ts'
+import { ApiError, invalidRequest } from './errors.ts'
+import type { Faults } from './faults.ts'
+import type { JsonObject } from './json.ts'
+import { anthropicStyle } from './messages/errors.ts'
+import { countTokens, messages } from './messages/messages.ts'
+import { claudeModelBody, claudeModelList } from './messages/models.ts'
+import { modelBody, modelList } from './models.ts'
+import type { Mount } from './mounts.ts'
+import type { Programs } from './programs.ts'
+import type { ReadBody } from './read-body.ts'
+import { jsonReply, type Reply } from './reply.ts'
+import { countInputTokens, responses } from './responses/responses.ts'
+import { storedResponse } from './responses/stored.ts'
+import { speech } from './speech.ts'
+import { transcription } from './transcriptions.ts'
+
+/** A request to an operation, when its body has been read and its key is good. */
+export interface Asked {
+  request: IncomingMessage
+  mount: Mount
+  /** The path below the mount, from `/v1` on and without the query. */
+  path: string
+  programs: Programs
+  body: ReadBody
+  /** The body as JSON; null when it is no object. */
+  json: JsonObject | null
+  faults: Faults
+  key: string
+  signal: AbortSignal
+}
+
+/** The operations that take a JSON body. */
+type JsonOperation = (call: Call, asked: Asked) => Reply | Promise<Reply>
+
+const jsonOperations: Record<string, JsonOperation> = {
+  '/v1/chat/completions': (call, { mount }) => chatCompletion(call, mount.scripts),
+  '/v1/responses': (call, { mount }) => responses(call, mount),
+  '/v1/responses/input_tokens': (call, { mount }) => countInputTokens(call, mount),
+  '/v1/messages': (call, { mount, request }) => messages({ call, mount, headers: request.headers }),
+  '/v1/messages/count_tokens': (call, { mount, request }) =>
+    countTokens({ call, mount, headers: request.headers }),
+  '/v1/embeddings': embeddings,
+  '/v1/audio/speech': (call, { mount, programs }) => speech({ ...call, settings: mount.settings, programs }),
+}
+const transcriptionPath = '/v1/audio/transcriptions'
+const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
+
+/** The API that a request speaks: Anthropic's by its path, or by its version header where the paths are the same. */
+export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
+  if (path.startsWith('/v1/messages')) return anthropicStyle
+  if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
+  return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
+}
+
+/** Answers a request. Throws `ApiError` for what the provider refuses. */
+export async function operate(asked: Asked): Promise<Reply> {
+  const { path, mount, programs, request, faults, signal, key } = asked
+  const method = request.method ?? 'GET'
+  if (path === '/v1/models' || path.startsWith('/v1/models/')) {
+    allow(method, ['GET'], path)
+    return jsonReply(modelsBody(asked))
+  }
+  const stored = storedPath.exec(path)?.[1]
+  if (stored !== undefined) {
+    allow(method, ['GET', 'DELETE'], path)
+    return storedResponse(stored, method, mount.responses)
+  }
+  if (path === transcriptionPath) {
+    allow(method, ['POST'], path)
+    if (asked.body.form === null) throw invalidRequest('Send the audio as multipart/form-data.', 'file')
+    return transcription({ form: asked.body.form, faults, settings: mount.settings, programs, signal })
+  }
+  const operation = Object.hasOwn(jsonOperations, path) ? jsonOperations[path] : undefined
+  if (operation === undefined) {
+    throw new ApiError({ status: 404, message: `Invalid URL (${method} ${path})` })
+  }
+  allow(method, ['POST'], path)
+  const { json } = asked
+  if (json === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
+  refuseRejected(json, faults)
+  return operation({ body: json, faults, key, createdSeconds: Math.floor(Date.now() / 1000), signal }, asked)
+}
+
+function allow(method: string, wanted: readonly string[], path: string): void {
+  if (wanted.includes(method)) return
+  const message = `Not allowed to ${method} on ${path}.`
+  throw new ApiError({ status: 405, message, code: 'method_not_supported' })
+}
+
+function modelsBody({ path, request, faults }: Asked): string {
+  const isAnthropic = styleOf(path, request.headers) === anthropicStyle
+  if (path === '/v1/models') return isAnthropic ? claudeModelList() : modelList(faults.bareModels === true)
+  const id = path.slice('/v1/models/'.length).replaceAll('%2F', '/')
+  return isAnthropic ? claudeModelBody(id) : modelBody(id)
+}
+
+function refuseRejected(body: JsonObject, faults: Faults): void {
+  const name = faults.rejected?.find((member) => body[member] !== undefined)
+  if (name === undefined) return
+  throw invalidRequest(`Unsupported parameter: '${name}'.`, name, 'unsupported_parameter')
+}

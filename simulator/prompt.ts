@@ -1,0 +1,53 @@
+import type { JsonObject } from './json.ts'
+
+/** A tool that the caller offers, whatever its format calls it. */
+export interface OfferedTool {
+  name: string
+  /** The schema of its arguments; of a custom tool an empty one. */
+  parameters: JsonObject
+  /** Takes plain text instead of arguments. */
+  isCustom: boolean
+}
+
+/** How tools are to be used: the caller's choice, or the name of the one to call. */
+export type ToolChoice = 'none' | 'auto' | 'required' | { name: string }
+
+/** What a model is shown, whatever the format of the request. */
+export interface Prompt {
+  /** Texts of the user before the model has said anything: what a script's marker is looked for in. */
+  opening: string
+  /** The text of the user's last message, empty when there is none. */
+  said: string
+  /** What a tool has just answered; null when the conversation does not end with that. */
+  toolAnswer: string | null
+  /** How often the model has spoken already. */
+  modelTurns: number
+  /** Messages or items, so that ids differ from turn to turn. */
+  length: number
+  tools: OfferedTool[]
+  toolChoice: ToolChoice
+  parallelToolCalls: boolean
+  /** The schema of a wanted JSON answer; an empty one for any object; null for text. */
+  answerSchema: JsonObject | null
+  stop: string[]
+  outputTokensMax: number
+  /** Tokens that the model thinks for before it answers. */
+  thoughtTokens: number
+  /** What the ids of tool calls begin with. */
+  callIdPrefix: string
+}
+
+const thoughtTokensByEffort: Record<string, number> = {
+  none: 0,
+  minimal: 4,
+  low: 8,
+  medium: 16,
+  high: 64,
+  xhigh: 128,
+  max: 256,
+}
+
+/** How long a thinking model thinks at an effort. */
+export function thoughtTokensOf(effort: string): number {
+  return thoughtTokensByEffort[effort] ?? 0
+}
