@@ -2,7 +2,11 @@ import type { Modality } from './operation.ts'
 import type { Price } from './usage.ts'
 
 /** How to authenticate at an upstream, as data; transport signs and sends. */
-export type UpstreamAuth = { type: 'bearer'; secret: string } | { type: 'none' }
+export type UpstreamAuth =
+  | { type: 'bearer'; secret: string }
+  /** The secret alone in a header of this name. */
+  | { type: 'header'; name: string; secret: string }
+  | { type: 'none' }
 
 /** What the operator adds to every request of a deployment. Any value may be a secret: none is ever shown. */
 export interface RequestAdditions {

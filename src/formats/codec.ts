@@ -1,29 +1,32 @@
-import type { TextCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
 import type { TextFormat } from '../canonical/operation.ts'
-import type { AnswerContext, DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
-import { encodeChatRequest, type EncodedRequest } from './chat/chat-encode.ts'
+import { encodeChatRequest } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
+import { readChatConversation } from './chat/chat-conversation.ts'
+import { createChatReader, readChatAnswer } from './chat/chat-read.ts'
 import { createChatStream } from './chat/chat-stream.ts'
+import { writeChatRequest } from './chat/chat-write-request.ts'
+import { createChatWriter } from './chat/chat-write-stream.ts'
+import { writeChatAnswer } from './chat/chat-write.ts'
 import {
   decodeEmbeddingsAnswer,
   encodeEmbeddingsRequest,
   type EmbeddingsQuirks,
 } from './embeddings/embeddings-codec.ts'
-
-/** How one upstream differs from the format it speaks; `format` says which. */
-export type TextQuirks = ChatQuirks | EmbeddingsQuirks
-
-/** The translation between a caller's format and an upstream's, both ways. Pure. */
-export interface TextCodec {
-  /** Throws `invalid_request` for what this upstream must not be sent. */
-  encodeRequest(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): EncodedRequest
-  /** Throws `provider_failed`, or the error a success status hid. */
-  decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
-  createStream(context: AnswerContext, quirks: TextQuirks): StreamRewriter
-}
+import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import { readMessagesConversation } from './messages/messages-conversation.ts'
+import { readMessagesAnswer } from './messages/messages-answer.ts'
+import type { MessagesQuirks } from './messages/messages-quirks.ts'
+import { writeMessagesRequest } from './messages/messages-request.ts'
+import { createMessagesReader } from './messages/messages-stream.ts'
+import { createMessagesWriter } from './messages/messages-write-stream.ts'
+import { writeMessagesAnswer } from './messages/messages-write.ts'
+import { readResponsesConversation } from './responses/responses-conversation.ts'
+import { createResponsesWriter } from './responses/responses-write-stream.ts'
+import { writeResponsesAnswer } from './responses/responses-write.ts'
+import type { TextCodec, TextQuirks } from './text-codec.ts'
+import { translate } from './translate.ts'
 
 const chatToChat: TextCodec = {
   encodeRequest: (call, endpoint, quirks) => encodeChatRequest(call, endpoint, asChat(quirks)),
@@ -44,14 +47,60 @@ function asChat(quirks: TextQuirks): ChatQuirks {
   return quirks
 }
 
+function asMessages(quirks: TextQuirks): MessagesQuirks {
+  assert(quirks.format === 'messages', `messages were given the quirks of ${quirks.format}`)
+  return quirks
+}
+
 function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
   assert(quirks.format === 'embeddings', `embeddings were given the quirks of ${quirks.format}`)
   return quirks
 }
 
+const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerHalf>> = {
+  chat: {
+    readConversation: readChatConversation,
+    writeAnswer: writeChatAnswer,
+    createStream: createChatWriter,
+  },
+  responses: {
+    readConversation: readResponsesConversation,
+    writeAnswer: writeResponsesAnswer,
+    createStream: createResponsesWriter,
+  },
+  messages: {
+    readConversation: readMessagesConversation,
+    writeAnswer: writeMessagesAnswer,
+    createStream: createMessagesWriter,
+  },
+}
+
+const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQuirks>>> = {
+  chat: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
+    readAnswer: (bytes, quirks, answerId) => readChatAnswer(bytes, asChat(quirks), answerId),
+    createStream: (quirks, answerId) => createChatReader(asChat(quirks), answerId),
+  },
+  messages: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeMessagesRequest(conversation, { endpoint, quirks: asMessages(quirks) }),
+    readAnswer: readMessagesAnswer,
+    createStream: createMessagesReader,
+  },
+}
+
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */
-const codecs: Readonly<Record<TextFormat, Partial<Record<TextFormat, TextCodec>>>> = {
-  chat: { chat: chatToChat },
+const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
+  chat: { chat: chatToChat, messages: translate(callers.chat, upstreams.messages) },
+  responses: {
+    chat: translate(callers.responses, upstreams.chat),
+    messages: translate(callers.responses, upstreams.messages),
+  },
+  messages: {
+    chat: translate(callers.messages, upstreams.chat),
+    messages: translate(callers.messages, upstreams.messages),
+  },
   embeddings: { embeddings: embeddingsToEmbeddings },
 }
 

@@ -17,6 +17,7 @@ import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.ts'
 import type { Preset, TextAdapter } from './define-provider.ts'
+import { testMessages } from './messages.case.ts'
 
 const context = { sessionIdHeader: null }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
@@ -88,12 +89,14 @@ export function testProvider(preset: Preset): void {
     expect(preset.name).not.toBe('')
     expect(Object.keys(preset.adapters)).not.toEqual([])
     if (preset.baseUrl !== null) expect(preset.baseUrl).toMatch(/^https?:\/\/[^/].*[^/]$/)
-    if (preset.auth === 'bearer') expect(preset.keyVariable).toMatch(/^[A-Z0-9]+_API_KEY$/)
+    if (preset.auth === 'bearer' || preset.auth === 'x-api-key')
+      expect(preset.keyVariable).toMatch(/^[A-Z0-9]+_API_KEY$/)
     if (preset.isLocal) expect(preset.dataPolicy).toEqual({ zdr: true, trains: false, stores: false })
     else if (preset.baseUrl !== null) expect(preset.baseUrl).toStartWith('https://')
   })
   const { language, embedding } = preset.adapters
-  if (language) testChat(preset, language)
+  if (language?.format === 'chat') testChat(preset, language)
+  if (language?.format === 'messages') testMessages(preset, language)
   if (embedding) testEmbeddings(preset, embedding)
 }
 
@@ -146,7 +149,10 @@ function testChat(preset: Preset, adapter: TextAdapter): void {
       chunk({ content: 'i' }),
       { ...chunk({}, 'stop'), usage },
     ])
-    const { shown, ending, rewriter } = runStream(codec.createStream(testContext, adapter.quirks), bytes)
+    const { shown, ending, rewriter } = runStream(
+      codec.createStream(testContext, adapter.quirks, call),
+      bytes,
+    )
     for (const frame of framesOf(shown + ending))
       expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
     expect(framesOf(shown)).toHaveLength(2)

@@ -7,6 +7,11 @@ import { adaptMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
+/** A chat completions body, and what of it was read already. */
+export interface ChatBody extends Pick<TextCall, 'document' | 'stream' | 'userId' | 'completed'> {
+  demand: { choices: number }
+}
+
 /** A body for an upstream, and the names of what it could not carry. */
 export interface EncodedRequest {
   body: BodyPieces
@@ -25,7 +30,7 @@ interface Edits {
  * and what the provider refuses. Throws `invalid_request` for what must not be left out silently, such as `n` above
  * what the provider gives.
  */
-export function encodeChatRequest(call: TextCall, endpoint: Endpoint, quirks: ChatQuirks): EncodedRequest {
+export function encodeChatRequest(call: ChatBody, endpoint: Endpoint, quirks: ChatQuirks): EncodedRequest {
   const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
   applyRules(call, quirks, edits)
   if (call.completed) encodeCompleted(call.completed, quirks, edits)
@@ -38,7 +43,7 @@ export function encodeChatRequest(call: TextCall, endpoint: Endpoint, quirks: Ch
   return { body: editPieces(call.document, edits), dropped: edits.dropped }
 }
 
-function applyRules({ document }: TextCall, { rules, unknownRule }: ChatQuirks, edits: Edits): void {
+function applyRules({ document }: ChatBody, { rules, unknownRule }: ChatQuirks, edits: Edits): void {
   for (const name of document.members.keys()) {
     const rule = rules.get(name) ?? unknownRule
     if (name === 'model') continue
@@ -69,7 +74,7 @@ function drop(edits: Edits, name: string, shown = name): void {
  * One of two spellings, the newer winning where both were sent. A server that takes both may heed the older: then both
  * say what was held for.
  */
-function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirks, edits: Edits): void {
+function encodeOutputLimit({ document }: ChatBody, { maxTokensField }: ChatQuirks, edits: Edits): void {
   const newer = hasMember(document, 'max_completion_tokens')
   const older = hasMember(document, 'max_tokens')
   if (!newer && !older) return
@@ -82,7 +87,7 @@ function encodeOutputLimit({ document }: TextCall, { maxTokensField }: ChatQuirk
   if (value !== null) edits.set[maxTokensField] = value
 }
 
-function encodeReasoning({ document }: TextCall, quirks: ChatQuirks, edits: Edits): void {
+function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   if (!hasMember(document, 'reasoning') || quirks.reasoning === 'object') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
@@ -102,7 +107,7 @@ function encodeReasoning({ document }: TextCall, quirks: ChatQuirks, edits: Edit
 }
 
 /** Usage is what the caller pays by, so it is asked for whatever the caller said. */
-function encodeStream({ document, stream }: TextCall, { streamOptions }: ChatQuirks, edits: Edits): void {
+function encodeStream({ document, stream }: ChatBody, { streamOptions }: ChatQuirks, edits: Edits): void {
   if (!stream || streamOptions === 'drop') {
     edits.remove.push('stream_options')
     return
@@ -113,7 +118,7 @@ function encodeStream({ document, stream }: TextCall, { streamOptions }: ChatQui
     : '{"include_usage":true}'
 }
 
-function encodeValues(call: TextCall, quirks: ChatQuirks, edits: Edits): void {
+function encodeValues(call: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   const { document } = call
   if (quirks.choicesMax !== null && call.demand.choices > quirks.choicesMax) {
     throw fieldError(
@@ -140,7 +145,7 @@ function isSchemaFormat(value: unknown): boolean {
 }
 
 // Other tiers than these have other prices, which endpoints do not have yet: serving one would bill it wrongly.
-function encodeServiceTier({ document }: TextCall, { serviceTiers }: ChatQuirks, edits: Edits): void {
+function encodeServiceTier({ document }: ChatBody, { serviceTiers }: ChatQuirks, edits: Edits): void {
   if (!hasMember(document, 'service_tier')) return
   const tier = memberValue(document, 'service_tier')
   if (typeof tier === 'string' && serviceTiers.includes(tier)) return

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { GatewayError } from '../../core/errors.ts'
+import { noUsage } from '../usage.ts'
+import { emptyPart, eventsOf, joinEvents, type Answer } from './answer.ts'
+
+const answer: Answer = {
+  upstreamId: 'up-1',
+  upstreamModel: 'model-1',
+  choices: [
+    {
+      parts: [
+        {
+          ...emptyPart({ type: 'reasoning', id: 'rs_1', origin: 'responses' }),
+          summary: ['first', 'second'],
+          sealed: 'sealed',
+        },
+        {
+          ...emptyPart({ type: 'text' }),
+          text: 'hello',
+          annotations: [{ url: 'https://example.com', title: null, citedText: null, start: 0, end: 5 }],
+          logprobs: [{ token: 'hello', logprob: -0.1, bytes: null, top: [] }],
+        },
+        {
+          ...emptyPart({ type: 'tool_call', id: 'c1', name: 'weather', kind: 'function' }),
+          text: '{"city":"Oslo"}',
+        },
+      ],
+      finish: { reason: 'tool_calls', native: 'tool_calls', stopSequence: null, refusal: null },
+    },
+    { parts: [], finish: { reason: 'stop', native: 'stop', stopSequence: null, refusal: null } },
+  ],
+  usage: { usage: noUsage, mediaTokens: null, serviceTier: null, reportedCostNanocredits: null },
+}
+
+test('an answer is the events of its stream, joined', () => {
+  expect(joinEvents(eventsOf(answer))).toEqual(answer)
+})
+
+test('pieces of a part are put together in their order', () => {
+  const joined = joinEvents([
+    { type: 'begin', upstreamId: null, upstreamModel: null },
+    { type: 'part_begin', choice: 0, part: 0, head: { type: 'text' } },
+    { type: 'piece', choice: 0, part: 0, piece: { type: 'text', text: 'a' } },
+    { type: 'piece', choice: 0, part: 0, piece: { type: 'text', text: 'b' } },
+    { type: 'part_end', choice: 0, part: 0 },
+  ])
+  expect(joined.choices).toEqual([{ parts: [{ ...emptyPart({ type: 'text' }), text: 'ab' }], finish: null }])
+})
+
+test('a stream that failed is no answer', () => {
+  const error = new GatewayError('provider_failed', 'It broke off.')
+  expect(() => joinEvents([{ type: 'failure', error }])).toThrow(error)
+})

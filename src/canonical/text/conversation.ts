@@ -1,0 +1,237 @@
+/**
+ * What a caller asks of a language model, in the form in which formats meet. Caller halves make it, upstream halves read
+ * it; neither knows the other. Nothing in it is a wire format's own spelling, except `extras` and `opaque`.
+ */
+
+/** A wire format of conversations. Callers speak all but the last, upstreams all. */
+export type ConversationFormat = 'chat' | 'responses' | 'messages' | 'gemini'
+
+/**
+ * Members that only one format knows, by format, as they stood on the wire. The same format writes them back; another
+ * leaves them out.
+ */
+export type Extras = Readonly<Partial<Record<ConversationFormat, Readonly<Record<string, unknown>>>>>
+
+/** Bytes as base64, an address that somebody has to fetch, or a file that the provider keeps under an id of its own. */
+export type MediaSource =
+  | { kind: 'data'; mediaType: string; base64: string }
+  | { kind: 'url'; url: string }
+  | { kind: 'provider_file'; fileId: string }
+
+/** A mark up to which the provider is to keep the prompt in its cache. */
+export interface CacheMark {
+  ttl: '5m' | '1h' | null
+}
+
+interface PartBase {
+  cache?: CacheMark
+  extras?: Extras
+}
+
+/** Text, as somebody wrote it or a model did. */
+export interface TextPart extends PartBase {
+  type: 'text'
+  text: string
+  annotations?: readonly Annotation[]
+}
+
+/** An image. `detail` as the formats of OpenAI name it: `auto`, `low`, `high`, `original`. */
+export interface ImagePart extends PartBase {
+  type: 'image'
+  source: MediaSource
+  detail: string | null
+}
+
+/** A document, such as a PDF. `context` is what the model should know about it. */
+export interface FilePart extends PartBase {
+  type: 'file'
+  source: MediaSource | { kind: 'text'; text: string }
+  name: string | null
+  context: string | null
+  /** The answer is to cite it. */
+  citations: boolean
+}
+
+/** Sound to listen to. `format` is a short name such as `wav`. */
+export interface AudioPart extends PartBase {
+  type: 'audio'
+  base64: string
+  format: string
+}
+
+/** A tool that the model called. */
+export interface ToolCallPart extends PartBase {
+  type: 'tool_call'
+  /** Unique within the conversation. */
+  id: string
+  name: string
+  /** JSON text of an object for a `function`, free text for a `custom` tool; empty means no arguments. */
+  arguments: string
+  kind: 'function' | 'custom'
+}
+
+/** What a called tool gave back. */
+export interface ToolResultPart extends PartBase {
+  type: 'tool_result'
+  callId: string
+  content: readonly (TextPart | ImagePart | FilePart | OpaquePart)[]
+  isError: boolean
+}
+
+/**
+ * What a model thought. `text` is its own words, `summary` others' words for them; both null when the provider shows
+ * neither. What binds it to its provider (`signature` of a shown text, `sealed` in place of one) goes back unchanged, in
+ * its place, to the `origin` alone.
+ */
+export interface ReasoningPart extends PartBase {
+  type: 'reasoning'
+  id: string | null
+  text: string | null
+  summary: readonly string[] | null
+  signature: string | null
+  sealed: string | null
+  origin: ConversationFormat | null
+}
+
+/** A model's own words for why it does not answer. */
+export interface RefusalPart extends PartBase {
+  type: 'refusal'
+  text: string
+}
+
+/** A part that one format alone knows, such as a search that the provider itself made. Goes back to that format only. */
+export interface OpaquePart extends PartBase {
+  type: 'opaque'
+  format: ConversationFormat
+  value: Readonly<Record<string, unknown>>
+}
+
+/** What a turn is made of. */
+export type Part =
+  | TextPart
+  | ImagePart
+  | FilePart
+  | AudioPart
+  | ToolCallPart
+  | ToolResultPart
+  | ReasoningPart
+  | RefusalPart
+  | OpaquePart
+
+/** Where a statement of a text comes from. `start` and `end` are characters of the text, null where only a text is named. */
+export interface Annotation {
+  url: string | null
+  title: string | null
+  citedText: string | null
+  start: number | null
+  end: number | null
+  extras?: Extras
+}
+
+/**
+ * What one side said before the other spoke again. `tool` turns have results only, of calls in the `assistant` turn
+ * before them. Turns of one role may follow each other; a format that forbids it joins them.
+ */
+export interface Turn {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  parts: readonly Part[]
+  /** Who of several spoke, where the format tells. */
+  name: string | null
+  extras?: Extras
+}
+
+/** A tool that the model may call. */
+export interface Tool {
+  kind: 'function' | 'custom'
+  name: string
+  description: string | null
+  /** JSON schema of the arguments; null means none are taken. */
+  parameters: Readonly<Record<string, unknown>> | null
+  strict: boolean | null
+  cache?: CacheMark
+  extras?: Extras
+}
+
+/** A tool that the provider itself runs; only its own format can carry it. */
+export interface ProviderTool {
+  kind: 'provider'
+  format: ConversationFormat
+  value: Readonly<Record<string, unknown>>
+}
+
+/** Which tools must or may be called. `allowed` narrows the list; its tools are named. */
+export type ToolChoice =
+  | { kind: 'auto' | 'required' | 'none' }
+  | { kind: 'named'; name: string; tool: 'function' | 'custom' }
+  | { kind: 'allowed'; mode: 'auto' | 'required'; names: readonly string[] }
+
+/** What the text of the answer must be. */
+export type OutputFormat =
+  | { kind: 'text' }
+  | { kind: 'json' }
+  | {
+      kind: 'schema'
+      name: string
+      description: string | null
+      schema: Readonly<Record<string, unknown>> | null
+      strict: boolean | null
+    }
+
+/** How hard to think before answering. */
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+/** What is asked of the model's thinking. Null leaves it to the model. */
+export interface ReasoningWish {
+  effort: Effort | null
+  /** Tokens to think with, at the most. */
+  budgetTokens: number | null
+  /** How its summary should be, as `auto`, `concise`, `detailed`; null asks for none. */
+  summary: string | null
+  /** False: it is not to be shown, though it may take place. */
+  isShown: boolean
+}
+
+/** Numbers that shape an answer without changing what it is; what cannot be carried is dropped and listed. */
+export interface Tuning {
+  temperature: number | null
+  topP: number | null
+  topK: number | null
+  minP: number | null
+  seed: number | null
+  presencePenalty: number | null
+  frequencyPenalty: number | null
+  repetitionPenalty: number | null
+  logitBias: Readonly<Record<string, number>> | null
+  verbosity: 'low' | 'medium' | 'high' | null
+  serviceTier: string | null
+  cacheKey: string | null
+}
+
+/** A whole request. */
+export interface Conversation {
+  /** The caller's format, which wrote the extras. */
+  format: ConversationFormat
+  turns: readonly Turn[]
+  tools: readonly (Tool | ProviderTool)[]
+  toolChoice: ToolChoice | null
+  /** False: at most one call in a turn. */
+  isParallel: boolean | null
+  outputTokensMax: number | null
+  choices: number
+  stop: readonly string[]
+  output: OutputFormat
+  reasoning: ReasoningWish | null
+  /** How many of the likeliest tokens to tell beside each; null for none, 0 for the chosen token alone. */
+  logprobs: number | null
+  tuning: Tuning
+  userId: string | null
+  metadata: Readonly<Record<string, string>> | null
+  /** Marks the whole prompt for the provider's cache. */
+  cache?: CacheMark
+  stream: boolean
+  /**
+   * Names of members that the caller's own format alone carries. Without those that are `needed` the answer would be
+   * another one, so that no other format may be sent the rest; the others are left out and listed.
+   */
+  ownMembers: { needed: readonly string[]; optional: readonly string[] }
+}

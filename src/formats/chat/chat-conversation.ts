@@ -1,0 +1,211 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type {
+  Conversation,
+  Effort,
+  OutputFormat,
+  ReasoningWish,
+  Tool,
+  ToolChoice,
+} from '../../canonical/text/conversation.ts'
+import { readCacheMark } from '../cache-mark.ts'
+import { fieldError } from '../field-error.ts'
+import { unknownMembers } from '../member-names.ts'
+import { hasMember, memberValue } from '../json-document.ts'
+import { isRecord } from './chat-media.ts'
+import { chatRequestShape } from './chat-schema.ts'
+import { readTurns } from './chat-turns.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A chat request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+export function readChatConversation(call: TextCall): Conversation {
+  const { document } = call
+  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
+  const number = (name: string): number | null => numberOrNull(value(name))
+  const cache = readCacheMark(value('cache_control'))
+  return {
+    format: 'chat',
+    turns: readTurns(value('messages')),
+    tools: readTools(value('tools'), value('functions')),
+    toolChoice: readToolChoice(value('tool_choice') ?? value('function_call')),
+    isParallel: booleanOrNull(value('parallel_tool_calls')),
+    outputTokensMax: call.demand.outputTokensMax,
+    choices: call.demand.choices,
+    stop: readStop(value('stop')),
+    output: readOutput(value('response_format')),
+    reasoning: readReasoningWish(
+      value('reasoning'),
+      value('reasoning_effort'),
+      booleanOrNull(value('include_reasoning')),
+    ),
+    logprobs: value('logprobs') === true ? (number('top_logprobs') ?? 0) : null,
+    tuning: {
+      temperature: number('temperature'),
+      topP: number('top_p'),
+      topK: number('top_k'),
+      minP: number('min_p'),
+      seed: number('seed'),
+      presencePenalty: number('presence_penalty'),
+      frequencyPenalty: number('frequency_penalty'),
+      repetitionPenalty: number('repetition_penalty'),
+      logitBias: recordOrNull(value('logit_bias')) as Readonly<Record<string, number>> | null,
+      verbosity: readVerbosity(value('verbosity')),
+      serviceTier: textOrNull(value('service_tier')),
+      cacheKey: textOrNull(value('prompt_cache_key')),
+    },
+    userId: call.userId,
+    metadata: recordOrNull(value('metadata')) as Readonly<Record<string, string>> | null,
+    ...(cache === null ? {} : { cache }),
+    stream: call.stream,
+    ownMembers: {
+      needed: neededMembers.filter((name) => hasMember(document, name) && !isTextOnly(name, value(name))),
+      optional: [
+        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...unknownMembers(document, chatRequestShape),
+      ],
+    },
+  }
+}
+
+/** What only this format asks for: answers that are spoken or searched for, and what hosts of it know besides. */
+const neededMembers = ['modalities', 'audio', 'web_search_options', 'image_config'] as const
+const optionalMembers = [
+  'prediction',
+  'store',
+  'moderation',
+  'safety_identifier',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'top_a',
+] as const
+
+function isTextOnly(name: string, value: unknown): boolean {
+  return name === 'modalities' && Array.isArray(value) && value.every((modality) => modality === 'text')
+}
+
+function readStop(wire: unknown): readonly string[] {
+  if (typeof wire === 'string') return [wire]
+  return Array.isArray(wire) ? wire.filter((text) => typeof text === 'string') : []
+}
+
+function readTools(tools: unknown, functions: unknown): Tool[] {
+  const read = Array.isArray(tools) ? tools.filter(isRecord).map(readTool) : []
+  const older = Array.isArray(functions) ? functions.filter(isRecord).map(readFunction) : []
+  return [...read, ...older]
+}
+
+function readTool(wire: Wire, index: number): Tool {
+  const { function: called, custom } = wire
+  const cache = readCacheMark(wire['cache_control'])
+  if (isRecord(called)) return { ...readFunction(called), ...(cache === null ? {} : { cache }) }
+  if (!isRecord(custom)) {
+    throw fieldError(
+      `tools[${index}].type`,
+      'must be function or custom with the chosen provider. Leave the tool out or choose another model.',
+    )
+  }
+  return {
+    kind: 'custom',
+    name: textOrNull(custom['name']) ?? '',
+    description: textOrNull(custom['description']),
+    parameters: null,
+    strict: null,
+    extras: { chat: { format: custom['format'] } },
+  }
+}
+
+function readFunction(wire: Wire): Tool {
+  return {
+    kind: 'function',
+    name: textOrNull(wire['name']) ?? '',
+    description: textOrNull(wire['description']),
+    parameters: recordOrNull(wire['parameters']),
+    strict: booleanOrNull(wire['strict']),
+  }
+}
+
+function readToolChoice(wire: unknown): ToolChoice | null {
+  if (wire === 'any') return { kind: 'required' }
+  if (wire === 'auto' || wire === 'required' || wire === 'none') return { kind: wire }
+  if (!isRecord(wire)) return null
+  const { function: called, custom, allowed_tools: allowed } = wire
+  if (isRecord(allowed)) return readAllowed(allowed)
+  if (isRecord(custom)) return { kind: 'named', name: textOrNull(custom['name']) ?? '', tool: 'custom' }
+  const name = isRecord(called) ? called['name'] : wire['name']
+  return typeof name === 'string' ? { kind: 'named', name, tool: 'function' } : null
+}
+
+function readAllowed(wire: Wire): ToolChoice {
+  const tools = Array.isArray(wire['tools']) ? wire['tools'].filter(isRecord) : []
+  const names = tools.map((tool) => {
+    const named = tool['function'] ?? tool['custom'] ?? tool
+    return (isRecord(named) ? textOrNull(named['name']) : null) ?? ''
+  })
+  return { kind: 'allowed', mode: wire['mode'] === 'required' ? 'required' : 'auto', names }
+}
+
+function readOutput(wire: unknown): OutputFormat {
+  if (!isRecord(wire) || wire['type'] === 'text') return { kind: 'text' }
+  if (wire['type'] === 'json_object') return { kind: 'json' }
+  const schema = wire['json_schema']
+  if (wire['type'] === 'json_schema' && isRecord(schema)) {
+    return {
+      kind: 'schema',
+      name: textOrNull(schema['name']) ?? 'answer',
+      description: textOrNull(schema['description']),
+      schema: recordOrNull(schema['schema']),
+      strict: booleanOrNull(schema['strict']),
+    }
+  }
+  throw fieldError(
+    'response_format.type',
+    'must be text, json_object or json_schema with the chosen provider. Correct it or choose another model.',
+  )
+}
+
+const efforts: ReadonlySet<unknown> = new Set<Effort>([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+])
+
+function readReasoningWish(
+  wire: unknown,
+  olderEffort: unknown,
+  isIncluded: boolean | null,
+): ReasoningWish | null {
+  const wish = recordOrNull(wire)
+  const effort = wish?.['enabled'] === false ? 'none' : (wish?.['effort'] ?? olderEffort)
+  if (wish === null && effort === null && isIncluded === null) return null
+  return {
+    effort: efforts.has(effort) ? (effort as Effort) : null,
+    budgetTokens: numberOrNull(wish?.['max_tokens']),
+    summary: textOrNull(wish?.['summary']),
+    isShown: wish?.['exclude'] !== true && isIncluded !== false,
+  }
+}
+
+function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
+  if (wire === 'xhigh' || wire === 'max') return 'high'
+  return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
+}
+
+function recordOrNull(value: unknown): Wire | null {
+  return isRecord(value) ? value : null
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function booleanOrNull(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

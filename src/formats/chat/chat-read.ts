@@ -1,0 +1,111 @@
+import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
+import type { ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import { streamChoicesMax } from '../../core/limits.ts'
+import type { StreamReader } from '../halves.ts'
+import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { stringOrNull, tierOf } from './chat-answer.ts'
+import { ChatChoiceReader } from './chat-choice-reader.ts'
+import { readNativeReason } from './chat-choice.ts'
+import { ChoiceState, toShownChoice } from './chat-chunk.ts'
+import { isRecord } from './chat-media.ts'
+import type { ChatQuirks } from './chat-quirks.ts'
+import { mediaTokensOf, readChatUsage, readCount } from './chat-usage.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A whole chat answer. Throws `provider_failed` for what is none, and the error that came with a success status. */
+export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, answerId: string): Answer {
+  const wire = parseAnswer(bytes)
+  const { choices } = wire
+  if (!isRecord(wire['error']) && (!Array.isArray(choices) || choices.length === 0))
+    throw unreadable('it has no choices')
+  const events: TextEvent[] = []
+  const handler = new ChatHandler({ quirks, answerId }, (event) => events.push(event))
+  // A message is a delta that has everything.
+  const given = Array.isArray(choices) ? choices.filter(isRecord) : []
+  handler.read({ ...wire, choices: given.map((choice) => ({ ...choice, delta: choice['message'] })) })
+  handler.end()
+  return joinEvents(events)
+}
+
+/** Reads a chat completions stream. */
+export function createChatReader(quirks: ChatQuirks, answerId: string): StreamReader {
+  return createStreamReader((emit) => new ChatHandler({ quirks, answerId }, emit))
+}
+
+class ChatHandler implements StreamHandler {
+  /** `[DONE]` alone ends the format's streams. */
+  readonly isTerminated = false
+  readonly #quirks: ChatQuirks
+  readonly #answerId: string
+  readonly #emit: Emit
+  readonly #choices = new Map<number, { reader: ChatChoiceReader; state: ChoiceState }>()
+  #hasBegun = false
+  #tier: string | null = null
+
+  constructor({ quirks, answerId }: { quirks: ChatQuirks; answerId: string }, emit: Emit) {
+    this.#quirks = quirks
+    this.#answerId = answerId
+    this.#emit = emit
+  }
+
+  get isWhole(): boolean {
+    for (const { reader } of this.#choices.values()) if (!reader.isFinished) return false
+    return this.#choices.size > 0
+  }
+
+  read(wire: Wire): void {
+    if (wire['error'] !== undefined && wire['error'] !== null) throw readReportedError(wire['error'])
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      const [upstreamId, upstreamModel] = [stringOrNull(wire['id']), stringOrNull(wire['model'])]
+      this.#emit({ type: 'begin', upstreamId, upstreamModel })
+    }
+    this.#tier ??= tierOf(wire)
+    const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
+    for (const choice of choices) this.#readChoice(choice)
+    const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
+    const usage = this.#readUsage(wire['usage'] ?? groq)
+    if (usage !== null) this.#emit({ type: 'usage', usage })
+  }
+
+  end(): void {
+    for (const { reader } of this.#choices.values()) reader.finish(null)
+  }
+
+  #readChoice(wire: Wire): void {
+    if (isRecord(wire['error'])) throw readReportedError(wire['error'])
+    const index = readCount(wire['index']) ?? 0
+    const { reader, state } = this.#choiceAt(index)
+    const { choice, delta } = toShownChoice(wire, index, state)
+    if (!reader.isFinished) reader.read(delta, choice['logprobs'])
+    const native = readNativeReason(wire)
+    if (native !== null) reader.finish(native)
+  }
+
+  #readUsage(wire: unknown): ReportedUsage | null {
+    const read = readChatUsage(wire, this.#quirks)
+    if (read === null) return null
+    return {
+      usage: read.usage,
+      mediaTokens: mediaTokensOf(read),
+      serviceTier: this.#tier,
+      reportedCostNanocredits: read.reportedCostNanocredits,
+    }
+  }
+
+  #choiceAt(index: number): { reader: ChatChoiceReader; state: ChoiceState } {
+    let choice = this.#choices.get(index)
+    if (choice === undefined) {
+      if (this.#choices.size >= streamChoicesMax) throw new RangeError('too many choices')
+      choice = {
+        reader: new ChatChoiceReader(index, this.#emit),
+        state: new ChoiceState(`${this.#answerId}_${index}`),
+      }
+      this.#choices.set(index, choice)
+    }
+    return choice
+  }
+}

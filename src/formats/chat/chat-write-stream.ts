@@ -1,0 +1,183 @@
+import type { FinishEvent, PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { assert } from '../../core/assert.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
+import { writeMediaUrl } from '../media-source.ts'
+import { showError } from './chat-answer.ts'
+import { detailBase } from './chat-reasoning.ts'
+import { showChatUsage, showMetadata } from './chat-usage.ts'
+import { writeAnnotation, writeLogprob } from './chat-write.ts'
+
+/** Writes a chat completions stream, whatever format its provider speaks. */
+export function createChatWriter({ context }: Asked): StreamWriter {
+  return new ChatWriter(context)
+}
+
+/** What a choice has shown, by which its later pieces are told. */
+class WrittenChoice {
+  hasRole = false
+  calls = 0
+  thoughts = 0
+  open: { head: PartHead; index: number } | null = null
+}
+
+class ChatWriter implements StreamWriter {
+  /** All chunks of a stream begin alike; the text of the most frequent kind has nothing else before it. */
+  readonly #lead: string
+  readonly #choices = new Map<number, WrittenChoice>()
+
+  constructor(context: AnswerContext) {
+    const identity = {
+      id: context.generationId,
+      object: 'chat.completion.chunk',
+      created: context.created,
+      model: context.model,
+      provider: context.provider,
+    }
+    this.#lead = `data: ${JSON.stringify(identity).slice(0, -1)}`
+  }
+
+  write(event: TextEvent): string {
+    if (event.type === 'part_begin') return this.#begin(event.choice, event.head)
+    if (event.type === 'piece') return this.#piece(event.choice, event.piece)
+    if (event.type === 'part_end') this.#choiceAt(event.choice).open = null
+    return ''
+  }
+
+  /** Usage stands beside the last finish reason, where clients that look at one choice find both. */
+  writeEnd({ finishes, charge }: StreamEnd): string {
+    const told = { usage: showChatUsage(null, charge), ...showMetadata(charge) }
+    const ends = finishes.map((finish, index) =>
+      this.#writeFinish(finish, index === finishes.length - 1 ? told : {}),
+    )
+    const rest = this.#chunk({ choices: [{ index: 0, delta: {}, finish_reason: null }], ...told })
+    return `${ends.length === 0 ? rest : ends.join('')}data: [DONE]\n\n`
+  }
+
+  writeError(error: GatewayError): string {
+    return this.#chunk({
+      error: showError(error),
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+    })
+  }
+
+  #writeFinish({ choice, reason, native }: FinishEvent, told: Record<string, unknown>): string {
+    const delta = this.#choiceAt(choice).hasRole ? {} : { role: 'assistant', content: '' }
+    return this.#chunk({
+      choices: [
+        { index: choice, delta, finish_reason: reason, native_finish_reason: native, logprobs: null },
+      ],
+      ...told,
+    })
+  }
+
+  #begin(index: number, head: PartHead): string {
+    const choice = this.#choiceAt(index)
+    if (head.type === 'reasoning') {
+      choice.open = { head, index: choice.thoughts }
+      choice.thoughts += 1
+      return ''
+    }
+    if (head.type === 'image') {
+      const url = writeMediaUrl({ kind: 'data', mediaType: head.mediaType, base64: head.base64 })
+      return this.#delta(index, { images: [{ type: 'image_url', image_url: { url } }] })
+    }
+    choice.open = { head, index: choice.calls }
+    if (head.type !== 'tool_call') return ''
+    choice.calls += 1
+    const { id, name, kind } = head
+    const called = kind === 'custom' ? { custom: { name, input: '' } } : { function: { name, arguments: '' } }
+    return this.#delta(index, {
+      tool_calls: [{ index: choice.open.index, id, type: kind, ...called }],
+    })
+  }
+
+  #piece(index: number, piece: Piece): string {
+    const { open } = this.#choiceAt(index)
+    assert(open, 'a piece follows the beginning of its part')
+    const { head } = open
+    if (head.type === 'reasoning') return this.#thought(index, piece, open.index)
+    switch (piece.type) {
+      case 'text':
+        return this.#delta(index, head.type === 'refusal' ? { refusal: piece.text } : { content: piece.text })
+      case 'arguments': {
+        const part =
+          head.type === 'tool_call' && head.kind === 'custom'
+            ? { custom: { input: piece.text } }
+            : { function: { arguments: piece.text } }
+        return this.#delta(index, { tool_calls: [{ index: open.index, ...part }] })
+      }
+      case 'annotation': {
+        const annotations = writeAnnotation(piece.annotation)
+        return annotations.length === 0 ? '' : this.#delta(index, { annotations })
+      }
+      case 'logprobs':
+        return this.#chunk({
+          choices: [
+            {
+              index,
+              delta: this.#withRole(index, {}),
+              finish_reason: null,
+              logprobs: { content: piece.tokens.map(writeLogprob), refusal: null },
+            },
+          ],
+        })
+      default:
+        return ''
+    }
+  }
+
+  #thought(index: number, piece: Piece, thought: number): string {
+    const { open } = this.#choiceAt(index)
+    assert(open?.head.type === 'reasoning', 'the open part is a thought')
+    const base = detailBase(open.head.id, open.head.origin, thought)
+    switch (piece.type) {
+      case 'text':
+        return this.#delta(index, {
+          reasoning: piece.text,
+          reasoning_details: [{ type: 'reasoning.text', text: piece.text, ...base }],
+        })
+      case 'summary':
+        return this.#delta(index, {
+          reasoning: piece.text,
+          reasoning_details: [{ type: 'reasoning.summary', summary: piece.text, ...base }],
+        })
+      case 'signature':
+        return this.#delta(index, {
+          reasoning_details: [{ type: 'reasoning.text', text: '', signature: piece.signature, ...base }],
+        })
+      case 'sealed':
+        return this.#delta(index, {
+          reasoning_details: [{ type: 'reasoning.encrypted', data: piece.data, ...base }],
+        })
+      default:
+        return ''
+    }
+  }
+
+  #delta(index: number, delta: Record<string, unknown>): string {
+    return this.#chunk({ choices: [{ index, delta: this.#withRole(index, delta), finish_reason: null }] })
+  }
+
+  /** The role is told once: clients that join the strings of all deltas would make `assistantassistant` of it. */
+  #withRole(index: number, delta: Record<string, unknown>): Record<string, unknown> {
+    const choice = this.#choiceAt(index)
+    if (choice.hasRole) return delta
+    choice.hasRole = true
+    return { role: 'assistant', ...delta }
+  }
+
+  #chunk(members: Record<string, unknown>): string {
+    return `${this.#lead},${JSON.stringify(members).slice(1)}\n\n`
+  }
+
+  #choiceAt(index: number): WrittenChoice {
+    let choice = this.#choices.get(index)
+    if (choice === undefined) {
+      choice = new WrittenChoice()
+      this.#choices.set(index, choice)
+    }
+    return choice
+  }
+}

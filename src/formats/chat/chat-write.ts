@@ -1,0 +1,105 @@
+import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
+import type { Annotation } from '../../canonical/text/conversation.ts'
+import type { TokenLogprob } from '../../canonical/text/events.ts'
+import type { ShownCharge } from '../../canonical/upstream.ts'
+import type { Asked } from '../halves.ts'
+import { writeMediaUrl } from '../media-source.ts'
+import { writeDetails } from './chat-reasoning.ts'
+import { showChatUsage, showMetadata } from './chat-usage.ts'
+
+/** A whole answer in the contract's form, whatever format its provider speaks. */
+export function writeChatAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
+  const tier = answer.usage?.serviceTier ?? null
+  return JSON.stringify({
+    id: context.generationId,
+    object: 'chat.completion',
+    created: context.created,
+    model: context.model,
+    provider: context.provider,
+    system_fingerprint: null,
+    ...(tier === null ? {} : { service_tier: tier }),
+    choices: answer.choices.map(writeChoice),
+    usage: showChatUsage(null, charge),
+    ...showMetadata(charge),
+  })
+}
+
+function writeChoice({ parts, finish }: AnswerChoice, index: number): Record<string, unknown> {
+  const logprobs = parts.flatMap((part) => (part.head.type === 'text' ? (part.logprobs ?? []) : []))
+  return {
+    index,
+    message: writeMessage(parts),
+    finish_reason: finish?.reason ?? null,
+    native_finish_reason: finish?.native ?? null,
+    logprobs: logprobs.length === 0 ? null : { content: logprobs.map(writeLogprob), refusal: null },
+  }
+}
+
+function writeMessage(parts: readonly AnswerPart[]): Record<string, unknown> {
+  const texts = parts.filter(({ head }) => head.type === 'text')
+  const refusal = joinedText(parts.filter(({ head }) => head.type === 'refusal'))
+  const thoughts = parts.filter(({ head }) => head.type === 'reasoning')
+  const calls = parts.filter(({ head }) => head.type === 'tool_call')
+  const annotations = texts.flatMap((part) => part.annotations.flatMap(writeAnnotation))
+  const reasoning = thoughts.map(reasoningText).filter((text) => text !== '')
+  const images = parts.flatMap(({ head }) => (head.type === 'image' ? [head] : []))
+  return {
+    role: 'assistant',
+    content: texts.length === 0 ? null : joinedText(texts),
+    refusal: refusal === '' ? null : refusal,
+    ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join('\n\n') }),
+    ...(thoughts.length === 0 ? {} : { reasoning_details: thoughts.flatMap(writeDetails) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(images.length === 0 ? {} : { images: images.map(writeImage) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
+  }
+}
+
+function joinedText(parts: readonly AnswerPart[]): string {
+  return parts.map(({ text }) => text).join('')
+}
+
+/** What a thought shows: its own words, or their summary. */
+function reasoningText(part: AnswerPart): string {
+  return part.text === '' ? part.summary.join('\n\n') : part.text
+}
+
+function writeImage({ mediaType, base64 }: { mediaType: string; base64: string }, index: number) {
+  const url = writeMediaUrl({ kind: 'data', mediaType, base64 })
+  return { type: 'image_url', index, image_url: { url } }
+}
+
+function writeCall({ head, text }: AnswerPart, index: number): Record<string, unknown> {
+  if (head.type !== 'tool_call') return {}
+  const { id, name, kind } = head
+  if (kind === 'custom') return { index, id, type: 'custom', custom: { name, input: text } }
+  return { index, id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } }
+}
+
+/** Citations of something without an address have no place in the format. */
+export function writeAnnotation(annotation: Annotation): Record<string, unknown>[] {
+  const { url, title, citedText, start, end } = annotation
+  if (url === null) return []
+  return [
+    {
+      type: 'url_citation',
+      url_citation: {
+        url,
+        title: title ?? url,
+        start_index: start ?? 0,
+        end_index: end ?? 0,
+        ...(citedText === null ? {} : { content: citedText }),
+      },
+    },
+  ]
+}
+
+/** A token as the contract shows it. */
+export function writeLogprob({ token, logprob, bytes, top }: TokenLogprob): Record<string, unknown> {
+  return {
+    token,
+    bytes,
+    logprob,
+    top_logprobs: top.map((other) => ({ token: other.token, bytes: other.bytes, logprob: other.logprob })),
+  }
+}

@@ -1,0 +1,72 @@
+import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Answer } from '../canonical/text/answer.ts'
+import type { Conversation } from '../canonical/text/conversation.ts'
+import type { FinishEvent, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
+import type { AnswerContext, ShownCharge } from '../canonical/upstream.ts'
+import type { GatewayError } from '../core/errors.ts'
+import type { EncodedRequest } from './chat/chat-encode.ts'
+
+/** What a caller's format is: how its requests are read, and how answers in it are written. Pure. */
+export interface CallerHalf {
+  /** The whole request. Throws `invalid_request` naming the member that cannot be read. */
+  readConversation(call: TextCall): Conversation
+  /** The body of a whole answer, as JSON. */
+  writeAnswer(answer: Answer, asked: Asked, charge: ShownCharge): string
+  createStream(asked: Asked): StreamWriter
+}
+
+/** What an answer answers, and what it must say about itself. */
+export interface Asked {
+  context: AnswerContext
+  call: TextCall
+}
+
+/** How an answer ended, as a stream's end tells it. */
+export interface StreamEnd {
+  /** One for each choice that has ended, in the order in which they did. */
+  finishes: readonly FinishEvent[]
+  /** The provider's own counts, null when it gave none. */
+  usage: ReportedUsage | null
+  charge: ShownCharge
+}
+
+/** Writes a stream in the caller's format. Finishes and usage are kept from it until the end; failures are errors. */
+export interface StreamWriter {
+  /** What the event shows; empty when that is nothing. */
+  write(event: TextEvent): string
+  /** Everything that makes the answer whole, and the format's terminator. */
+  writeEnd(end: StreamEnd): string
+  /** An error inside the stream, which ends it. */
+  writeError(error: GatewayError): string
+}
+
+/** Whom a request is for. */
+export interface RequestTarget<Quirks> {
+  endpoint: Endpoint
+  quirks: Quirks
+}
+
+/** What a provider's format is: how requests in it are written, and how its answers are read. Pure. */
+export interface UpstreamHalf<Quirks> {
+  /** Throws `invalid_request` for what changes the answer and cannot be carried. */
+  writeRequest(conversation: Conversation, target: RequestTarget<Quirks>): EncodedRequest
+  /**
+   * Throws `provider_failed`, or the error a success status hid. `answerId` is the gateway's own: tool calls that come
+   * without an id get one with it, so that it is unique in the conversation.
+   */
+  readAnswer(bytes: Uint8Array, quirks: Quirks, answerId: string): Answer
+  createStream(quirks: Quirks, answerId: string): StreamReader
+}
+
+/**
+ * Reads a provider's stream as events, read by read. Never throws for what a provider may send: what is broken is a
+ * `failure`, after which nothing more comes.
+ */
+export interface StreamReader {
+  push(chunk: Uint8Array): readonly TextEvent[]
+  /** The body ended. A stream that should have gone on fails. */
+  end(): readonly TextEvent[]
+  /** The format's own terminator was seen. */
+  readonly isTerminated: boolean
+}

@@ -1,0 +1,24 @@
+import type { Answer } from '../../canonical/text/answer.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { stringOrNull } from '../chat/chat-answer.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { readBlock } from './messages-blocks.ts'
+import { readStop } from './messages-stop.ts'
+import { readMessagesUsage } from './messages-usage.ts'
+
+/** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
+export function readMessagesAnswer(bytes: Uint8Array): Answer {
+  const wire = parseAnswer(bytes)
+  if (wire['type'] === 'error') throw readReportedError(wire['error'])
+  const { content } = wire
+  if (!Array.isArray(content)) throw unreadable('it has no content')
+  const parts = content.filter(isRecord).map(readBlock)
+  const sawToolCalls = parts.some(({ head }) => head.type === 'tool_call')
+  return {
+    upstreamId: stringOrNull(wire['id']),
+    upstreamModel: stringOrNull(wire['model']),
+    choices: [{ parts, finish: readStop(wire, sawToolCalls) }],
+    usage: readMessagesUsage(wire['usage']),
+  }
+}

@@ -1,0 +1,167 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type {
+  Conversation,
+  Effort,
+  OutputFormat,
+  ProviderTool,
+  ReasoningWish,
+  Tool,
+  ToolChoice,
+} from '../../canonical/text/conversation.ts'
+import { readCacheMark } from '../cache-mark.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { hasMember, memberValue } from '../json-document.ts'
+import { unknownMembers } from '../member-names.ts'
+import { readMessagesTurns } from './messages-read-turns.ts'
+import { messagesRequestShape } from './messages-schema.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A messages request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+export function readMessagesConversation(call: TextCall): Conversation {
+  const { document } = call
+  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
+  const choice = recordOrNull(value('tool_choice'))
+  const config = recordOrNull(value('output_config'))
+  const cache = readCacheMark(value('cache_control'))
+  const metadata = recordOrNull(value('metadata'))
+  return {
+    format: 'messages',
+    turns: readMessagesTurns(value('system'), value('messages')),
+    tools: readTools(value('tools')),
+    toolChoice: choice === null ? null : readToolChoice(choice),
+    isParallel: choice?.['disable_parallel_tool_use'] === true ? false : null,
+    outputTokensMax: call.demand.outputTokensMax,
+    choices: 1,
+    stop: readTexts(value('stop_sequences')),
+    output: readOutput(config?.['format'] ?? value('output_format')),
+    reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort']),
+    logprobs: null,
+    tuning: {
+      temperature: numberOrNull(value('temperature')),
+      topP: numberOrNull(value('top_p')),
+      topK: numberOrNull(value('top_k')),
+      minP: null,
+      seed: null,
+      presencePenalty: null,
+      frequencyPenalty: null,
+      repetitionPenalty: null,
+      logitBias: null,
+      verbosity: null,
+      serviceTier: readTier(value('service_tier')),
+      cacheKey: null,
+    },
+    userId: textOrNull(metadata?.['user_id']) ?? call.userId,
+    metadata: null,
+    ...(cache === null ? {} : { cache }),
+    stream: call.stream,
+    ownMembers: {
+      needed: neededMembers.filter((name) => hasMember(document, name)),
+      optional: [
+        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...unknownMembers(document, messagesRequestShape).filter((name) => !isNamed(name)),
+      ],
+    },
+  }
+}
+
+const neededMembers = ['mcp_servers', 'container'] as const
+const optionalMembers = [
+  'context_management',
+  'inference_geo',
+  'speed',
+  'diagnostics',
+  'compaction',
+  'thread',
+] as const
+
+/** Members that the schema does not have and that are spoken of here. */
+function isNamed(name: string): boolean {
+  return [...neededMembers, ...optionalMembers, 'output_format'].some((named) => named === name)
+}
+
+/** `auto` and `standard_only` are the default tier in any format. */
+function readTier(wire: unknown): string | null {
+  return wire === 'auto' || wire === 'standard_only' ? null : textOrNull(wire)
+}
+
+function readTexts(wire: unknown): string[] {
+  return Array.isArray(wire) ? wire.filter((text) => typeof text === 'string') : []
+}
+
+/** A tool with a type of its own is one that the provider knows or runs. */
+function readTools(wire: unknown): (Tool | ProviderTool)[] {
+  if (!Array.isArray(wire)) return []
+  return wire.filter(isRecord).map((tool) => {
+    const type = tool['type'] ?? 'custom'
+    return type === 'custom' ? readTool(tool) : { kind: 'provider', format: 'messages', value: tool }
+  })
+}
+
+function readTool(wire: Wire): Tool {
+  const {
+    type: _custom,
+    name,
+    description,
+    input_schema: schema,
+    strict,
+    cache_control: mark,
+    ...rest
+  } = wire
+  const cache = readCacheMark(mark)
+  return {
+    kind: 'function',
+    name: textOrNull(name) ?? '',
+    description: textOrNull(description),
+    parameters: recordOrNull(schema),
+    strict: typeof strict === 'boolean' ? strict : null,
+    ...(cache === null ? {} : { cache }),
+    ...(Object.keys(rest).length === 0 ? {} : { extras: { messages: rest } }),
+  }
+}
+
+function readToolChoice({ type, name }: Wire): ToolChoice | null {
+  if (type === 'any') return { kind: 'required' }
+  if (type === 'auto' || type === 'none') return { kind: type }
+  return typeof name === 'string' ? { kind: 'named', name, tool: 'function' } : null
+}
+
+function readOutput(wire: unknown): OutputFormat {
+  if (!isRecord(wire) || wire['type'] !== 'json_schema') return { kind: 'text' }
+  // The provider holds every schema to the letter; strict is what other formats call that.
+  return {
+    kind: 'schema',
+    name: 'answer',
+    description: null,
+    schema: recordOrNull(wire['schema']),
+    strict: true,
+  }
+}
+
+const efforts: ReadonlySet<unknown> = new Set<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
+
+function readReasoningWish(thinking: Wire | null, effort: unknown): ReasoningWish | null {
+  if (thinking?.['type'] === 'disabled')
+    return { effort: 'none', budgetTokens: null, summary: null, isShown: true }
+  const level = efforts.has(effort) ? (effort as Effort) : null
+  if (thinking === null && level === null) return null
+  return {
+    effort: level,
+    budgetTokens: numberOrNull(thinking?.['budget_tokens']),
+    // What the format shows of a thought is its summary.
+    summary: thinking === null ? null : 'auto',
+    isShown: thinking !== null && thinking['display'] !== 'omitted',
+  }
+}
+
+function recordOrNull(value: unknown): Wire | null {
+  return isRecord(value) ? value : null
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

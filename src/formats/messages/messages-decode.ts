@@ -1,0 +1,146 @@
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import { memberParseBytesMax, messagesMax } from '../../core/limits.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
+import { fieldError } from '../field-error.ts'
+import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
+import { parsePreferences } from '../preferences.ts'
+import { readFields, type FieldRules } from '../request-fields.ts'
+import { estimateTokens } from '../text-estimate.ts'
+import { mayCarrySources, weighSources } from './messages-media.ts'
+import { gatewayMessagesShape, messagesRequestShape } from './messages-schema.ts'
+
+const rules: FieldRules = {
+  shape: messagesRequestShape,
+  gateway: gatewayMessagesShape,
+  readApart: new Set(['messages', 'provider']),
+  neverParsed: new Set(['tools', 'system']),
+}
+
+interface Fields {
+  model?: string
+  models?: string[] | null
+  fallbacks?: { model: string }[] | null
+  max_tokens?: number | null
+  session_id?: string | null
+  user?: string | null
+  trace?: Record<string, unknown> | null
+  stream?: boolean | null
+  output_config?: { effort?: string | null; format?: unknown } | null
+}
+
+/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
+const withoutEffect = ['route', 'plugins', 'preset', 'stop_server_tools_when'] as const
+
+/** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
+const capabilities: Readonly<Record<string, string>> = {
+  max_tokens: 'max_tokens',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  stop_sequences: 'stop',
+  tools: 'tools',
+  tool_choice: 'tool_choice',
+  thinking: 'reasoning',
+}
+
+/**
+ * A messages body as a call. Members the gateway knows are checked and an error names the one at fault; unknown members
+ * stay in the document. Throws `invalid_request`.
+ */
+export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes, context.lean)
+  const fields: Fields = readFields(document, rules)
+  if (fields.model === undefined)
+    throw fieldError('model', 'is missing. Name a model, such as "anthropic/claude-sonnet-4.5".')
+  if (fields.models && fields.fallbacks)
+    throw fieldError('fallbacks', 'cannot be sent together with "models". Send one of them.')
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  return {
+    kind: 'text',
+    operation: 'messages',
+    format: 'messages',
+    model: fields.model,
+    fallbackModels: fields.models ?? fields.fallbacks?.map(({ model }) => model) ?? [],
+    preferences,
+    parameters: listParameters(document, fields),
+    demand: {
+      inputTokens: estimateConversation(document),
+      outputTokensMax: fields.max_tokens ?? null,
+      choices: 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    stream: fields.stream ?? false,
+    document,
+    encodingFormat: null,
+  }
+}
+
+/** Checks the conversation and estimates its tokens. */
+function estimateConversation(document: JsonDocument): number {
+  const bytes = memberBytes(document, 'messages')
+  const conversation = lookInto(document, 'messages')
+  if (bytes === null || conversation === null || !hasMember(document, 'messages'))
+    throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
+  if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
+  const rest = estimateRest(document)
+  const mayHaveMedia = mayCarrySources(conversation.bytes)
+  if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia) return estimateTokens(bytes) + rest
+  const messages = conversation.value() as unknown[]
+  checkMessages(messages)
+  const media = mayHaveMedia
+    ? weighSources(messages, (text) => conversation.lengthOf(text))
+    : { bytes: 0, tokens: 0 }
+  return estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+}
+
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+
+// By hand, because this runs for every request.
+function checkMessages(messages: readonly unknown[]): void {
+  if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
+  if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
+  for (const [index, message] of messages.entries()) {
+    if (!isRecord(message))
+      throw fieldError(`messages[${index}]`, 'must be an object with a role and content.')
+    const { role, content } = message
+    if (!roles.has(role)) {
+      throw fieldError(
+        `messages[${index}].role`,
+        'must be user or assistant. Instructions go into the member "system".',
+      )
+    }
+    if (typeof content === 'string') continue
+    if (!Array.isArray(content))
+      throw fieldError(`messages[${index}].content`, 'must be a string or an array of content blocks.')
+    for (const [at, block] of content.entries()) {
+      if (!isRecord(block) || typeof block['type'] !== 'string')
+        throw fieldError(`messages[${index}].content[${at}]`, 'must be a content block with a type.')
+    }
+  }
+}
+
+/** Tokens of what reaches the model besides the conversation. */
+function estimateRest(document: JsonDocument): number {
+  let tokens = 0
+  for (const name of ['system', 'tools', 'output_config'] as const) {
+    const bytes = memberBytes(document, name)
+    if (bytes !== null) tokens += estimateTokens(bytes)
+  }
+  return tokens
+}
+
+function listParameters(document: JsonDocument, { output_config: config }: Fields): readonly string[] {
+  const names = Object.entries(capabilities)
+    .filter(([name]) => hasMember(document, name))
+    .map(([, capability]) => capability)
+  if (config?.effort && !names.includes('reasoning')) names.push('reasoning')
+  if (config?.format) names.push('response_format', 'structured_outputs')
+  return names
+}

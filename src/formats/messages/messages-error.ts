@@ -1,0 +1,35 @@
+import type { GatewayError } from '../../core/errors.ts'
+
+const types: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  524: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+/** Anthropic's word for a failure with this status. */
+export function messagesErrorType(status: number): string {
+  return types[status] ?? 'api_error'
+}
+
+/** An error as Anthropic's clients read it, with the contract's members inside. */
+export function writeMessagesError(error: GatewayError): Record<string, unknown> {
+  return {
+    type: 'error',
+    error: {
+      type: messagesErrorType(error.status),
+      message: error.message,
+      code: error.status,
+      error_type: error.contractType,
+      ...(error.metadata === null ? {} : { metadata: error.metadata }),
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import type {
+  FilePart,
+  MediaSource,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/text/conversation.ts'
+import { readCacheMark } from '../cache-mark.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { openReasoning } from '../reasoning-envelope.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** System and messages as turns: the results of tools, which the format has in the user's messages, become their own. */
+export function readMessagesTurns(system: unknown, messages: unknown): Turn[] {
+  const instructions = readContent(system)
+  const turns: Turn[] = instructions.length === 0 ? [] : [{ role: 'system', parts: instructions, name: null }]
+  if (!Array.isArray(messages)) return turns
+  for (const message of messages.filter(isRecord)) turns.push(...readMessage(message))
+  return turns
+}
+
+function readMessage(message: Wire): Turn[] {
+  const parts = readContent(message['content'])
+  const { role } = message
+  if (role === 'assistant' || role === 'system') return [{ role, parts, name: null }]
+  const results = parts.filter((part) => part.type === 'tool_result')
+  const others = parts.filter((part) => part.type !== 'tool_result')
+  return [
+    ...(results.length === 0 ? [] : [{ role: 'tool', parts: results, name: null } as const]),
+    ...(others.length === 0 && results.length > 0
+      ? []
+      : [{ role: 'user', parts: others, name: null } as const]),
+  ]
+}
+
+function readContent(content: unknown): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isRecord).map(readBlock) : []
+}
+
+function readBlock(wire: Wire): Part {
+  const part = readKnownBlock(wire)
+  const cache = readCacheMark(wire['cache_control'])
+  return cache === null || part.type === 'opaque' ? part : { ...part, cache }
+}
+
+/** A kind of block that has no other place goes as it is, to a provider of the same format. */
+function readKnownBlock(wire: Wire): Part {
+  switch (wire['type']) {
+    case 'text':
+      return readText(wire)
+    case 'image':
+      return withSource(wire, (source) => ({ type: 'image', source, detail: null }))
+    case 'document':
+      return readDocument(wire)
+    case 'thinking':
+      return readThinking(wire)
+    case 'redacted_thinking':
+      return readRedacted(wire)
+    case 'tool_use':
+      return {
+        type: 'tool_call',
+        id: textOf(wire['id']),
+        name: textOf(wire['name']),
+        arguments: JSON.stringify(wire['input'] ?? {}),
+        kind: 'function',
+      }
+    case 'tool_result':
+      return readResult(wire)
+    default:
+      return { type: 'opaque', format: 'messages', value: wire }
+  }
+}
+
+function readText(wire: Wire): TextPart {
+  const { citations } = wire
+  const hasCitations = Array.isArray(citations) && citations.length > 0
+  return {
+    type: 'text',
+    text: textOf(wire['text']),
+    ...(hasCitations ? { extras: { messages: { citations } } } : {}),
+  }
+}
+
+function withSource(wire: Wire, partOf: (source: MediaSource) => Part): Part {
+  const source = readSource(wire['source'])
+  return source === null ? { type: 'opaque', format: 'messages', value: wire } : partOf(source)
+}
+
+function readSource(wire: unknown): MediaSource | null {
+  if (!isRecord(wire)) return null
+  const { type, media_type: mediaType, data, url, file_id: fileId } = wire
+  if (type === 'base64' && typeof data === 'string')
+    return { kind: 'data', mediaType: textOf(mediaType), base64: data }
+  if (type === 'url' && typeof url === 'string') return { kind: 'url', url }
+  return type === 'file' && typeof fileId === 'string' ? { kind: 'provider_file', fileId } : null
+}
+
+function readDocument(wire: Wire): Part {
+  const { source, title, context, citations } = wire
+  const described = {
+    name: typeof title === 'string' ? title : null,
+    context: typeof context === 'string' ? context : null,
+    citations: isRecord(citations) && citations['enabled'] === true,
+  }
+  const plain = isRecord(source) && source['type'] === 'text' ? source['data'] : null
+  if (typeof plain === 'string') {
+    const part: FilePart = { type: 'file', source: { kind: 'text', text: plain }, ...described }
+    return part
+  }
+  return withSource(wire, (read) => ({ type: 'file', source: read, ...described }))
+}
+
+function readThinking(wire: Wire): ReasoningPart {
+  const text = textOf(wire['thinking'])
+  const signature = textOf(wire['signature'])
+  const bound = openReasoning(signature)
+  if (bound === null) {
+    const isSigned = signature !== ''
+    return {
+      type: 'reasoning',
+      id: null,
+      text,
+      summary: null,
+      signature: isSigned ? signature : null,
+      sealed: null,
+      origin: isSigned ? 'messages' : null,
+    }
+  }
+  const shown = text === '' ? null : text
+  // What a provider seals it shows a summary of; what it signs it shows whole.
+  return bound.sealed === null
+    ? { type: 'reasoning', ...bound, text: shown, summary: null }
+    : { type: 'reasoning', ...bound, text: null, summary: shown === null ? null : [shown] }
+}
+
+function readRedacted(wire: Wire): ReasoningPart {
+  const data = textOf(wire['data'])
+  const bound = openReasoning(data) ?? {
+    id: null,
+    signature: null,
+    sealed: data,
+    origin: 'messages' as const,
+  }
+  return { type: 'reasoning', ...bound, text: null, summary: null }
+}
+
+function readResult(wire: Wire): ToolResultPart {
+  const content = readContent(wire['content']).filter(
+    (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
+  )
+  return {
+    type: 'tool_result',
+    callId: textOf(wire['tool_use_id']),
+    content,
+    isError: wire['is_error'] === true,
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,207 @@
+import type {
+  Conversation,
+  OutputFormat,
+  ReasoningWish,
+  Tool,
+  ToolChoice,
+} from '../../canonical/text/conversation.ts'
+import { thinkingBudgetMin } from '../../core/limits.ts'
+import type { EncodedRequest } from '../chat/chat-encode.ts'
+import { writeCacheMark } from '../cache-mark.ts'
+import { fieldError } from '../field-error.ts'
+import type { RequestTarget } from '../halves.ts'
+import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
+import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
+import { writeTurns } from './messages-turns.ts'
+
+type Wire = Record<string, unknown>
+
+/** A request under way: its body, and what the caller is to hear was left out. */
+interface Writing {
+  conversation: Conversation
+  model: MessagesModel
+  quirks: MessagesQuirks
+  body: Wire
+  dropped: string[]
+}
+
+/** A conversation as a body for Anthropic's messages. Throws `invalid_request` for what must not be left out. */
+export function writeMessagesRequest(
+  conversation: Conversation,
+  { endpoint, quirks }: RequestTarget<MessagesQuirks>,
+): EncodedRequest {
+  const model = quirks.modelOf(endpoint.upstreamModel)
+  refuseWhatIsMissing(conversation, model)
+  const left = leaveOwnMembers(conversation, 'messages')
+  const { system, messages } = writeTurns(conversation, { quirks, model })
+  if (conversation.output.kind === 'json') system.push({ type: 'text', text: jsonInstruction })
+  const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
+  const body: Wire = {
+    model: endpoint.upstreamModel,
+    max_tokens: limit,
+    ...(system.length > 0 ? { system } : {}),
+    messages,
+    ...(conversation.stream ? { stream: true } : {}),
+  }
+  const writing: Writing = { conversation, model, quirks, body, dropped: [...left] }
+  writeTools(writing)
+  writeReasoning(writing, limit)
+  writeOutput(writing, conversation.output)
+  writeSampling(writing)
+  writeRest(writing)
+  return { body: [JSON.stringify(body)], dropped: writing.dropped }
+}
+
+/** The format has no JSON without a schema: it is asked for in words, and the answer's metadata says so. */
+const jsonInstruction = 'Answer with one JSON object and nothing else: no words around it, no code fence.'
+
+/** What changes the answer and has no place in the format. */
+function refuseWhatIsMissing(conversation: Conversation, model: MessagesModel): void {
+  const cannot = (carried: Carried) =>
+    fieldError(
+      nameOf(carried, conversation),
+      'cannot be sent to the chosen provider. Leave it out or choose another model.',
+    )
+  if (conversation.choices > 1) throw cannot('choices')
+  if (conversation.logprobs !== null) throw cannot('logprobs')
+  if (conversation.output.kind === 'schema' && !model.hasSchema) throw cannot('output')
+  for (const tool of conversation.tools) {
+    const isForeign = tool.kind === 'provider' ? tool.format !== 'messages' : tool.kind === 'custom'
+    if (isForeign) throw cannot('tools')
+  }
+}
+
+function writeTools({ conversation, quirks, body }: Writing): void {
+  const { tools, toolChoice, isParallel } = conversation
+  const allowed = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : null
+  const written = tools.flatMap((tool) => {
+    if (tool.kind === 'provider') return [tool.value]
+    return allowed !== null && !allowed.has(tool.name) ? [] : [writeTool(tool, quirks)]
+  })
+  if (written.length === 0) return
+  body['tools'] = written
+  const choice = toolChoice === null ? null : writeToolChoice(toolChoice)
+  if (isParallel === false) {
+    body['tool_choice'] = { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+  } else if (choice !== null) body['tool_choice'] = choice
+}
+
+function writeTool(tool: Tool, { hasCacheMarks }: MessagesQuirks): Wire {
+  return {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: { type: 'object', properties: {}, ...tool.parameters },
+    ...(tool.strict === true ? { strict: true } : {}),
+    ...(tool.cache !== undefined && hasCacheMarks ? { cache_control: writeCacheMark(tool.cache) } : {}),
+    ...tool.extras?.messages,
+  }
+}
+
+function writeToolChoice(choice: ToolChoice): Wire {
+  if (choice.kind === 'named') return { type: 'tool', name: choice.name }
+  const mode = choice.kind === 'allowed' ? choice.mode : choice.kind
+  return { type: mode === 'required' ? 'any' : mode }
+}
+
+const budgetShares: Readonly<Record<string, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+}
+
+/** `low` is the least that the format knows. */
+const efforts: Readonly<Record<string, string>> = { minimal: 'low' }
+
+function writeReasoning(writing: Writing, limit: number): void {
+  const { conversation, model, body } = writing
+  const { reasoning, toolChoice } = conversation
+  if (reasoning === null) return
+  if (reasoning.effort === 'none') {
+    if (model.thinking !== 'none') body['thinking'] = { type: 'disabled' }
+    return
+  }
+  // Who must call a tool cannot think before it: the provider refuses both together.
+  const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
+  if (isForced || model.thinking === 'none') {
+    drop(writing, 'reasoning')
+    return
+  }
+  const display = reasoning.isShown ? {} : { display: 'omitted' }
+  if (model.thinking === 'adaptive') {
+    body['thinking'] = { type: 'adaptive', ...display }
+    if (model.hasEffort && reasoning.effort !== null)
+      mergeInto(body, 'output_config', { effort: efforts[reasoning.effort] ?? reasoning.effort })
+    return
+  }
+  const budget = budgetOf(reasoning, limit)
+  if (budget === null) drop(writing, 'reasoning')
+  else body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
+}
+
+/** Tokens to think with: below the output limit, which is what was paid for. Null when that leaves too few. */
+function budgetOf({ effort, budgetTokens }: ReasoningWish, limit: number): number | null {
+  const wanted = budgetTokens ?? Math.floor(limit * (budgetShares[effort ?? 'medium'] ?? 0.3))
+  const budget = Math.min(Math.max(wanted, thinkingBudgetMin), limit - 1)
+  return budget < thinkingBudgetMin ? null : budget
+}
+
+function writeOutput(writing: Writing, output: OutputFormat): void {
+  if (output.kind === 'json') drop(writing, 'output')
+  if (output.kind !== 'schema') return
+  mergeInto(writing.body, 'output_config', {
+    format: { type: 'json_schema', schema: output.schema ?? { type: 'object' } },
+  })
+}
+
+function writeSampling(writing: Writing): void {
+  const { body, model } = writing
+  const { temperature, topP, topK } = writing.conversation.tuning
+  const isThinking = body['thinking'] !== undefined && model.thinking === 'budget'
+  const set = (carried: Carried, name: string, value: number | null) => {
+    if (value === null) return
+    // While it thinks the provider takes its own sampling alone.
+    if (!model.hasSampling || isThinking) drop(writing, carried)
+    else body[name] = value
+  }
+  set('temperature', 'temperature', temperature === null ? null : Math.min(temperature, 1))
+  set('topP', 'top_p', topP)
+  set('topK', 'top_k', topK)
+  if (temperature !== null && temperature > 1 && body['temperature'] !== undefined)
+    drop(writing, 'temperature')
+}
+
+function writeRest(writing: Writing): void {
+  const { conversation, quirks, body } = writing
+  const { tuning, stop, userId, cache } = conversation
+  if (stop.length > 0) body['stop_sequences'] = stop
+  if (userId !== null) mergeInto(body, 'metadata', { user_id: userId })
+  if (cache !== undefined && quirks.hasCacheMarks) body['cache_control'] = writeCacheMark(cache)
+  if (tuning.serviceTier !== null && conversation.format === 'messages')
+    body['service_tier'] = tuning.serviceTier
+  else if (tuning.serviceTier !== null && !['auto', 'default'].includes(tuning.serviceTier))
+    drop(writing, 'serviceTier')
+  const lost = [
+    'minP',
+    'seed',
+    'presencePenalty',
+    'frequencyPenalty',
+    'repetitionPenalty',
+    'logitBias',
+    'verbosity',
+    'cacheKey',
+  ] as const
+  for (const name of lost) if (tuning[name] !== null) drop(writing, name)
+  if (conversation.metadata !== null) drop(writing, 'metadata')
+}
+
+function mergeInto(body: Wire, name: string, members: Wire): void {
+  body[name] = { ...(body[name] as Wire | undefined), ...members }
+}
+
+function drop({ dropped, conversation }: Writing, carried: Carried): void {
+  const name = nameOf(carried, conversation)
+  if (!dropped.includes(name)) dropped.push(name)
+}

@@ -1,0 +1,167 @@
+import type { Finish, PartHead, Piece, ReportedUsage } from '../../canonical/text/events.ts'
+import { stringOrNull } from '../chat/chat-answer.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { readCount } from '../chat/chat-usage.ts'
+import type { StreamReader } from '../halves.ts'
+import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { headOf, readCitation } from './messages-blocks.ts'
+import { readStop } from './messages-stop.ts'
+import { readMessagesUsage } from './messages-usage.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A block under way. */
+interface OpenBlock {
+  part: number
+  head: PartHead
+  /** Arguments of a tool that came with its beginning: kept until it is clear that no pieces follow. */
+  wholeArguments: string | null
+}
+
+/** Reads Anthropic's event stream. */
+export function createMessagesReader(): StreamReader {
+  return createStreamReader((emit) => new MessagesHandler(emit))
+}
+
+class MessagesHandler implements StreamHandler {
+  isTerminated = false
+  readonly #emit: Emit
+  readonly #blocks = new Map<number, OpenBlock>()
+  #parts = 0
+  #hasBegun = false
+  #sawToolCalls = false
+  #finish: Finish | null = null
+  /** As the beginning told it; the end corrects it. */
+  readonly #usage: Record<string, unknown> = {}
+
+  constructor(emit: Emit) {
+    this.#emit = emit
+  }
+
+  get isWhole(): boolean {
+    return this.#finish !== null
+  }
+
+  /** Events that are not in the table, `ping` among them, say nothing of the answer. */
+  read(wire: Wire): void {
+    const handlers: Readonly<Record<string, (event: Wire) => void>> = this.#handlers
+    const { type } = wire
+    if (typeof type === 'string' && Object.hasOwn(handlers, type)) handlers[type]?.(wire)
+    else if (isRecord(wire['error'])) throw readReportedError(wire['error'])
+  }
+
+  /** Some servers end without having said why: what was begun is whole then. */
+  end(): void {
+    if (this.#finish === null && this.#hasBegun) this.#readEnd({ delta: { stop_reason: 'end_turn' } })
+  }
+
+  readonly #handlers = {
+    message_start: (event: Wire) => this.#begin(isRecord(event['message']) ? event['message'] : {}),
+    content_block_start: (event: Wire) => this.#openBlock(event),
+    content_block_delta: (event: Wire) => this.#readDelta(event),
+    content_block_stop: (event: Wire) => this.#closeBlock(readCount(event['index']) ?? 0),
+    message_delta: (event: Wire) => this.#readEnd(event),
+    message_stop: () => void (this.isTerminated = true),
+    error: (event: Wire) => {
+      throw readReportedError(event['error'])
+    },
+  }
+
+  /** Some compatible servers begin twice. */
+  #begin(message: Wire): void {
+    if (isRecord(message['usage'])) Object.assign(this.#usage, message['usage'])
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#emit({
+      type: 'begin',
+      upstreamId: stringOrNull(message['id']),
+      upstreamModel: stringOrNull(message['model']),
+    })
+  }
+
+  #openBlock(event: Wire): void {
+    const block = isRecord(event['content_block']) ? event['content_block'] : {}
+    const index = readCount(event['index']) ?? this.#parts
+    // Blocks never overlap; one that was not closed is closed by the next.
+    for (const open of this.#blocks.keys()) this.#closeBlock(open)
+    const head = headOf(block)
+    if (head.type === 'tool_call') this.#sawToolCalls = true
+    const part = this.#parts
+    this.#parts += 1
+    const input = block['input']
+    const hasInput = head.type === 'tool_call' && isRecord(input) && Object.keys(input).length > 0
+    this.#blocks.set(index, { part, head, wholeArguments: hasInput ? JSON.stringify(input) : null })
+    this.#emit({ type: 'part_begin', choice: 0, part, head })
+    if (block['type'] === 'redacted_thinking' && typeof block['data'] === 'string')
+      this.#piece(part, { type: 'sealed', data: block['data'] })
+    const text = block['type'] === 'thinking' ? block['thinking'] : block['text']
+    if (head.type !== 'opaque' && typeof text === 'string' && text !== '')
+      this.#piece(part, { type: 'text', text })
+  }
+
+  #readDelta(event: Wire): void {
+    const { delta } = event
+    const open = this.#blocks.get(readCount(event['index']) ?? 0)
+    if (open === undefined || !isRecord(delta)) return
+    const piece = pieceOf(delta)
+    if (piece === null) return
+    if (piece.type === 'arguments') open.wholeArguments = null
+    this.#piece(open.part, piece)
+  }
+
+  #closeBlock(index: number): void {
+    const open = this.#blocks.get(index)
+    if (open === undefined) return
+    this.#blocks.delete(index)
+    if (open.wholeArguments !== null) this.#piece(open.part, { type: 'arguments', text: open.wholeArguments })
+    this.#emit({ type: 'part_end', choice: 0, part: open.part })
+  }
+
+  #readEnd(event: Wire): void {
+    if (isRecord(event['usage'])) this.#readUsage(event['usage'])
+    const { delta } = event
+    if (this.#finish !== null || !isRecord(delta)) return
+    this.#finish = readStop(delta, this.#sawToolCalls)
+    if (this.#finish === null) return
+    for (const index of this.#blocks.keys()) this.#closeBlock(index)
+    this.#emit({ type: 'finish', choice: 0, ...this.#finish })
+  }
+
+  /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
+  #readUsage(wire: Wire): void {
+    for (const [name, value] of Object.entries(wire)) if (value !== null) this.#usage[name] = value
+    const usage: ReportedUsage | null = readMessagesUsage(this.#usage)
+    if (usage !== null) this.#emit({ type: 'usage', usage })
+  }
+
+  #piece(part: number, piece: Piece): void {
+    this.#emit({ type: 'piece', choice: 0, part, piece })
+  }
+}
+
+/** Null for a piece of nothing, and for kinds that this gateway does not know. */
+function pieceOf(delta: Wire): Piece | null {
+  switch (delta['type']) {
+    case 'text_delta':
+      return textPiece(delta['text'], 'text')
+    case 'thinking_delta':
+      return textPiece(delta['thinking'], 'text')
+    case 'input_json_delta':
+      return textPiece(delta['partial_json'], 'arguments')
+    case 'signature_delta':
+      return typeof delta['signature'] === 'string'
+        ? { type: 'signature', signature: delta['signature'] }
+        : null
+    case 'citations_delta':
+      return isRecord(delta['citation'])
+        ? { type: 'annotation', annotation: readCitation(delta['citation']) }
+        : null
+    default:
+      return null
+  }
+}
+
+function textPiece(text: unknown, type: 'text' | 'arguments'): Piece | null {
+  return typeof text === 'string' && text !== '' ? { type, text } : null
+}

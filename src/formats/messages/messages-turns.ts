@@ -1,0 +1,197 @@
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/text/conversation.ts'
+import { writeCacheMark } from '../cache-mark.ts'
+import { fieldError } from '../field-error.ts'
+import { toolIdOf } from '../tool-ids.ts'
+import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
+
+/** A JSON object on its way to the provider. */
+type Wire = Record<string, unknown>
+
+/** The conversation's turns as the format has them: system texts apart, roles that alternate. */
+export interface WrittenTurns {
+  system: Wire[]
+  messages: Wire[]
+}
+
+interface Writing {
+  quirks: MessagesQuirks
+  model: MessagesModel
+}
+
+/**
+ * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, results of
+ * tools first in the user's next message. Throws `invalid_request` for a part that cannot be carried.
+ */
+export function writeTurns(conversation: Conversation, writing: Writing): WrittenTurns {
+  const system: Wire[] = []
+  const messages: { role: string; content: Wire[] }[] = []
+  for (const [index, turn] of conversation.turns.entries()) {
+    const place = { ...writing, index, role: turn.role, format: conversation.format }
+    const blocks = turn.parts.flatMap((part) => blocksOf(part, place))
+    if (turn.role === 'system' && messages.length === 0) {
+      system.push(...blocks)
+      continue
+    }
+    if (blocks.length === 0) continue
+    const role = roleOf(turn, writing.model)
+    const last = messages.at(-1)
+    if (last?.role === role) last.content.push(...blocks)
+    else messages.push({ role, content: blocks })
+  }
+  for (const message of messages) if (message.role === 'user') putResultsFirst(message)
+  return { system, messages }
+}
+
+function roleOf({ role }: Turn, { hasSystemTurns }: MessagesModel): string {
+  if (role === 'assistant') return 'assistant'
+  return role === 'system' && hasSystemTurns ? 'system' : 'user'
+}
+
+// The provider refuses a message in which anything stands before the results of the calls it answers.
+function putResultsFirst(message: { content: Wire[] }): void {
+  const isResult = (block: Wire) => block['type'] === 'tool_result'
+  if (!message.content.some(isResult)) return
+  message.content = [
+    ...message.content.filter(isResult),
+    ...message.content.filter((block) => !isResult(block)),
+  ]
+}
+
+interface PartWriting extends Writing {
+  /** The turn's place, for errors. */
+  index: number
+  role: Turn['role']
+  /** Who asks. */
+  format: Conversation['format']
+}
+
+function blocksOf(part: Part, writing: PartWriting): Wire[] {
+  const block = blockOf(part, writing)
+  if (block === null) return []
+  const { cache } = part
+  if (cache !== undefined && writing.quirks.hasCacheMarks) block['cache_control'] = writeCacheMark(cache)
+  return [block]
+}
+
+/** Null for what must not be sent: an empty text, a thought that is not this provider's. */
+function blockOf(part: Part, writing: PartWriting): Wire | null {
+  switch (part.type) {
+    case 'text':
+      return writeText(part)
+    case 'refusal':
+      return part.text === '' ? null : { type: 'text', text: part.text }
+    case 'image':
+      return writeImage(part, writing)
+    case 'file':
+      return writeFile(part, writing)
+    case 'audio':
+      throw cannotCarry(writing, 'audio')
+    case 'tool_call':
+      return writeToolCall(part)
+    case 'tool_result':
+      return writeToolResult(part, writing)
+    case 'reasoning':
+      if (part.origin !== 'messages') return null
+      if (part.sealed !== null) return { type: 'redacted_thinking', data: part.sealed }
+      if (part.signature === null) return null
+      return { type: 'thinking', thinking: part.text ?? '', signature: part.signature }
+    case 'opaque':
+      if (part.format !== 'messages') throw cannotCarry(writing, `"${String(part.value['type'])}" parts`)
+      return { ...part.value }
+  }
+}
+
+function writeText(part: TextPart): Wire | null {
+  if (part.text === '') return null
+  return { type: 'text', text: part.text, ...part.extras?.messages }
+}
+
+function writeImage({ source }: ImagePart, writing: PartWriting): Wire {
+  if (!writing.quirks.hasImages || writing.role === 'assistant') throw cannotCarry(writing, 'images')
+  return { type: 'image', source: writeSource(source, writing) }
+}
+
+function writeFile(part: FilePart, writing: PartWriting): Wire {
+  if (!writing.quirks.hasDocuments) throw cannotCarry(writing, 'files')
+  const { source, name, context, citations } = part
+  const isText = source.kind === 'data' && source.mediaType.startsWith('text/')
+  if (source.kind === 'data' && !isText && source.mediaType !== 'application/pdf')
+    throw cannotCarry(writing, `files of the type ${source.mediaType}`)
+  return {
+    type: 'document',
+    source: source.kind === 'text' || isText ? writePlainText(source) : writeSource(source, writing),
+    ...(name === null ? {} : { title: name }),
+    ...(context === null ? {} : { context }),
+    ...(citations ? { citations: { enabled: true } } : {}),
+  }
+}
+
+function writePlainText(source: FilePart['source']): Wire {
+  const data = source.kind === 'data' ? Buffer.from(source.base64, 'base64').toString('utf8') : textOf(source)
+  return { type: 'text', media_type: 'text/plain', data }
+}
+
+function textOf(source: FilePart['source']): string {
+  return source.kind === 'text' ? source.text : ''
+}
+
+function writeSource(source: MediaSource, writing: PartWriting): Wire {
+  if (source.kind === 'data') return { type: 'base64', media_type: source.mediaType, data: source.base64 }
+  if (source.kind === 'url') return { type: 'url', url: source.url }
+  // An id means nothing to another provider than the one that keeps the file.
+  if (writing.format !== 'messages') throw cannotCarry(writing, "a provider's file id")
+  return { type: 'file', file_id: source.fileId }
+}
+
+function writeToolCall(part: ToolCallPart): Wire {
+  return {
+    type: 'tool_use',
+    id: toolIdOf(part.id),
+    name: part.name,
+    input: inputOf(part),
+    ...part.extras?.messages,
+  }
+}
+
+/** Arguments as the object that the format wants. Broken ones from the history stay, so that their result has its call. */
+function inputOf({ kind, arguments: text }: ToolCallPart): Wire {
+  if (kind === 'custom') return { input: text }
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire
+  } catch {
+    // The model itself wrote it, and is told so by what came of it.
+  }
+  return { _raw: text }
+}
+
+function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {
+  const [first, ...others] = part.content
+  const isPlain = first?.type === 'text' && others.length === 0 && first.cache === undefined
+  const content = isPlain ? first.text : part.content.flatMap((each) => blocksOf(each, writing))
+  return {
+    type: 'tool_result',
+    tool_use_id: toolIdOf(part.callId),
+    ...(content.length === 0 ? {} : { content }),
+    ...(part.isError ? { is_error: true } : {}),
+    ...part.extras?.messages,
+  }
+}
+
+function cannotCarry({ index }: PartWriting, what: string): Error {
+  return fieldError(
+    `messages[${index}]`,
+    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
+  )
+}

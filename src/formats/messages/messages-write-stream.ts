@@ -1,0 +1,164 @@
+import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { showMetadata } from '../chat/chat-usage.ts'
+import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
+import { sealReasoning } from '../reasoning-envelope.ts'
+import { writeMessagesError } from './messages-error.ts'
+import { emptyMessage, writeCitation, writeStop, writeUsage } from './messages-write.ts'
+
+type Wire = Record<string, unknown>
+
+/** Writes a stream of messages, whatever format its provider speaks. */
+export function createMessagesWriter({ context }: Asked): StreamWriter {
+  return new MessagesWriter(context)
+}
+
+/** Counts that are not known yet; the end has them. */
+const noCounts = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+}
+
+class MessagesWriter implements StreamWriter {
+  readonly #context: AnswerContext
+  #hasStarted = false
+  /** The beginning, while nothing else is shown. */
+  #unshown = ''
+  #blocks = 0
+  /** The block that is open for the client. */
+  #isOpen = false
+  /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
+  #head: PartHead | null = null
+
+  constructor(context: AnswerContext) {
+    this.#context = context
+  }
+
+  /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
+  write(event: TextEvent): string {
+    this.#unshown += this.#start()
+    const shown = this.#show(event)
+    if (shown === '') return ''
+    const all = this.#unshown + shown
+    this.#unshown = ''
+    return all
+  }
+
+  writeEnd({ finishes, usage, charge }: StreamEnd): string {
+    const finish = finishes.find(({ choice }) => choice === 0) ?? null
+    const delta = { ...writeStop(finish), container: null }
+    const end = frame('message_delta', { delta, usage: writeUsage(charge, usage?.serviceTier ?? null) })
+    return `${this.#takeStart()}${this.#close()}${end}${frame('message_stop', showMetadata(charge))}`
+  }
+
+  writeError(error: GatewayError): string {
+    return `event: error\ndata: ${JSON.stringify(writeMessagesError(error))}\n\n`
+  }
+
+  #show(event: TextEvent): string {
+    // The format has one answer.
+    if (!('choice' in event) || event.choice !== 0) return ''
+    if (event.type === 'part_begin') return this.#begin(event.head)
+    if (event.type === 'piece') return this.#piece(event.piece)
+    return event.type === 'part_end' ? this.#close() : ''
+  }
+
+  /** The beginning, where nothing was shown yet. */
+  #takeStart(): string {
+    const start = this.#unshown + this.#start()
+    this.#unshown = ''
+    return start
+  }
+
+  #start(): string {
+    if (this.#hasStarted) return ''
+    this.#hasStarted = true
+    return frame('message_start', { message: { ...emptyMessage(this.#context), usage: noCounts } })
+  }
+
+  #begin(head: PartHead): string {
+    const closed = this.#close()
+    this.#head = head
+    switch (head.type) {
+      case 'text':
+      case 'refusal':
+        return closed + this.#open({ type: 'text', text: '', citations: null })
+      case 'tool_call':
+        return closed + this.#open({ type: 'tool_use', id: head.id, name: head.name, input: {} })
+      case 'opaque':
+        return head.format === 'messages' ? closed + this.#open({ ...head.value }) : closed
+      default:
+        return closed
+    }
+  }
+
+  #piece(piece: Piece): string {
+    const head = this.#head
+    if (head === null) return ''
+    if (head.type === 'reasoning') return this.#thought(piece, head)
+    switch (piece.type) {
+      case 'text':
+        return this.#delta({ type: 'text_delta', text: piece.text })
+      case 'arguments':
+        return this.#delta({ type: 'input_json_delta', partial_json: piece.text })
+      case 'annotation':
+        return writeCitation(piece.annotation)
+          .map((citation) => this.#delta({ type: 'citations_delta', citation }))
+          .join('')
+      default:
+        return ''
+    }
+  }
+
+  #thought(piece: Piece, { id, origin }: Extract<PartHead, { type: 'reasoning' }>): string {
+    const bind = (signature: string | null, sealed: string | null) =>
+      origin === 'messages' ? (sealed ?? signature) : sealReasoning({ id, origin, signature, sealed })
+    switch (piece.type) {
+      case 'text':
+      case 'summary':
+        return this.#openThinking() + this.#delta({ type: 'thinking_delta', thinking: piece.text })
+      case 'signature': {
+        const signature = bind(piece.signature, null)
+        if (signature === null) return ''
+        return this.#openThinking() + this.#delta({ type: 'signature_delta', signature })
+      }
+      case 'sealed': {
+        const data = bind(null, piece.data)
+        if (data === null) return ''
+        if (this.#isOpen) return this.#delta({ type: 'signature_delta', signature: data })
+        return this.#open({ type: 'redacted_thinking', data })
+      }
+      default:
+        return ''
+    }
+  }
+
+  #openThinking(): string {
+    return this.#isOpen ? '' : this.#open({ type: 'thinking', thinking: '', signature: '' })
+  }
+
+  #open(block: Wire): string {
+    this.#isOpen = true
+    return frame('content_block_start', { index: this.#blocks, content_block: block })
+  }
+
+  #delta(delta: Wire): string {
+    return frame('content_block_delta', { index: this.#blocks, delta })
+  }
+
+  #close(): string {
+    this.#head = null
+    if (!this.#isOpen) return ''
+    this.#isOpen = false
+    const index = this.#blocks
+    this.#blocks += 1
+    return frame('content_block_stop', { index })
+  }
+}
+
+function frame(type: string, members: Wire): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`
+}

@@ -1,0 +1,143 @@
+import type { Answer, AnswerPart } from '../../canonical/text/answer.ts'
+import type { Annotation } from '../../canonical/text/conversation.ts'
+import type { Finish, FinishReason } from '../../canonical/text/events.ts'
+import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
+import { toCredits } from '../../core/money.ts'
+import { showMetadata } from '../chat/chat-usage.ts'
+import type { Asked } from '../halves.ts'
+import { sealReasoning } from '../reasoning-envelope.ts'
+
+type Wire = Record<string, unknown>
+
+/** A whole message in the contract's form, whatever format its provider speaks. */
+export function writeMessagesAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
+  const [choice] = answer.choices
+  return JSON.stringify({
+    ...emptyMessage(context),
+    content: (choice?.parts ?? []).flatMap(writeBlock),
+    ...writeStop(choice?.finish ?? null),
+    usage: writeUsage(charge, answer.usage?.serviceTier ?? null),
+    ...showMetadata(charge),
+  })
+}
+
+/** What a message says before anything was said in it. */
+export function emptyMessage(context: AnswerContext): Wire {
+  return {
+    id: context.generationId,
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    provider: context.provider,
+    content: [],
+    container: null,
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+  }
+}
+
+function writeBlock(part: AnswerPart): Wire[] {
+  const { head, text, summary, annotations } = part
+  switch (head.type) {
+    case 'text': {
+      const citations = annotations.flatMap(writeCitation)
+      return [{ type: 'text', text, citations: citations.length === 0 ? null : citations }]
+    }
+    case 'refusal':
+      return [{ type: 'text', text, citations: null }]
+    case 'reasoning':
+      return writeThinking(part, text === '' ? summary.join('\n\n') : text)
+    case 'tool_call':
+      return [{ type: 'tool_use', id: head.id, name: head.name, input: inputOf(head.kind, text) }]
+    case 'opaque':
+      return head.format === 'messages' ? [{ ...head.value }] : []
+    // The format's answers have no images.
+    case 'image':
+      return []
+  }
+}
+
+function writeThinking({ head, signature, sealed }: AnswerPart, shown: string): Wire[] {
+  if (head.type !== 'reasoning') return []
+  const { id, origin } = head
+  const bound =
+    origin === 'messages' ? (sealed ?? signature) : sealReasoning({ id, origin, signature, sealed })
+  if (shown === '' && bound !== null && sealed !== null) return [{ type: 'redacted_thinking', data: bound }]
+  return [{ type: 'thinking', thinking: shown, signature: bound ?? '' }]
+}
+
+/** Arguments as an object; what a model wrote wrongly is shown as it stands. */
+function inputOf(kind: 'function' | 'custom', text: string): unknown {
+  if (kind === 'custom') return { input: text }
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text)
+  } catch {
+    return { _raw: text }
+  }
+}
+
+/** A citation as its own format had it, or one of a page. */
+export function writeCitation({ url, title, citedText, extras }: Annotation): Wire[] {
+  if (extras?.messages !== undefined) return [{ ...extras.messages }]
+  if (url === null) return []
+  return [
+    {
+      type: 'web_search_result_location',
+      url,
+      title: title ?? url,
+      cited_text: citedText ?? '',
+      encrypted_index: '',
+    },
+  ]
+}
+
+const stopReasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+  error: 'end_turn',
+}
+
+/** Words of the format itself stay as they came. */
+const ownWords: ReadonlySet<string> = new Set([
+  'pause_turn',
+  'model_context_window_exceeded',
+  'stop_sequence',
+])
+
+/** How the message ended. */
+export function writeStop(finish: Finish | null): Wire {
+  if (finish === null) return { stop_reason: null, stop_sequence: null, stop_details: null }
+  const { reason, native, stopSequence, refusal } = finish
+  const own = native !== null && ownWords.has(native) ? native : null
+  return {
+    stop_reason: stopSequence === null ? (own ?? stopReasons[reason]) : 'stop_sequence',
+    stop_sequence: stopSequence,
+    stop_details:
+      reason === 'content_filter'
+        ? { type: 'refusal', category: refusal?.category ?? null, explanation: refusal?.explanation ?? null }
+        : null,
+  }
+}
+
+/** Counts as the format has them: input without what a cache had, and the charge. */
+export function writeUsage(charge: ShownCharge, serviceTier: string | null): Wire {
+  const { usage, costNanocredits } = charge
+  const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage
+  return {
+    input_tokens: Math.max(0, inputTokens - cached - written),
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    cache_creation: null,
+    output_tokens: usage.outputTokens,
+    ...(usage.reasoningTokens > 0
+      ? { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }
+      : {}),
+    server_tool_use: null,
+    service_tier: serviceTier,
+    cost: costNanocredits === null ? null : toCredits(costNanocredits),
+    is_byok: charge.isByok,
+  }
+}

@@ -1,0 +1,190 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type {
+  Conversation,
+  Effort,
+  OutputFormat,
+  ProviderTool,
+  ReasoningWish,
+  Tool,
+  ToolChoice,
+} from '../../canonical/text/conversation.ts'
+import { readCacheMark } from '../cache-mark.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { fieldError } from '../field-error.ts'
+import { hasMember, memberValue } from '../json-document.ts'
+import { unknownMembers } from '../member-names.ts'
+import { readInput } from './responses-read-items.ts'
+import { responsesRequestShape } from './responses-schema.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** A responses request as the conversation in which formats meet. Its members were checked when the call was decoded. */
+export function readResponsesConversation(call: TextCall): Conversation {
+  const { document } = call
+  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
+  const number = (name: string): number | null => numberOrNull(value(name))
+  const text = recordOrNull(value('text'))
+  const include = value('include')
+  const wantsLogprobs = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  const topLogprobs = number('top_logprobs')
+  const cache = readCacheMark(value('cache_control'))
+  return {
+    format: 'responses',
+    turns: readInput(value('instructions'), value('input')),
+    tools: readTools(value('tools')),
+    toolChoice: readToolChoice(value('tool_choice')),
+    isParallel: booleanOrNull(value('parallel_tool_calls')),
+    outputTokensMax: call.demand.outputTokensMax,
+    choices: 1,
+    stop: [],
+    output: readOutput(text?.['format']),
+    reasoning: readReasoningWish(recordOrNull(value('reasoning'))),
+    logprobs: wantsLogprobs || (topLogprobs ?? 0) > 0 ? (topLogprobs ?? 0) : null,
+    tuning: {
+      temperature: number('temperature'),
+      topP: number('top_p'),
+      topK: number('top_k'),
+      minP: null,
+      seed: null,
+      presencePenalty: number('presence_penalty'),
+      frequencyPenalty: number('frequency_penalty'),
+      repetitionPenalty: null,
+      logitBias: null,
+      verbosity: readVerbosity(text?.['verbosity']),
+      serviceTier: textOrNull(value('service_tier')),
+      cacheKey: textOrNull(value('prompt_cache_key')),
+    },
+    userId: call.userId,
+    metadata: null,
+    ...(cache === null ? {} : { cache }),
+    stream: call.stream,
+    ownMembers: {
+      needed: value('truncation') === 'auto' ? ['truncation'] : [],
+      optional: [
+        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...unknownMembers(document, responsesRequestShape).filter((name) => !isNamed(name)),
+      ],
+    },
+  }
+}
+
+const optionalMembers = [
+  'max_tool_calls',
+  'safety_identifier',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'moderation',
+] as const
+
+/** Members that the schema does not have and that are spoken of here. */
+function isNamed(name: string): boolean {
+  return optionalMembers.some((named) => named === name)
+}
+
+/** A tool that the provider runs has a type of its own. */
+function readTools(wire: unknown): (Tool | ProviderTool)[] {
+  if (!Array.isArray(wire)) return []
+  return wire.filter(isRecord).map((tool) => {
+    if (tool['type'] === 'function') return readFunction(tool)
+    if (tool['type'] === 'custom') return readCustom(tool)
+    return { kind: 'provider', format: 'responses', value: tool }
+  })
+}
+
+function readFunction(wire: Wire): Tool {
+  return {
+    kind: 'function',
+    name: textOrNull(wire['name']) ?? '',
+    description: textOrNull(wire['description']),
+    parameters: recordOrNull(wire['parameters']),
+    strict: booleanOrNull(wire['strict']),
+  }
+}
+
+function readCustom(wire: Wire): Tool {
+  return {
+    kind: 'custom',
+    name: textOrNull(wire['name']) ?? '',
+    description: textOrNull(wire['description']),
+    parameters: null,
+    strict: null,
+    ...(wire['format'] === undefined ? {} : { extras: { chat: { format: wire['format'] } } }),
+  }
+}
+
+function readToolChoice(wire: unknown): ToolChoice | null {
+  if (wire === 'auto' || wire === 'required' || wire === 'none') return { kind: wire }
+  if (!isRecord(wire)) return null
+  const { type, name, mode, tools } = wire
+  if (type === 'allowed_tools') {
+    const names = Array.isArray(tools)
+      ? tools.filter(isRecord).map((tool) => textOrNull(tool['name']) ?? '')
+      : []
+    return { kind: 'allowed', mode: mode === 'required' ? 'required' : 'auto', names }
+  }
+  if (type === 'function' || type === 'custom')
+    return { kind: 'named', name: textOrNull(name) ?? '', tool: type }
+  throw fieldError(
+    'tool_choice.type',
+    'must be function, custom or allowed_tools with the chosen provider. Correct it or choose another model.',
+  )
+}
+
+function readOutput(wire: unknown): OutputFormat {
+  if (!isRecord(wire) || wire['type'] === 'text') return { kind: 'text' }
+  if (wire['type'] === 'json_object') return { kind: 'json' }
+  if (wire['type'] === 'json_schema') {
+    return {
+      kind: 'schema',
+      name: textOrNull(wire['name']) ?? 'answer',
+      description: textOrNull(wire['description']),
+      schema: recordOrNull(wire['schema']),
+      strict: booleanOrNull(wire['strict']),
+    }
+  }
+  throw fieldError(
+    'text.format.type',
+    'must be text, json_object or json_schema with the chosen provider. Correct it or choose another model.',
+  )
+}
+
+const efforts: ReadonlySet<unknown> = new Set<Effort>([
+  'none',
+  'minimal',
+  'low',
+  'medium',
+  'high',
+  'xhigh',
+  'max',
+])
+
+function readReasoningWish(wire: Wire | null): ReasoningWish | null {
+  if (wire === null) return null
+  const effort = wire['enabled'] === false ? 'none' : wire['effort']
+  return {
+    effort: efforts.has(effort) ? (effort as Effort) : null,
+    budgetTokens: numberOrNull(wire['max_tokens']),
+    summary: textOrNull(wire['summary'] ?? wire['generate_summary']),
+    isShown: true,
+  }
+}
+
+function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
+  return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
+}
+
+function recordOrNull(value: unknown): Wire | null {
+  return isRecord(value) ? value : null
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
+function booleanOrNull(value: unknown): boolean | null {
+  return typeof value === 'boolean' ? value : null
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,157 @@
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import { memberParseBytesMax, messagesMax } from '../../core/limits.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
+import { fieldError } from '../field-error.ts'
+import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
+import { parsePreferences } from '../preferences.ts'
+import { readFields, type FieldRules } from '../request-fields.ts'
+import { estimateTokens } from '../text-estimate.ts'
+import { mayCarryInputs, weighInputs } from './responses-media.ts'
+import { gatewayResponsesShape, responsesRequestShape } from './responses-schema.ts'
+
+const rules: FieldRules = {
+  shape: responsesRequestShape,
+  gateway: gatewayResponsesShape,
+  readApart: new Set(['input', 'provider']),
+  neverParsed: new Set(['tools', 'instructions']),
+}
+
+interface Fields {
+  model?: string
+  models?: string[] | null
+  max_output_tokens?: number | null
+  session_id?: string | null
+  user?: string | null
+  trace?: Record<string, unknown> | null
+  stream?: boolean | null
+  store?: boolean | null
+  background?: boolean | null
+  text?: { format?: { type: string } | null } | null
+}
+
+/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
+const withoutEffect = ['route', 'plugins', 'preset', 'debug', 'stop_server_tools_when'] as const
+
+/** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
+const capabilities: Readonly<Record<string, string>> = {
+  max_output_tokens: 'max_tokens',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  presence_penalty: 'presence_penalty',
+  frequency_penalty: 'frequency_penalty',
+  top_logprobs: 'top_logprobs',
+  tools: 'tools',
+  tool_choice: 'tool_choice',
+  parallel_tool_calls: 'parallel_tool_calls',
+  reasoning: 'reasoning',
+}
+
+/**
+ * A responses body as a call. Members the gateway knows are checked and an error names the one at fault; unknown members
+ * stay in the document. Throws `invalid_request`, also for what needs answers that are kept: nothing is.
+ */
+export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes, context.lean)
+  const fields: Fields = readFields(document, rules)
+  refuseState(document, fields)
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  const [first, ...rest] = fields.models ?? []
+  const model = fields.model ?? first
+  if (model === undefined)
+    throw fieldError('model', 'is missing. Name a model, such as "openai/gpt-4o-mini", or give "models".')
+  return {
+    kind: 'text',
+    operation: 'responses',
+    format: 'responses',
+    model,
+    fallbackModels: fields.model === undefined ? rest : (fields.models ?? []),
+    preferences,
+    parameters: listParameters(document, fields),
+    demand: {
+      inputTokens: estimateInput(document),
+      outputTokensMax: fields.max_output_tokens ?? null,
+      choices: 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    stream: fields.stream ?? false,
+    document,
+    encodingFormat: null,
+  }
+}
+
+function refuseState(document: JsonDocument, { store, background }: Fields): void {
+  if (store === true) throw fieldError('store', 'must be false: answers are not stored. Leave it out.')
+  if (background === true) throw fieldError('background', 'must be false. Send a batch instead.')
+  for (const name of ['previous_response_id', 'conversation', 'prompt'] as const) {
+    if (!hasMember(document, name)) continue
+    throw fieldError(name, 'is not served: nothing is stored. Send the whole conversation as "input".')
+  }
+}
+
+/** Checks the input and estimates its tokens. */
+function estimateInput(document: JsonDocument): number {
+  const bytes = memberBytes(document, 'input')
+  const input = lookInto(document, 'input')
+  if (bytes === null || input === null || !hasMember(document, 'input'))
+    throw fieldError('input', 'is missing. Send a text, or a list of messages.')
+  const rest = estimateRest(document)
+  if (bytes[0] === 0x22) return estimateTokens(bytes) + rest
+  if (bytes[0] !== 0x5b) throw fieldError('input', 'must be a text or an array of items.')
+  const mayHaveMedia = mayCarryInputs(input.bytes)
+  if (input.bytes.length > memberParseBytesMax && !mayHaveMedia) return estimateTokens(bytes) + rest
+  const items = input.value() as unknown[]
+  checkItems(items)
+  const media = mayHaveMedia ? weighInputs(items, (text) => input.lengthOf(text)) : { bytes: 0, tokens: 0 }
+  return estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+}
+
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
+
+// By hand, because this runs for every request.
+function checkItems(items: readonly unknown[]): void {
+  if (items.length === 0) throw fieldError('input', 'is empty. Send at least one item.')
+  if (items.length > messagesMax) throw fieldError('input', `has more than ${messagesMax} entries.`)
+  for (const [index, item] of items.entries()) {
+    if (!isRecord(item)) throw fieldError(`input[${index}]`, 'must be an object.')
+    const { type = 'message', role, content } = item
+    if (type === 'item_reference') {
+      throw fieldError(
+        `input[${index}].type`,
+        'is item_reference, but nothing is stored. Send the item itself.',
+      )
+    }
+    if (type !== 'message') continue
+    if (!roles.has(role))
+      throw fieldError(`input[${index}].role`, 'must be one of user, assistant, system and developer.')
+    if (typeof content !== 'string' && !Array.isArray(content))
+      throw fieldError(`input[${index}].content`, 'must be a string or an array of content parts.')
+  }
+}
+
+/** Tokens of what reaches the model besides the input. */
+function estimateRest(document: JsonDocument): number {
+  let tokens = 0
+  for (const name of ['instructions', 'tools', 'text'] as const) {
+    const bytes = memberBytes(document, name)
+    if (bytes !== null) tokens += estimateTokens(bytes)
+  }
+  return tokens
+}
+
+function listParameters(document: JsonDocument, { text }: Fields): readonly string[] {
+  const names = Object.entries(capabilities)
+    .filter(([name]) => hasMember(document, name))
+    .map(([, capability]) => capability)
+  const format = text?.format?.type ?? 'text'
+  if (format !== 'text') names.push('response_format')
+  if (format === 'json_schema') names.push('structured_outputs')
+  return names
+}

@@ -1,0 +1,106 @@
+import type { TextEvent } from '../canonical/text/events.ts'
+import { GatewayError } from '../core/errors.ts'
+import { jsonDepthMax, streamFrameBytesMax } from '../core/limits.ts'
+import { isRecord } from './chat/chat-media.ts'
+import type { StreamReader } from './halves.ts'
+import { isNestedWithin } from './json-depth.ts'
+import { createFrameSplitter, readFrameData, toUtf8, type ByteText } from './sse.ts'
+
+/** Takes the events of one answer, in their order. */
+export type Emit = (event: TextEvent) => void
+
+/** What one format makes of the objects in a provider's event stream. */
+export interface StreamHandler {
+  /** One object. What it throws breaks the stream. */
+  read(wire: Readonly<Record<string, unknown>>): void
+  /** The provider said that nothing follows, by `[DONE]` or by ending its body; what is open may be closed. */
+  end(): void
+  /** Everything that was begun has ended. */
+  readonly isWhole: boolean
+  /** The format's own last event was seen. */
+  readonly isTerminated: boolean
+}
+
+/** Reads server-sent events of JSON objects; `createHandler` gets where the events go. */
+export function createStreamReader(createHandler: (emit: Emit) => StreamHandler): StreamReader {
+  return new EventReader(createHandler)
+}
+
+class EventReader implements StreamReader {
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #handler: StreamHandler
+  #events: TextEvent[] = []
+  #hasFailed = false
+  #sawDone = false
+
+  constructor(createHandler: (emit: Emit) => StreamHandler) {
+    this.#handler = createHandler((event) => this.#events.push(event))
+  }
+
+  get isTerminated(): boolean {
+    return this.#sawDone || this.#handler.isTerminated
+  }
+
+  push(chunk: Uint8Array): readonly TextEvent[] {
+    return this.#collect(() => {
+      const frames = this.#splitter.push(chunk)
+      if (frames !== null) this.#readFrames(frames)
+    })
+  }
+
+  end(): readonly TextEvent[] {
+    return this.#collect(() => {
+      const rest = this.#splitter.end()
+      // A whole last frame may lack its empty line; half a frame behind a whole answer is of no interest.
+      if (rest !== null && !this.#handler.isWhole) this.#readFrame(rest)
+      // The provider that sends the terminator has sent everything.
+      if (this.isTerminated) this.#handler.end()
+      if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
+    })
+  }
+
+  #collect(work: () => void): readonly TextEvent[] {
+    this.#events = []
+    if (this.#hasFailed) return this.#events
+    try {
+      work()
+    } catch (cause) {
+      this.#hasFailed = true
+      this.#events.push({ type: 'failure', error: toFailure(cause) })
+    }
+    return this.#events
+  }
+
+  #readFrames(frames: ByteText): void {
+    let position = 0
+    while (position < frames.length) {
+      const end = frames.indexOf('\n\n', position)
+      if (end === -1) return
+      this.#readFrame(frames.slice(position, end))
+      position = end + 2
+    }
+  }
+
+  #readFrame(frame: ByteText): void {
+    // Some hosts refuse a stream with a success status and a JSON body, which has no events at all.
+    const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
+    if (data === null || data.trim() === '') return
+    if (data.trim() === '[DONE]') {
+      this.#sawDone = true
+      return
+    }
+    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
+    const wire: unknown = JSON.parse(toUtf8(data))
+    if (!isRecord(wire)) throw new Error('a frame is not an object')
+    this.#handler.read(wire)
+  }
+}
+
+function toFailure(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  return new GatewayError(
+    'provider_failed',
+    'The provider broke off the stream or sent what could not be read.',
+    { cause },
+  )
+}

@@ -1,0 +1,19 @@
+import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import type { AnswerContext, DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type { EncodedRequest } from './chat/chat-encode.ts'
+import type { ChatQuirks } from './chat/chat-quirks.ts'
+import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
+import type { MessagesQuirks } from './messages/messages-quirks.ts'
+
+/** How one upstream differs from the format it speaks; `format` says which. */
+export type TextQuirks = ChatQuirks | MessagesQuirks | EmbeddingsQuirks
+
+/** The translation between a caller's format and an upstream's, both ways. Pure. */
+export interface TextCodec {
+  /** Throws `invalid_request` for what this upstream must not be sent. */
+  encodeRequest(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): EncodedRequest
+  /** Throws `provider_failed`, or the error a success status hid. */
+  decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
+  createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter
+}

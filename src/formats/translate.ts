@@ -1,0 +1,51 @@
+import type { Answer, AnswerPart } from '../canonical/text/answer.ts'
+import type { MeterReading } from '../canonical/upstream.ts'
+import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import type { TextCodec, TextQuirks } from './text-codec.ts'
+import { emptyReading, TranslatedStream } from './translated-stream.ts'
+
+/** A codec between two formats, by way of the conversation in which they meet. */
+export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
+  return {
+    encodeRequest: (call, endpoint, quirks) =>
+      upstream.writeRequest(caller.readConversation(call), { endpoint, quirks }),
+    decodeAnswer(bytes, context, quirks, call) {
+      const answer = upstream.readAnswer(bytes, quirks, context.generationId)
+      return {
+        reading: readingOf(answer),
+        encode: (charge) => [caller.writeAnswer(answer, { context, call }, charge)],
+      }
+    },
+    createStream: (context, quirks, call) =>
+      new TranslatedStream(
+        upstream.createStream(quirks, context.generationId),
+        caller.createStream({ context, call }),
+      ),
+  }
+}
+
+/** What the meter reads of a whole answer. */
+function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
+  const [first] = choices
+  const sizes = choices.flatMap(({ parts }) => parts.map(sizeOf)).filter((bytes) => bytes > 0)
+  return {
+    ...emptyReading(),
+    usage: usage?.usage ?? null,
+    source: usage ? 'provider' : 'estimated',
+    finishReason: first?.finish?.reason ?? null,
+    nativeFinishReason: first?.finish?.native ?? null,
+    upstreamId,
+    upstreamModel,
+    mediaTokens: usage?.mediaTokens ?? null,
+    serviceTier: usage?.serviceTier ?? null,
+    outputBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
+    outputPieces: sizes.length,
+    reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+  }
+}
+
+/** Bytes that a model wrote for this part. */
+function sizeOf({ head, text, summary }: AnswerPart): number {
+  const name = head.type === 'tool_call' ? head.name : ''
+  return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(summary.join(''))
+}

@@ -1,0 +1,30 @@
+import { GatewayError } from '../core/errors.ts'
+import { jsonDepthMax } from '../core/limits.ts'
+import { isRecord } from './chat/chat-media.ts'
+import { isNestedWithin } from './json-depth.ts'
+import { toBuffer } from './json-document.ts'
+
+/** A provider's answer as an object. Throws `provider_failed` when it is none. */
+export function parseAnswer(bytes: Uint8Array): Record<string, unknown> {
+  return parseAnswerText(toBuffer(bytes).toString('utf8'))
+}
+
+/** The same of its text. */
+export function parseAnswerText(json: string): Record<string, unknown> {
+  if (!isNestedWithin(json, jsonDepthMax)) throw unreadable('it is nested too deep')
+  let wire: unknown
+  try {
+    wire = JSON.parse(json)
+  } catch (cause) {
+    throw unreadable('it is not JSON', cause)
+  }
+  if (!isRecord(wire)) throw unreadable('it is not an object')
+  return wire
+}
+
+/** The error for an answer that cannot be read; `reason` is for the log. */
+export function unreadable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
+    cause: new Error(reason, { cause }),
+  })
+}
