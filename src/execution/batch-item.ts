@@ -9,12 +9,10 @@ import { type GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { batchRetryMs } from '../core/limits.ts'
 import { toCredits } from '../core/money.ts'
-import { decodeChatRequest } from '../formats/chat/chat-request.ts'
-import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
-import type { BatchEndpoint } from './operations.ts'
+import { operationOfBatchEndpoint } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
 import { noFacts, type BatchScope, type DeferredCapture, type Outcome } from './scope.ts'
 
@@ -56,22 +54,17 @@ interface ItemUsage {
   service_tier?: string
 }
 
-type DecodeItem = (bytes: Uint8Array) => TextCall
 const noHeaders = { sessionIdHeader: null }
-const decoders: Readonly<Record<BatchEndpoint, DecodeItem>> = {
-  '/v1/chat/completions': (bytes) => decodeChatRequest(bytes, noHeaders),
-  '/v1/embeddings': (bytes) => decodeEmbeddingsRequest(bytes, noHeaders),
-}
 
 /** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
-  const decode = decoders[endpoint as BatchEndpoint] as DecodeItem | undefined
-  assert(decode, `batches do not run ${endpoint}`)
+  const text = operationOfBatchEndpoint(endpoint)?.text
+  assert(text, `batches do not run ${endpoint}`)
   const document = parseJsonDocument(body)
   const named = hasMember(document, 'model')
     ? body
     : editDocument(document, { set: { model: JSON.stringify(model) } })
-  const call = decode(named)
+  const call = text.decode(named, noHeaders)
   return call.model === model ? call : { ...call, model }
 }
 

@@ -1,12 +1,16 @@
 import type { BodyPiece } from '../canonical/body.ts'
+import type { Call } from '../canonical/call.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
+import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { gatheredResponseBytes, rewrittenBytesMax } from '../core/limits.ts'
+import type { StreamFrames } from '../formats/stream-frames.ts'
 import type { Answered } from './attempts.ts'
 import type { CallState } from './call-state.ts'
 import { CallerRest } from './caller-rest.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import { endAtTerminator, isWhole, type OpenedStream } from './opened-stream.ts'
+import { operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
 import type { Plan } from './prepare.ts'
 import type { StreamHandle } from './stream-watch.ts'
@@ -25,8 +29,6 @@ interface StreamedAnswer {
   body: ReadableStream<Uint8Array>
   ended: Promise<void>
 }
-
-const comment = new TextEncoder().encode(': HEADRACE PROCESSING\n\n')
 
 /**
  * The caller's event stream. Waits for the first bytes, so that a failure before them is an ordinary error response; a
@@ -160,7 +162,7 @@ class EventStream {
     if (this.#isOver || this.#writer) return
     this.#writer = writer
     try {
-      if (!this.#answered) void this.#show(comment)
+      if (!this.#answered) void this.#show(framesOf(this.#input.state.call).keepAlive)
       const answered = this.#answered ?? (await this.#whenAnswered())
       await this.#pump(answered.value.rewriter, answered.value)
     } catch (error) {
@@ -302,7 +304,7 @@ class EventStream {
   }
 
   #showComment(): void {
-    if (!this.#isOver && !this.#isStalled) void this.#show(comment)
+    if (!this.#isOver && !this.#isStalled) void this.#show(framesOf(this.#input.state.call).keepAlive)
   }
 
   #end(bytes: Uint8Array): void {
@@ -320,19 +322,22 @@ class EventStream {
   }
 }
 
-// Nobody has answered yet, so no rewriter knows the shape of this stream; only chat completions stream today.
+/** Before anybody has answered no rewriter knows how an error looks; the operation does. */
 function errorFrame(rewriter: StreamRewriter | null, error: GatewayError, state: CallState): Uint8Array {
   if (rewriter) return rewriter.encodeError(error)
-  const frame = {
-    id: state.generationId,
-    object: 'chat.completion.chunk',
-    created: Math.floor(state.createdAtMs / 1000),
-    model: state.call.model,
-    choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-    error: { code: error.status, message: error.message, metadata: { error_type: error.contractType } },
-  }
-  return new TextEncoder().encode(`data: ${JSON.stringify(frame)}\n\n`)
+  const { generationId, call } = state
+  const created = Math.floor(state.createdAtMs / 1000)
+  return encoder.encode(framesOf(call).writeError(error, { generationId, model: call.model, created }))
 }
+
+/** What a stream of this operation shows before any provider has answered. */
+function framesOf({ operation }: Call): StreamFrames {
+  const frames = operations[operation].text?.stream
+  assert(frames, `${operation} is never streamed`)
+  return frames
+}
+
+const encoder = new TextEncoder()
 
 /** Why a stream that had begun cannot go on, as the caller may read it. */
 function streamFailure(thrown: unknown): GatewayError {

@@ -1,5 +1,7 @@
 import type { SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
+import { assert } from '../core/assert.ts'
 import type { ExecutionParts } from './parts.ts'
+import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
 import { executeText } from './text-call.ts'
@@ -10,6 +12,8 @@ export interface Executor {
   text(call: TextCall, scope: RequestScope): Promise<Outcome>
   transcription(call: TranscriptionCall, scope: RequestScope): Promise<TranscriptionOutcome>
   speech(call: SpeechCall, scope: RequestScope): Promise<Outcome>
+  /** Tokens of a call's prompt, without making it. Throws as a call does whose model is not served. */
+  countTokens(call: TextCall, scope: RequestScope): number
 }
 
 export function createExecutor(parts: ExecutionParts): Executor {
@@ -17,5 +21,11 @@ export function createExecutor(parts: ExecutionParts): Executor {
     text: (call, scope) => executeText(call, scope, parts),
     transcription: (call, scope) => executeTranscription(call, scope, parts),
     speech: (call, scope) => executeSpeech(call, scope, parts),
+    countTokens(call, scope) {
+      const [endpoint] = routeModel(routedCallOf(call, [], scope), call.model, parts).ordered
+      assert(endpoint, 'a route has endpoints')
+      const ratio = parts.learning.promptRatio(scope.principal.organizationId, endpoint.model)
+      return Math.ceil(call.demand.inputTokens * ratio)
+    },
   }
 }

@@ -149,5 +149,5 @@ test('a name that stands twice is what decoding says: refused', () => {
 })
 
 test('an endpoint that batches do not run demands nothing that could be priced', () => {
-  expect(new ItemDemands('/v1/responses').of(...unknown(Buffer.from('{}')))).toBeNull()
+  expect(new ItemDemands('/v1/completions').of(...unknown(Buffer.from('{}')))).toBeNull()
 })

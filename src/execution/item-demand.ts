@@ -1,22 +1,9 @@
 import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
 import { demandFrameBytesMax, demandFramesMax, memberParseBytesMax } from '../core/limits.ts'
-import { arePlainMessages } from '../formats/chat/plain-messages.ts'
 import { estimateTokens } from '../formats/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
-import type { BatchEndpoint } from './operations.ts'
-
-/** The member of a body that differs from item to item, and how to do without building it. */
-interface Bulk {
-  member: BulkMember
-  /** Whether such a value, known to be valid JSON, is surely accepted and demands what `estimateTokens` says. */
-  isPlain(value: Buffer): boolean
-  /** The shortest plain value. */
-  sample: Buffer
-}
-
-/** Members that make most of an item's bytes. */
-type BulkMember = 'messages' | 'input'
+import { operationOfBatchEndpoint, type Bulk } from './operations.ts'
 
 /** A stretch of bytes: offsets of the first and behind the last. */
 interface Stretch {
@@ -25,7 +12,7 @@ interface Stretch {
 }
 
 /** Where they lie, those of them that a body has. */
-export type FoundBulks = Readonly<Partial<Record<BulkMember, Stretch>>>
+export type FoundBulks = Readonly<Partial<Record<Bulk['member'], Stretch>>>
 
 /** What all bodies with the same frame demand besides their bulk. */
 interface Frame {
@@ -33,19 +20,6 @@ interface Frame {
   after: Buffer
   demand: Demand | null
 }
-
-const bulks = {
-  '/v1/chat/completions': {
-    member: 'messages',
-    isPlain: arePlainMessages,
-    sample: Buffer.from('[{"role":"user"}]'),
-  },
-  '/v1/embeddings': {
-    member: 'input',
-    isPlain: (value) => value[0] === 0x22 && value.length > 2,
-    sample: Buffer.from('"x"'),
-  },
-} satisfies Record<BatchEndpoint, Bulk>
 
 /** Up to about this many bytes a loop compares faster than the runtime is called. */
 const comparedBytesMax = 64
@@ -67,7 +41,7 @@ export class ItemDemands {
   /** The endpoint as a batch names it; nothing can be decoded for one that batches do not run. */
   constructor(endpoint: string) {
     this.#endpoint = endpoint
-    this.#bulk = Object.hasOwn(bulks, endpoint) ? bulks[endpoint as BatchEndpoint] : null
+    this.#bulk = operationOfBatchEndpoint(endpoint)?.text?.bulk ?? null
   }
 
   /**

@@ -74,6 +74,7 @@ async function streamed(
     const rewriter = selectCodec(call.format, adapter.format).createStream(
       state.contextOf(endpoint),
       adapter.quirks,
+      call,
     )
     const opened = await openStream(response, rewriter, call.demand.choices)
     attempt.firstTokenMs = state.elapsedMs()

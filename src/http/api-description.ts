@@ -2,6 +2,10 @@ import { z } from 'zod'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
 import { chatRequestSchema } from '../formats/chat/chat-schema.ts'
 import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/embeddings-schema.ts'
+import { messagesAnswerSchema, messagesEventSchema } from '../formats/messages/messages-answer-schema.ts'
+import { messagesRequestSchema } from '../formats/messages/messages-schema.ts'
+import { responsesAnswerSchema, responsesEventSchema } from '../formats/responses/responses-answer-schema.ts'
+import { responsesRequestSchema } from '../formats/responses/responses-schema.ts'
 import { speechRequestSchema } from '../formats/speech/speech-request.ts'
 import {
   transcriptionFormSchema,
@@ -114,6 +118,67 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       },
     },
     errors: inferenceErrors,
+  },
+  'POST /responses': {
+    id: 'createResponse',
+    tag: 'Inference',
+    summary: 'Create a response',
+    description:
+      'Nothing is stored: the whole conversation is sent each time. Streams typed events with `stream: true`.',
+    access: 'inference',
+    headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
+    body: json(responsesRequestSchema, { model: 'openai/gpt-4o-mini', input: 'Why is the sky blue?' }),
+    answer: {
+      status: 200,
+      description: 'The response, or its events',
+      headers: callHeaders,
+      content: {
+        ...json(responsesAnswerSchema, examples.responsesAnswerExample),
+        'text/event-stream': { schema: responsesEventSchema, example: examples.responsesEventExample },
+      },
+    },
+    errors: inferenceErrors,
+  },
+  'POST /messages': {
+    id: 'createMessage',
+    tag: 'Inference',
+    summary: 'Create a message',
+    description:
+      'Anthropic’s format, for any model. The key may stand in `x-api-key`. Streams events with `stream: true`.',
+    access: 'inference',
+    headers: [sessionHeader, metadataHeader, openRouterMetadataHeader],
+    body: json(messagesRequestSchema, {
+      model: 'openai/gpt-4o-mini',
+      max_tokens: 200,
+      messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+    }),
+    answer: {
+      status: 200,
+      description: 'The message, or its events',
+      headers: callHeaders,
+      content: {
+        ...json(messagesAnswerSchema, examples.messagesAnswerExample),
+        'text/event-stream': { schema: messagesEventSchema, example: examples.messagesEventExample },
+      },
+    },
+    errors: inferenceErrors,
+  },
+  'POST /messages/count_tokens': {
+    id: 'countTokens',
+    tag: 'Inference',
+    summary: 'Count the tokens of a message',
+    description: 'An estimate before the call, corrected by what answers of the model did use.',
+    access: 'inference',
+    body: json(messagesRequestSchema, {
+      model: 'openai/gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Why is the sky blue?' }],
+    }),
+    answer: {
+      status: 200,
+      description: 'The tokens of the prompt',
+      content: json(z.object({ input_tokens: z.int() }).meta({ id: 'TokenCount' }), { input_tokens: 14 }),
+    },
+    errors: [400, 401, 402, 403, 404, 413, 429, 500, 503],
   },
   'POST /embeddings': {
     id: 'createEmbeddings',

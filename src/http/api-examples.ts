@@ -47,6 +47,93 @@ export const chatChunkExample = {
   choices: [{ index: 0, delta: { content: 'Air' }, finish_reason: null }],
 }
 
+/** Answer of `POST /responses` that is not streamed. */
+export const responsesAnswerExample = {
+  id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+  object: 'response',
+  created_at: 1795238962,
+  completed_at: 1795238963,
+  status: 'completed',
+  model: 'openai/gpt-4o-mini',
+  provider: 'OpenAI',
+  output: [
+    {
+      id: 'msg_gen-1795238962-rmcm4d547nndx6rglpnu-0',
+      type: 'message',
+      role: 'assistant',
+      status: 'completed',
+      content: [
+        {
+          type: 'output_text',
+          text: 'Air scatters blue light more than red.',
+          annotations: [],
+          logprobs: [],
+        },
+      ],
+    },
+  ],
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  tool_choice: 'auto',
+  tools: [],
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  usage: {
+    input_tokens: 14,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 9,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 23,
+    cost: 0.0000075,
+    is_byok: false,
+  },
+}
+
+/** One event of a streamed response. */
+export const responsesEventExample = {
+  type: 'response.output_text.delta',
+  sequence_number: 4,
+  item_id: 'msg_gen-1795238962-rmcm4d547nndx6rglpnu-0',
+  output_index: 0,
+  content_index: 0,
+  delta: 'Air',
+  logprobs: [],
+}
+
+/** Answer of `POST /messages` that is not streamed. */
+export const messagesAnswerExample = {
+  id: 'gen-1795238962-rmcm4d547nndx6rglpnu',
+  type: 'message',
+  role: 'assistant',
+  model: 'openai/gpt-4o-mini',
+  provider: 'OpenAI',
+  content: [{ type: 'text', text: 'Air scatters blue light more than red.', citations: null }],
+  container: null,
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  stop_details: null,
+  usage: {
+    input_tokens: 14,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 9,
+    cost: 0.0000075,
+    is_byok: false,
+  },
+}
+
+/** One event of a streamed message. */
+export const messagesEventExample = {
+  type: 'content_block_delta',
+  index: 0,
+  delta: { type: 'text_delta', text: 'Air' },
+}
+
 /** Answer of `POST /embeddings`. */
 export const embeddingsAnswerExample = {
   object: 'list',

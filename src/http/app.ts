@@ -143,7 +143,7 @@ function shown(path: string): string {
 }
 
 /** Formats of the contract that clients are made for and that are still to come. */
-const laterPath = /\/v1\/(?:responses|messages|completions)(?:\/|$)/
+const laterPath = /\/v1\/completions(?:\/|$)/
 
 // The commonest mistakes with a base URL: the version twice, or not at all.
 function hintFor(path: string, basePath: string): string {

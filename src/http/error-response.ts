@@ -1,15 +1,22 @@
 import type { GatewayError } from '../core/errors.ts'
 import { coolDownDefaultMs } from '../core/limits.ts'
+import { messagesErrorType } from '../formats/messages/messages-error.ts'
 
 /** Which envelope a route answers with, and which failures of storage mean which status there. */
-export type RouteGroup = 'inference' | 'audio' | 'batches' | 'settings' | 'catalog'
+export type RouteGroup = 'inference' | 'messages' | 'audio' | 'batches' | 'settings' | 'catalog'
 
-/** The contract's envelope: `code` equals the HTTP status, both members always present. */
+/**
+ * The contract's envelope: `code` equals the HTTP status, both members always present. On messages it stands inside
+ * Anthropic's, so that clients of both kinds read it.
+ */
 export function errorBody(error: GatewayError, group: RouteGroup = 'inference'): Record<string, unknown> {
   const status = statusOf(error, group)
   const metadata = { error_type: error.contractType, ...error.metadata }
+  const isMessages = group === 'messages'
   return {
+    ...(isMessages ? { type: 'error' } : {}),
     error: {
+      ...(isMessages ? { type: messagesErrorType(status) } : {}),
       code: status,
       message: error.message,
       ...(error.param === null ? {} : { param: error.param }),

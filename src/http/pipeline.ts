@@ -130,7 +130,9 @@ async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Pr
   const { headers } = exchange.request
   if (route.access === 'optional' && headers.get('authorization') === null) return null
   const { asker } = exchange
-  const found = parts.authenticator.authenticate(headers, () => asker.clientAddress)
+  // Anthropic's clients send their key so.
+  const options = { acceptApiKeyHeader: route.group === 'messages' }
+  const found = parts.authenticator.authenticate(headers, () => asker.clientAddress, options)
   const principal = found instanceof Promise ? await found : found
   asker.organizationId = principal.organizationId
   asker.keyId = principal.keyId

@@ -3,7 +3,7 @@ import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
-import { textRoutes } from './handlers/text.ts'
+import { textRoutes, tokenCountRoute } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
 import type { HttpParts } from './parts.ts'
 import type { Route } from './pipeline.ts'
@@ -12,6 +12,7 @@ import type { Route } from './pipeline.ts'
 export function routes(parts: HttpParts): Route[] {
   return [
     ...textRoutes(parts),
+    tokenCountRoute(parts),
     transcriptionRoute(parts),
     speechRoute(parts),
     ...batchRoutes(parts),

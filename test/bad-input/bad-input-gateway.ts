@@ -26,6 +26,13 @@ export interface BadInputGateway {
 /** What nothing valid can be made of without knowing what the operation is about. */
 const validBodies: Readonly<Record<string, Record<string, unknown>>> = {
   createChatCompletion: { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
+  createResponse: { model: 'openai/gpt-4o-mini', input: 'hi' },
+  createMessage: {
+    model: 'openai/gpt-4o-mini',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'hi' }],
+  },
+  countTokens: { model: 'openai/gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] },
   createEmbeddings: { model: 'openai/text-embedding-3-small', input: 'x', dimensions: 4 },
   createTranscription: {
     model: 'acme/ear',

@@ -48,13 +48,12 @@ test('4.1.f1 endpoint is required and one of the four values', async () => {
   expect((await create(embeddings)).status).toBe(202)
 })
 
-test('4.1.f1b endpoint /v1/responses and /v1/messages are refused by name until their operations exist', async () => {
-  for (const endpoint of ['/v1/responses', '/v1/messages']) {
-    const { status, message } = await refusalOf(batch({ endpoint }))
-    expect(status).toBe(400)
-    expect(message).toContain('endpoint')
-    expect(message).toContain(endpoint)
-  }
+test('4.1.f1b endpoint /v1/responses and /v1/messages are accepted, each with bodies of its own format', async () => {
+  const responses = batch({ endpoint: '/v1/responses', requests: [item('a', { input: 'x' })] })
+  expect((await create(responses)).status).toBe(202)
+  const body = { max_tokens: 5, messages: [{ role: 'user', content: 'x' }] }
+  const messages = batch({ endpoint: '/v1/messages', requests: [item('a', body)] })
+  expect((await create(messages)).status).toBe(202)
 })
 
 test('4.1.f2 model is required and has at least one character', async () => {

@@ -143,7 +143,7 @@ test('1.4 the operations that the specification refers to exist too', async () =
 })
 
 test('1.4b what is still to come is refused with what is there instead', async () => {
-  for (const path of ['/responses', '/messages', '/messages/count_tokens', '/completions']) {
+  for (const path of ['/completions']) {
     const { status, json } = await gateway.post(path, chat)
     expect([path, status, at(json, 'error.code')]).toEqual([path, 404, 404])
     expect(String(at(json, 'error.message'))).toContain('/v1/chat/completions')

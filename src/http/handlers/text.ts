@@ -1,29 +1,25 @@
-import type { TextCall } from '../../canonical/call.ts'
 import { leanBodyBytesMin, liveBodyBytesMax } from '../../core/limits.ts'
 import { inTurns } from '../../core/turns.ts'
-import { operations, type Operation } from '../../execution/operations.ts'
+import { operations } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
-import { decodeChatRequest, type DecodeContext } from '../../formats/chat/chat-request.ts'
-import { decodeEmbeddingsRequest } from '../../formats/embeddings/embeddings-request.ts'
+import { decodeMessagesRequest } from '../../formats/messages/messages-decode.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
 import type { HttpParts } from '../parts.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 
-type DecodeText = (bytes: Uint8Array, context: DecodeContext) => TextCall
+/** The operations whose bodies are text. */
+const textOperations = Object.values(operations).flatMap((operation) =>
+  operation.text === null ? [] : [{ operation, decode: operation.text.decode }],
+)
 
-const decoders: readonly { operation: Operation; decode: DecodeText }[] = [
-  { operation: operations.chat_completions, decode: decodeChatRequest },
-  { operation: operations.embeddings, decode: decodeEmbeddingsRequest },
-]
-
-/** Chat completions and embeddings: one handler, because the operations differ only in their decoder. */
+/** One handler for all of them, because they differ only in their decoder. */
 export function textRoutes(parts: HttpParts): Route[] {
-  return decoders.map(({ operation, decode }) => ({
+  return textOperations.map(({ operation, decode }) => ({
     method: 'POST',
     path: operation.path,
-    group: 'inference',
+    group: operation.name === 'messages' ? 'messages' : 'inference',
     name: operation.name,
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
@@ -36,6 +32,28 @@ export function textRoutes(parts: HttpParts): Route[] {
       return renderOutcome(outcome, exchange)
     }),
   }))
+}
+
+/**
+ * How many tokens a message's prompt has, without asking a model: the estimate that a hold is made of, corrected by what
+ * the model's answers did use.
+ */
+export function tokenCountRoute(parts: HttpParts): Route {
+  return {
+    method: 'POST',
+    path: `${operations.messages.path}/count_tokens`,
+    group: 'messages',
+    name: 'count_tokens',
+    access: 'inference',
+    handle: withPrincipal(async (exchange) => {
+      requireJson(exchange.request)
+      const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+      const call = decodeMessagesRequest(bytes, { sessionIdHeader: null, lean })
+      const inputTokens = parts.executor.countTokens(call, scopeOf(exchange))
+      return Response.json({ input_tokens: inputTokens }, { headers: commonHeaders(exchange) })
+    }),
+  }
 }
 
 /** What execution needs to know of an exchange. */

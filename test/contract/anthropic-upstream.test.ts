@@ -1,0 +1,158 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { afterAll, expect, test } from 'bun:test'
+import OpenAI from 'openai'
+import { at, startTestGateway, until } from '../support/gateway.ts'
+
+// The provider speaks Anthropic's messages; the callers are the official clients of all three formats.
+
+const gateway = await startTestGateway({
+  credits: '5',
+  providers: (url) => [
+    {
+      preset: 'anthropic',
+      base_url: `${url}/v1`,
+      api_key: 'simulated-key',
+      weight: 1,
+      models: [{ id: 'anthropic/claude-sonnet-4-5' }],
+      discover: false,
+    },
+  ],
+})
+afterAll(() => gateway.stop())
+
+const address = gateway.listen()
+const openai = new OpenAI({ baseURL: address, apiKey: gateway.key, maxRetries: 0 })
+const anthropic = new Anthropic({
+  baseURL: address.replace(/\/v1$/, ''),
+  authToken: gateway.key,
+  apiKey: null,
+  maxRetries: 0,
+})
+const model = 'anthropic/claude-sonnet-4-5'
+const newest = 'anthropic/claude-opus-5'
+const city = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
+test('2.4.u1 chat completions: text, a stream and a tool loop, each charged', async () => {
+  const messages = [
+    { role: 'system' as const, content: 'Be brief.' },
+    { role: 'user' as const, content: 'How is it in Oslo?' },
+  ]
+  const whole = await openai.chat.completions.create({ model, messages })
+  expect(whole.choices[0]?.finish_reason).toBe('stop')
+  expect(whole.choices[0]?.message.content?.length).toBeGreaterThan(0)
+  expect(Number(at(whole, 'usage.cost'))).toBeGreaterThan(0)
+
+  const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: city } }]
+  const stream = openai.chat.completions.stream({ model, messages, tools, tool_choice: 'required' })
+  const called = await stream.finalChatCompletion()
+  const message = called.choices[0]?.message
+  const call = message?.tool_calls?.[0]
+  expect([called.choices[0]?.finish_reason, call?.function.name]).toEqual(['tool_calls', 'weather'])
+  const answered = await openai.chat.completions.create({
+    model,
+    tools,
+    messages: [
+      ...messages,
+      { role: 'assistant', content: null, tool_calls: message?.tool_calls ?? [] },
+      { role: 'tool', tool_call_id: call?.id ?? '', content: 'sunny' },
+    ],
+  })
+  expect(answered.choices[0]?.finish_reason).toBe('stop')
+})
+
+test('2.4.u2 chat completions: an answer is held to its schema', async () => {
+  const answer = await openai.chat.completions.create({
+    model,
+    messages: [{ role: 'user', content: 'Where is it sunny?' }],
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'place', schema: { ...city, additionalProperties: false }, strict: true },
+    },
+  })
+  expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ city: expect.any(String) })
+})
+
+test('2.4.u3 reasoning comes with its signature and goes back unchanged', async () => {
+  const messages = [{ role: 'user' as const, content: 'Think about the weather in Oslo.' }]
+  const first = await gateway.post('/chat/completions', {
+    model: newest,
+    messages,
+    reasoning: { effort: 'high' },
+  })
+  expect(first.status).toBe(200)
+  const details = at(first.json, 'choices.0.message.reasoning_details') as Record<string, unknown>[]
+  expect(details[0]).toMatchObject({ type: 'reasoning.text', format: 'anthropic-claude-v1' })
+  expect(typeof details[0]?.['signature']).toBe('string')
+  // The simulated provider refuses a signature that is not its own, byte for byte.
+  const second = await gateway.post('/chat/completions', {
+    model: newest,
+    messages: [...messages, at(first.json, 'choices.0.message'), { role: 'user', content: 'And now?' }],
+    reasoning: { effort: 'high' },
+  })
+  expect([second.status, second.text.slice(0, 300)]).toEqual([200, expect.any(String)])
+})
+
+test('2.4.u4 responses: a thought goes out sealed, comes back, and is the provider’s own again', async () => {
+  const first = await openai.responses.create({
+    model: newest,
+    input: 'Think about the weather in Oslo.',
+    reasoning: { effort: 'high', summary: 'auto' },
+    include: ['reasoning.encrypted_content'],
+    store: false,
+  })
+  const thought = first.output.find((entry) => entry.type === 'reasoning')
+  expect(thought?.encrypted_content).toStartWith('hr1.messages.')
+  const said = first.output.find((entry) => entry.type === 'message')
+  const second = await openai.responses.create({
+    model: newest,
+    input: [
+      { role: 'user', content: 'Think about the weather in Oslo.' },
+      ...(thought ? [thought] : []),
+      ...(said ? [said] : []),
+      { role: 'user', content: 'And now?' },
+    ],
+    reasoning: { effort: 'high' },
+    store: false,
+  })
+  expect([second.status, second.output_text.length > 0]).toEqual(['completed', true])
+})
+
+test('2.4.u5 messages: the official client streams, and cache marks reach the provider', async () => {
+  const long = 'The headrace carries water from the gate to the turbines. '.repeat(400)
+  const ask = () =>
+    anthropic.messages
+      .stream({
+        model,
+        max_tokens: 50,
+        system: [{ type: 'text', text: long, cache_control: { type: 'ephemeral' } }],
+        messages: [{ role: 'user', content: 'What does it carry?' }],
+      })
+      .finalMessage()
+  const first = await ask()
+  expect(first.stop_reason).toBe('end_turn')
+  expect(first.usage.cache_creation_input_tokens).toBeGreaterThan(0)
+  const second = await ask()
+  expect(second.usage.cache_read_input_tokens).toBe(first.usage.cache_creation_input_tokens)
+})
+
+test('2.4.u6 a batch of each format ends with bodies of its own form', async () => {
+  const bodies = {
+    '/v1/chat/completions': [{ messages: [{ role: 'user', content: 'x' }] }, 'object', 'chat.completion'],
+    '/v1/responses': [{ input: 'x' }, 'object', 'response'],
+    '/v1/messages': [{ max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }, 'type', 'message'],
+  } as const
+  for (const [endpoint, [body, member, value]] of Object.entries(bodies)) {
+    const created = await gateway.post('/batches', {
+      endpoint,
+      model,
+      requests: [{ custom_id: 'one', body }],
+    })
+    expect([endpoint, created.status]).toEqual([endpoint, 202])
+    const ended = await until(
+      async () => (await gateway.get(`/batches/${String(created.json['id'])}`)).json,
+      ({ status }) => status === 'completed',
+    )
+    expect([endpoint, at(ended, `results.0.response.body.${member}`)]).toEqual([endpoint, value])
+    expect(Number(at(ended, 'usage.cost'))).toBeGreaterThan(0)
+  }
+})
