@@ -23,7 +23,7 @@ export function guessModality(upstreamModel: string): Modality | null {
 }
 
 const sees =
-  /gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-[5-9]|(^|[-/])o[134](-|$)|pixtral|vision|-vl|llava|gemma-?3|llama-?4|scout|maverick|mistral-(small|medium)-(3|latest|2[5-9])/i
+  /claude|gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-[5-9]|(^|[-/])o[134](-|$)|pixtral|vision|-vl|llava|gemma-?3|llama-?4|scout|maverick|mistral-(small|medium)-(3|latest|2[5-9])/i
 const hears = /gpt-4o(-mini)?-audio|gpt-audio|voxtral-small/i
 
 /** Modalities as the public catalog names them. */

@@ -17,7 +17,15 @@ import { divideHalfEven, parseCredits } from '../core/money.ts'
  */
 
 /** Providers of the package that a preset can name. */
-const packageProviders = ['openai', 'groq', 'together', 'mistral', 'fireworks', 'deepseek'] as const
+const packageProviders = [
+  'openai',
+  'anthropic',
+  'groq',
+  'together',
+  'mistral',
+  'fireworks',
+  'deepseek',
+] as const
 
 const unitOfKey: Readonly<Record<string, PriceUnit>> = {
   input_mtok: 'inputToken',

@@ -626,3 +626,5 @@ export const corkedResponseBytesMax = 12_000
 export const gatheredResponseBytes = 65_536
 /** First piece of a larger body; leaves room for any headers in the same system call. */
 export const corkedPieceBytes = 4_096
+/** Fewest tokens that Anthropic lets a model think with. */
+export const thinkingBudgetMin = 1_024

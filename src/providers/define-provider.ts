@@ -7,10 +7,16 @@ import {
   type EmbeddingsQuirkOptions,
   type EmbeddingsQuirks,
 } from '../formats/embeddings/embeddings-codec.ts'
+import {
+  messagesQuirks,
+  type MessagesQuirkOptions,
+  type MessagesQuirks,
+} from '../formats/messages/messages-quirks.ts'
 
 /** How a provider serves a text modality: which format it speaks, where, and how it departs from it. */
 export type TextAdapter =
   | { format: 'chat'; path: string; quirks: ChatQuirks }
+  | { format: 'messages'; path: string; quirks: MessagesQuirks }
   | { format: 'embeddings'; path: string; quirks: EmbeddingsQuirks }
 
 /** What a provider can do. A modality is supported when its adapter is here. */
@@ -30,7 +36,9 @@ export interface Preset {
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
   /** `optional_bearer`: a key is sent when one is configured. */
-  auth: 'bearer' | 'none' | 'optional_bearer'
+  auth: 'bearer' | 'none' | 'optional_bearer' | 'x-api-key'
+  /** What every request of it carries besides, such as the version of its interface; the operator's own win. */
+  headers: Readonly<Record<string, string>>
   /** Environment variable of the key, null when there is none. */
   keyVariable: string | null
   /** Environment variable of the base URL, which for a server the operator runs also switches the provider on. */
@@ -56,6 +64,7 @@ export interface Preset {
 
 type Optional =
   | 'auth'
+  | 'headers'
   | 'keyVariable'
   | 'baseUrlVariable'
   | 'listing'
@@ -72,6 +81,7 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
     auth: 'bearer',
+    headers: {},
     keyVariable: null,
     baseUrlVariable: null,
     listing: { path: '/models', shape: 'openai' },
@@ -88,6 +98,11 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
 /** OpenAI's chat completions, with a provider's departures as data. */
 export function openAiChat(options: ChatQuirkOptions = {}): TextAdapter {
   return { format: 'chat', path: '/chat/completions', quirks: chatQuirks(options) }
+}
+
+/** Anthropic's messages, with a provider's departures as data. */
+export function anthropicMessages(options: MessagesQuirkOptions = {}): TextAdapter {
+  return { format: 'messages', path: '/messages', quirks: messagesQuirks(options) }
 }
 
 /** OpenAI's embeddings, with a provider's departures as data. */

@@ -1,4 +1,4 @@
-import type { DataPolicy, Deployment } from '../canonical/endpoint.ts'
+import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
@@ -44,8 +44,8 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     // Several custom servers are told apart by the names the operator gave them.
     providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
-    auth: provider.api_key === undefined ? { type: 'none' } : { type: 'bearer', secret: provider.api_key },
-    ...additionsOf(provider),
+    auth: authOf(provider, preset),
+    ...additionsOf(provider, preset),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
@@ -71,8 +71,17 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
   return isBare ? `${url}/v1` : url
 }
 
-function additionsOf({ headers = {}, query = {} }: ProviderSettings): Pick<Deployment, 'additions'> {
-  const lowerCase = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+function authOf({ api_key: secret }: ProviderSettings, { auth }: Preset): UpstreamAuth {
+  if (secret === undefined) return { type: 'none' }
+  return auth === 'x-api-key' ? { type: 'header', name: 'x-api-key', secret } : { type: 'bearer', secret }
+}
+
+function additionsOf(
+  { headers = {}, query = {} }: ProviderSettings,
+  preset: Preset,
+): Pick<Deployment, 'additions'> {
+  const given = [...Object.entries(preset.headers), ...Object.entries(headers)]
+  const lowerCase = given.map(([name, value]) => [name.toLowerCase(), value])
   if (lowerCase.length + Object.keys(query).length === 0) return {}
   return { additions: { headers: Object.fromEntries(lowerCase), query } }
 }

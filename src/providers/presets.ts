@@ -3,7 +3,14 @@ import { openAiMembers, type ChatQuirkOptions } from '../formats/chat/chat-quirk
 import type { EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { openAiSpeech, pcmFromWav } from '../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings, type Preset } from './define-provider.ts'
+import type { MessagesModel } from '../formats/messages/messages-quirks.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  type Preset,
+} from './define-provider.ts'
 
 /** On the operator's own machines nothing leaves. */
 const ownMachine: DataPolicy = { zdr: true, trains: false, stores: false }
@@ -33,6 +40,39 @@ export const openai = defineProvider({
     transcription: openAiTranscription(),
     speech: openAiSpeech(),
   },
+})
+
+/** Opus from 4.7 on, and every family from 5 on: no sampling, and thinking as the model sees fit. */
+const newestClaude = /claude-(?:opus-4-[7-9]|(?:opus|sonnet|haiku|fable)-[5-9])/
+/** What came with 4.5: answers held to a schema, and longer ones. */
+const newerClaude = /claude-(?:opus|sonnet|haiku)-4-[5-9]/
+
+/** What a Claude takes, by its name. */
+function claudeOf(model: string): MessagesModel {
+  const isNewest = newestClaude.test(model)
+  const isNewer = isNewest || newerClaude.test(model)
+  return {
+    hasSampling: !isNewest,
+    thinking: isNewest ? 'adaptive' : 'budget',
+    hasEffort: isNewest,
+    hasSchema: isNewer,
+    hasSystemTurns: isNewest,
+    outputTokensMax: isNewer ? 64_000 : 8_192,
+  }
+}
+
+export const anthropic = defineProvider({
+  slug: 'anthropic',
+  name: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  auth: 'x-api-key',
+  // Later versions refuse sampling also where the model takes it.
+  headers: { 'anthropic-version': '2023-06-01' },
+  keyVariable: 'ANTHROPIC_API_KEY',
+  author: 'anthropic',
+  pricesProviderId: 'anthropic',
+  dataPolicy: { zdr: false, trains: false, stores: true },
+  adapters: { language: anthropicMessages({ modelOf: claudeOf }) },
 })
 
 export const groq = defineProvider({
@@ -308,6 +348,7 @@ export const sandbox = defineProvider({
 /** Every provider, in the order documentation lists them. */
 export const presets: readonly Preset[] = [
   openai,
+  anthropic,
   groq,
   together,
   mistral,

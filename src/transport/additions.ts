@@ -20,7 +20,7 @@ const secretLengthMin = 4
  */
 export function withoutSecrets(bytes: Uint8Array, { auth, additions }: Deployment): Uint8Array {
   const values = [
-    ...(auth.type === 'bearer' ? [auth.secret] : []),
+    ...(auth.type === 'none' ? [] : [auth.secret]),
     ...Object.values(additions?.headers ?? {}),
     ...Object.values(additions?.query ?? {}),
   ]

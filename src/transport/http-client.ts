@@ -242,7 +242,8 @@ function setBody(options: FetchOptions, body: Uint8Array<ArrayBuffer> | Streamed
 }
 
 function authHeaders(auth: UpstreamAuth): Record<string, string> {
-  return auth.type === 'bearer' ? { authorization: `Bearer ${auth.secret}` } : {}
+  if (auth.type === 'none') return {}
+  return auth.type === 'header' ? { [auth.name]: auth.secret } : { authorization: `Bearer ${auth.secret}` }
 }
 
 function abandoned(): GatewayError {
