@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { demandOf, endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
-import type { Usage } from '../canonical/usage.ts'
+import type { Demand, Usage } from '../canonical/usage.ts'
 import { meter } from './meter.ts'
 import type { MeterContext } from './meter.ts'
 
@@ -95,6 +95,15 @@ describe('the limit of the call', () => {
     })
   })
 
+  test('is not widened by reasoning where the model does not reason', () => {
+    const usage = { outputTokens: 15_000, reasoningTokens: 14_990 }
+    const named = (upstreamModel: string) => ({
+      endpoint: { ...contextOf().endpoint, upstreamModel, outputTokensMax: 16_384 },
+    })
+    expect(sourceOf(usage, named('gpt-4o-mini'))).toBe('estimated')
+    expect(sourceOf(usage, named('o4-mini'))).toBe('provider')
+  })
+
   test('is that of all its choices together', () => {
     const demand = demandOf({ inputTokens: 90, outputTokensMax: 50, choices: 4 })
     expect([210, 211].map((outputTokens) => sourceOf({ outputTokens }, { demand }))).toEqual([
@@ -116,7 +125,10 @@ describe('the limit of the call', () => {
 
   test('is not that of reasoning, which the endpoint’s own bounds', () => {
     const thought = (reasoningTokens: number, endpoint: MeterContext['endpoint'], spoken = 50) =>
-      sourceOf({ outputTokens: reasoningTokens + spoken, reasoningTokens }, { endpoint })
+      sourceOf(
+        { outputTokens: reasoningTokens + spoken, reasoningTokens },
+        { endpoint: { ...endpoint, upstreamModel: 'o4-mini' } },
+      )
     const stated = endpointOf('language', {}, { outputTokensMax: 4_000, contextLength: 100_000 })
     expect([4_000, 4_201].map((count) => thought(count, stated))).toEqual(['provider', 'estimated'])
     expect(thought(4_000, stated, 54)).toBe('estimated')
@@ -248,5 +260,34 @@ describe('audio', () => {
       ...noUsage,
       characters: 120,
     })
+  })
+})
+
+describe('the request', () => {
+  const metered = (usage: Partial<Usage>, demand: Partial<Demand> = {}) =>
+    meter(
+      readingOf({ usage: { ...usual, ...usage } }),
+      contextOf({
+        demand: demandOf({ inputTokens: 90, ...demand }),
+        endpoint: endpointOf('language', { inputToken: 1n, inputAudioToken: 9n, outputToken: 1n }),
+      }),
+    )
+
+  test('bounds the input that is believed, where its every byte is known', () => {
+    expect(metered({ inputTokens: 4_456 }).source).toBe('provider')
+    expect(metered({ inputTokens: 4_457 })).toMatchObject({
+      source: 'estimated',
+      usage: { inputTokens: 90 },
+    })
+    expect(metered({ inputTokens: 4_457 }, { hasUncountedInput: true }).source).toBe('provider')
+  })
+
+  test('that had no sound was not heard, whatever its provider says', () => {
+    expect(metered({ inputTokens: 90, inputAudioTokens: 80 })).toMatchObject({
+      source: 'estimated',
+      usage: { inputTokens: 90, inputAudioTokens: 0 },
+    })
+    const heard = metered({ inputTokens: 90, inputAudioTokens: 80 }, { audioInputTokens: 70 })
+    expect(heard).toMatchObject({ source: 'provider', usage: { inputAudioTokens: 80 } })
   })
 })

@@ -1,9 +1,12 @@
+import { guessReasons } from '../catalog/capabilities.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../canonical/usage.ts'
 import {
   audioMillisecondsUnknownCharge,
+  inputBeyondEstimateFactor,
+  inputBeyondEstimateTokens,
   outputBeyondLimitFactor,
   outputTokensUnknown,
   usageAudioMillisecondsMax,
@@ -41,7 +44,7 @@ export function meter(reading: MeterReading, context: MeterContext): Metered {
     return { usage: noUsage, source: usage ? 'provider' : 'estimated', disbelieved: null }
   }
   if (usage && isBelievable(usage, reading, context)) {
-    const cleaned = withPrompt(withinTotals(usage), context)
+    const cleaned = withPrompt(withoutUnsentAudio(withinTotals(usage), context), context)
     if (cleaned === usage) return { usage, source: reading.source, disbelieved: null }
     return { usage: cleaned, source: 'estimated', disbelieved: usage }
   }
@@ -52,8 +55,16 @@ function isBelievable(usage: Usage, reading: MeterReading, context: MeterContext
   return (
     isPlausible(usage, context.endpoint) &&
     !contradicts(usage, reading, context) &&
+    isPromptWithin(usage, context) &&
     isWithinLimits(usage, context)
   )
+}
+
+/** Whether a request whose every byte is known can have had so many tokens. */
+function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterContext): boolean {
+  const isText = endpoint.modality === 'language' || endpoint.modality === 'embedding'
+  if (!isText || demand.hasUncountedInput === true || demand.inputTokens === 0) return true
+  return inputTokens <= demand.inputTokens * inputBeyondEstimateFactor + inputBeyondEstimateTokens
 }
 
 /**
@@ -73,9 +84,23 @@ function isWithinLimits(
   const thinkingMax = endpoint.outputTokensMax ?? endpoint.contextLength ?? outputTokensUnknown
   return (
     reasoningTokens > 0 &&
+    reasons(endpoint) &&
     isWithin(outputTokens - reasoningTokens, limit) &&
     isWithin(reasoningTokens, thinkingMax)
   )
+}
+
+/** Whether a model thinks before it answers: as somebody stated, else as its name tells. */
+function reasons({ parameters, upstreamModel }: Endpoint): boolean {
+  return parameters?.has('reasoning') ?? guessReasons(upstreamModel)
+}
+
+/** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */
+function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): Usage {
+  const mayHaveHeard = demand.hasUncountedInput === true || (demand.audioInputTokens ?? 0) > 0
+  const isDear = endpoint.modality === 'language' && endpoint.price.inputAudioToken !== undefined
+  if (usage.inputAudioTokens === 0 || mayHaveHeard || !isDear) return usage
+  return { ...usage, inputAudioTokens: 0 }
 }
 
 /** A prompt of no tokens beside an output is one that the provider did not count. */

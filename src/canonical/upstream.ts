@@ -26,6 +26,8 @@ export interface AnswerContext {
   provider: string
   /** Unix seconds. */
   created: number
+  /** A provider's words without what they repeat of the deployment's own secrets. */
+  hideSecrets(text: string): string
 }
 
 /** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */

@@ -77,6 +77,11 @@ export interface Demand {
   inputTokens: number
   /** Those of them that are of audio in a conversation; absent when there is none. */
   audioInputTokens?: number
+  /**
+   * The prompt has what the request's bytes do not tell the length of: images, sound, files, or what the provider searches
+   * for. Without it a provider that counts far more input than was sent is not believed.
+   */
+  hasUncountedInput?: true
   /** The caller's output limit, or null when none was given and the endpoint's own limit applies. */
   outputTokensMax: number | null
   /** How many answers were asked for (`n`), at least 1. */

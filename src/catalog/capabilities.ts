@@ -24,7 +24,14 @@ export function guessModality(upstreamModel: string): Modality | null {
 
 const sees =
   /claude|gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-[5-9]|(^|[-/])o[134](-|$)|pixtral|vision|-vl|llava|gemma-?3|llama-?4|scout|maverick|mistral-(small|medium)-(3|latest|2[5-9])/i
+const thinks =
+  /(^|[-/])o[134](-|$)|gpt-[5-9]|gpt-oss|claude-(opus|sonnet|haiku|fable)-?[4-9]|claude-3-7|gemini-(2\.5|[3-9])|deepseek-(r|v3\.|v4|reasoner|pro|flash|chat)|(^|[-/])r1(-|$)|qwq|qwen-?3|grok-(3-mini|[4-9]|code)|magistral|reason|think|kimi-k2|glm-(4\.[5-9]|[5-9])|minimax-m|nemotron|sonar-(reasoning|deep)|compound/i
 const hears = /gpt-4o(-mini)?-audio|gpt-audio|voxtral-small/i
+
+/** Whether a model of this name thinks before it answers. */
+export function guessReasons(upstreamModel: string): boolean {
+  return thinks.test(upstreamModel)
+}
 
 /** Modalities as the public catalog names them. */
 export function guessModalities(

@@ -386,6 +386,9 @@ export const modelStatsSaveMax = 200
 export const outputTokensUnknown = 16_384
 /** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */
 export const outputBeyondLimitFactor = 1.05
+/** Input that is believed of a request whose every byte is known: no token is shorter than a byte, and providers add instructions of their own. */
+export const inputBeyondEstimateFactor = 4
+export const inputBeyondEstimateTokens = 4_096
 /** Token counts above this are taken for a broken report when the endpoint states no context length. */
 export const usageTokensMax = 20_000_000
 /** Longest audio a provider may claim, one day; more is a broken report. */

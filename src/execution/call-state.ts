@@ -10,6 +10,7 @@ import { newGenerationId } from '../core/ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallOutcome, Permit } from '../routing/limiter.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
+import { hideSecrets } from '../transport/additions.ts'
 import { operations } from './operations.ts'
 import { metadataOf, type Attempt } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -152,6 +153,7 @@ export class CallState {
       model: endpoint.model,
       provider: endpoint.deployment.providerName,
       created: Math.floor(this.createdAtMs / 1000),
+      hideSecrets: (text) => hideSecrets(text, endpoint.deployment),
     }
   }
 

@@ -3,10 +3,11 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import { comparedTextLengthMax } from '../core/limits.ts'
 import { stringsOf, withoutCallerText, type CallerWords } from '../formats/caller-text.ts'
 import { ProviderReport } from '../formats/upstream-errors.ts'
+import { hideSecrets } from '../transport/additions.ts'
 
 /**
- * What a provider said of its failure, as the operator's log may have it: bounded, without secrets (of them this
- * gateway's own key), and without what the caller wrote. Null when it said nothing, or when the caller wrote more than can
+ * What a provider said of its failure, as the operator's log may have it: bounded, without secrets (those
+ * of the deployment among them), and without what the caller wrote. Null when it said nothing, or when the caller wrote more than can
  * be compared.
  */
 export function providerWords(
@@ -18,8 +19,7 @@ export function providerWords(
   if (!(cause instanceof ProviderReport) || cause.said === '') return null
   const written = wordsOf(call)
   if (written === null) return null
-  const { auth } = deployment
-  const said = auth.type === 'bearer' ? cause.said.replaceAll(auth.secret, '[removed]') : cause.said
+  const said = hideSecrets(cause.said, deployment)
   return withoutCallerText(said, { ...written, names: [...written.names, upstreamModel] })
 }
 

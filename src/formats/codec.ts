@@ -79,14 +79,14 @@ const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQuirks>>>
   chat: {
     writeRequest: (conversation, { endpoint, quirks }) =>
       writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
-    readAnswer: (bytes, quirks, answerId) => readChatAnswer(bytes, asChat(quirks), answerId),
-    createStream: (quirks, answerId) => createChatReader(asChat(quirks), answerId),
+    readAnswer: (bytes, quirks, context) => readChatAnswer(bytes, asChat(quirks), context),
+    createStream: (quirks, context) => createChatReader(asChat(quirks), context),
   },
   messages: {
     writeRequest: (conversation, { endpoint, quirks }) =>
       writeMessagesRequest(conversation, { endpoint, quirks: asMessages(quirks) }),
-    readAnswer: readMessagesAnswer,
-    createStream: createMessagesReader,
+    readAnswer: (bytes, _quirks, context) => readMessagesAnswer(bytes, context),
+    createStream: (_quirks, context) => createMessagesReader(context),
   },
 }
 

@@ -52,11 +52,11 @@ export interface UpstreamHalf<Quirks> {
   /** Throws `invalid_request` for what changes the answer and cannot be carried. */
   writeRequest(conversation: Conversation, target: RequestTarget<Quirks>): EncodedRequest
   /**
-   * Throws `provider_failed`, or the error a success status hid. `answerId` is the gateway's own: tool calls that come
-   * without an id get one with it, so that it is unique in the conversation.
+   * Throws `provider_failed`, or the error a success status hid. Tool calls that come without an id get one made of the
+   * context's, so that it is unique in the conversation.
    */
-  readAnswer(bytes: Uint8Array, quirks: Quirks, answerId: string): Answer
-  createStream(quirks: Quirks, answerId: string): StreamReader
+  readAnswer(bytes: Uint8Array, quirks: Quirks, context: AnswerContext): Answer
+  createStream(quirks: Quirks, context: AnswerContext): StreamReader
 }
 
 /**

@@ -10,17 +10,14 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     encodeRequest: (call, endpoint, quirks) =>
       upstream.writeRequest(caller.readConversation(call), { endpoint, quirks }),
     decodeAnswer(bytes, context, quirks, call) {
-      const answer = upstream.readAnswer(bytes, quirks, context.generationId)
+      const answer = upstream.readAnswer(bytes, quirks, context)
       return {
         reading: readingOf(answer),
         encode: (charge) => [caller.writeAnswer(answer, { context, call }, charge)],
       }
     },
     createStream: (context, quirks, call) =>
-      new TranslatedStream(
-        upstream.createStream(quirks, context.generationId),
-        caller.createStream({ context, call }),
-      ),
+      new TranslatedStream(upstream.createStream(quirks, context), caller.createStream({ context, call })),
   }
 }
 

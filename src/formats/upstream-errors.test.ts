@@ -293,11 +293,13 @@ describe('what a caller is shown', () => {
 })
 
 describe('an error inside a stream', () => {
+  const plain = { hideSecrets: (text: string) => text }
+
   test('is classified by its code, its type, or as a failure', () => {
-    expect(readReportedError({ code: 503, message: 'x' }).type).toBe('provider_overloaded')
-    expect(readReportedError({ type: 'rate_limit_error' }).type).toBe('upstream_rate_limited')
-    expect(readReportedError({ code: 'context_length_exceeded' }).type).toBe('context_length_exceeded')
-    expect(readReportedError('text').type).toBe('provider_failed')
-    expect(readReportedError({}).type).toBe('provider_failed')
+    expect(readReportedError({ code: 503, message: 'x' }, plain).type).toBe('provider_overloaded')
+    expect(readReportedError({ type: 'rate_limit_error' }, plain).type).toBe('upstream_rate_limited')
+    expect(readReportedError({ code: 'context_length_exceeded' }, plain).type).toBe('context_length_exceeded')
+    expect(readReportedError('text', plain).type).toBe('provider_failed')
+    expect(readReportedError({}, plain).type).toBe('provider_failed')
   })
 })

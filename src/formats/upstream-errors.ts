@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../canonical/upstream.ts'
+import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
 import { retryAfterMsMax } from '../core/limits.ts'
 import { isMarkup, redact } from './redact.ts'
@@ -44,9 +44,21 @@ export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFa
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
 
-/** An error object found inside a successful answer or stream. */
-export function readReportedError(wire: unknown): GatewayError {
-  const reported = readShape({ error: wire })
+/**
+ * An error object found inside a successful answer or stream. What refuses with an error status was rid of secrets before
+ * anybody read it; what is found in an answer is so here, by `hideSecrets`.
+ */
+export function readReportedError(
+  wire: unknown,
+  { hideSecrets }: Pick<AnswerContext, 'hideSecrets'>,
+): GatewayError {
+  const { message, type, code, param } = readShape({ error: wire })
+  const reported: ReportedError = {
+    message: hideSecrets(message),
+    type: hideSecrets(type),
+    code: hideSecrets(code),
+    param: param === null ? null : hideSecrets(param),
+  }
   const status = statusOfReport(reported)
   const kind = classify(status, reported)
   return toFailure(kind, { status, reported, retryAfterMs: null, requestedModel: '', parameterNames: [] })

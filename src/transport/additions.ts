@@ -18,18 +18,29 @@ const secretLengthMin = 4
  * What a provider says of a request that it refused, without what it may repeat of the deployment's secrets. It is done
  * here, before anybody has read it, so that no message, log line or command can show them.
  */
-export function withoutSecrets(bytes: Uint8Array, { auth, additions }: Deployment): Uint8Array {
-  const values = [
-    ...(auth.type === 'none' ? [] : [auth.secret]),
-    ...Object.values(additions?.headers ?? {}),
-    ...Object.values(additions?.query ?? {}),
-  ]
-  const secrets = values.flatMap(formsOf).filter((value) => value.length >= secretLengthMin)
+export function withoutSecrets(bytes: Uint8Array, deployment: Deployment): Uint8Array {
+  const secrets = secretsOf(deployment)
   if (secrets.length === 0) return bytes
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   let shown = text
   for (const secret of new Set(secrets)) shown = shown.replaceAll(latin1(secret), '[secret]')
   return shown === text ? bytes : Buffer.from(shown, 'latin1')
+}
+
+/** The same of a text that was read already, such as an error inside a stream. */
+export function hideSecrets(text: string, deployment: Deployment): string {
+  let shown = text
+  for (const secret of new Set(secretsOf(deployment))) shown = shown.replaceAll(secret, '[secret]')
+  return shown
+}
+
+function secretsOf({ auth, additions }: Deployment): string[] {
+  const values = [
+    ...(auth.type === 'none' ? [] : [auth.secret]),
+    ...Object.values(additions?.headers ?? {}),
+    ...Object.values(additions?.query ?? {}),
+  ]
+  return values.flatMap(formsOf).filter((value) => value.length >= secretLengthMin)
 }
 
 /** A value as it stands in a header, in an address and in JSON. */

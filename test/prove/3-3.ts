@@ -22,7 +22,17 @@ async function oneCall(gateway: ScriptedGateway): Promise<Check[]> {
   const cost = Number(charged.cost)
   const unasked = await callWithUsage(gateway, { prompt_tokens: 0, completion_tokens: 4, total_tokens: 4 })
   const prompt = Number(unasked.usage['prompt_tokens'])
+  const stuffed = await callWithUsage(
+    gateway,
+    { prompt_tokens: 120_000, completion_tokens: 4, total_tokens: 120_004 },
+    limited,
+  )
   return [
+    {
+      name: 'a prompt of 120,000 tokens for a few words is not charged',
+      held: Number(stuffed.cost) > 0 && Number(stuffed.cost) <= costMax && stuffed.isEstimated === true,
+      seen: countsOf(stuffed),
+    },
     {
       name: '128,001 tokens of output for max_tokens 50 are not charged, and the charge is marked',
       held: cost > 0 && cost <= costMax && charged.isEstimated === true,

@@ -70,17 +70,14 @@ function decodeWire(
   quirks: ChatQuirks,
   texts: Texts,
 ): DecodedAnswer {
-  if (hasError(wire)) throw readReportedError(wire['error'])
+  if (hasError(wire)) throw readReportedError(wire['error'], context)
   const choices = wire['choices']
   if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
   const reading = startReading(wire)
-  const { generationId } = context
-  const shown = choices.map((choice: unknown, index) =>
-    toChoice(choice, index, { reading, texts, generationId }),
-  )
+  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, { reading, texts, context }))
   const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
   // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
-  if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'])
+  if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'], context)
   const read = readChatUsage(wire['usage'], quirks)
   reading.usage = read?.usage ?? null
   reading.mediaTokens = read && mediaTokensOf(read)
@@ -171,17 +168,17 @@ export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
 interface ChoiceReading {
   reading: MeterReading
   texts: Texts
-  generationId: string
+  context: AnswerContext
 }
 
 function toChoice(
   wire: unknown,
   index: number,
-  { reading, texts, generationId }: ChoiceReading,
+  { reading, texts, context }: ChoiceReading,
 ): Record<string, unknown> {
   if (!isRecord(wire)) throw unreadable('a choice is not an object')
   const native = readNativeReason(wire)
-  const message = toMessage(messageOf(wire, native), `${generationId}_${index}`)
+  const message = toMessage(messageOf(wire, native), `${context.generationId}_${index}`)
   const hasFailed = isRecord(wire['error'])
   const finishReason =
     native === null && hasFailed ? 'error' : toFinishReason(native, Array.isArray(message['tool_calls']))
@@ -200,7 +197,7 @@ function toChoice(
     finish_reason: finishReason,
     native_finish_reason: shownNative,
     logprobs: toLogprobs(wire['logprobs']),
-    ...(hasFailed ? { error: showError(readReportedError(wire['error'])) } : {}),
+    ...(hasFailed ? { error: showError(readReportedError(wire['error'], context)) } : {}),
   }
 }
 

@@ -1,5 +1,6 @@
 import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
 import type { ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
 import { streamChoicesMax } from '../../core/limits.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
@@ -16,13 +17,13 @@ import { mediaTokensOf, readChatUsage, readCount } from './chat-usage.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** A whole chat answer. Throws `provider_failed` for what is none, and the error that came with a success status. */
-export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, answerId: string): Answer {
+export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, context: AnswerContext): Answer {
   const wire = parseAnswer(bytes)
   const { choices } = wire
   if (!isRecord(wire['error']) && (!Array.isArray(choices) || choices.length === 0))
     throw unreadable('it has no choices')
   const events: TextEvent[] = []
-  const handler = new ChatHandler({ quirks, answerId }, (event) => events.push(event))
+  const handler = new ChatHandler({ quirks, context }, (event) => events.push(event))
   // A message is a delta that has everything.
   const given = Array.isArray(choices) ? choices.filter(isRecord) : []
   handler.read({ ...wire, choices: given.map((choice) => ({ ...choice, delta: choice['message'] })) })
@@ -31,23 +32,23 @@ export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, answerId: 
 }
 
 /** Reads a chat completions stream. */
-export function createChatReader(quirks: ChatQuirks, answerId: string): StreamReader {
-  return createStreamReader((emit) => new ChatHandler({ quirks, answerId }, emit))
+export function createChatReader(quirks: ChatQuirks, context: AnswerContext): StreamReader {
+  return createStreamReader((emit) => new ChatHandler({ quirks, context }, emit))
 }
 
 class ChatHandler implements StreamHandler {
   /** `[DONE]` alone ends the format's streams. */
   readonly isTerminated = false
   readonly #quirks: ChatQuirks
-  readonly #answerId: string
+  readonly #context: AnswerContext
   readonly #emit: Emit
   readonly #choices = new Map<number, { reader: ChatChoiceReader; state: ChoiceState }>()
   #hasBegun = false
   #tier: string | null = null
 
-  constructor({ quirks, answerId }: { quirks: ChatQuirks; answerId: string }, emit: Emit) {
+  constructor({ quirks, context }: { quirks: ChatQuirks; context: AnswerContext }, emit: Emit) {
     this.#quirks = quirks
-    this.#answerId = answerId
+    this.#context = context
     this.#emit = emit
   }
 
@@ -57,7 +58,8 @@ class ChatHandler implements StreamHandler {
   }
 
   read(wire: Wire): void {
-    if (wire['error'] !== undefined && wire['error'] !== null) throw readReportedError(wire['error'])
+    if (wire['error'] !== undefined && wire['error'] !== null)
+      throw readReportedError(wire['error'], this.#context)
     if (!this.#hasBegun) {
       this.#hasBegun = true
       const [upstreamId, upstreamModel] = [stringOrNull(wire['id']), stringOrNull(wire['model'])]
@@ -76,7 +78,7 @@ class ChatHandler implements StreamHandler {
   }
 
   #readChoice(wire: Wire): void {
-    if (isRecord(wire['error'])) throw readReportedError(wire['error'])
+    if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
     const index = readCount(wire['index']) ?? 0
     const { reader, state } = this.#choiceAt(index)
     const { choice, delta } = toShownChoice(wire, index, state)
@@ -102,7 +104,7 @@ class ChatHandler implements StreamHandler {
       if (this.#choices.size >= streamChoicesMax) throw new RangeError('too many choices')
       choice = {
         reader: new ChatChoiceReader(index, this.#emit),
-        state: new ChoiceState(`${this.#answerId}_${index}`),
+        state: new ChoiceState(`${this.#context.generationId}_${index}`),
       }
       this.#choices.set(index, choice)
     }

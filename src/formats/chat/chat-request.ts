@@ -84,6 +84,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     demand: {
       inputTokens: messages.tokens + estimateRest(document),
       ...(messages.audioTokens > 0 ? { audioInputTokens: messages.audioTokens } : {}),
+      ...(messages.hasMedia || hasMember(document, 'web_search_options') ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
       choices: fields.n ?? 1,
       audioMilliseconds: 0,
@@ -155,7 +156,11 @@ export function decodeSessionId(sessionId: string | null, context: DecodeContext
 }
 
 /** Checks the conversation and estimates its tokens. */
-function decodeMessages(document: JsonDocument): { tokens: number; audioTokens: number } {
+function decodeMessages(document: JsonDocument): {
+  tokens: number
+  audioTokens: number
+  hasMedia: boolean
+} {
   const bytes = memberBytes(document, 'messages')
   if (bytes === null || !hasMember(document, 'messages')) {
     throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
@@ -165,14 +170,14 @@ function decodeMessages(document: JsonDocument): { tokens: number; audioTokens: 
   assert(conversation, 'the messages are there')
   const mayHaveMedia = mayCarryMedia(conversation.bytes)
   if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes), audioTokens: 0 }
+    return { tokens: estimateTokens(bytes), audioTokens: 0, hasMedia: false }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
   const media = mayHaveMedia
     ? weighMedia(messages, (text) => conversation.lengthOf(text))
     : { bytes: 0, tokens: 0, audioTokens: 0 }
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
-  return { tokens, audioTokens: media.audioTokens }
+  return { tokens, audioTokens: media.audioTokens, hasMedia: media.tokens > 0 }
 }
 
 /** Who may speak in a conversation. */

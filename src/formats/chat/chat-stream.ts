@@ -226,7 +226,7 @@ class ChatStream implements StreamRewriter {
       return ''
     }
     if (wire['error'] !== undefined && wire['error'] !== null) {
-      this.#fail(readReportedError(wire['error']))
+      this.#fail(readReportedError(wire['error'], this.#context))
       return ''
     }
     return this.#rewriteChunk(wire, frame)
@@ -237,7 +237,8 @@ class ChatStream implements StreamRewriter {
     if (!text.trimStart().startsWith('{')) return
     try {
       const body: unknown = JSON.parse(toUtf8(text))
-      if (isRecord(body) && isRecord(body['error'])) this.#fail(readReportedError(body['error']))
+      if (isRecord(body) && isRecord(body['error']))
+        this.#fail(readReportedError(body['error'], this.#context))
     } catch {
       // Neither events nor JSON: the missing answer is what the caller is told of.
     }
@@ -253,7 +254,7 @@ class ChatStream implements StreamRewriter {
     let slot: TextSlot | null = null
     for (const wireChoice of choices) {
       if (isRecord(wireChoice['error'])) {
-        this.#fail(readReportedError(wireChoice['error']))
+        this.#fail(readReportedError(wireChoice['error'], this.#context))
         return ''
       }
       const index = readCount(wireChoice['index']) ?? 0

@@ -14,6 +14,7 @@ export const testContext: AnswerContext = {
   model: 'openai/gpt-4o-mini',
   provider: 'OpenAI',
   created: 1_700_000_000,
+  hideSecrets: (text) => text,
 }
 
 /** A charge in tests: 30 nanocredits, of which 10 for the prompt. */

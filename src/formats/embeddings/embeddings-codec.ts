@@ -128,7 +128,7 @@ export function decodeEmbeddingsAnswer(
     error: readMember(document, 'error'),
     usage: readMember(document, 'usage'),
   }
-  if (wire.error !== undefined && wire.error !== null) throw readReportedError(wire.error)
+  if (wire.error !== undefined && wire.error !== null) throw readReportedError(wire.error, context)
   const dataBytes = memberBytes(document, 'data')
   if (dataBytes === null || dataBytes[0] !== 0x5b) throw unreadable('it has no data')
   const data = encodeVectors(toBuffer(dataBytes), {

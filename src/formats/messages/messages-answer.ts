@@ -1,4 +1,5 @@
 import type { Answer } from '../../canonical/text/answer.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { readReportedError } from '../upstream-errors.ts'
@@ -8,9 +9,9 @@ import { readStop } from './messages-stop.ts'
 import { readMessagesUsage } from './messages-usage.ts'
 
 /** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
-export function readMessagesAnswer(bytes: Uint8Array): Answer {
+export function readMessagesAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
   const wire = parseAnswer(bytes)
-  if (wire['type'] === 'error') throw readReportedError(wire['error'])
+  if (wire['type'] === 'error') throw readReportedError(wire['error'], context)
   const { content } = wire
   if (!Array.isArray(content)) throw unreadable('it has no content')
   const parts = content.filter(isRecord).map(readBlock)

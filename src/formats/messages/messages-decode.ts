@@ -7,6 +7,7 @@ import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
+import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { mayCarrySources, weighSources } from './messages-media.ts'
 import { gatewayMessagesShape, messagesRequestShape } from './messages-schema.ts'
@@ -56,6 +57,7 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     throw fieldError('model', 'is missing. Name a model, such as "anthropic/claude-sonnet-4.5".')
   if (fields.models && fields.fallbacks)
     throw fieldError('fallbacks', 'cannot be sent together with "models". Send one of them.')
+  const input = estimateConversation(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
   return {
     kind: 'text',
@@ -66,7 +68,8 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     preferences,
     parameters: listParameters(document, fields),
     demand: {
-      inputTokens: estimateConversation(document),
+      inputTokens: input.tokens,
+      ...(input.hasMedia || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_tokens ?? null,
       choices: 1,
       audioMilliseconds: 0,
@@ -83,7 +86,7 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
 }
 
 /** Checks the conversation and estimates its tokens. */
-function estimateConversation(document: JsonDocument): number {
+function estimateConversation(document: JsonDocument): { tokens: number; hasMedia: boolean } {
   const bytes = memberBytes(document, 'messages')
   const conversation = lookInto(document, 'messages')
   if (bytes === null || conversation === null || !hasMember(document, 'messages'))
@@ -91,13 +94,15 @@ function estimateConversation(document: JsonDocument): number {
   if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
   const rest = estimateRest(document)
   const mayHaveMedia = mayCarrySources(conversation.bytes)
-  if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia) return estimateTokens(bytes) + rest
+  if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
+    return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
   const media = mayHaveMedia
     ? weighSources(messages, (text) => conversation.lengthOf(text))
     : { bytes: 0, tokens: 0 }
-  return estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+  const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+  return { tokens, hasMedia: media.tokens > 0 }
 }
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])

@@ -102,7 +102,7 @@ function toldByAnswer({ choices }: Answer): Told {
 }
 
 function readWhole(bytes: Uint8Array, cuts: readonly number[]): Answer {
-  const reader = createMessagesReader()
+  const reader = createMessagesReader(testContext)
   const events: TextEvent[] = []
   let from = 0
   for (const cut of [...cuts, bytes.length]) {
@@ -163,7 +163,7 @@ describe.if(isThere)('recorded answers of Anthropic', () => {
     const told = toldByBlocks(wire.content, wire.stop_reason ?? null)
 
     test(`${basename(file)} is read`, () => {
-      expect(toldByAnswer(readMessagesAnswer(Buffer.from(text)))).toEqual(told)
+      expect(toldByAnswer(readMessagesAnswer(Buffer.from(text), testContext))).toEqual(told)
       const decoded = selectCodec('chat', 'messages').decodeAnswer(
         Buffer.from(text),
         testContext,

@@ -1,4 +1,5 @@
 import type { Finish, PartHead, Piece, ReportedUsage } from '../../canonical/text/events.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
@@ -20,12 +21,13 @@ interface OpenBlock {
 }
 
 /** Reads Anthropic's event stream. */
-export function createMessagesReader(): StreamReader {
-  return createStreamReader((emit) => new MessagesHandler(emit))
+export function createMessagesReader(context: AnswerContext): StreamReader {
+  return createStreamReader((emit) => new MessagesHandler(context, emit))
 }
 
 class MessagesHandler implements StreamHandler {
   isTerminated = false
+  readonly #context: AnswerContext
   readonly #emit: Emit
   readonly #blocks = new Map<number, OpenBlock>()
   #parts = 0
@@ -35,7 +37,8 @@ class MessagesHandler implements StreamHandler {
   /** As the beginning told it; the end corrects it. */
   readonly #usage: Record<string, unknown> = {}
 
-  constructor(emit: Emit) {
+  constructor(context: AnswerContext, emit: Emit) {
+    this.#context = context
     this.#emit = emit
   }
 
@@ -48,7 +51,7 @@ class MessagesHandler implements StreamHandler {
     const handlers: Readonly<Record<string, (event: Wire) => void>> = this.#handlers
     const { type } = wire
     if (typeof type === 'string' && Object.hasOwn(handlers, type)) handlers[type]?.(wire)
-    else if (isRecord(wire['error'])) throw readReportedError(wire['error'])
+    else if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
   }
 
   /** Some servers end without having said why: what was begun is whole then. */
@@ -64,7 +67,7 @@ class MessagesHandler implements StreamHandler {
     message_delta: (event: Wire) => this.#readEnd(event),
     message_stop: () => void (this.isTerminated = true),
     error: (event: Wire) => {
-      throw readReportedError(event['error'])
+      throw readReportedError(event['error'], this.#context)
     },
   }
 

@@ -7,6 +7,7 @@ import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
+import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { mayCarryInputs, weighInputs } from './responses-media.ts'
 import { gatewayResponsesShape, responsesRequestShape } from './responses-schema.ts'
@@ -57,6 +58,7 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
   const document = parseJsonDocument(bytes, context.lean)
   const fields: Fields = readFields(document, rules)
   refuseState(document, fields)
+  const input = estimateInput(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
   const [first, ...rest] = fields.models ?? []
   const model = fields.model ?? first
@@ -71,7 +73,8 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
     preferences,
     parameters: listParameters(document, fields),
     demand: {
-      inputTokens: estimateInput(document),
+      inputTokens: input.tokens,
+      ...(input.hasMedia || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_output_tokens ?? null,
       choices: 1,
       audioMilliseconds: 0,
@@ -97,20 +100,22 @@ function refuseState(document: JsonDocument, { store, background }: Fields): voi
 }
 
 /** Checks the input and estimates its tokens. */
-function estimateInput(document: JsonDocument): number {
+function estimateInput(document: JsonDocument): { tokens: number; hasMedia: boolean } {
   const bytes = memberBytes(document, 'input')
-  const input = lookInto(document, 'input')
-  if (bytes === null || input === null || !hasMember(document, 'input'))
+  const looked = lookInto(document, 'input')
+  if (bytes === null || looked === null || !hasMember(document, 'input'))
     throw fieldError('input', 'is missing. Send a text, or a list of messages.')
   const rest = estimateRest(document)
-  if (bytes[0] === 0x22) return estimateTokens(bytes) + rest
+  if (bytes[0] === 0x22) return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
   if (bytes[0] !== 0x5b) throw fieldError('input', 'must be a text or an array of items.')
-  const mayHaveMedia = mayCarryInputs(input.bytes)
-  if (input.bytes.length > memberParseBytesMax && !mayHaveMedia) return estimateTokens(bytes) + rest
-  const items = input.value() as unknown[]
+  const mayHaveMedia = mayCarryInputs(looked.bytes)
+  if (looked.bytes.length > memberParseBytesMax && !mayHaveMedia)
+    return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
+  const items = looked.value() as unknown[]
   checkItems(items)
-  const media = mayHaveMedia ? weighInputs(items, (text) => input.lengthOf(text)) : { bytes: 0, tokens: 0 }
-  return estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+  const media = mayHaveMedia ? weighInputs(items, (text) => looked.lengthOf(text)) : { bytes: 0, tokens: 0 }
+  const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
+  return { tokens, hasMedia: media.tokens > 0 }
 }
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
