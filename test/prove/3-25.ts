@@ -1,7 +1,22 @@
+import { toneWav } from '../support/gateway.ts'
 import { callWithUsage, chatProvider, countsOf } from './chat-usage.ts'
 import { reproduction, type Check } from './reproduction.ts'
 import { withScriptedGateway } from './scripted-gateway.ts'
 
+/** Sound that the model hears: one that nobody sent is not believed. */
+const sound = {
+  messages: [
+    {
+      role: 'user',
+      content: [
+        {
+          type: 'input_audio',
+          input_audio: { data: Buffer.from(toneWav(30)).toString('base64'), format: 'wav' },
+        },
+      ],
+    },
+  ],
+}
 const completion = { prompt_tokens: 9, completion_tokens: 248, total_tokens: 632 }
 
 export const proof = reproduction({
@@ -13,8 +28,9 @@ export const proof = reproduction({
         name: string,
         usage: Record<string, unknown>,
         expected: Record<string, unknown>,
+        request: Record<string, unknown> = {},
       ): Promise<void> => {
-        const charged = await callWithUsage(gateway, usage)
+        const charged = await callWithUsage(gateway, usage, request)
         const seen = { ...charged.usage, cost: charged.cost }
         const held =
           charged.isEstimated === false &&
@@ -26,8 +42,14 @@ export const proof = reproduction({
         'audio that its model counts beside the prompt is input at the price of audio',
         { ...completion, prompt_tokens_details: { audio_tokens: 375 } },
         heard,
+        sound,
       )
-      await look('also when only its seconds are told', { ...completion, prompt_audio_seconds: 30 }, heard)
+      await look(
+        'also when only its seconds are told',
+        { ...completion, prompt_audio_seconds: 30 },
+        heard,
+        sound,
+      )
       await look(
         'thinking that no count names is output',
         { prompt_tokens: 12, completion_tokens: 35, total_tokens: 109 },
