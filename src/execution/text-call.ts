@@ -106,7 +106,9 @@ function send(
     )
   }
   state.dropped.push(...encoded.dropped)
-  const headers = call.stream ? streamHeaders : jsonHeaders
+  const usual = call.stream ? streamHeaders : jsonHeaders
+  const isMessages = adapter.format === 'messages' && call.betas !== undefined
+  const headers = isMessages ? { ...usual, 'anthropic-beta': call.betas ?? '' } : usual
   return sendAttempt(
     { method: 'POST', path: adapter.path, headers, body: encoded.body },
     attempt,

@@ -17,6 +17,8 @@ import {
 import type { CallerHalf, UpstreamHalf } from './halves.ts'
 import { readMessagesConversation } from './messages/messages-conversation.ts'
 import { readMessagesAnswer } from './messages/messages-answer.ts'
+import { createMessagesPassage } from './messages/messages-pass-stream.ts'
+import { passMessagesAnswer, passMessagesRequest } from './messages/messages-pass.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
 import { writeMessagesRequest } from './messages/messages-request.ts'
 import { createMessagesReader } from './messages/messages-stream.ts'
@@ -32,6 +34,12 @@ const chatToChat: TextCodec = {
   encodeRequest: (call, endpoint, quirks) => encodeChatRequest(call, endpoint, asChat(quirks)),
   decodeAnswer: (bytes, context, quirks) => decodeChatAnswer(bytes, context, asChat(quirks)),
   createStream: (context, quirks) => createChatStream(context, asChat(quirks)),
+}
+
+const messagesToMessages: TextCodec = {
+  encodeRequest: (call, endpoint, quirks) => passMessagesRequest(call, endpoint, asMessages(quirks)),
+  decodeAnswer: passMessagesAnswer,
+  createStream: createMessagesPassage,
 }
 
 const embeddingsToEmbeddings: TextCodec = {
@@ -99,7 +107,7 @@ const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, Te
   },
   messages: {
     chat: translate(callers.messages, upstreams.chat),
-    messages: translate(callers.messages, upstreams.messages),
+    messages: messagesToMessages,
   },
   embeddings: { embeddings: embeddingsToEmbeddings },
 }

@@ -66,7 +66,7 @@ class EventReader implements StreamReader {
       work()
     } catch (cause) {
       this.#hasFailed = true
-      this.#events.push({ type: 'failure', error: toFailure(cause) })
+      this.#events.push({ type: 'failure', error: toStreamFailure(cause) })
     }
     return this.#events
   }
@@ -96,7 +96,8 @@ class EventReader implements StreamReader {
   }
 }
 
-function toFailure(cause: unknown): GatewayError {
+/** Why a stream cannot go on; what is no error of the provider's own is its broken format. */
+export function toStreamFailure(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   return new GatewayError(
     'provider_failed',

@@ -2,7 +2,8 @@ import type { Answer, AnswerPart } from '../canonical/text/answer.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import type { CallerHalf, UpstreamHalf } from './halves.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
-import { emptyReading, TranslatedStream } from './translated-stream.ts'
+import { emptyReading } from './stream-meter.ts'
+import { TranslatedStream } from './translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
@@ -22,7 +23,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
 }
 
 /** What the meter reads of a whole answer. */
-function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
+export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
   const [first] = choices
   const sizes = choices.flatMap(({ parts }) => parts.map(sizeOf)).filter((bytes) => bytes > 0)
   return {

@@ -16,7 +16,7 @@ export function errorBody(error: GatewayError, group: RouteGroup = 'inference'):
   return {
     ...(isMessages ? { type: 'error' } : {}),
     error: {
-      ...(isMessages ? { type: messagesErrorType(status) } : {}),
+      ...(isMessages ? { type: messagesErrorType(status), ...threadDetails(error) } : {}),
       code: status,
       message: error.message,
       ...(error.param === null ? {} : { param: error.param }),
@@ -24,6 +24,11 @@ export function errorBody(error: GatewayError, group: RouteGroup = 'inference'):
       metadata,
     },
   }
+}
+
+/** By this code Anthropic's clients know that they have to send the whole conversation instead of a thread's newest part. */
+function threadDetails({ param }: GatewayError): Record<string, unknown> {
+  return param === 'thread' ? { details: { error_code: 'thread_unsupported_request' } } : {}
 }
 
 /** A GatewayError as a response of a route of this group. */

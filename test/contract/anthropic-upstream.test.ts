@@ -156,3 +156,49 @@ test('2.4.u6 a batch of each format ends with bodies of its own form', async () 
     expect(Number(at(ended, 'usage.cost'))).toBeGreaterThan(0)
   }
 })
+
+test('2.4.u7 messages: what only the provider knows goes to it and comes back as it stands', async () => {
+  const stream = await gateway.request('/messages', {
+    method: 'POST',
+    headers: { 'anthropic-beta': 'context-management-2025-06-27' },
+    body: {
+      model: newest,
+      max_tokens: 2_000,
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'low' },
+      context_management: { edits: [] },
+      messages: [{ role: 'user', content: 'Think about the weather.' }],
+      stream: true,
+    },
+  })
+  const text = await stream.text()
+  const types = [...text.matchAll(/^event: (\w+)$/gm)].map(([, type]) => type)
+  expect([types[0], types.at(-2), types.at(-1)]).toEqual(['message_start', 'message_delta', 'message_stop'])
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+  expect(data[0].message).toMatchObject({ id: expect.stringMatching(/^gen-/), model: newest })
+  const delta = data.find(({ type }) => type === 'message_delta')
+  expect(Number(at(delta, 'usage.cost'))).toBeGreaterThan(0)
+  expect(Number(at(delta, 'usage.output_tokens'))).toBeGreaterThan(0)
+  const asked = (await gateway.admin('counters?requests=1&bodies=1')) as { requests?: { body?: unknown }[] }
+  expect(JSON.stringify(asked)).toContain('context_management')
+
+  const { json } = await gateway.post('/messages', {
+    model,
+    max_tokens: 20,
+    messages: [{ role: 'user', content: 'x' }],
+  })
+  expect(json).toMatchObject({ type: 'message', container: null, stop_details: null, model })
+  expect(at(json, 'usage.cache_creation')).not.toBeUndefined()
+})
+
+test('2.4.u8 a thread that the provider cannot keep is refused in the words by which clients send the whole', async () => {
+  const chat = await startTestGateway()
+  const { status, json } = await chat.post('/messages', {
+    model: 'openai/gpt-4o-mini',
+    max_tokens: 20,
+    thread: { type: 'create' },
+    messages: [{ role: 'user', content: 'x' }],
+  })
+  expect([status, at(json, 'error.details.error_code')]).toEqual([400, 'thread_unsupported_request'])
+  await chat.stop()
+})

@@ -19,6 +19,8 @@ import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShap
 export interface DecodeContext {
   /** The header `x-session-id`; counts only when the body has no `session_id`, and only then is it checked. */
   sessionIdHeader: string | null
+  /** The header `anthropic-beta`, of messages alone. */
+  betaHeader?: string | null
   /** The body without its longer texts, for one that must not be parsed whole. */
   lean?: LeanJson | null
 }

@@ -65,15 +65,9 @@ export function readMessagesConversation(call: TextCall): Conversation {
   }
 }
 
-const neededMembers = ['mcp_servers', 'container'] as const
-const optionalMembers = [
-  'context_management',
-  'inference_geo',
-  'speed',
-  'diagnostics',
-  'compaction',
-  'thread',
-] as const
+/** A thread is kept by its provider: without it the request has only the newest messages. */
+const neededMembers = ['mcp_servers', 'container', 'thread', 'previous_message_id'] as const
+const optionalMembers = ['context_management', 'inference_geo', 'speed', 'diagnostics', 'compaction'] as const
 
 /** Members that the schema does not have and that are spoken of here. */
 function isNamed(name: string): boolean {

@@ -82,7 +82,17 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     stream: fields.stream ?? false,
     document,
     encodingFormat: null,
+    ...readBetas(context.betaHeader ?? null),
   }
+}
+
+const betasPattern = /^[\w., -]{1,2000}$/
+
+function readBetas(header: string | null): { betas?: string } {
+  if (header === null || header.trim() === '') return {}
+  if (!betasPattern.test(header))
+    throw fieldError('anthropic-beta', 'must be names with commas between them, 2,000 characters at most.')
+  return { betas: header }
 }
 
 /** Checks the conversation and estimates its tokens. */

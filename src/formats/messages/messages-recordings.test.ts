@@ -6,15 +6,36 @@ import type { TextEvent } from '../../canonical/text/events.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../chat/chat-answer-schema.ts'
 import { framesOf, runStream, testCharge, testContext, textOf } from '../chat/chat-testing.ts'
 import { selectCodec } from '../codec.ts'
+import { translate } from '../translate.ts'
 import { readMessagesAnswer } from './messages-answer.ts'
+import { readMessagesConversation } from './messages-conversation.ts'
+import { decodeMessagesRequest } from './messages-decode.ts'
 import { messagesQuirks } from './messages-quirks.ts'
 import { createMessagesReader } from './messages-stream.ts'
+import { createMessagesWriter } from './messages-write-stream.ts'
+import { writeMessagesAnswer } from './messages-write.ts'
 
 const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../../shared/recordings')
 const folder = join(root, 'ai-sdk/anthropic/src/__fixtures__')
 const isThere = existsSync(folder)
 if (!isThere)
   console.log('recordings are not here: set HEADRACE_RECORDINGS to check adapters against real replies')
+
+const request = { model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
+const call = decodeMessagesRequest(Buffer.from(JSON.stringify(request)), { sessionIdHeader: null })
+/** The way through both halves, which the passage of bytes must show the same as. */
+const translated = translate(
+  {
+    readConversation: readMessagesConversation,
+    writeAnswer: writeMessagesAnswer,
+    createStream: createMessagesWriter,
+  },
+  {
+    writeRequest: () => ({ body: [], dropped: [] }),
+    readAnswer: (bytes, _quirks, context) => readMessagesAnswer(bytes, context),
+    createStream: (_quirks, context) => createMessagesReader(context),
+  },
+)
 
 interface Block {
   type: string
@@ -130,6 +151,16 @@ describe.if(isThere)('recorded streams of Anthropic', () => {
       const places = bytes.length <= 4_096 ? Array.from(bytes.keys()) : seededPlaces(bytes.length)
       for (const place of places) expect(toldByAnswer(readWhole(bytes, [place]))).toEqual(told)
       expect(toldByAnswer(readWhole(bytes, Array.from(bytes.keys())))).toEqual(told)
+    })
+
+    test(`${basename(file)} passes to a caller of its own format, and says the same through both halves`, () => {
+      for (const halves of [selectCodec('messages', 'messages'), translated]) {
+        const rewriter = halves.createStream(testContext, messagesQuirks(), call)
+        const { shown, ending } = runStream(rewriter, bytes, seededPlaces(bytes.length))
+        expect(rewriter.failure).toBeNull()
+        expect(toldByAnswer(readWhole(Buffer.from(shown + ending), []))).toEqual(told)
+        expect(rewriter.reading().usage?.outputTokens).toBeGreaterThan(0)
+      }
     })
 
     test(`${basename(file)} becomes chunks that the contract's client takes`, () => {

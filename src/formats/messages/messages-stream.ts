@@ -25,7 +25,8 @@ export function createMessagesReader(context: AnswerContext): StreamReader {
   return createStreamReader((emit) => new MessagesHandler(context, emit))
 }
 
-class MessagesHandler implements StreamHandler {
+/** What the format's events say of the answer. */
+export class MessagesHandler implements StreamHandler {
   isTerminated = false
   readonly #context: AnswerContext
   readonly #emit: Emit

@@ -27,7 +27,8 @@ export function textRoutes(parts: HttpParts): Route[] {
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const sessionIdHeader = exchange.request.headers.get('x-session-id')
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
-      const call = decode(bytes, { sessionIdHeader, lean })
+      const betaHeader = exchange.request.headers.get('anthropic-beta')
+      const call = decode(bytes, { sessionIdHeader, betaHeader, lean })
       const outcome = await parts.executor.text(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),
