@@ -114,10 +114,13 @@ eachDatabase((_name, open) => {
     return (await process.batches.get(prepaid, id)).object.request_counts.completed
   }
 
-  /** A segment that money kept waiting is given back, so one look may not be enough. */
+  /** A segment that was kept waiting is given back and rests, so one look may not be enough, nor one moment. */
   async function lookUntil(process: Process, condition: () => boolean | Promise<boolean>): Promise<void> {
+    let looks = 0
     await waitFor(async () => {
       await process.batches.rounds.look()
+      looks += 1
+      if (looks % 100 === 0) await world.advance(1_000)
       return condition()
     })
   }
