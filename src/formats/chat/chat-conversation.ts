@@ -1,7 +1,6 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type {
   Conversation,
-  Effort,
   OutputFormat,
   ReasoningWish,
   Tool,
@@ -14,6 +13,7 @@ import { hasMember, memberValue } from '../json-document.ts'
 import { isRecord } from './chat-media.ts'
 import { chatRequestShape } from './chat-schema.ts'
 import { readTurns } from './chat-turns.ts'
+import { recordOrNull, numberOrNull, booleanOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -163,16 +163,6 @@ function readOutput(wire: unknown): OutputFormat {
   )
 }
 
-const efforts: ReadonlySet<unknown> = new Set<Effort>([
-  'none',
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-])
-
 function readReasoningWish(
   wire: unknown,
   olderEffort: unknown,
@@ -182,7 +172,7 @@ function readReasoningWish(
   const effort = wish?.['enabled'] === false ? 'none' : (wish?.['effort'] ?? olderEffort)
   if (wish === null && effort === null && isIncluded === null) return null
   return {
-    effort: efforts.has(effort) ? (effort as Effort) : null,
+    effort: effortOrNull(effort),
     budgetTokens: numberOrNull(wish?.['max_tokens']),
     summary: textOrNull(wish?.['summary']),
     isShown: wish?.['exclude'] !== true && isIncluded !== false,
@@ -192,20 +182,4 @@ function readReasoningWish(
 function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
   if (wire === 'xhigh' || wire === 'max') return 'high'
   return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
-}
-
-function recordOrNull(value: unknown): Wire | null {
-  return isRecord(value) ? value : null
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-function booleanOrNull(value: unknown): boolean | null {
-  return typeof value === 'boolean' ? value : null
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -1,6 +1,7 @@
 import type { AnswerPart } from '../../canonical/text/answer.ts'
 import type { ConversationFormat, ReasoningPart } from '../../canonical/text/conversation.ts'
 import { isRecord } from './chat-media.ts'
+import { textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -95,10 +96,6 @@ function readDetail(detail: Wire): ReasoningPart | null {
     default:
       return null
   }
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 /** A thought as the contract shows it. */

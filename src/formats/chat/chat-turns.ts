@@ -10,6 +10,7 @@ import { readCacheMark } from '../cache-mark.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { isRecord } from './chat-media.ts'
 import { readReasoning } from './chat-reasoning.ts'
+import { textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -172,8 +173,4 @@ function readResult(message: Wire, { lastCallId }: Place): ToolResultPart {
     isError: false,
     ...(cache === null ? {} : { cache }),
   }
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

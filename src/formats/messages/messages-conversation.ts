@@ -1,7 +1,6 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type {
   Conversation,
-  Effort,
   OutputFormat,
   ProviderTool,
   ReasoningWish,
@@ -14,6 +13,7 @@ import { hasMember, memberValue } from '../json-document.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readMessagesTurns } from './messages-read-turns.ts'
 import { messagesRequestShape } from './messages-schema.ts'
+import { recordOrNull, numberOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -132,12 +132,10 @@ function readOutput(wire: unknown): OutputFormat {
   }
 }
 
-const efforts: ReadonlySet<unknown> = new Set<Effort>(['low', 'medium', 'high', 'xhigh', 'max'])
-
 function readReasoningWish(thinking: Wire | null, effort: unknown): ReasoningWish | null {
   if (thinking?.['type'] === 'disabled')
     return { effort: 'none', budgetTokens: null, summary: null, isShown: true }
-  const level = efforts.has(effort) ? (effort as Effort) : null
+  const level = effortOrNull(effort)
   if (thinking === null && level === null) return null
   return {
     effort: level,
@@ -146,16 +144,4 @@ function readReasoningWish(thinking: Wire | null, effort: unknown): ReasoningWis
     summary: thinking === null ? null : 'auto',
     isShown: thinking !== null && thinking['display'] !== 'omitted',
   }
-}
-
-function recordOrNull(value: unknown): Wire | null {
-  return isRecord(value) ? value : null
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

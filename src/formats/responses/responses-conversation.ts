@@ -1,7 +1,6 @@
 import type { TextCall } from '../../canonical/call.ts'
 import type {
   Conversation,
-  Effort,
   OutputFormat,
   ProviderTool,
   ReasoningWish,
@@ -15,6 +14,7 @@ import { hasMember, memberValue } from '../json-document.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
 import { responsesRequestShape } from './responses-schema.ts'
+import { recordOrNull, numberOrNull, booleanOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -148,21 +148,11 @@ function readOutput(wire: unknown): OutputFormat {
   )
 }
 
-const efforts: ReadonlySet<unknown> = new Set<Effort>([
-  'none',
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-])
-
 function readReasoningWish(wire: Wire | null): ReasoningWish | null {
   if (wire === null) return null
   const effort = wire['enabled'] === false ? 'none' : wire['effort']
   return {
-    effort: efforts.has(effort) ? (effort as Effort) : null,
+    effort: effortOrNull(effort),
     budgetTokens: numberOrNull(wire['max_tokens']),
     summary: textOrNull(wire['summary'] ?? wire['generate_summary']),
     isShown: true,
@@ -171,20 +161,4 @@ function readReasoningWish(wire: Wire | null): ReasoningWish | null {
 
 function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
   return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
-}
-
-function recordOrNull(value: unknown): Wire | null {
-  return isRecord(value) ? value : null
-}
-
-function numberOrNull(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-function booleanOrNull(value: unknown): boolean | null {
-  return typeof value === 'boolean' ? value : null
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
