@@ -64,6 +64,7 @@ const rest = fc.record(
     max_completion_tokens: fc.constantFrom<unknown>(7, null),
     n: fc.constantFrom<unknown>(1, 3, 0, 200),
     temperature: fc.constantFrom<unknown>(0.5, 9),
+    system: fc.constantFrom<unknown>('Be brief.', 5),
     tools: fc.constantFrom<unknown>([{ type: 'function', function: { name: 'f' } }], []),
     provider: fc.constantFrom<unknown>({ only: ['a'] }, { onyl: [] }),
     model: fc.constantFrom<unknown>('model', 5),
@@ -71,22 +72,26 @@ const rest = fc.record(
   { requiredKeys: [] },
 )
 
-test('a chat item demands what decoding it says, whatever came before it', () => {
-  const endpoint = '/v1/chat/completions'
-  const demands = new ItemDemands(endpoint)
-  fc.assert(
-    fc.property(rest, fc.option(messages, { nil: undefined }), fc.boolean(), (others, value, isFirst) => {
-      const own = value === undefined ? {} : { messages: value }
-      const object = isFirst ? { ...own, ...others } : { ...others, ...own }
-      const body = Buffer.from(JSON.stringify(object))
-      expect(
-        demands.of(...placed(body, { name: 'messages', value: (object as { messages?: unknown }).messages })),
-      ).toEqual(expected(endpoint, body))
-      expect(demands.of(...unknown(body))).toEqual(expected(endpoint, body))
-    }),
-    { numRuns: 1_500 },
-  )
-})
+test.each(['/v1/chat/completions', '/v1/messages'])(
+  'an item of %s demands what decoding it says, whatever came before it',
+  (endpoint) => {
+    const demands = new ItemDemands(endpoint)
+    fc.assert(
+      fc.property(rest, fc.option(messages, { nil: undefined }), fc.boolean(), (others, value, isFirst) => {
+        const own = value === undefined ? {} : { messages: value }
+        const object = isFirst ? { ...own, ...others } : { ...others, ...own }
+        const body = Buffer.from(JSON.stringify(object))
+        expect(
+          demands.of(
+            ...placed(body, { name: 'messages', value: (object as { messages?: unknown }).messages }),
+          ),
+        ).toEqual(expected(endpoint, body))
+        expect(demands.of(...unknown(body))).toEqual(expected(endpoint, body))
+      }),
+      { numRuns: 1_500 },
+    )
+  },
+)
 
 test('an embeddings item demands what decoding it says', () => {
   const endpoint = '/v1/embeddings'

@@ -1,10 +1,10 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
 import { decodeChatRequest, type DecodeContext } from '../formats/chat/chat-request.ts'
-import { arePlainMessages } from '../formats/chat/plain-messages.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { decodeMessagesRequest } from '../formats/messages/messages-decode.ts'
 import { decodeResponsesRequest } from '../formats/responses/responses-decode.ts'
+import { arePlainMessages, arePlainTurns } from '../formats/plain-messages.ts'
 import { chatFrames, messagesFrames, responsesFrames, type StreamFrames } from '../formats/stream-frames.ts'
 
 /** The inference endpoints a batch can run against, as its `endpoint` field spells them. */
@@ -88,7 +88,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
       stream: messagesFrames,
       bulk: {
         member: 'messages',
-        isPlain: () => false,
+        isPlain: arePlainTurns,
         sample: Buffer.from('[{"role":"user","content":"x"}]'),
       },
     },

@@ -115,7 +115,8 @@ function estimateConversation(document: JsonDocument): { tokens: number; hasMedi
   return { tokens, hasMedia: media.tokens > 0 }
 }
 
-const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
+/** Roles of messages that are accepted. */
+export const turnRoles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system'])
 
 // By hand, because this runs for every request.
 function checkMessages(messages: readonly unknown[]): void {
@@ -125,7 +126,7 @@ function checkMessages(messages: readonly unknown[]): void {
     if (!isRecord(message))
       throw fieldError(`messages[${index}]`, 'must be an object with a role and content.')
     const { role, content } = message
-    if (!roles.has(role)) {
+    if (!turnRoles.has(role)) {
       throw fieldError(
         `messages[${index}].role`,
         'must be user or assistant. Instructions go into the member "system".',
