@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { timeRuleSecondsMax } from './core/limits.ts'
+import { timeRuleSecondsMax } from './core/limits/billing.ts'
 import { parseCredits } from './core/money.ts'
 import { describeFault } from './core/json-syntax.ts'
 

@@ -9,20 +9,16 @@ import type { DeploymentSource } from './catalog/deployment-source.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
-import { describeProvider } from './cli/provider-checks.ts'
+import { describeProvider } from './cli/doctor/provider-checks.ts'
 import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import {
-  audioBodyBytesMax,
-  batchesStopMs,
-  keepAliveMs,
-  connectionRestSeconds,
-  learningSaveEveryMs,
-  stopWaitMs,
-  storageStopMs,
-} from './core/limits.ts'
+import { audioBodyBytesMax } from './core/limits/audio.ts'
+import { batchesStopMs } from './core/limits/batches.ts'
+import { learningSaveEveryMs } from './core/limits/billing.ts'
+import { keepAliveMs, connectionRestSeconds, stopWaitMs } from './core/limits/http.ts'
+import { storageStopMs } from './core/limits/storage.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'

@@ -142,7 +142,7 @@ describe('the import rules can fail', () => {
     ['src/config-file.ts', "import { z } from 'zod'"],
     ['src/config.ts', "import { a } from './config-file.ts'"],
     ['src/stores.ts', "import { a } from './http/a.ts'"],
-    ['src/billing/ledger-repository.ts', "import type { Unit } from '../storage/database.ts'"],
+    ['src/billing/ledger/ledger-repository.ts', "import type { Unit } from '../storage/database.ts'"],
     ['src/billing/ledger.test.ts', "import { openDatabase } from '../storage/database.ts'"],
     ['src/http/server.ts', "import { Hono } from 'hono'"],
     ['src/core/x.ts', "import { randomBytes } from 'node:crypto'"],

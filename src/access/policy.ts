@@ -1,6 +1,7 @@
 import type { Constraints, Policy } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { modelIdLengthMax, policyListMax } from '../core/limits.ts'
+import { policyListMax } from '../core/limits/access.ts'
+import { modelIdLengthMax } from '../core/limits/http.ts'
 import { parseObject } from './stored-json.ts'
 
 /** A policy that forbids nothing. */

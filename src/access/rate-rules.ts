@@ -1,6 +1,6 @@
 import type { Rates } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { batchesPerMinuteDefault } from '../core/limits.ts'
+import { batchesPerMinuteDefault } from '../core/limits/access.ts'
 import { parseObject } from './stored-json.ts'
 
 /** No limit of its own. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { databaseRateMax, rateLimitsMax } from '../core/limits.ts'
+import { databaseRateMax, rateLimitsMax } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
 import { createSharedRates } from './shared-rates.ts'
 

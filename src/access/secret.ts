@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { randomText } from '../core/ids.ts'
-import { importedKeyLengthMax, importedKeyLengthMin } from '../core/limits.ts'
+import { importedKeyLengthMax, importedKeyLengthMin } from '../core/limits/access.ts'
 import { GatewayError } from '../core/errors.ts'
 
 const prefix = 'sk-hr-v1-'

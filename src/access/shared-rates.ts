@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits.ts'
+import { rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Policy, Rates } from '../canonical/principal.ts'
 import { GatewayError } from '../core/errors.ts'
-import { ruleChangeAttemptsMax } from '../core/limits.ts'
+import { ruleChangeAttemptsMax } from '../core/limits/access.ts'
 import { parsePolicy, renderPolicy } from './policy.ts'
 import { parseRates, renderRates } from './rate-rules.ts'
 

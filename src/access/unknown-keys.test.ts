@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { unknownKeyLookupsMax } from '../core/limits.ts'
+import { unknownKeyLookupsMax } from '../core/limits/access.ts'
 import { createUnknownKeys } from './unknown-keys.ts'
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 }

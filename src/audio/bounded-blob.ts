@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts'
-import { durationQuestionsAtOnce, durationQuestionsMax, durationReadBytes } from '../core/limits.ts'
+import { durationQuestionsAtOnce, durationQuestionsMax, durationReadBytes } from '../core/limits/audio.ts'
 import { nextTurn } from '../core/turns.ts'
 
 /** Thrown when a parser has read more than it may; the caller then goes without its answer. */

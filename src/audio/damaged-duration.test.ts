@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { audioHeadBytes } from '../core/limits.ts'
+import { audioHeadBytes } from '../core/limits/audio.ts'
 import { measureDuration } from './duration.ts'
 import { storedInMemory } from './spool.ts'
 

@@ -1,5 +1,5 @@
 import { pcmInputRate, type LocalAudio } from '../canonical/audio.ts'
-import { audioDurationMsMax, audioHeadBytes, durationReadsMax } from '../core/limits.ts'
+import { audioDurationMsMax, audioHeadBytes, durationReadsMax } from '../core/limits/audio.ts'
 import { measureAiff } from './aiff-duration.ts'
 import { BoundedBlob } from './bounded-blob.ts'
 import { measureFlac } from './flac-duration.ts'

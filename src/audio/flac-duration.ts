@@ -1,4 +1,4 @@
-import { audioReadBytes } from '../core/limits.ts'
+import { audioReadBytes } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { flacHeadBytes } from './tag-bytes.ts'
 

@@ -1,4 +1,4 @@
-import { durationWalkBytesMax } from '../core/limits.ts'
+import { durationWalkBytesMax } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { readMpegFrame, type SoundFrame } from './mpeg-frames.ts'

@@ -1,4 +1,4 @@
-import { audioHeadBytes, durationWalkBytesMax } from '../core/limits.ts'
+import { audioHeadBytes, durationWalkBytesMax } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { flacHeadBytes, mediaBytes } from './tag-bytes.ts'
 import { walkOpus, type Walk } from './walk.ts'

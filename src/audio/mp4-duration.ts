@@ -1,4 +1,4 @@
-import { durationTracksMax, durationWalkBytesMax } from '../core/limits.ts'
+import { durationTracksMax, durationWalkBytesMax } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { boxesIn, contentOf, numberAt, type Box } from './mp4-boxes.ts'
 import { readSampleSeconds } from './mp4-codec.ts'

@@ -1,4 +1,4 @@
-import { mpegSearchBytesMax } from '../core/limits.ts'
+import { mpegSearchBytesMax } from '../core/limits/audio.ts'
 
 /** Kilobits of a second by their index; of layers III, II and I. MPEG 2.5 has those of MPEG 2. */
 const bitRates1: readonly (readonly number[])[] = [

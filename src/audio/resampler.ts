@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts'
-import { resamplePhasesMax } from '../core/limits.ts'
+import { resamplePhasesMax } from '../core/limits/audio.ts'
 
 /** Zero crossings of the filter on each side: enough that nothing above half the rate is heard folded back. */
 const crossings = 16

@@ -1,7 +1,7 @@
 import { pcmOutputRate, type SpeechOutput, type SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { mpegSearchBytesMax, speechTailBytes } from '../core/limits.ts'
+import { mpegSearchBytesMax, speechTailBytes } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { KeepBackStream } from './keep-back.ts'
 import { MpegFrameDetector, readMpegFrame } from './mpeg-frames.ts'

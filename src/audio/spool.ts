@@ -4,7 +4,7 @@ import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
-import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/limits.ts'
+import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/limits/audio.ts'
 
 /** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {

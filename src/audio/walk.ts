@@ -1,4 +1,4 @@
-import { durationPiecesAtOnce, durationPiecesMax, durationWalkBytes } from '../core/limits.ts'
+import { durationPiecesAtOnce, durationPiecesMax, durationWalkBytes } from '../core/limits/audio.ts'
 import { nextTurn } from '../core/turns.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { opusMilliseconds } from './opus-packets.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { wavHeaderBytesMax } from '../core/limits.ts'
+import { wavHeaderBytesMax } from '../core/limits/audio.ts'
 import type { SampleLayout } from './samples.ts'
 
 /**

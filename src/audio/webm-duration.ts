@@ -1,4 +1,4 @@
-import { durationTracksMax, durationWalkBytesMax } from '../core/limits.ts'
+import { durationTracksMax, durationWalkBytesMax } from '../core/limits/audio.ts'
 import type { BoundedBlob } from './bounded-blob.ts'
 import { opusMilliseconds } from './opus-packets.ts'
 import { walk, type ReadPiece } from './walk.ts'

@@ -20,23 +20,15 @@ import {
 import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import type { Hold } from '../billing/billing.ts'
-import { creditsBudget } from '../billing/budget-ids.ts'
+import { creditsBudget } from '../billing/budgets/budget-ids.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import {
-  itemFailuresMax,
-  itemRefusalsMax,
-  itemTimeoutsMax,
-  principalFreshMs,
-  retentionPageMax,
-  segmentItemsMax,
-  segmentLeaseMs,
-  segmentsAtOnce,
-} from '../core/limits.ts'
+import { principalFreshMs } from '../core/limits/access.ts'
+import { itemFailuresMax, itemRefusalsMax, itemTimeoutsMax, retentionPageMax, segmentItemsMax, segmentLeaseMs, segmentsAtOnce } from '../core/limits/batches.ts'
 import { parseCredits, toCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome, ItemRequest } from './item-contract.ts'
-import { systemPause } from './pause.ts'
+import { systemPause } from './running/pause.ts'
 
 const tracked = principalOf({ accountMode: 'tracked', organizationId: 'org_t' })
 const prepaid = principalOf({ organizationId: 'org_a' })

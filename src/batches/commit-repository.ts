@@ -1,8 +1,8 @@
 import type { Database, Row, Statement } from '../storage/database.ts'
 import { GuardFailed, isUncertain, UniqueViolation } from '../storage/database.ts'
-import { uncertainCommitsMax, uncertainWaitMs } from '../core/limits.ts'
+import { uncertainCommitsMax, uncertainWaitMs } from '../core/limits/batches.ts'
 import type { CommitPoint, CrashHook } from './commit-points.ts'
-import type { Pause } from './pause.ts'
+import type { Pause } from './running/pause.ts'
 
 /** How a unit ended: with the rows of its statements, or refused by a guard (or a row that was there) without a trace. */
 export type Committed = { rows: Row[][]; guard: null } | { rows: null; guard: string; refusal: Error }

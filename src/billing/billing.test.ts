@@ -4,23 +4,23 @@ import { eachDatabase } from '../../test/support/databases.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Database, Unit } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
-import { createAccountsRepository } from './accounts-repository.ts'
-import { createAccounts } from './accounts.ts'
-import type { Accounts } from './accounts.ts'
+import { createAccountsRepository } from './ledger/accounts-repository.ts'
+import { createAccounts } from './ledger/accounts.ts'
+import type { Accounts } from './ledger/accounts.ts'
 import {
   acceptBatchStatements,
   closeBatchStatements,
   enlargeBatchStatements,
   parentLimitsOf,
-} from './batch-budgets.ts'
-import { batchBudget, budgetsOf, creditsBudget } from './budget-ids.ts'
-import type { BudgetRef } from './budget-ids.ts'
+} from './budgets/batch-budgets.ts'
+import { batchBudget, budgetsOf, creditsBudget } from './budgets/budget-ids.ts'
+import type { BudgetRef } from './budgets/budget-ids.ts'
 import { createBilling } from './billing.ts'
 import type { Billing, BillingEvent, Hold } from './billing.ts'
-import { createInvariantsRepository } from './invariants-repository.ts'
-import { checkInvariants } from './invariants.ts'
-import { createLedger } from './ledger-repository.ts'
-import type { Ledger } from './ledger-repository.ts'
+import { createInvariantsRepository } from './ledger/invariants-repository.ts'
+import { checkInvariants } from './ledger/invariants.ts'
+import { createLedger } from './ledger/ledger-repository.ts'
+import type { Ledger } from './ledger/ledger-repository.ts'
 
 /** One process on a database, and the organization the test is about. */
 interface Process {

@@ -1,29 +1,23 @@
-import {
-  billingStopMs,
-  captureWatchMs,
-  leaseReapEveryMs,
-  leaseRenewEveryMs,
-  recallWatchMs,
-} from '../core/limits.ts'
-import type { CaptureRow } from './capture-row.ts'
-import { Granter } from './granter.ts'
-import type { HoldRequest } from './granter.ts'
-import type { Hold, SliceHold } from './hold.ts'
-import type { Ledger } from './ledger-repository.ts'
-import { Leases } from './leases.ts'
-import { Reaper } from './reaper.ts'
-import { Renewals } from './renewals.ts'
-import { Settlement } from './settlement.ts'
-import type { PreparedCaptures, Report, WhenRefused } from './settlement.ts'
+import { billingStopMs, captureWatchMs, leaseReapEveryMs, leaseRenewEveryMs, recallWatchMs } from '../core/limits/billing.ts'
+import type { CaptureRow } from './ledger/capture-row.ts'
+import { Granter } from './budgets/granter.ts'
+import type { HoldRequest } from './budgets/granter.ts'
+import type { Hold, SliceHold } from './budgets/hold.ts'
+import type { Ledger } from './ledger/ledger-repository.ts'
+import { Leases } from './budgets/leases.ts'
+import { Reaper } from './budgets/reaper.ts'
+import { Renewals } from './budgets/renewals.ts'
+import { Settlement } from './ledger/settlement.ts'
+import type { PreparedCaptures, Report, WhenRefused } from './ledger/settlement.ts'
 import { systemTiming } from './timing.ts'
 import type { Timing } from './timing.ts'
 
-export type { BudgetRef } from './budget-ids.ts'
-export type { CaptureRow } from './capture-row.ts'
-export type { HoldRequest } from './granter.ts'
-export type { Hold } from './hold.ts'
-export type { LedgerStatement } from './ledger-statements.ts'
-export type { BillingEvent, PreparedCaptures, Report, WhenRefused } from './settlement.ts'
+export type { BudgetRef } from './budgets/budget-ids.ts'
+export type { CaptureRow } from './ledger/capture-row.ts'
+export type { HoldRequest } from './budgets/granter.ts'
+export type { Hold } from './budgets/hold.ts'
+export type { LedgerStatement } from './ledger/ledger-statements.ts'
+export type { BillingEvent, PreparedCaptures, Report, WhenRefused } from './ledger/settlement.ts'
 
 /** Figures for metrics; never waits. */
 export interface BillingStats {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs } from '../core/limits.ts'
+import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs } from '../core/limits/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { createDiscovery } from './discovery.ts'
 import { guessModality } from './capabilities.ts'

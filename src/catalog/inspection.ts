@@ -1,4 +1,4 @@
-import { discoveryConcurrencyMax, inspectedModelsMax } from '../core/limits.ts'
+import { discoveryConcurrencyMax, inspectedModelsMax } from '../core/limits/catalog.ts'
 import { member, type ListedModel } from './listing.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { Modality } from '../canonical/operation.ts'
-import { listedModelsMax, modelIdLengthMax } from '../core/limits.ts'
+import { listedModelsMax } from '../core/limits/catalog.ts'
+import { modelIdLengthMax } from '../core/limits/http.ts'
 
 /** One model of a provider's own listing; null where the listing does not say. */
 export interface ListedModel {

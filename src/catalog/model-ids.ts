@@ -1,4 +1,4 @@
-import { nearestCandidatesMax, nearestShownMax } from '../core/limits.ts'
+import { nearestCandidatesMax, nearestShownMax } from '../core/limits/catalog.ts'
 
 const variants = ['free', 'nitro', 'floor', 'online', 'batch', 'thinking', 'extended', 'exacto'] as const
 

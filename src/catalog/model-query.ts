@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { modelPageMax } from '../core/limits.ts'
+import { modelPageMax } from '../core/limits/catalog.ts'
 
 const outputModalities = [
   'text',

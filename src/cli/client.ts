@@ -1,4 +1,4 @@
-import { cliAnswerBytesMax, cliRequestMs } from '../core/limits.ts'
+import { cliAnswerBytesMax, cliRequestMs } from '../core/limits/cli.ts'
 import type { CliConfig, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { asObject, textOf } from '../core/json.ts'

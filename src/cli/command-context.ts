@@ -2,9 +2,9 @@ import { assert } from '../core/assert.ts'
 import { requireFreePort } from '../http/free-port.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
 import type { CliConfig, CliStorage, CommandContext } from './context.ts'
-import { askPerson, untilSignal } from './process.ts'
-import { checkProviders } from './provider-checks.ts'
-import { serveUntilSignal, type ServedGateway } from './serve-loop.ts'
+import { askPerson, untilSignal } from './serve/process.ts'
+import { checkProviders } from './doctor/provider-checks.ts'
+import { serveUntilSignal, type ServedGateway } from './serve/serve-loop.ts'
 
 /** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
 export interface ProcessParts<Config extends CliConfig> {

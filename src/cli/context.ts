@@ -1,9 +1,9 @@
 import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
-import type { Accounts } from '../billing/accounts.ts'
-import type { Finding } from '../billing/invariants.ts'
-import type { CliBlobs } from './health-repository.ts'
-import type { CliDatabase } from './receipt-repository.ts'
+import type { Accounts } from '../billing/ledger/accounts.ts'
+import type { Finding } from '../billing/ledger/invariants.ts'
+import type { CliBlobs } from './doctor/health-repository.ts'
+import type { CliDatabase } from './try/receipt-repository.ts'
 
 /** What commands read of the configuration; the gateway alone knows all of it. */
 export interface CliConfig {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { OrganizationRecord } from '../access/organization-record.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
-import { explainFailure } from './serve-loop.ts'
+import { explainFailure } from './serve/serve-loop.ts'
 
 /**
  * Opens the storage that the configuration names. Throws CommandFailure when there is none yet (a command must not make

@@ -4,7 +4,7 @@ import { clientOf } from './gateway.ts'
 import { asArray, asObject, textOf } from '../core/json.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
-import { listModels } from './try-models.ts'
+import { listModels } from './try/try-models.ts'
 
 /** `headrace models`: what the running gateway serves, as a table or, with `--json`, as the API shows it. */
 export async function runModels(args: readonly string[], context: CommandContext): Promise<number> {

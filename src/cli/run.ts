@@ -10,13 +10,13 @@ type Command = (args: readonly string[], context: CommandContext) => Promise<num
 // Each is loaded when it is run: a start of the gateway has no use for the others.
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => Promise.resolve(runServe),
-  try: async () => (await import('./try.ts')).runTry,
+  try: async () => (await import('./try/try.ts')).runTry,
   models: async () => (await import('./models.ts')).runModels,
-  batch: async () => (await import('./batch.ts')).runBatch,
-  keys: async () => (await import('./keys.ts')).runKeys,
-  credits: async () => (await import('./credits.ts')).runCredits,
-  org: async () => (await import('./organization.ts')).runOrganization,
-  doctor: async () => (await import('./doctor.ts')).runDoctor,
+  batch: async () => (await import('./batch/batch.ts')).runBatch,
+  keys: async () => (await import('./rules/keys.ts')).runKeys,
+  credits: async () => (await import('./rules/credits.ts')).runCredits,
+  org: async () => (await import('./rules/organization.ts')).runOrganization,
+  doctor: async () => (await import('./doctor/doctor.ts')).runDoctor,
   simulator: async () => (await import('./simulator.ts')).runSimulator,
 }
 

@@ -1,6 +1,6 @@
 import type { KeyRecord } from '../access/key-record.ts'
 import { systemClock } from '../core/clock.ts'
-import { temporaryKeyMs } from '../core/limits.ts'
+import { temporaryKeyMs } from '../core/limits/cli.ts'
 import { createClient, type GatewayClient } from './client.ts'
 import type { CliStorage, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'

@@ -1,4 +1,4 @@
-import { placeColumnBytesMax } from './limits.ts'
+import { placeColumnBytesMax } from './limits/text.ts'
 
 const quote = 0x22
 const backslash = 0x5c

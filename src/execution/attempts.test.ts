@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from 'bun:test'
 import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
-import { createLearning } from '../billing/learning.ts'
+import { createLearning } from '../billing/metering/learning.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'

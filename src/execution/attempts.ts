@@ -1,7 +1,7 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
-import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits.ts'
+import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
 import { slugOf } from '../catalog/model-ids.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { CallOutcome } from '../routing/limiter.ts'

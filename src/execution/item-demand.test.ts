@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Demand } from '../canonical/usage.ts'
-import { demandFrameBytesMax, demandFramesMax, memberParseBytesMax } from '../core/limits.ts'
+import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
+import { memberParseBytesMax } from '../core/limits/text.ts'
 import { decodeItem } from './batch-item.ts'
 import { ItemDemands } from './item-demand.ts'
 

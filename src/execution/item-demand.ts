@@ -1,6 +1,7 @@
 import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
-import { demandFrameBytesMax, demandFramesMax, memberParseBytesMax } from '../core/limits.ts'
+import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
+import { memberParseBytesMax } from '../core/limits/text.ts'
 import { estimateTokens } from '../formats/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
 import { operationOfBatchEndpoint, type Bulk } from './operations.ts'

@@ -1,7 +1,7 @@
 import { joinPieces, type BodyPiece } from '../canonical/body.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits.ts'
+import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { StreamReads } from './stream-reads.ts'
 

@@ -1,5 +1,5 @@
 import type { Billing } from '../billing/billing.ts'
-import type { Learning } from '../billing/learning.ts'
+import type { Learning } from '../billing/metering/learning.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Preset } from '../providers/define-provider.ts'

@@ -1,6 +1,6 @@
 import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import { comparedTextLengthMax } from '../core/limits.ts'
+import { comparedTextLengthMax } from '../core/limits/text.ts'
 import { stringsOf, withoutCallerText, type CallerWords } from '../formats/caller-text.ts'
 import { ProviderReport } from '../formats/upstream-errors.ts'
 import { hideSecrets } from '../transport/additions.ts'

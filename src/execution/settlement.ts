@@ -1,6 +1,6 @@
 import type { Billing } from '../billing/billing.ts'
-import type { CaptureRow } from '../billing/capture-row.ts'
-import type { Hold } from '../billing/hold.ts'
+import type { CaptureRow } from '../billing/ledger/capture-row.ts'
+import type { Hold } from '../billing/budgets/hold.ts'
 import type { RequestScope } from './scope.ts'
 
 /**

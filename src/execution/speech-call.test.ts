@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
-import { createLearning } from '../billing/learning.ts'
+import { createLearning } from '../billing/metering/learning.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
 import { audioCapabilities } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'

@@ -1,6 +1,6 @@
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { Alarms } from '../core/alarms.ts'
-import { streamEndWaitMs, streamUsageWaitMs } from '../core/limits.ts'
+import { streamEndWaitMs, streamUsageWaitMs } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
 import type { BodyRead, UpstreamBody } from '../transport/upstream-body.ts'
 

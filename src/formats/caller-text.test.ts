@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { comparedTextLengthMax } from '../core/limits.ts'
+import { comparedTextLengthMax } from '../core/limits/text.ts'
 import { stringsOf, withoutCallerText } from './caller-text.ts'
 
 const prompt = 'My name is Ada Lovelace.\nCall me at +44 20 7946 0958, the password is hunter2.'

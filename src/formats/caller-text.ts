@@ -1,4 +1,4 @@
-import { comparedTextLengthMax } from '../core/limits.ts'
+import { comparedTextLengthMax } from '../core/limits/text.ts'
 
 /** What the caller wrote, and which of its words are names that anybody may read. */
 export interface CallerWords {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { joinPieces } from '../canonical/body.ts'
-import { heldTextBytesMin, heldTextsSearchedMax } from '../core/limits.ts'
+import { heldTextBytesMin, heldTextsSearchedMax } from '../core/limits/text.ts'
 import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from './held-texts.ts'
 
 const long = `"quoted" \\ é 😀 \n ${'words and words '.repeat(heldTextBytesMin / 16)}`

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { BodyPieces } from '../canonical/body.ts'
-import { heldTextBytesMin, heldTextsSearchedMax } from '../core/limits.ts'
+import { heldTextBytesMin, heldTextsSearchedMax } from '../core/limits/text.ts'
 import { JsonTextScanner } from './json-text.ts'
 import { toBuffer } from './json-document.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { bodyValuesBytesMax, jsonDepthMax } from '../core/limits.ts'
+import { bodyValuesBytesMax, jsonDepthMax } from '../core/limits/text.ts'
 import { parseJsonBody } from './json-body.ts'
 
 function outcomeOf(json: string): unknown {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits.ts'
+import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits/text.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { requireUniqueNames, skipString, toBuffer } from './json-document.ts'
 import { describeFault } from '../core/json-syntax.ts'

@@ -1,7 +1,7 @@
 import { joinPieces, type BodyPiece, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, JsonMember, LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax, jsonMembersMax } from '../core/limits.ts'
+import { jsonDepthMax, jsonMembersMax } from '../core/limits/text.ts'
 import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from '../core/json-syntax.ts'
 import { appearsTwice, MemberNames } from './json-names.ts'
 

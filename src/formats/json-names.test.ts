@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { memberNamesComparedMax } from '../core/limits.ts'
+import { memberNamesComparedMax } from '../core/limits/text.ts'
 import { parseJsonDocument, requireUniqueNames } from './json-document.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

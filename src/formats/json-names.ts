@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { memberNamesComparedMax } from '../core/limits.ts'
+import { memberNamesComparedMax } from '../core/limits/text.ts'
 
 const quote = 0x22
 const backslash = 0x5c

@@ -1,6 +1,6 @@
 import type { BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
-import { leanStepQuotes, leanTextBytesMin } from '../core/limits.ts'
+import { leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
 import { mark, writtenMark } from './held-texts.ts'
 

@@ -1,4 +1,4 @@
-import { upstreamMessageLengthMax } from '../core/limits.ts'
+import { upstreamMessageLengthMax } from '../core/limits/text.ts'
 
 const secrets: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s"')>]+/gi,

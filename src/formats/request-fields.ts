@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { JsonDocument } from '../canonical/call.ts'
-import { memberParseBytesMax, memberPassedBytesMax } from '../core/limits.ts'
+import { memberParseBytesMax, memberPassedBytesMax } from '../core/limits/text.ts'
 import { fieldError, parseField } from './field-error.ts'
 import { memberValue } from './json-document.ts'
 

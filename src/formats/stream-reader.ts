@@ -1,6 +1,6 @@
 import type { TextEvent } from '../canonical/text/events.ts'
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax } from '../core/limits.ts'
+import { jsonDepthMax, streamFrameBytesMax } from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
 import type { StreamReader } from './halves.ts'
 import { isNestedWithin } from './json-depth.ts'

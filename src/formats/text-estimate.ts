@@ -1,4 +1,4 @@
-import { textSampleBytes } from '../core/limits.ts'
+import { textSampleBytes } from '../core/limits/text.ts'
 
 /**
  * Tokens a stretch of JSON text may cost at the most likely: a token per 3 bytes, per 2 bytes where most of the text is

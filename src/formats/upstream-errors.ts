@@ -1,6 +1,6 @@
 import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
-import { retryAfterMsMax } from '../core/limits.ts'
+import { retryAfterMsMax } from '../core/limits/text.ts'
 import { isMarkup, redact } from './redact.ts'
 import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 

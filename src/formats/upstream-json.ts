@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax } from '../core/limits.ts'
+import { jsonDepthMax } from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { toBuffer } from './json-document.ts'

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
-import { coolDownDefaultMs } from '../core/limits.ts'
+import { coolDownDefaultMs } from '../core/limits/routing.ts'
 import { messagesErrorType } from '../formats/messages/messages-error.ts'
 
 /** Which envelope a route answers with, and which failures of storage mean which status there. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { metricsPortsMax } from '../core/limits.ts'
+import { metricsPortsMax } from '../core/limits/telemetry.ts'
 import { errorResponse } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
 import { createExchange, runRoute } from './pipeline.ts'

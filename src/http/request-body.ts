@@ -1,6 +1,7 @@
 import { Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bodyIdleMs, bodyReadMs, leanBodyBytesMin } from '../core/limits.ts'
+import { bodyIdleMs, bodyReadMs } from '../core/limits/http.ts'
+import { leanBodyBytesMin } from '../core/limits/text.ts'
 
 /**
  * A request's body in memory, at most `bytesMax` bytes. A small one of stated length the runtime collects in one native

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { joinPieces } from '../canonical/body.ts'
-import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits.ts'
+import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
 import { toResponseBody } from './response-body.ts'
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length))

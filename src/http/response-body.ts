@@ -1,5 +1,5 @@
 import { joinPieces, lengthOfPieces, type BodyPieces } from '../canonical/body.ts'
-import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits.ts'
+import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
 
 /**
  * A body as the server sends it cheapest. Bun 1.4 writes head and body of an awaited answer in one system call only

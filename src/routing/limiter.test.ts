@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Deployment } from '../canonical/endpoint.ts'
-import { concurrencyQueueMax, concurrencyStart } from '../core/limits.ts'
+import { concurrencyQueueMax, concurrencyStart } from '../core/limits/routing.ts'
 import { createLimiter } from './limiter.ts'
 import type { Permit } from './limiter.ts'
 

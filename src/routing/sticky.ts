@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits.ts'
+import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits/routing.ts'
 
 /** Whose conversation it is. */
 export interface Conversation {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import { blobStorePauseMs, blobStoreWaitMs, blobsLookedForMax } from '../core/limits.ts'
+import { blobStorePauseMs, blobStoreWaitMs, blobsLookedForMax } from '../core/limits/storage.ts'
 import type { BlobStoresRepository, KnownStore } from './blob-stores-repository.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 

@@ -1,4 +1,4 @@
-import { statementCacheMax } from '../core/limits.ts'
+import { statementCacheMax } from '../core/limits/storage.ts'
 
 /** What differs between the databases in the text of a statement. */
 export interface Dialect {

@@ -1,4 +1,4 @@
-import { migrationPauseMs, migrationWaitMs } from '../core/limits.ts'
+import { migrationPauseMs, migrationWaitMs } from '../core/limits/storage.ts'
 import { SchemaOccupied } from './database.ts'
 import type { DatabaseOptions } from './database.ts'
 

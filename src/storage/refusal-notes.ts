@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { refusalNotesMax, refusedCallsShownMs } from '../core/limits.ts'
+import { refusedCallsShownMs } from '../core/limits/billing.ts'
+import { refusalNotesMax } from '../core/limits/storage.ts'
 
 /**
  * Refused calls whose charge may have been written, in a file named by this process's owner id: the database is gone when

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spoolLookAgainMs } from '../core/limits.ts'
+import { spoolLookAgainMs } from '../core/limits/audio.ts'
 import type { Database } from './database.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { writerBusyRows, writerQueueMax } from '../core/limits.ts'
+import { writerBusyRows, writerQueueMax } from '../core/limits/storage.ts'
 import type { Unit } from './database.ts'
 import { UnitQueue } from './unit-queue.ts'
 import type { PendingUnit } from './unit-queue.ts'

@@ -1,6 +1,6 @@
 import { atMost } from '../core/at-most.ts'
 import { Bag, type Placed } from '../core/bag.ts'
-import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits.ts'
+import { commitWaitMs, writerBusyRows, writerQueueMax } from '../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from './database.ts'
 import type { Row, Unit } from './database.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fullDisk, hasFullDisk } from '../../test/support/full-disk.ts'
-import { outputWaitMs } from '../core/limits.ts'
+import { outputWaitMs } from '../core/limits/telemetry.ts'
 
 /** Logs more than a pipe takes, stops, and says on stderr how that went. */
 const program = `

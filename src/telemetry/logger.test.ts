@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { logTextMax } from '../core/limits.ts'
+import { logTextMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
 import { createLogger } from './logger.ts'
 import type { LogLevel } from './logger.ts'

@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { atMost } from '../core/at-most.ts'
 import type { GatewayError } from '../core/errors.ts'
-import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits.ts'
+import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits/telemetry.ts'
 import { toCredits } from '../core/money.ts'
 import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
 import { redact } from './redact.ts'

@@ -1,4 +1,4 @@
-import { logTextMax } from '../core/limits.ts'
+import { logTextMax } from '../core/limits/telemetry.ts'
 
 const secrets = /\b(Bearer\s+|Basic\s+|(?:sk|gsk|pk|rk|key|tok|xai|hf|r8|fw)[-_])[\w.~+/=-]{6,}/gi
 const userInfo = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi

@@ -1,4 +1,4 @@
-import { metricSeriesMax } from '../core/limits.ts'
+import { metricSeriesMax } from '../core/limits/telemetry.ts'
 
 /** One sample as the text format writes it. */
 export interface Sample {

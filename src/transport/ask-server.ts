@@ -1,5 +1,5 @@
 import type { Deployment } from '../canonical/endpoint.ts'
-import { discoveryWaitMs, listingBytesMax } from '../core/limits.ts'
+import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import type { Transport } from './http-client.ts'
 
 /** A question to a server about itself. */

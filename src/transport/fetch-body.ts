@@ -6,7 +6,7 @@ import {
   type BodyPieces,
 } from '../canonical/body.ts'
 import type { StreamedBody } from '../canonical/upstream.ts'
-import { bodySliceBytes, sharedBodyBytesMax } from '../core/limits.ts'
+import { bodySliceBytes, sharedBodyBytesMax } from '../core/limits/http.ts'
 
 /**
  * A large body as it is read, because to copy it in one go would stall everybody: `fetch` copies what it is given. Its

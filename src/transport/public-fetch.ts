@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
-import { publicFetchMs, publicRedirectsMax } from '../core/limits.ts'
+import { publicFetchMs, publicRedirectsMax } from '../core/limits/calls.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What may be fetched besides public addresses, and how names are resolved. */

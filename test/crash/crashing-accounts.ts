@@ -3,11 +3,11 @@
  * charge that cannot be written. Everything has an id made from the first argument, so that doing it again changes nothing.
  */
 import { appendFileSync } from 'node:fs'
-import { createAccountsRepository } from '../../src/billing/accounts-repository.ts'
-import { createAccounts } from '../../src/billing/accounts.ts'
+import { createAccountsRepository } from '../../src/billing/ledger/accounts-repository.ts'
+import { createAccounts } from '../../src/billing/ledger/accounts.ts'
 import { createBilling } from '../../src/billing/billing.ts'
-import { creditsBudget } from '../../src/billing/budget-ids.ts'
-import { createLedger } from '../../src/billing/ledger-repository.ts'
+import { creditsBudget } from '../../src/billing/budgets/budget-ids.ts'
+import { createLedger } from '../../src/billing/ledger/ledger-repository.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { captureRowOf } from '../simulation/billing-fixtures.ts'
 import { keyOfPoint, parsePlan } from './crash-plan.ts'

@@ -1,6 +1,6 @@
 import { createBilling } from '../../src/billing/billing.ts'
-import { creditsBudget } from '../../src/billing/budget-ids.ts'
-import { createLedger } from '../../src/billing/ledger-repository.ts'
+import { creditsBudget } from '../../src/billing/budgets/budget-ids.ts'
+import { createLedger } from '../../src/billing/ledger/ledger-repository.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { captureRowOf } from '../simulation/billing-fixtures.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { CommitPoint } from '../../src/batches/commit-points.ts'
 import { commitPoints } from '../../src/batches/commit-points.ts'
-import type { CreateBatch } from '../../src/batches/create.ts'
+import type { CreateBatch } from '../../src/batches/ingest/create.ts'
 import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { FolderBlobStore } from '../../src/storage/blobs/folder-blob-store.ts'
 import { newId } from '../../src/core/ids.ts'

@@ -1,4 +1,4 @@
-import type { CaptureRow } from '../../src/billing/capture-row.ts'
+import type { CaptureRow } from '../../src/billing/ledger/capture-row.ts'
 import type { Endpoint } from '../../src/canonical/endpoint.ts'
 import { noUsage } from '../../src/canonical/usage.ts'
 import type { Demand, Price } from '../../src/canonical/usage.ts'

@@ -1,12 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  batchItemBytesMax,
-  batchItemValuesBytesMax,
-  ingestSliceBytes,
-  jsonDepthMax,
-} from '../../core/limits.ts'
+import { batchItemBytesMax, batchItemValuesBytesMax, ingestSliceBytes } from '../../core/limits/batches.ts'
+import { jsonDepthMax } from '../../core/limits/text.ts'
 import { ByteScanner } from './byte-scanner.ts'
 
 interface Seen {

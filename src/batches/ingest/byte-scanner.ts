@@ -1,13 +1,7 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  batchItemBytesMax,
-  batchItemValuesBytesMax,
-  jsonDepthMax,
-  jsonMembersMax,
-  leanTextBytesMin,
-  memberParseBytesMax,
-} from '../../core/limits.ts'
+import { batchItemBytesMax, batchItemValuesBytesMax } from '../../core/limits/batches.ts'
+import { jsonDepthMax, jsonMembersMax, leanTextBytesMin, memberParseBytesMax } from '../../core/limits/text.ts'
 import { hasFewValues } from '../../formats/json-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../core/json-syntax.ts'
 import type { WalkedItem } from './item-walk.ts'

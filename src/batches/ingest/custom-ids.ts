@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { assert } from '../../core/assert.ts'
-import { customIdBlockBytes, customIdLengthMax } from '../../core/limits.ts'
+import { customIdBlockBytes, customIdLengthMax } from '../../core/limits/batches.ts'
 
 const initialSlots = 1024
 /** A table fuller than this is doubled; linear probing stays short below it. */

@@ -1,5 +1,5 @@
 import type { Demand } from '../../canonical/usage.ts'
-import { demandBlockBytes, demandPricesMax } from '../../core/limits.ts'
+import { demandBlockBytes, demandPricesMax } from '../../core/limits/batches.ts'
 import { boundedAmount } from '../../core/money.ts'
 import { nextTurn } from '../../core/turns.ts'
 import type { ItemEstimate } from '../item-contract.ts'

@@ -1,6 +1,6 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { customIdLengthMax } from '../../core/limits.ts'
+import { customIdLengthMax } from '../../core/limits/batches.ts'
 import { CustomIds } from './custom-ids.ts'
 import type { Place, WalkedItem } from './item-walk.ts'
 import { isTwice, memberBytes } from './json-walk.ts'

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { jsonDepthMax } from '../../core/limits.ts'
+import { jsonDepthMax } from '../../core/limits/text.ts'
 import { isWhitespace } from './json-walk.ts'
 
 const newline = 0x0a

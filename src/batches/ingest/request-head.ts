@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
-import { droppedMembersMax, modelIdLengthMax, providersOnlyMax } from '../../core/limits.ts'
+import { droppedMembersMax, providersOnlyMax } from '../../core/limits/batches.ts'
+import { modelIdLengthMax } from '../../core/limits/http.ts'
 import { parseCredits } from '../../core/money.ts'
 import { requireUniqueNames } from '../../formats/json-document.ts'
 import type { BatchEndpoint } from '../batch.ts'

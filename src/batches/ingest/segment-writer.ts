@@ -1,13 +1,7 @@
 import type { BatchId } from '../../core/ids.ts'
-import {
-  ingestBlockBytes,
-  ingestBlocksMax,
-  ingestWritesMax,
-  segmentBytesMax,
-  segmentItemsMax,
-} from '../../core/limits.ts'
-import type { Payloads } from '../payload-repository.ts'
-import type { SegmentDraft } from '../segment-repository.ts'
+import { ingestBlockBytes, ingestBlocksMax, ingestWritesMax, segmentBytesMax, segmentItemsMax } from '../../core/limits/batches.ts'
+import type { Payloads } from '../results/payload-repository.ts'
+import type { SegmentDraft } from '../running/segment-repository.ts'
 import { BlockQueue } from './block-queue.ts'
 
 const newline = 0x0a

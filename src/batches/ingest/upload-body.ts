@@ -7,13 +7,8 @@ import {
   createZstdDecompress,
 } from 'node:zlib'
 import { GatewayError } from '../../core/errors.ts'
-import {
-  batchBodyBytesMax,
-  ingestSliceBytes,
-  uploadBytesMin,
-  uploadIdleMs,
-  uploadWindowLog,
-} from '../../core/limits.ts'
+import { batchBodyBytesMax, ingestSliceBytes, uploadWindowLog } from '../../core/limits/batches.ts'
+import { uploadBytesMin, uploadIdleMs } from '../../core/limits/http.ts'
 import { giveBack } from '../../core/memory.ts'
 
 /** A body as it arrives. */

@@ -1,7 +1,7 @@
 import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
 import type { ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
-import { streamChoicesMax } from '../../core/limits.ts'
+import { streamChoicesMax } from '../../core/limits/text.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'

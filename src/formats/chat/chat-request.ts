@@ -1,11 +1,7 @@
 import type { JsonDocument, LeanJson, TextCall } from '../../canonical/call.ts'
 import { assert } from '../../core/assert.ts'
-import {
-  memberParseBytesMax,
-  memberPassedBytesMax,
-  messagesMax,
-  sessionIdLengthMax,
-} from '../../core/limits.ts'
+import { sessionIdLengthMax } from '../../core/limits/http.ts'
+import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'

@@ -1,11 +1,6 @@
 import { z } from 'zod'
-import {
-  messagesMax,
-  metadataPairsMax,
-  modelIdLengthMax,
-  sessionIdLengthMax,
-  userIdLengthMax,
-} from '../../core/limits.ts'
+import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
+import { messagesMax, metadataPairsMax } from '../../core/limits/text.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */

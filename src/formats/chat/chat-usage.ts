@@ -1,6 +1,6 @@
 import type { MediaTokens, ShownCharge } from '../../canonical/upstream.ts'
 import { noUsage, type Usage } from '../../canonical/usage.ts'
-import { tokenCountMax } from '../../core/limits.ts'
+import { tokenCountMax } from '../../core/limits/text.ts'
 import { parseCredits, toCredits } from '../../core/money.ts'
 import { settleCounts } from '../token-counts.ts'
 import { isRecord } from './chat-media.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { joinPieces } from '../../canonical/body.ts'
-import { streamTemplatesUnusedMax } from '../../core/limits.ts'
+import { streamTemplatesUnusedMax } from '../../core/limits/text.ts'
 import { chatQuirks } from './chat-quirks.ts'
 import { createChatStream } from './chat-stream.ts'
 import { framesOf, runStream, streamOf, testContext } from './chat-testing.ts'

@@ -1,4 +1,4 @@
-import { streamHeldBytesMax, streamHeldFramesMax } from '../../core/limits.ts'
+import { streamHeldBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
 import { noArguments } from './chat-answer.ts'
 import type { ChoiceState } from './chat-chunk.ts'
 import { toFinishReason, type FinishReason } from './chat-choice.ts'

@@ -1,4 +1,4 @@
-import { streamToolCallsMax } from '../../core/limits.ts'
+import { streamToolCallsMax } from '../../core/limits/text.ts'
 
 /**
  * Indexes of the tool calls of one streamed choice. Several hosts repeat index 0 for every call or leave it out, and

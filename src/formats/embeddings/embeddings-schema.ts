@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { embeddingInputsMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
+import { sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
+import { embeddingInputsMax } from '../../core/limits/text.ts'
 import { costDetailsSchema } from '../chat/chat-answer-schema.ts'
 import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
 import { preferencesSchema } from '../preferences.ts'

@@ -1,5 +1,5 @@
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
-import { memberParseBytesMax, messagesMax } from '../../core/limits.ts'
+import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { fieldError } from '../field-error.ts'

@@ -1,7 +1,7 @@
 import type { BodyPiece } from '../../canonical/body.ts'
 import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax, streamHeldFramesMax } from '../../core/limits.ts'
+import { jsonDepthMax, streamFrameBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { isNestedWithin } from '../json-depth.ts'

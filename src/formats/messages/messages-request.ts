@@ -5,7 +5,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/text/conversation.ts'
-import { thinkingBudgetMin } from '../../core/limits.ts'
+import { thinkingBudgetMin } from '../../core/limits/text.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../field-error.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { messagesMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
+import { sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
+import { messagesMax } from '../../core/limits/text.ts'
 import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
 import { preferencesSchema } from '../preferences.ts'
 

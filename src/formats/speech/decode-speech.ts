@@ -1,6 +1,6 @@
 import type { JsonDocument, SpeechCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { speechFieldBytesMax } from '../../core/limits.ts'
+import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { choosePreferred } from '../accept.ts'
 import { parseField } from '../field-error.ts'
 import { parseJsonBody } from '../json-body.ts'

@@ -1,5 +1,5 @@
 import type { SpeechReference } from '../../canonical/call.ts'
-import { referenceBytesMax, referenceClipsMax } from '../../core/limits.ts'
+import { referenceBytesMax, referenceClipsMax } from '../../core/limits/audio.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { fieldError } from '../field-error.ts'
 import { formatOfMimeType } from '../transcription/received-audio.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { audioListMax, imageUrlLengthMax, referenceTextLengthMax } from '../../core/limits.ts'
+import { audioListMax, imageUrlLengthMax, referenceTextLengthMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText } from '../transcription/audio-fields.ts'
 import { audioFormatSchema, audioUrlSchema } from '../transcription/transcription-request.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { GatewayError } from '../../core/errors.ts'
-import { droppedNamesMax, modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits.ts'
+import { droppedNamesMax } from '../../core/limits/batches.ts'
+import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** How a bound counts: code points, so that an emoji is one character as a person counts it. */

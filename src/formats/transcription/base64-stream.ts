@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import { dataUrlPrefixBytesMax } from '../../core/limits.ts'
+import { dataUrlPrefixBytesMax } from '../../core/limits/audio.ts'
 
 const whitespace = /[\t\n\f\r ]+/g
 const wrongCharacter = /[^A-Za-z0-9+/=\t\n\f\r ]/

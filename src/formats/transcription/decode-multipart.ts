@@ -1,6 +1,7 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioFieldsBytesMax, audioFieldsDepthMax, droppedNamesMax } from '../../core/limits.ts'
+import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
+import { droppedNamesMax } from '../../core/limits/batches.ts'
 import type { AudioHeaders } from './audio-fields.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { describeFault } from '../../core/json-syntax.ts'

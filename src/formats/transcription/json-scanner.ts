@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits.ts'
+import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
 import { requireUniqueNames } from '../json-document.ts'
 import { fieldError } from '../field-error.ts'
 import { notJson } from '../json-body.ts'

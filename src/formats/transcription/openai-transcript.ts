@@ -1,6 +1,6 @@
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits.ts'
+import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits/audio.ts'
 import { settleCounts } from '../token-counts.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'

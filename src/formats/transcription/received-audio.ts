@@ -7,7 +7,7 @@ import {
   type StoredAudio,
 } from '../../canonical/audio.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
-import { audioRequestBytesMax } from '../../core/limits.ts'
+import { audioRequestBytesMax } from '../../core/limits/audio.ts'
 import { fieldError } from '../field-error.ts'
 
 /** Stored bytes as audio of a format that is now known; refuses nothing but emptiness. */

@@ -8,7 +8,7 @@ import {
 } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits.ts'
+import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
 import { fieldError } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'

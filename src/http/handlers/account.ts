@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../../billing/accounts.ts'
+import type { UsageRecord } from '../../billing/ledger/accounts.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'

@@ -1,4 +1,4 @@
-import type { Created } from '../../batches/create.ts'
+import type { Created } from '../../batches/ingest/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { HttpParts } from '../parts.ts'

@@ -1,6 +1,6 @@
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { settingsBodyBytesMax } from '../../core/limits.ts'
+import { settingsBodyBytesMax } from '../../core/limits/http.ts'
 import { parseField } from '../../formats/field-error.ts'
 import { parseJsonBody } from '../../formats/json-body.ts'
 import type { HttpParts } from '../parts.ts'

@@ -1,4 +1,5 @@
-import { liveBodyBytesMax, speechFieldBytesMax } from '../../core/limits.ts'
+import { speechFieldBytesMax } from '../../core/limits/audio.ts'
+import { liveBodyBytesMax } from '../../core/limits/http.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import { parseJsonDocument } from '../../formats/json-document.ts'

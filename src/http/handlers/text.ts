@@ -1,4 +1,5 @@
-import { leanBodyBytesMin, liveBodyBytesMax } from '../../core/limits.ts'
+import { liveBodyBytesMax } from '../../core/limits/http.ts'
+import { leanBodyBytesMin } from '../../core/limits/text.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'

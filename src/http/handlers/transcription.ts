@@ -1,7 +1,7 @@
 import { estimateDurationMs, measureDuration } from '../../audio/duration.ts'
 import { isLocalAudio, isRemoteAudio, type DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { audioBodyBytesMax } from '../../core/limits.ts'
+import { audioBodyBytesMax } from '../../core/limits/audio.ts'
 import { operations } from '../../execution/operations.ts'
 import { decodeTranscriptionJson } from '../../formats/transcription/decode-json.ts'
 import { decodeTranscriptionMultipart } from '../../formats/transcription/decode-multipart.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { customIdLengthMax } from '../../core/limits.ts'
+import { customIdLengthMax } from '../../core/limits/batches.ts'
 
 const count = z.int().min(0)
 const details = z.record(z.string(), z.int().nullable())

@@ -1,4 +1,4 @@
-import { zstdCompressionLevel } from '../../core/limits.ts'
+import { zstdCompressionLevel } from '../../core/limits/storage.ts'
 
 /** Compresses one part with zstd, off the main thread: 4 MB at once would stall it for 24 ms. */
 export function compress(content: Uint8Array | string): Promise<Uint8Array> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bulkRowsMax } from '../../core/limits.ts'
+import { bulkRowsMax } from '../../core/limits/storage.ts'
 import type { SqlValue } from '../database.ts'
 import { parseInsert, toBulkQueries } from './bulk-insert.ts'
 

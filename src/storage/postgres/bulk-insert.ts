@@ -1,5 +1,5 @@
 import { assert } from '../../core/assert.ts'
-import { bulkRowsMax } from '../../core/limits.ts'
+import { bulkRowsMax } from '../../core/limits/storage.ts'
 import type { SqlValue } from '../database.ts'
 import { toStorableText } from '../storable-text.ts'
 

@@ -1,5 +1,5 @@
 import type { ReservedSQL, SQL } from 'bun'
-import { migrationMsMax } from '../../core/limits.ts'
+import { migrationMsMax } from '../../core/limits/storage.ts'
 import {
   createMigrationsTable,
   firstVersionWithKinds,

@@ -1,4 +1,4 @@
-import { postgresConnectMs, postgresOwnerPauseMs } from '../../core/limits.ts'
+import { postgresConnectMs, postgresOwnerPauseMs } from '../../core/limits/storage.ts'
 import { Pool } from './pool.ts'
 
 const lockOwner = 'select pg_advisory_lock(hashtextextended($1, 0))'

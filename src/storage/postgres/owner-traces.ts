@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { ownerTraceKeptMs, ownerTracesMax } from '../../core/limits.ts'
+import { ownerTraceKeptMs, ownerTracesMax } from '../../core/limits/storage.ts'
 import { FileLock } from '../sqlite/file-lock.ts'
 
 const tracePattern = /^([\w-]+)\.lock$/

@@ -1,6 +1,6 @@
 import type { ReservedSQL, SQL } from 'bun'
 import { undatedDay } from '../../core/ids.ts'
-import { partitionDaysAhead, partitionLockMs } from '../../core/limits.ts'
+import { partitionDaysAhead, partitionLockMs } from '../../core/limits/storage.ts'
 import { partitionLock } from './advisory-locks.ts'
 import type { Pool } from './pool.ts'
 

@@ -1,5 +1,5 @@
 import { SQL } from 'bun'
-import { postgresConnectMs } from '../../core/limits.ts'
+import { postgresConnectMs } from '../../core/limits/storage.ts'
 
 /** What a server on the other side of a broken network may cost: after this it ends our statement or transaction. */
 const serverPatienceMs = 30_000

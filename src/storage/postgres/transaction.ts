@@ -1,5 +1,5 @@
 import type { ReservedSQL, SQL } from 'bun'
-import { postgresConnectMs, transactionPauseMs, transactionTriesMax } from '../../core/limits.ts'
+import { postgresConnectMs, transactionPauseMs, transactionTriesMax } from '../../core/limits/storage.ts'
 import { GuardFailed } from '../database.ts'
 import type { Row, SqlValue, Statement, Unit } from '../database.ts'
 import { normaliseRows } from '../rows.ts'

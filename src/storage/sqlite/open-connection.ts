@@ -1,6 +1,6 @@
 import { Database as Sqlite } from 'bun:sqlite'
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { sqliteBusyMs } from '../../core/limits.ts'
+import { sqliteBusyMs } from '../../core/limits/storage.ts'
 
 /**
  * Opens the connection that writes, creating file and folder entries. The caller holds the file lock. A new file is its

@@ -1,5 +1,5 @@
 import type { Database as Sqlite, SQLQueryBindings, Statement as Prepared } from 'bun:sqlite'
-import { readPauseMs, readTriesMax, statementCacheMax } from '../../core/limits.ts'
+import { readPauseMs, readTriesMax, statementCacheMax } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { normaliseRows } from '../rows.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { newId } from '../../core/ids.ts'
-import { writerRowsMax, writerSpacingMs } from '../../core/limits.ts'
+import { writerRowsMax, writerSpacingMs } from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
 import { createTranslator } from '../dialect.ts'

@@ -1,5 +1,5 @@
 import { assert } from '../../core/assert.ts'
-import { statementCacheMax } from '../../core/limits.ts'
+import { statementCacheMax } from '../../core/limits/storage.ts'
 import {
   GuardFailed,
   SchemaMismatch,

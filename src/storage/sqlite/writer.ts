@@ -1,6 +1,6 @@
 import type { Database as Sqlite } from 'bun:sqlite'
 import { assert } from '../../core/assert.ts'
-import { writerGatherMs } from '../../core/limits.ts'
+import { writerGatherMs } from '../../core/limits/storage.ts'
 import type { Row, SqlValue } from '../database.ts'
 import { createTranslator } from '../dialect.ts'
 import { normaliseRows } from '../rows.ts'

@@ -1,0 +1,170 @@
+import { paymentRequiredGuard } from '../../billing/budgets/batch-budgets.ts'
+import type { BudgetRef } from '../../billing/billing.ts'
+import { limitNames, limitSources } from '../../billing/budgets/granter.ts'
+import type { Principal } from '../../canonical/principal.ts'
+import type { Clock } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { BatchId } from '../../core/ids.ts'
+import { acceptRetryMs, completionWindowMs } from '../../core/limits/batches.ts'
+import { recallWaitMs } from '../../core/limits/billing.ts'
+import { formatCredits, toCredits } from '../../core/money.ts'
+import { unavailable } from '../availability.ts'
+import type { Batch } from '../batch.ts'
+import type { BatchRepository } from '../batch-repository.ts'
+import { insertBatch, toBatch } from '../batch-repository.ts'
+import type { Committed, Committer } from '../commit-repository.ts'
+import type { Claimed } from './idempotency.ts'
+import type { Ingested } from './ingest.ts'
+import type { BatchMoney } from '../running/money.ts'
+import type { Pause } from '../running/pause.ts'
+import { insertSegments } from '../running/segment-repository.ts'
+
+/** What looking for the money of a batch needs. */
+export interface AffordParts {
+  money: BatchMoney
+  pause: Pause
+  clock: Clock
+}
+
+/** What accepting needs. */
+export interface AcceptParts extends AffordParts {
+  committer: Committer
+  batches: BatchRepository
+}
+
+/** An upload to be accepted. */
+export interface Acceptance {
+  batchId: BatchId
+  principal: Principal
+  upload: Ingested
+  /** The request's idempotency claim, completed in the same unit. */
+  claim: Claimed | null
+}
+
+/**
+ * Makes the batch real: its row, its segments, its budget and the memory of its key, in one unit, after which the 202 may
+ * be said. Throws `payment_required` with estimate, worst case and what is available, or `batch_unavailable` while a
+ * process that does not answer has enough; then nothing has happened.
+ */
+export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
+  const { batchId, upload, principal } = acceptance
+  return untilAffordable(upload, principal, parts, async (parents) => {
+    const committed = await commitAcceptance(acceptance, parents, parts)
+    if (committed.guard === null) return acceptedBatch(committed, batchId, parts)
+    if (committed.guard === paymentRequiredGuard) return null
+    throw new Error(`accepting a batch failed on ${committed.guard}`)
+  })
+}
+
+/**
+ * Whether `acceptBatch` would accept the upload now, with its refusals. Resolves with what the budgets that limit the
+ * principal have; null when none does. Nothing is set aside.
+ */
+export async function checkAffordable(
+  upload: Priced,
+  principal: Principal,
+  parts: AffordParts,
+): Promise<bigint | null> {
+  const found = await untilAffordable(upload, principal, parts, async (parents) => {
+    if (parents.length === 0) return { available: null }
+    const { available } = await parts.money.scarcest(parents)
+    return available >= upload.estimate ? { available } : null
+  })
+  return found.available
+}
+
+/** As much of an upload as its money needs. */
+export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'maxCostNanocredits'>
+
+/** Tries again for a moment while `attempt` finds too little money (null), and then refuses. */
+async function untilAffordable<T>(
+  upload: Priced,
+  principal: Principal,
+  parts: AffordParts,
+  attempt: (parents: readonly BudgetRef[]) => Promise<T | null>,
+): Promise<T> {
+  checkMaxCost(upload)
+  const parents = parts.money.parentsOf(principal)
+  const untilMs = parts.clock.monotonicMs() + recallWaitMs
+  let isRecalled = false
+  for (;;) {
+    const found = await attempt(parents)
+    if (found !== null) return found
+    // Other processes may have slices they do not use: only the database may say no.
+    if (!isRecalled) await parts.money.recall(parents)
+    isRecalled = true
+    if (parts.clock.monotonicMs() >= untilMs) {
+      if (await parts.money.willReturn(parents, upload.estimate)) throw unavailable()
+      throw await tooExpensive(upload, parents, parts.money)
+    }
+    await parts.pause(acceptRetryMs)
+  }
+}
+
+function commitAcceptance(
+  { batchId, principal, upload, claim }: Acceptance,
+  parents: readonly BudgetRef[],
+  { committer, money, batches }: AcceptParts,
+): Promise<Committed> {
+  const budgetParents = parents.map((parent) => parent.budgetId)
+  const insert = insertBatch({
+    id: batchId,
+    principal,
+    endpoint: upload.endpoint,
+    model: upload.model,
+    providerOnly: upload.providerOnly,
+    lane: upload.resolved.lane,
+    providerSlug: upload.resolved.providerSlug,
+    totalItems: upload.totalItems,
+    requestBytes: upload.requestBytes,
+    estimateNanocredits: upload.estimate,
+    worstCaseNanocredits: upload.worstCase,
+    maxCostNanocredits: upload.maxCostNanocredits,
+    budgetParents,
+    idempotencyId: claim?.claimId ?? null,
+    windowMs: completionWindowMs,
+  })
+  const budget = { id: batchId, organizationId: principal.organizationId, budgetParents }
+  const statements = [
+    insert,
+    insertSegments(batchId, upload.segments),
+    ...money.accept(budget, parents, upload.estimate),
+    ...(claim ? [claim.completion({ bodySha256: upload.sha256 ?? '', referenceId: batchId })] : []),
+  ]
+  return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
+}
+
+async function acceptedBatch(committed: Committed, batchId: BatchId, parts: AcceptParts): Promise<Batch> {
+  const row = committed.rows?.[0]?.[0]
+  if (row) return toBatch(row)
+  const batch = await parts.batches.load(batchId)
+  if (!batch) throw new GatewayError('batch_unavailable', 'The batch was accepted but cannot be read now.')
+  return batch
+}
+
+function checkMaxCost({ estimate, maxCostNanocredits }: Priced): void {
+  if (maxCostNanocredits === null || estimate <= maxCostNanocredits) return
+  const message = `The estimated cost of ${formatCredits(estimate)} credits is above headrace.max_cost.`
+  throw new GatewayError('payment_required', message, { param: 'headrace.max_cost' })
+}
+
+async function tooExpensive(
+  upload: Priced,
+  parents: readonly BudgetRef[],
+  money: BatchMoney,
+): Promise<GatewayError> {
+  const { budget, available } = await money.scarcest(parents)
+  const { estimate, worstCase } = upload
+  const remedy = budget.kind === 'credits' ? 'Add credits' : "Raise the key's limit"
+  const message =
+    `This batch is estimated to cost ${formatCredits(estimate)} credits (at most ${formatCredits(worstCase)}), more than ` +
+    `is left of ${limitNames[budget.kind]}. ${formatCredits(available)} credits are available. ${remedy} or send fewer items.`
+  return new GatewayError('payment_required', message, {
+    metadata: {
+      limit_source: limitSources[budget.kind],
+      estimate: toCredits(estimate),
+      worst_case: toCredits(worstCase),
+      available: toCredits(available),
+    },
+  })
+}

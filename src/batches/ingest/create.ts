@@ -1,0 +1,138 @@
+import type { Principal } from '../../canonical/principal.ts'
+import type { Clock } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { AcceptParts } from './accept.ts'
+import { acceptBatch, checkAffordable } from './accept.ts'
+import type { Batch } from '../batch.ts'
+import type { BatchEstimate, BatchObject } from '../batch-object.ts'
+import { toBatchEstimate, toBatchObject } from '../batch-object.ts'
+import { CommitUncertain } from '../commit-repository.ts'
+import type { Claimed, Idempotency, Replay } from './idempotency.ts'
+import type { IngestParts, IngestRequest } from './ingest.ts'
+import { ingestBatch } from './ingest.ts'
+import { hashUpload } from './upload-body.ts'
+
+/** `POST /batches`, authenticated and within its rate. */
+export interface CreateBatch {
+  principal: Principal
+  body: ReadableStream<Uint8Array>
+  contentEncoding: string | null
+  contentLength: number | null
+  idempotencyKey: string | null
+  isDryRun: boolean
+}
+
+/** The answer. `isReplayed` says that an earlier request with the same key made the batch. */
+export type Created =
+  | { kind: 'batch'; object: BatchObject; dropped: readonly string[]; isReplayed: boolean }
+  | { kind: 'estimate'; object: BatchEstimate; dropped: readonly string[] }
+
+/** What creating needs. */
+export interface CreateParts extends AcceptParts, IngestParts {
+  idempotency: Idempotency
+  clock: Clock
+  /** Work is there for the workers. */
+  wake(): void
+}
+
+const route = 'POST /batches'
+
+/**
+ * Accepts an upload: when it resolves, the batch survives everything. Rejects with the contract's refusals, after which
+ * nothing of the upload remains, and with `batch_unavailable` when storage is out of order.
+ */
+export async function createBatch(request: CreateBatch, parts: CreateParts): Promise<Created> {
+  if (request.isDryRun) return estimateBatch(request, parts)
+  const { idempotencyKey, principal } = request
+  if (idempotencyKey === null) return acceptUpload(request, null, parts)
+  const { organizationId } = principal
+  const claim = await parts.idempotency.claim({ organizationId, route, key: idempotencyKey })
+  if (claim.isReplay) return replay(request, claim, parts)
+  try {
+    const created = await acceptUpload(request, claim, parts)
+    claim.completed()
+    return created
+  } catch (thrown) {
+    // After an uncertain commit the key may belong to a batch: only time, or the next claim, can tell.
+    if (thrown instanceof CommitUncertain) claim.completed()
+    else await claim.release()
+    throw thrown
+  }
+}
+
+async function acceptUpload(
+  request: CreateBatch,
+  claim: Claimed | null,
+  parts: CreateParts,
+): Promise<Created> {
+  const batchId = newId('batch', parts.clock.nowMs())
+  const upload = await ingestBatch(toIngest(request, batchId, claim !== null), parts)
+  try {
+    const batch = await acceptBatch({ batchId, principal: request.principal, upload, claim }, parts)
+    parts.wake()
+    return { kind: 'batch', object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
+  } catch (thrown) {
+    // Segments that a batch may refer to must stay; without a row they are found as orphans.
+    if (!(thrown instanceof CommitUncertain)) await upload.discard()
+    throw thrown
+  }
+}
+
+/** A dry run: every check of the real request, in its order, and nothing kept. */
+async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<Created> {
+  const { idempotencyKey, principal } = request
+  if (idempotencyKey !== null) {
+    const { organizationId } = principal
+    const earlier = await parts.idempotency.look({ organizationId, route, key: idempotencyKey })
+    if (earlier !== null) return estimateOfReplay(request, earlier, parts)
+  }
+  const batchId = newId('batch', parts.clock.nowMs())
+  const upload = await ingestBatch(toIngest(request, batchId, false), parts)
+  const available = await checkAffordable(upload, principal, parts)
+  const { lane, providerSlug } = upload.resolved
+  return {
+    kind: 'estimate',
+    object: toBatchEstimate({ ...upload, lane, providerSlug, available }),
+    dropped: upload.dropped,
+  }
+}
+
+/** The real request would be answered with the batch that is there, so nothing more of its body is asked. */
+async function estimateOfReplay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
+  const batch = await replayed(request, earlier, parts)
+  const { estimateNanocredits: estimate, worstCaseNanocredits: worstCase } = batch
+  const parents = parts.money.parentsOf(request.principal)
+  const available = parents.length === 0 ? null : (await parts.money.scarcest(parents)).available
+  const object = toBatchEstimate({ ...batch, estimate, worstCase, available })
+  return { kind: 'estimate', object, dropped: [] }
+}
+
+function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): IngestRequest {
+  const { principal, body, contentEncoding, contentLength, isDryRun } = request
+  return { batchId, principal, body, contentEncoding, contentLength, wantsHash, isDryRun }
+}
+
+async function replay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
+  const batch = await replayed(request, earlier, parts)
+  return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
+}
+
+/** The same body again gets the batch as it is now; another one under the same key is a mistake of the caller's. */
+async function replayed(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Batch> {
+  const sha256 = await hashUpload(request)
+  if (sha256 !== earlier.bodySha256) {
+    const message = 'This Idempotency-Key was used with another body. Use a new key for a new batch.'
+    throw new GatewayError('unprocessable', message, { param: 'Idempotency-Key' })
+  }
+  const batch = await parts.batches.load(earlier.referenceId, request.principal.organizationId)
+  if (!batch) throw deletedSince()
+  return batch
+}
+
+/** The key made a batch, and what is remembered of it is the key alone. */
+function deletedSince(): GatewayError {
+  const message =
+    'This Idempotency-Key made a batch that has been deleted since. Use a new key for a new batch.'
+  return new GatewayError('not_found', message, { param: 'Idempotency-Key' })
+}

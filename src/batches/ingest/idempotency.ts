@@ -1,0 +1,169 @@
+import { GatewayError } from '../../core/errors.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import { randomText } from '../../core/ids.ts'
+import { idempotencyKeyLengthMax, idempotencyMs, idempotencyReleasesMax, idempotencyRetrySeconds } from '../../core/limits/batches.ts'
+import type { Committer } from '../commit-repository.ts'
+import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
+import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
+
+/** A request that is the first with its key. Exactly one of `completion` (in a unit that succeeds) and `release` ends it. */
+export interface Claimed {
+  isReplay: false
+  claimId: string
+  /** The statement that remembers what the request made; belongs into the unit that makes it. */
+  completion(done: { bodySha256: string; referenceId: string }): ReturnType<typeof completeClaim>
+  /** The unit with the completion is durable. */
+  completed(): void
+  /** The request was refused: the key is free again. Never rejects. */
+  release(): Promise<void>
+}
+
+/** A request whose key has made something before; equal bodies get it again. */
+export interface Replay {
+  isReplay: true
+  bodySha256: string
+  referenceId: string
+}
+
+/** Who asks for what under which key. */
+export interface KeyedRequest {
+  organizationId: OrganizationId
+  route: string
+  key: string
+}
+
+/** The memory of idempotent requests: organization, route and key name a request for 30 days. */
+export interface Idempotency {
+  /** Throws `conflict` while the first request with this key is running. */
+  claim(request: KeyedRequest): Promise<Claimed | Replay>
+  /** What `claim` would find, without claiming: null for a key that is free. Throws as `claim` does. */
+  look(request: KeyedRequest): Promise<Replay | null>
+  /** Tries again the releases that failed. */
+  releaseLeftovers(): Promise<void>
+}
+
+/** What `createIdempotency` needs. `isOwnerDead` answers for owners of the database. */
+export interface IdempotencyParts {
+  repository: IdempotencyRepository
+  committer: Committer
+  ownerId: string
+  isOwnerDead(ownerId: string): Promise<boolean>
+}
+
+export function createIdempotency(parts: IdempotencyParts): Idempotency {
+  // A claim's owner is this process and one request of it: a claim of ours that no request of ours has is a leftover.
+  const live = new Set<string>()
+  const leftovers = new Map<string, string>()
+
+  function claimed(claimId: string, owner: string): Claimed {
+    return {
+      isReplay: false,
+      claimId,
+      completion: (done) => completeClaim(claimId, owner, done),
+      completed: () => void live.delete(owner),
+      release: async () => {
+        live.delete(owner)
+        try {
+          await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+        } catch {
+          if (leftovers.size < idempotencyReleasesMax) leftovers.set(owner, claimId)
+        }
+      },
+    }
+  }
+
+  async function isAlive(owner: string): Promise<boolean> {
+    const [processOwner = ''] = owner.split('#')
+    if (processOwner === parts.ownerId) return live.has(owner)
+    return !(await parts.isOwnerDead(processOwner))
+  }
+
+  /** Null when the key may be taken over. */
+  async function replayOf(found: Claim): Promise<Replay | null> {
+    if (found.isExpired) return null
+    if (found.state === 'done') {
+      return { isReplay: true, bodySha256: found.bodySha256 ?? '', referenceId: found.referenceId ?? '' }
+    }
+    if (await isAlive(found.ownerId)) throw stillRunning()
+    return null
+  }
+
+  return {
+    async look(request) {
+      checkKey(request.key)
+      const found = await parts.repository.load(claimIdOf(request))
+      return found && replayOf(found)
+    },
+    async claim(request) {
+      checkKey(request.key)
+      const owner = `${parts.ownerId}#${randomText(12)}`
+      // Before the row: another request may read it before this one hears of its commit.
+      live.add(owner)
+      let earlier: Replay | null = null
+      let isOurs = false
+      try {
+        earlier = await takeKey(owner, request, { ...parts, replayOf })
+        isOurs = earlier === null
+      } finally {
+        if (!isOurs) live.delete(owner)
+      }
+      return earlier ?? claimed(claimIdOf(request), owner)
+    },
+    async releaseLeftovers() {
+      for (const [owner, claimId] of leftovers) {
+        await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+        leftovers.delete(owner)
+      }
+    },
+  }
+}
+
+/** What taking a key needs; `replayOf` judges the claim that is in the way. */
+type TakeParts = Pick<IdempotencyParts, 'repository' | 'committer'> & {
+  replayOf(found: Claim): Promise<Replay | null>
+}
+
+/** Makes the key the owner's, and resolves with null; or with what was made under it before. */
+async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): Promise<Replay | null> {
+  const { repository, committer } = parts
+  const { organizationId, route } = request
+  const claimId = claimIdOf(request)
+  const isOurs = async () => (await repository.load(claimId))?.ownerId === owner
+  const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
+  const inserted = await committer.commit('idempotency.claim', [insert], isOurs)
+  if (inserted.guard === null) return null
+  const found = await repository.load(claimId)
+  // Freed between the two statements: the next attempt may have it.
+  if (found === null) throw stillRunning()
+  const replay = await parts.replayOf(found)
+  if (replay !== null) return replay
+  const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
+  const taken = await committer.commit('idempotency.take_over', [takeOver], isOurs)
+  if (taken.guard !== null) throw stillRunning()
+  return null
+}
+
+function claimIdOf({ organizationId, route, key }: KeyedRequest): string {
+  return new Bun.CryptoHasher('sha256').update(JSON.stringify([organizationId, route, key])).digest('hex')
+}
+
+function checkKey(key: string): void {
+  if (key.length >= 1 && key.length <= idempotencyKeyLengthMax) return
+  throw new GatewayError(
+    'invalid_request',
+    `Idempotency-Key must have 1 to ${idempotencyKeyLengthMax} characters.`,
+    {
+      param: 'Idempotency-Key',
+    },
+  )
+}
+
+function stillRunning(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'A request with this Idempotency-Key is still running. Ask again in a moment.',
+    {
+      retryAfterSeconds: idempotencyRetrySeconds,
+    },
+  )
+}

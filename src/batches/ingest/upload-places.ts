@@ -1,0 +1,79 @@
+import { GatewayError } from '../../core/errors.ts'
+import { uploadPlaceRetrySeconds, uploadPlaceWaitMs } from '../../core/limits/batches.ts'
+import { unavailable } from '../availability.ts'
+import type { Pause } from '../running/pause.ts'
+
+/** The bound on uploads of batches that are read at once in this process, shared fairly among organizations. */
+export interface UploadPlaces {
+  /**
+   * Resolves with how to give the place back, once. Who waits in vain is refused: `rate_limit_exceeded` when uploads of
+   * his own organization are in the way, `batch_unavailable` when others' are, or when the signal aborted.
+   */
+  acquire(organizationId: string, signal: AbortSignal): Promise<() => void>
+  readonly running: number
+}
+
+interface Waiter {
+  organizationId: string
+  /** Called with the place already taken. */
+  enter(): void
+}
+
+/**
+ * So many places, of which an organization takes no more than it leaves free: alone it has half of them, and whoever
+ * comes next finds one, however slowly the others send. Of those who wait, the first that may is let in.
+ */
+export function createUploadPlaces(max: number, pause: Pause): UploadPlaces {
+  const held = new Map<string, number>()
+  const waiting = new Set<Waiter>()
+  let running = 0
+
+  const heldBy = (organizationId: string): number => held.get(organizationId) ?? 0
+  const mayTake = ({ organizationId }: Waiter): boolean => heldBy(organizationId) < max - running
+
+  function letIn(): void {
+    for (const waiter of waiting) {
+      if (!mayTake(waiter)) continue
+      waiting.delete(waiter)
+      running += 1
+      held.set(waiter.organizationId, heldBy(waiter.organizationId) + 1)
+      waiter.enter()
+    }
+  }
+
+  function leave(organizationId: string): void {
+    running -= 1
+    const left = heldBy(organizationId) - 1
+    if (left > 0) held.set(organizationId, left)
+    else held.delete(organizationId)
+    letIn()
+  }
+
+  return {
+    get running() {
+      return running
+    },
+    async acquire(organizationId, signal) {
+      const inside = new AbortController()
+      const waiter: Waiter = { organizationId, enter: () => inside.abort() }
+      waiting.add(waiter)
+      letIn()
+      if (!inside.signal.aborted) await pause(uploadPlaceWaitMs, AbortSignal.any([signal, inside.signal]))
+      // False for who was let in, also at the last moment.
+      if (waiting.delete(waiter)) throw signal.aborted ? unavailable() : refusalOf(heldBy(organizationId))
+      return () => leave(organizationId)
+    },
+  }
+}
+
+function refusalOf(ofOwn: number): GatewayError {
+  const retryAfterSeconds = uploadPlaceRetrySeconds
+  if (ofOwn === 0) {
+    const message = 'Too many batches are being uploaded by others. Send this one again shortly.'
+    return new GatewayError('batch_unavailable', message, { retryAfterSeconds })
+  }
+  const uploads = ofOwn === 1 ? 'a batch' : `${ofOwn} batches`
+  const message = `Your organization is uploading ${uploads} already, which is its share now. Send this one when one of them has arrived.`
+  const metadata = { limit_source: 'organization_uploads' }
+  return new GatewayError('rate_limit_exceeded', message, { retryAfterSeconds, metadata })
+}

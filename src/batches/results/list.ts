@@ -1,0 +1,102 @@
+import type { Principal } from '../../canonical/principal.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { batchListDefault, batchListMax } from '../../core/limits/batches.ts'
+import type { StoredStatus } from '../batch.ts'
+import type { BatchObject } from '../batch-object.ts'
+import { mayWait, toBatchObject } from '../batch-object.ts'
+import type { BatchRepository } from '../batch-repository.ts'
+import type { WaitingRepository } from '../running/waiting-repository.ts'
+
+/** A page of batches, newest first, without results. */
+export interface BatchList {
+  object: 'list'
+  data: BatchObject[]
+  first_id: string | null
+  last_id: string | null
+  has_more: boolean
+}
+
+const filterable: readonly StoredStatus[] = [
+  'validating',
+  'in_progress',
+  'completed',
+  'failed',
+  'expired',
+  'cancelled',
+]
+const dayPattern = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
+
+/** Lists the organization's batches. Throws `invalid_request` for a query that cannot be meant. */
+export async function listBatches(
+  principal: Principal,
+  query: URLSearchParams,
+  { batches, waits }: { batches: BatchRepository; waits: WaitingRepository },
+): Promise<BatchList> {
+  const limit = parseLimit(query.get('limit'))
+  const createdAfterMs = parseTime('created_after', query)
+  const createdBeforeMs = parseTime('created_before', query)
+  if (createdAfterMs !== null && createdBeforeMs !== null && createdAfterMs >= createdBeforeMs)
+    throw invalid('created_after')
+  const afterId = query.get('after')
+  const after = afterId === null ? null : await batches.loadPlace(afterId, principal.organizationId)
+  if (afterId !== null && after === null) throw invalid('after')
+  const found = await batches.list({
+    organizationId: principal.organizationId,
+    statuses: parseStatuses(query.getAll('status')),
+    ...inWholeSeconds(createdAfterMs, createdBeforeMs),
+    after,
+    limit: limit + 1,
+  })
+  const page = found.slice(0, limit)
+  const waiting = await waits.listOf(page.filter(mayWait).map(({ id }) => id))
+  const data = page.map((batch) => toBatchObject(batch, waiting.get(batch.id)))
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: found.length > limit,
+  }
+}
+
+function parseLimit(text: string | null): number {
+  if (text === null) return batchListDefault
+  const limit = Number(text)
+  if (!/^\d+$/.test(text) || limit < 1 || limit > batchListMax) throw invalid('limit')
+  return limit
+}
+
+function parseStatuses(texts: readonly string[]): readonly StoredStatus[] | null {
+  if (texts.length === 0) return null
+  return texts.map((text) => filterable.find((status) => status === text) ?? refuse('status'))
+}
+
+/** Unix seconds, or a date or time as ISO 8601 writes it; without a zone it is UTC. */
+function parseTime(name: string, query: URLSearchParams): number | null {
+  const text = query.get(name)
+  if (text === null) return null
+  if (/^\d{1,11}$/.test(text)) return Number(text) * 1000
+  const match = dayPattern.exec(text)
+  const isZoneless = match !== null && match[1] !== undefined && match[2] === undefined
+  const ms = match === null ? Number.NaN : Date.parse(isZoneless ? `${text}Z` : text)
+  return Number.isNaN(ms) ? refuse(name) : ms
+}
+
+/**
+ * Bounds on the exact time of creation that leave out what they should by the whole seconds that callers see: a batch
+ * of second 7 was not created after 7, though it was some milliseconds later.
+ */
+function inWholeSeconds(afterMs: number | null, beforeMs: number | null) {
+  return {
+    createdAfterMs: afterMs === null ? null : Math.floor(afterMs / 1000) * 1000 + 999,
+    createdBeforeMs: beforeMs === null ? null : Math.ceil(beforeMs / 1000) * 1000,
+  }
+}
+
+function refuse(param: string): never {
+  throw invalid(param)
+}
+
+function invalid(param: string): GatewayError {
+  return new GatewayError('invalid_request', 'Invalid batch list query.', { param })
+}

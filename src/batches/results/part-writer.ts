@@ -1,0 +1,309 @@
+import type { PreparedCaptures } from '../../billing/billing.ts'
+import type { Clock } from '../../core/clock.ts'
+import { newId } from '../../core/ids.ts'
+import { gatheredBytesMax, partBytesMax, partCommitRetryMaxMs, partCommitRetryMs, partDoubtsMax, partInlineBytesMax, partQuestionsMax, resultsHoldMs } from '../../core/limits/batches.ts'
+import { countItems, statusGuard } from '../batch-repository.ts'
+import { withBits } from './bitmap.ts'
+import type { Committer } from '../commit-repository.ts'
+import { CommitUncertain } from '../commit-repository.ts'
+import type { ItemCapture } from '../item-contract.ts'
+import type { BatchMoney } from '../running/money.ts'
+import type { ResultLine } from './parts.ts'
+import { encodePart } from './parts.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { Pause } from '../running/pause.ts'
+import type { Part, PartRepository } from './part-repository.ts'
+import type { Ramp } from '../running/ramp.ts'
+import type { SegmentLease } from '../running/segment-repository.ts'
+import { commitPart, leaseGuard } from '../running/segment-repository.ts'
+
+/** An item's result on its way into a part. */
+export interface FinishedItem extends ResultLine {
+  /** Place in the segment. */
+  index: number
+  isFailed: boolean
+  capture: ItemCapture | null
+}
+
+/** What a part writer needs. */
+export interface PartWriterParts {
+  lease: SegmentLease
+  owner: string
+  committer: Committer
+  parts: PartRepository
+  payloads: Payloads
+  money: BatchMoney
+  pause: Pause
+  clock: Clock
+  /** What may be lost with this process, or in the first moments after the segment was taken over. */
+  ramp: Ramp
+  /** A part could not be made real at its first try; it is held and tried again. For the log. */
+  onHeld(cause: unknown): void
+  /** A part was refused for `resultsHoldMs`: gives the batch up. Rejects when even that cannot be written down now. */
+  giveUp(cause: unknown): Promise<void>
+  /** The lease is lost: so many results came too late. They are not kept and not charged. */
+  onLost(lateResults: number): void
+  /** Something became durable, or will not: there may be room again. */
+  onSettled(): void
+}
+
+/** `unknown` may have become real: nothing of it may be cleaned up or given back. */
+type Ending = 'committed' | 'lost' | 'unknown' | Failure
+
+/** `isOutage`: the database gave no answer, which is no refusal of the results and ends some time. */
+interface Failure {
+  cause: unknown
+  isOutage: boolean
+}
+
+/**
+ * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
+ * one unit. Only one part is under way at a time, so the bitmap in memory is always what the row has.
+ */
+export class PartWriter {
+  readonly #parts: PartWriterParts
+  #gathered: FinishedItem[] = []
+  #gatheredBytes = 0
+  #done: Uint8Array
+  #doneCount: number
+  #writing: Promise<void> | null = null
+  #isTimed = false
+  #isLost = false
+  /** A part waits for storage. */
+  #isHeld = false
+  #isClosing = false
+
+  constructor(parts: PartWriterParts) {
+    this.#parts = parts
+    this.#done = parts.lease.done
+    this.#doneCount = parts.lease.doneCount
+  }
+
+  /** Durable results of the segment. */
+  get doneCount(): number {
+    return this.#doneCount
+  }
+
+  /** No more items should start until something is durable: whoever cannot keep results makes no more of them. */
+  get isFull(): boolean {
+    return this.#isHeld || this.#gatheredBytes >= gatheredBytesMax
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  add(finished: FinishedItem): void {
+    if (this.#isLost) return this.#drop([finished])
+    this.#gathered.push(finished)
+    this.#gatheredBytes += finished.line.length
+    this.#parts.ramp.gather()
+    this.#writeWhenDue()
+  }
+
+  /** Makes everything gathered durable, or finds that it cannot be. */
+  async flush(): Promise<void> {
+    while (this.#writing || this.#gathered.length > 0) {
+      this.#write()
+      await this.#writing
+    }
+  }
+
+  /** The process stops: what storage refuses now is not held any longer. */
+  close(): void {
+    this.#isClosing = true
+  }
+
+  /** Gives up what is not durable: another owner has the segment. */
+  lose(): void {
+    this.#isLost = true
+    const lost = this.#take()
+    this.#parts.ramp.settle(lost.length, false)
+    this.#drop(lost)
+  }
+
+  #writeWhenDue(): void {
+    if (this.#gathered.length === 0) return
+    if (this.#gatheredBytes >= partBytesMax || this.#parts.ramp.isTight) this.#write()
+    else this.#writeSoon()
+  }
+
+  #writeSoon(): void {
+    if (this.#isTimed) return
+    this.#isTimed = true
+    void this.#writeLater()
+  }
+
+  async #writeLater(): Promise<void> {
+    await this.#parts.pause(this.#parts.ramp.gatherMs)
+    this.#isTimed = false
+    this.#write()
+  }
+
+  #write(): void {
+    if (this.#writing || this.#gathered.length === 0) return
+    this.#writing = this.#writeAll(this.#take()).finally(() => {
+      this.#writing = null
+      this.#writeWhenDue()
+      this.#parts.onSettled()
+    })
+  }
+
+  async #writeAll(items: FinishedItem[]): Promise<void> {
+    const isDurable = await this.#writePart(items)
+    this.#parts.ramp.settle(items.length, isDurable)
+  }
+
+  #take(): FinishedItem[] {
+    const taken = this.#gathered
+    this.#gathered = []
+    this.#gatheredBytes = 0
+    return taken
+  }
+
+  /**
+   * Whether these results are durable. They were paid for, so while the lease is renewed they wait for storage, and their items do not run again.
+   * Refused for `resultsHoldMs` while the database answers, they give the batch up: it fails rather than pay for them
+   * without end.
+   */
+  async #writePart(items: FinishedItem[]): Promise<boolean> {
+    const { clock, pause, payloads } = this.#parts
+    let untilMs = clock.monotonicMs() + resultsHoldMs
+    let waitMs = partCommitRetryMs
+    let part: Part | null = null
+    while (!this.#isLost) {
+      let ending: Ending
+      try {
+        part ??= await this.#store(items)
+        ending = await this.#commit(part, items)
+      } catch (cause) {
+        ending = { cause, isOutage: false }
+      }
+      if (ending === 'committed') {
+        this.#isHeld = false
+        return true
+      }
+      if (ending === 'unknown') {
+        this.lose()
+        return false
+      }
+      if (ending === 'lost' || this.#isClosing) break
+      if (ending.isOutage) untilMs = clock.monotonicMs() + resultsHoldMs
+      if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.cause))) break
+      if (!this.#isHeld) this.#parts.onHeld(ending.cause)
+      this.#isHeld = true
+      await pause(waitMs)
+      waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
+    }
+    if (part?.blob) await payloads.delete(part.blob).catch(() => undefined)
+    this.lose()
+    this.#drop(items)
+    return false
+  }
+
+  async #isGivenUp(cause: unknown): Promise<boolean> {
+    try {
+      await this.#parts.giveUp(cause)
+      return true
+    } catch {
+      // The database does not answer now; as long as nothing else can run, nothing is gained by dropping results.
+      return false
+    }
+  }
+
+  async #store(items: readonly FinishedItem[]): Promise<Part> {
+    const { lease, payloads, clock } = this.#parts
+    const bytes = encodePart(items)
+    const compressed = await payloads.compress(bytes)
+    const isInline = compressed.byteLength <= partInlineBytesMax
+    return {
+      id: newId('part', clock.nowMs()),
+      batchId: lease.batchId,
+      segmentOrdinal: lease.ordinal,
+      sequence: 0,
+      itemCount: items.length,
+      blob: isInline ? null : await payloads.putPart(lease.batchId, compressed),
+      inlineBody: isInline ? compressed : null,
+      bytes: bytes.length,
+    }
+  }
+
+  async #commit(part: Part, items: readonly FinishedItem[]): Promise<Ending> {
+    const { lease, owner, money, committer, parts } = this.#parts
+    const failedCount = items.filter((item) => item.isFailed).length
+    const after = withBits(
+      this.#done,
+      items.map((item) => item.index),
+    )
+    const { claim, insert } = commitPart({
+      part,
+      epoch: lease.epoch,
+      owner,
+      before: this.#done,
+      after,
+      failedCount,
+    })
+    const count = countItems(lease.batchId, { completed: items.length - failedCount, failed: failedCount })
+    const prepared = money.prepareCaptures(items.flatMap((item) => item.capture ?? []))
+    try {
+      const committed = await committer.commit(
+        'part.commit',
+        [claim, count, insert, ...prepared.statements],
+        () => parts.exists(part.id),
+      )
+      if (committed.guard === null) return this.#succeed(prepared, after, items.length)
+      const { guard, refusal } = committed
+      prepared.failed(refusal)
+      return guard === leaseGuard || guard === statusGuard ? 'lost' : { cause: refusal, isOutage: false }
+    } catch (thrown) {
+      if (!(thrown instanceof CommitUncertain)) {
+        prepared.failed(thrown)
+        return { cause: thrown, isOutage: true }
+      }
+      const isDurable = await this.#findOut(part, partDoubtsMax)
+      if (isDurable === null) {
+        void this.#learnLater(part, prepared, items)
+        return 'unknown'
+      }
+      if (isDurable) return this.#succeed(prepared, after, items.length)
+      prepared.failed()
+      return { cause: thrown, isOutage: true }
+    }
+  }
+
+  #succeed(prepared: PreparedCaptures, after: Uint8Array, count: number): Ending {
+    prepared.committed()
+    this.#done = after
+    this.#doneCount += count
+    return 'committed'
+  }
+
+  /**
+   * The segment goes on under another lease, but the part's holds are in doubt, and a batch cannot end while anything is
+   * held from its budget. Ends with the process, whose holds go with it.
+   */
+  async #learnLater(part: Part, prepared: PreparedCaptures, items: readonly FinishedItem[]): Promise<void> {
+    const isDurable = await this.#findOut(part, partQuestionsMax)
+    if (isDurable === null) return
+    if (isDurable) return prepared.committed()
+    prepared.failed()
+    this.#drop(items)
+  }
+
+  /** Whether an uncertain part became real; null when storage does not answer for long. */
+  async #findOut(part: Part, attemptsMax: number): Promise<boolean | null> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      try {
+        return await this.#parts.parts.exists(part.id)
+      } catch {
+        await this.#parts.pause(partCommitRetryMaxMs)
+      }
+    }
+    return null
+  }
+
+  #drop(items: readonly FinishedItem[]): void {
+    for (const { capture } of items) if (capture) this.#parts.money.release(capture.hold)
+    if (items.length > 0) this.#parts.onLost(items.length)
+  }
+}

@@ -1,0 +1,99 @@
+import type { BatchId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
+import { giveBack } from '../../core/memory.ts'
+import type { BlobStore } from '../../storage/blobs/blob-store.ts'
+import { compress, decompress } from '../../storage/blobs/compression.ts'
+import type { CommitPoint, CrashHook } from '../commit-points.ts'
+
+/**
+ * The immutable bytes of batches. Keys name batch and, in a time-ordered last part, when they were written, so that an
+ * orphan's age can be told from its key. Nothing is ever overwritten.
+ */
+export interface Payloads {
+  /** Writes a segment's items, block by block; each block is compressed already. Durable when resolved. */
+  putSegment(batchId: BatchId, blocks: AsyncIterable<Uint8Array>): Promise<{ blob: string; bytes: number }>
+  compress(content: Uint8Array): Promise<Uint8Array>
+  /** Writes a compressed part. */
+  putPart(batchId: BatchId, compressed: Uint8Array): Promise<string>
+  /** Writes a merged segment, block by block; each block is compressed already. */
+  putMerged(batchId: BatchId, blocks: AsyncIterable<Uint8Array>): Promise<string>
+  /** The whole content of a segment or part, decompressed. */
+  read(blob: string): Promise<Buffer>
+  decompress(compressed: Uint8Array): Promise<Buffer>
+  /** One block of a merged segment, decompressed. */
+  readBlock(blob: string, offset: number, bytes: number): Promise<Buffer>
+  /** Deletes; what is not there is fine. */
+  delete(blob: string): Promise<void>
+  /** Keys of all batches' blobs, in order, a page at a time. */
+  list(kind: PayloadKind, after: string | null, limit: number): Promise<string[]>
+}
+
+/** Kinds of blobs, by the first part of their keys. */
+export const payloadKinds = ['segments', 'parts', 'merged'] as const
+/** One of `payloadKinds`. */
+export type PayloadKind = (typeof payloadKinds)[number]
+
+/** What `createPayloads` needs; `nowMs` only names blobs. */
+export interface PayloadParts {
+  blobs: BlobStore
+  nowMs(): number
+  crash: CrashHook | null
+}
+
+export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads {
+  const newKey = (kind: PayloadKind, batchId: BatchId): string => `${kind}/${batchId}/${newId('b', nowMs())}`
+  const put = async (
+    point: CommitPoint,
+    key: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+  ): Promise<{ blob: string; bytes: number }> => {
+    crash?.(point, 'before')
+    const { bytes } = await blobs.put(key, content)
+    crash?.(point, 'after')
+    return { blob: key, bytes }
+  }
+  return {
+    putSegment: (batchId, blocks) => put('blob.segment', newKey('segments', batchId), blocks),
+    compress,
+    async putPart(batchId, compressed) {
+      return (await put('blob.part', newKey('parts', batchId), compressed)).blob
+    },
+    async putMerged(batchId, blocks) {
+      return (await put('blob.merged', newKey('merged', batchId), blocks)).blob
+    },
+    async read(blob) {
+      const compressed = await blobs.get(blob)
+      const content = await decompress(compressed)
+      giveBack(compressed)
+      return toBuffer(content)
+    },
+    decompress: async (compressed) => toBuffer(await decompress(compressed)),
+    async readBlock(blob, offset, bytes) {
+      const compressed = await new Response(blobs.stream(blob, { offset, length: bytes })).bytes()
+      const content = await decompress(compressed)
+      giveBack(compressed)
+      return toBuffer(content)
+    },
+    async delete(blob) {
+      crash?.('blob.delete', 'before')
+      await blobs.delete(blob)
+      crash?.('blob.delete', 'after')
+    },
+    list: (kind, after, limit) => blobs.list(`${kind}/`, { ...(after === null ? {} : { after }), limit }),
+  }
+}
+
+/** The batch that a blob belongs to. */
+export function batchOfBlob(blob: string): BatchId {
+  return blob.split('/')[1] ?? ''
+}
+
+/** When a blob was written, Unix milliseconds; from its key. */
+export function writtenAtMs(blob: string): number {
+  const name = blob.slice(blob.lastIndexOf('/') + 1)
+  return Number.parseInt(name.slice('b_'.length, 'b_'.length + 9), 36)
+}
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,49 @@
+import { GatewayError } from '../../core/errors.ts'
+import type { BatchId } from '../../core/ids.ts'
+import { resultIdOf } from '../batch.ts'
+import type { ItemError, ItemOutcome } from '../item-contract.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** An error as a result item shows it: the same names as in an error response, without HTTP. */
+export function itemErrorOf(error: GatewayError): ItemError {
+  return { type: error.type, message: error.message, param: error.param, error_type: error.contractType }
+}
+
+/**
+ * One line of `results`, newline included. The body stays the bytes it is, after a proof that it is JSON: one broken
+ * body must not break the array of everybody else's.
+ */
+export function resultLine(
+  place: { batchId: BatchId; item: number; customId: string },
+  outcome: Pick<ItemOutcome, 'response' | 'error'>,
+): Buffer {
+  const head = `{"id":${JSON.stringify(resultIdOf(place.batchId, place.item))},"custom_id":${JSON.stringify(place.customId)}`
+  const { response } = outcome
+  if (response === null) {
+    const error = outcome.error ?? itemErrorOf(new GatewayError('internal', 'Internal server error.'))
+    return Buffer.from(`${head},"response":null,"error":${JSON.stringify(error)}}\n`)
+  }
+  const status = `"status_code":${response.status_code},"request_id":${JSON.stringify(response.request_id)}`
+  return Buffer.concat([
+    Buffer.from(`${head},"response":{${status},"body":`),
+    onOneLine(response.body),
+    Buffer.from(`},"error":null}\n`),
+  ])
+}
+
+/** Whether these bytes are one JSON value in valid UTF-8. */
+export function isJson(bytes: Uint8Array): boolean {
+  try {
+    JSON.parse(decoder.decode(bytes))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Raw newlines in JSON are white space between tokens, never inside a string, so spaces say the same. */
+export function onOneLine(bytes: Uint8Array): Uint8Array {
+  if (!bytes.includes(0x0a)) return bytes
+  return bytes.map((byte) => (byte === 0x0a ? 0x20 : byte))
+}

@@ -1,0 +1,133 @@
+import { afterAll, expect, test } from 'bun:test'
+import { partsPageMax, resultsPieceBytes } from '../../core/limits/batches.ts'
+import { emptyUsageSum } from '../batch-usage.ts'
+import type { Batch } from '../batch.ts'
+import type { Part } from './part-repository.ts'
+import { encodePart } from './parts.ts'
+import type { ResultParts } from './results.ts'
+import { streamResults } from './results.ts'
+
+const start = { sequence: 0, index: Number.MAX_SAFE_INTEGER }
+const toStop: { stop(isAbrupt: boolean): unknown }[] = []
+afterAll(() => toStop.forEach((server) => server.stop(true)))
+
+interface Stored {
+  texts: readonly string[]
+  itemCount?: number
+}
+
+/** Parts in memory; the rows are new ones at every read, as a database's are. */
+function stored(parts: readonly Stored[]): ResultParts & { reads(): number } {
+  let reads = 0
+  const rows = parts.map(({ texts, itemCount }, place) => {
+    const lines = texts.map((text, item) => ({
+      item,
+      line: Buffer.from(`${JSON.stringify({ text })}\n`),
+      usage: emptyUsageSum(),
+    }))
+    return { sequence: place + 1, itemCount: itemCount ?? texts.length, bytes: encodePart(lines) }
+  })
+  const toPart = ({ sequence, itemCount, bytes }: (typeof rows)[number]): Part => ({
+    id: `part_${sequence}`,
+    batchId: 'batch_1',
+    segmentOrdinal: 0,
+    sequence,
+    itemCount,
+    blob: null,
+    inlineBody: new Uint8Array(bytes),
+    bytes: bytes.length,
+  })
+  const unused = (): never => {
+    throw new Error('not used here')
+  }
+  return {
+    reads: () => reads,
+    segments: { listMerged: unused } as unknown as ResultParts['segments'],
+    parts: {
+      listAfter: (_batch: string, after: number, limit: number) =>
+        Promise.resolve(
+          rows
+            .filter(({ sequence }) => sequence > after)
+            .slice(0, limit)
+            .map(toPart),
+        ),
+    } as unknown as ResultParts['parts'],
+    payloads: {
+      decompress(compressed: Uint8Array) {
+        reads += 1
+        return Promise.resolve(Buffer.from(compressed))
+      },
+    } as unknown as ResultParts['payloads'],
+    clock: { nowMs: () => 0, monotonicMs: () => 0 },
+  }
+}
+
+const batch = { id: 'batch_1' } as Batch
+
+/** The answer of a real server, so that pieces go through its socket. */
+function answer(parts: ResultParts, cursor = start): Promise<Response> {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => new Response(streamResults(batch, cursor, parts)),
+  })
+  toStop.push(server)
+  return fetch(server.url)
+}
+
+const expected = (parts: readonly Stored[]): string =>
+  parts
+    .flatMap(({ texts }, part) =>
+      texts.map((text, place) => `${JSON.stringify({ text, cursor: `${part + 1}-${place}` })}\n`),
+    )
+    .join('')
+
+test('lines of every length around a piece come whole, over several pages', async () => {
+  const around = Array.from({ length: 90 }, (_, place) => 'x'.repeat(resultsPieceBytes - 70 + place))
+  const parts = [
+    { texts: ['a', 'é\n"', ''] },
+    { texts: around },
+    { texts: ['y'.repeat(3 * resultsPieceBytes), 'z'] },
+    ...Array.from({ length: partsPageMax }, (_, place) => ({ texts: [`late ${place}`] })),
+  ]
+  const text = await (await answer(stored(parts))).text()
+  expect(Bun.hash(text)).toBe(Bun.hash(expected(parts)))
+})
+
+test('a cursor goes on behind its line, at every place of a part', async () => {
+  const parts = [{ texts: ['a', 'b', 'c'] }, { texts: ['d', 'e'] }]
+  const lines = expected(parts).split('\n')
+  for (const [sequence, index, passed] of [
+    [1, 0, 1],
+    [1, 2, 3],
+    [2, 0, 4],
+    [2, 1, 5],
+  ] as const) {
+    const text = await (await answer(stored(parts), { sequence, index })).text()
+    expect(text).toBe(lines.slice(passed).join('\n'))
+  }
+})
+
+test('a part with other lines than it should have breaks the answer off', async () => {
+  const response = await answer(
+    stored([{ texts: ['x'.repeat(resultsPieceBytes)] }, { texts: ['a'], itemCount: 2 }]),
+  )
+  const outcome = await response.text().then(
+    () => 'whole',
+    () => 'broken',
+  )
+  expect(outcome).toBe('broken')
+})
+
+test('a reader who stops is not read ahead of, and one who leaves ends the reading', async () => {
+  const parts = stored(Array.from({ length: 200 }, () => ({ texts: ['x'.repeat(1_000_000)] })))
+  const response = await answer(parts)
+  const reader = response.body?.getReader()
+  await reader?.read()
+  await Bun.sleep(300)
+  const reads = parts.reads()
+  expect(reads).toBeLessThan(100)
+  await reader?.cancel()
+  await Bun.sleep(100)
+  expect(parts.reads()).toBeLessThan(reads + 20)
+})

@@ -1,0 +1,195 @@
+import { assert } from '../../core/assert.ts'
+import type { Clock } from '../../core/clock.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { mergedPageMax, partsPageMax, resultsPieceBytes, resultsReadMsMax } from '../../core/limits/batches.ts'
+import { giveBack } from '../../core/memory.ts'
+import type { Batch } from '../batch.ts'
+import { toBatchObject } from '../batch-object.ts'
+import type { MergedIndex } from './merge.ts'
+import { readPartBytes } from './merge.ts'
+import type { PartRepository } from './part-repository.ts'
+import type { Part } from './part-repository.ts'
+import type { Payloads } from './payload-repository.ts'
+import type { SegmentRepository } from '../running/segment-repository.ts'
+
+/** What reading results needs. */
+export interface ResultParts {
+  segments: SegmentRepository
+  parts: PartRepository
+  payloads: Payloads
+  clock: Clock
+}
+
+/** Where a reader of `/results` goes on: behind this item of this part. */
+export interface Cursor {
+  sequence: number
+  /** Place of the last item read within its part; -1 for none. */
+  index: number
+}
+
+const newline = 0x0a
+const comma = 0x2c
+/** `,"cursor":"…"` with the longest cursor that `parseCursor` reads. */
+const cursorBytesMax = 34
+
+/** A cursor as callers hold it; null starts at the beginning. Throws `invalid_request`. */
+export function parseCursor(text: string | null): Cursor {
+  if (text === null || text === '') return { sequence: 0, index: Number.MAX_SAFE_INTEGER }
+  const match = /^(\d{1,12})-(\d{1,9})$/.exec(text)
+  if (!match) {
+    throw new GatewayError(
+      'invalid_request',
+      'cursor must be the "cursor" member of a line of these results.',
+      {
+        param: 'cursor',
+      },
+    )
+  }
+  return { sequence: Number(match[1]), index: Number(match[2]) }
+}
+
+/**
+ * The batch with all its results, in input order, as it is read: `{…,"results":[…]}`. Memory is one block whatever the
+ * size. A failure breaks the stream; the array is closed only when every item was in it.
+ */
+export function streamBatch(batch: Batch, parts: ResultParts): ReadableStream<Uint8Array> {
+  const { results: _none, ...shown } = toBatchObject(batch)
+  const head = JSON.stringify(shown)
+  return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, parts), parts.clock)
+}
+
+async function* inlineResults(head: string, batch: Batch, parts: ResultParts): AsyncGenerator<Piece> {
+  yield { bytes: Buffer.from(head) }
+  let count = 0
+  for await (const { content, itemCount } of mergedBlocks(batch, parts)) {
+    if (count > 0) yield { bytes: Buffer.from(',') }
+    count += itemCount
+    const lines = separated(content)
+    for (let start = 0; start < lines.length; start += resultsPieceBytes) {
+      const end = start + resultsPieceBytes
+      yield { bytes: lines.subarray(start, end), ...(end >= lines.length ? { spent: content } : {}) }
+    }
+  }
+  if (count !== batch.totalItems)
+    throw new Error(`batch ${batch.id} has ${count} results of ${batch.totalItems}`)
+  yield { bytes: Buffer.from(']}') }
+}
+
+/** Lines as array elements: every newline but the last becomes a comma. */
+function separated(lines: Buffer): Buffer {
+  const last = lines.length - 1
+  for (let at = lines.indexOf(newline); at >= 0 && at < last; at = lines.indexOf(newline, at + 1))
+    lines[at] = comma
+  return lines.subarray(0, last)
+}
+
+async function* mergedBlocks(
+  batch: Batch,
+  { segments, payloads }: ResultParts,
+): AsyncGenerator<{ content: Buffer; itemCount: number }> {
+  for (let next = 0; ;) {
+    const page = await segments.listMerged(batch.id, next, mergedPageMax)
+    for (const { blob, indexJson, ordinal } of page) {
+      for (const { offset, bytes, itemCount } of (JSON.parse(indexJson) as MergedIndex).blocks) {
+        yield { content: await payloads.readBlock(blob, offset, bytes), itemCount }
+      }
+      next = ordinal + 1
+    }
+    if (page.length < mergedPageMax) return
+  }
+}
+
+/**
+ * The results so far, one per line, in the order in which they became durable, also while the batch runs. Each line
+ * carries the `cursor` behind which a later request goes on. Ends where the results end for now.
+ */
+export function streamResults(batch: Batch, cursor: Cursor, parts: ResultParts): ReadableStream<Uint8Array> {
+  return toStream(resultLines(batch, cursor, parts), parts.clock)
+}
+
+async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Piece> {
+  let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
+  for (;;) {
+    const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
+    for (const part of page) {
+      const bytes = await readPartBytes(parts.payloads, part)
+      if (part.inlineBody !== null) giveBack(part.inlineBody)
+      const skipped = part.sequence === from.sequence ? from.index + 1 : 0
+      yield* withCursors(bytes, part, skipped)
+      giveBack(bytes)
+      after = part.sequence
+    }
+    if (page.length < partsPageMax) return
+  }
+}
+
+/**
+ * The lines of a part behind the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor becomes its object's last member. A line costs no object: of
+ * many thousands, read faster than they are collected, tens of megabytes would gather.
+ */
+function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: number): Generator<Piece> {
+  const head = Buffer.from(`,"cursor":"${sequence}-`)
+  const pieceBytes = Math.min(resultsPieceBytes, bytes.length + itemCount * cursorBytesMax)
+  let piece = Buffer.allocUnsafeSlow(pieceBytes)
+  let filled = 0
+  let place = 0
+  for (let at = bytes.indexOf(newline) + 1; at < bytes.length; place += 1) {
+    const next = bytes.indexOf(newline, at) + 1
+    assert(next > at, 'a part ends with a newline')
+    if (place < skipped) {
+      at = next
+      continue
+    }
+    for (const end = next - 2; at < end;) {
+      const copied = bytes.copy(piece, filled, at, Math.min(end, at + piece.length - filled))
+      at += copied
+      filled += copied
+      if (filled + cursorBytesMax <= piece.length) continue
+      yield { bytes: piece.subarray(0, filled), spent: piece }
+      piece = Buffer.allocUnsafeSlow(pieceBytes)
+      filled = 0
+    }
+    filled += head.copy(piece, filled)
+    filled += piece.write(`${place}"}\n`, filled, 'latin1')
+    at = next
+  }
+  assert(place === itemCount, 'a part has as many lines as items')
+  if (filled > 0) yield { bytes: piece.subarray(0, filled), spent: piece }
+}
+
+/** Bytes for the reader, and the memory that nobody looks at again once they are written. */
+interface Piece {
+  bytes: Uint8Array
+  spent?: Uint8Array
+}
+
+/**
+ * Written straight to the socket as the reader takes it: a queue in between would hold what is collected late. One who
+ * stalls costs one block, one who leaves closes the source.
+ */
+function toStream(pieces: AsyncGenerator<Piece>, clock: Clock): ReadableStream<Uint8Array> {
+  const untilMs = clock.monotonicMs() + resultsReadMsMax
+  return new ReadableStream<Uint8Array>({
+    type: 'direct',
+    async pull(writer) {
+      const copies = isSocket(writer)
+      for await (const { bytes, spent } of pieces) {
+        if (clock.monotonicMs() > untilMs) throw new Error('a response was read for too long')
+        await writer.write(bytes)
+        // Small pieces wait in the writer for more, and are gone when the source breaks: the reader sees all it can have.
+        if (bytes.length < resultsPieceBytes) await writer.flush()
+        // Pieces are written faster than they are collected: tens of megabytes would gather.
+        if (copies && spent) giveBack(spent)
+      }
+      writer.close()
+    },
+    async cancel() {
+      await pieces.return(undefined)
+    },
+  })
+}
+
+/** A socket's writer has copied or sent what it was given; a reader in this process keeps it as it is. */
+function isSocket(writer: ReadableStreamDirectController): boolean {
+  return /HTTPS?ResponseSink/.test(Object.prototype.toString.call(writer))
+}

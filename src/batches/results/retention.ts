@@ -1,0 +1,135 @@
+import type { Clock } from '../../core/clock.ts'
+import { batchRetentionMs, blobDeletionDelayMs, retentionPageMax, retentionPagesMax } from '../../core/limits/batches.ts'
+import { orphanAgeMs, orphanSecondLookMs } from '../../core/limits/storage.ts'
+import type { BatchId } from '../../core/ids.ts'
+import type { BatchRepository } from '../batch-repository.ts'
+import { markDeleted, purgeBatch } from '../batch-repository.ts'
+import type { BlobDeletionRepository } from './blob-deletion-repository.ts'
+import { forgetOrphan, noteOrphan } from './blob-deletion-repository.ts'
+import type { Committer } from '../commit-repository.ts'
+import type { Idempotency } from '../ingest/idempotency.ts'
+import { forgetClaims } from '../ingest/idempotency-repository.ts'
+import type { PartRepository } from './part-repository.ts'
+import { purgeParts } from './part-repository.ts'
+import type { Payloads } from './payload-repository.ts'
+import { payloadKinds, writtenAtMs } from './payload-repository.ts'
+import type { SegmentRepository } from '../running/segment-repository.ts'
+import { purgeSegments } from '../running/segment-repository.ts'
+
+/** What cleaning up needs. */
+export interface RetentionParts {
+  batches: BatchRepository
+  segments: SegmentRepository
+  parts: PartRepository
+  deletions: BlobDeletionRepository
+  payloads: Payloads
+  committer: Committer
+  idempotency: Idempotency
+  clock: Clock
+}
+
+/**
+ * One bounded pass over everything that may go: batches past their retention, the blobs and rows of batches deleted a day
+ * ago, remembered keys, and blobs that no row names. Every step may be repeated; several processes may do it at once.
+ * What cannot be deleted keeps nothing else: everything is tried, and then it rejects with the first failure.
+ */
+export async function cleanUp(parts: RetentionParts): Promise<void> {
+  const attempts = new Attempts()
+  await parts.idempotency.releaseLeftovers()
+  await inPages(async () => {
+    const forgotten = await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
+    return forgotten.rows?.[0]?.length ?? 0
+  })
+  await inPages(async () => {
+    const retired = await parts.batches.listRetired(batchRetentionMs, retentionPageMax)
+    for (const { id } of retired) await parts.committer.commit('batch.delete', [markDeleted(id)])
+    return retired.length
+  })
+  // A response may read for half a day, so the blobs outlive the row's last reader.
+  await inPages(async () => {
+    // What failed is still there and is passed over.
+    const page = { limit: retentionPageMax, offset: attempts.failed }
+    const deleted = await parts.batches.listDeleted(blobDeletionDelayMs, page)
+    for (const id of deleted) await attempts.make(() => purge(id, parts))
+    return deleted.length
+  })
+  for (const kind of payloadKinds) await sweepOrphans(kind, parts, attempts)
+  attempts.end()
+}
+
+/** Deletions of which some fail; a page of failures is no single blob's fault any more, and ends the pass. */
+class Attempts {
+  failed = 0
+  #first: unknown = null
+
+  async make(deletion: () => Promise<void>): Promise<void> {
+    try {
+      await deletion()
+    } catch (thrown) {
+      if (this.failed++ === 0) this.#first = thrown
+      if (this.failed >= retentionPageMax) throw thrown
+    }
+  }
+
+  /** Throws the first failure. */
+  end(): void {
+    if (this.failed > 0) throw this.#first
+  }
+}
+
+/** Until a page is not full, so that what comes between two passes also goes. A page says how much it had. */
+async function inPages(doPage: () => Promise<number>): Promise<void> {
+  for (let page = 0; page < retentionPagesMax; page++) if ((await doPage()) < retentionPageMax) return
+}
+
+/** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
+async function purge(id: BatchId, { segments, parts, payloads, committer }: RetentionParts): Promise<void> {
+  for (let page = 0; page < retentionPagesMax; page++) {
+    const ofParts = await parts.listPurgeable(id, retentionPageMax)
+    const ofSegments = await segments.listPurgeable(id, retentionPageMax)
+    for (const blob of [...ofParts.blobs, ...ofSegments.blobs]) await payloads.delete(blob)
+    const { ids } = ofParts
+    const { ordinals } = ofSegments
+    await committer.commit('batch.purge', [
+      ...(ids.length > 0 ? [purgeParts(id, ids)] : []),
+      ...(ordinals.length > 0 ? [purgeSegments(id, ordinals)] : []),
+      ...(ids.length + ordinals.length === 0 ? [purgeBatch(id)] : []),
+    ])
+    if (ids.length + ordinals.length === 0) return
+  }
+}
+
+/** An orphan is old, has no row, and had none when it was seen before: an upload or a part may be under way otherwise. */
+async function sweepOrphans(
+  kind: (typeof payloadKinds)[number],
+  parts: RetentionParts,
+  attempts: Attempts,
+): Promise<void> {
+  let after: string | null = null
+  for (let page = 0; page < retentionPagesMax; page++) {
+    const blobs: string[] = await parts.payloads.list(kind, after, retentionPageMax)
+    for (const blob of blobs) await attempts.make(() => judge(blob, parts))
+    after = blobs.at(-1) ?? null
+    if (blobs.length < retentionPageMax) return
+  }
+}
+
+async function judge(
+  blob: string,
+  { segments, parts, deletions, payloads, committer, clock }: RetentionParts,
+): Promise<void> {
+  const ageMs = clock.nowMs() - writtenAtMs(blob)
+  if (!(ageMs >= orphanAgeMs)) return
+  const state = await deletions.stateOf(blob)
+  if (state === 'waiting') return
+  if ((await segments.isReferenced(blob)) || (await parts.isReferenced(blob))) {
+    if (state === 'due') await committer.commit('blob.orphan', [forgetOrphan(blob)])
+    return
+  }
+  if (state === 'unseen') {
+    await committer.commit('blob.orphan', [noteOrphan(blob, orphanSecondLookMs)])
+    return
+  }
+  await payloads.delete(blob)
+  await committer.commit('blob.orphan', [forgetOrphan(blob)])
+}

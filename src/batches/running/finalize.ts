@@ -1,0 +1,76 @@
+import { mergedPageMax, partsPageMax } from '../../core/limits/batches.ts'
+import type { Batch } from '../batch.ts'
+import { finalizeBatch } from '../batch-repository.ts'
+import type { UsageSum } from '../batch-usage.ts'
+import type { BatchUsage } from '../batch-usage.ts'
+import { addUsage, emptyUsageSum, shownUsage } from '../batch-usage.ts'
+import type { Committer } from '../commit-repository.ts'
+import type { MergedIndex } from '../results/merge.ts'
+import { readPartBytes } from '../results/merge.ts'
+import type { BatchMoney } from './money.ts'
+import type { PartRepository } from '../results/part-repository.ts'
+import { decodePart } from '../results/parts.ts'
+import type { Payloads } from '../results/payload-repository.ts'
+import type { SegmentRepository } from './segment-repository.ts'
+import { forgetBatchWaiting } from './waiting-repository.ts'
+
+/** What finalizing needs. */
+export interface FinalizeParts {
+  committer: Committer
+  segments: SegmentRepository
+  money: BatchMoney
+}
+
+const errors = {
+  completed: null,
+  cancelled: null,
+  expired: JSON.stringify({
+    message: 'The batch expired before all of its requests were finished.',
+    type: 'batch_expired',
+  }),
+}
+
+/**
+ * Ends a batch whose every segment is done: usage is summed, and what is left of its budget goes back in the same unit
+ * that sets the status, which only one caller's unit can do.
+ */
+export async function finalizeAs(
+  status: 'completed' | 'cancelled' | 'expired',
+  batch: Batch,
+  { committer, segments, money }: FinalizeParts,
+): Promise<void> {
+  // A hold that still runs on the budget must end first; the next look tries again.
+  if (!(await money.settle(batch))) return
+  const usageJson = JSON.stringify(shownUsage(await sumUsage(batch, segments)))
+  const end = { from: batch.status, to: status, usageJson, errorJson: errors[status] }
+  const statements = [finalizeBatch(batch.id, end), forgetBatchWaiting(batch.id), ...money.close(batch)]
+  await committer.commit('batch.finalize', statements)
+}
+
+/** The usage of what became durable of a batch whose segments were not all merged. */
+export async function sumPartUsage(
+  batch: Batch,
+  { parts, payloads }: { parts: PartRepository; payloads: Payloads },
+): Promise<BatchUsage> {
+  let sum = emptyUsageSum()
+  for (let after = 0; ;) {
+    const page = await parts.listAfter(batch.id, after, partsPageMax)
+    for (const part of page) {
+      sum = addUsage(sum, decodePart(await readPartBytes(payloads, part)).usage)
+      after = part.sequence
+    }
+    if (page.length < partsPageMax) return shownUsage(sum)
+  }
+}
+
+async function sumUsage(batch: Batch, segments: SegmentRepository): Promise<UsageSum> {
+  let sum = emptyUsageSum()
+  for (let next = 0; ;) {
+    const page = await segments.listMerged(batch.id, next, mergedPageMax)
+    for (const { indexJson, ordinal } of page) {
+      sum = addUsage(sum, (JSON.parse(indexJson) as MergedIndex).usage)
+      next = ordinal + 1
+    }
+    if (page.length < mergedPageMax) return sum
+  }
+}

@@ -1,0 +1,65 @@
+import { rememberedSegmentsMax, segmentRetryMaxMs, workerIdleMs } from '../../core/limits/batches.ts'
+import type { SegmentLease } from './segment-repository.ts'
+import type { WaitingReason } from './waiting.ts'
+
+/** Since when a segment cannot be read or merged (monotonic), and how long it rests before the next try. */
+export interface SegmentFailure {
+  sinceMs: number
+  restMs: number
+}
+
+/** What an item that was put back has behind it. */
+export interface Tries {
+  attempts: number
+  /** Wall clock, Unix milliseconds: when it was put back first. */
+  sinceMs: number
+  /** What it waits for; null when it does not matter any more. */
+  error: WaitingReason | null
+}
+
+/**
+ * What a worker remembers of segments that it gave back unfinished, until it has them again. The oldest are forgotten
+ * first: then an item may be tried, or a broken segment read, a few times more often.
+ */
+export class GivenBack {
+  /** Tries of items, by segment, so that giving back does not start them anew. */
+  readonly #tries = new Map<string, ReadonlyMap<number, Tries>>()
+  readonly #failures = new Map<string, SegmentFailure>()
+
+  /**
+   * The tries that items of this segment have behind them, by place in it; forgotten with this. Null when this process
+   * did not give the segment back.
+   */
+  takeTries(lease: SegmentLease): ReadonlyMap<number, Tries> | null {
+    const tries = this.#tries.get(placeOf(lease))
+    this.#tries.delete(placeOf(lease))
+    return tries ?? null
+  }
+
+  keepTries(lease: SegmentLease, tries: ReadonlyMap<number, Tries>): void {
+    forgetOldest(this.#tries)
+    this.#tries.set(placeOf(lease), tries)
+  }
+
+  /** One failure more; the rest doubles with each, up to `segmentRetryMaxMs`. */
+  noteFailure(lease: SegmentLease, nowMs: number): SegmentFailure {
+    const failure = this.#failures.get(placeOf(lease)) ?? { sinceMs: nowMs, restMs: workerIdleMs }
+    forgetOldest(this.#failures)
+    const restMs = Math.min(failure.restMs * 2, segmentRetryMaxMs)
+    this.#failures.set(placeOf(lease), { sinceMs: failure.sinceMs, restMs })
+    return failure
+  }
+
+  forgetFailures(lease: SegmentLease): void {
+    this.#failures.delete(placeOf(lease))
+  }
+}
+
+function forgetOldest(remembered: Map<string, unknown>): void {
+  const [oldest] = remembered.keys()
+  if (remembered.size >= rememberedSegmentsMax && oldest !== undefined) remembered.delete(oldest)
+}
+
+function placeOf({ batchId, ordinal }: SegmentLease): string {
+  return `${batchId}/${ordinal}`
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'bun:test'
+import { provenMs } from '../../core/limits/batches.ts'
+import { createItemLimiter } from './limiter.ts'
+import { Ramp } from './ramp.ts'
+
+/** Of a process that has lived long enough. */
+function proven(): Ramp {
+  let nowMs = 0
+  const ramp = new Ramp({ nowMs: () => nowMs, monotonicMs: () => nowMs })
+  nowMs = provenMs
+  return ramp
+}
+
+test('lets so many through and no more, in the order in which they asked', async () => {
+  const limiter = createItemLimiter(2, proven())
+  const names = ['a', 'b', 'c', 'd']
+  const { signal } = new AbortController()
+  const through: number[] = []
+  const releases: (() => void)[] = []
+  const asks = [0, 1, 2, 3].map(async (ask) => {
+    const release = await limiter.acquire(names[ask] ?? '', signal)
+    through.push(ask)
+    if (release) releases.push(release)
+  })
+  await Promise.all(asks.slice(0, 2))
+  expect(through).toEqual([0, 1])
+  releases[0]?.()
+  await asks[2]
+  expect(through).toEqual([0, 1, 2])
+  expect(limiter.running).toBe(2)
+  releases[1]?.()
+  await asks[3]
+  expect(through).toEqual([0, 1, 2, 3])
+})
+
+test('who gives up waiting takes no place', async () => {
+  const limiter = createItemLimiter(1, proven())
+  const release = await limiter.acquire('a', new AbortController().signal)
+  const leaving = new AbortController()
+  const waiting = limiter.acquire('a', leaving.signal)
+  leaving.abort()
+  expect(await waiting).toBeNull()
+  release?.()
+  expect(limiter.running).toBe(0)
+  expect(await limiter.acquire('a', leaving.signal)).toBeNull()
+})
+
+test('a turn is not lost with who left while being given it', async () => {
+  const limiter = createItemLimiter(1, proven())
+  const release = await limiter.acquire('a', new AbortController().signal)
+  const leaving = new AbortController()
+  const left = limiter.acquire('a', leaving.signal)
+  const next = limiter.acquire('a', new AbortController().signal)
+  release?.()
+  leaving.abort()
+  expect(await left).toBeNull()
+  expect(await next).not.toBeNull()
+})
+
+test('one organization leaves an eighth of the places, which another finds at once', async () => {
+  const { signal } = new AbortController()
+  const limiter = createItemLimiter(16, proven())
+  const releases: ((() => void) | null)[] = []
+  const asks = Array.from({ length: 20 }, async () => releases.push(await limiter.acquire('a', signal)))
+  await Promise.all(asks.slice(0, 14))
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  expect(limiter.running).toBe(14)
+  const other = await limiter.acquire('b', signal)
+  expect(limiter.running).toBe(15)
+  other?.()
+  for (let round = 0; round < 20; round += 1) {
+    expect(limiter.running).toBe(Math.min(14, 20 - round))
+    releases[round]?.()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  expect(limiter.running).toBe(0)
+})
+
+test('a place that is free again goes to whoever has the fewest', async () => {
+  const { signal } = new AbortController()
+  const limiter = createItemLimiter(3, proven())
+  const releases = [await limiter.acquire('a', signal), await limiter.acquire('a', signal)]
+  await limiter.acquire('b', signal)
+  const through: string[] = []
+  for (const name of ['b', 'a', 'c', 'c']) {
+    void (async () => {
+      releases.push(await limiter.acquire(name, signal))
+      through.push(name)
+    })()
+  }
+  for (const release of releases.splice(0)) {
+    release?.()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  expect(through).toEqual(['c', 'a'])
+})

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test'
+import { creditsBudget } from '../../billing/budgets/budget-ids.ts'
+import { createBilling } from '../../billing/billing.ts'
+import { createLedger } from '../../billing/ledger/ledger-repository.ts'
+import { createAccountsRepository } from '../../billing/ledger/accounts-repository.ts'
+import { createAccounts } from '../../billing/ledger/accounts.ts'
+import { insertOrganization, principalOf } from '../../../test/simulation/billing-fixtures.ts'
+import { eachDatabase } from '../../../test/support/databases.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Batch } from '../batch.ts'
+import { createCommitter } from '../commit-repository.ts'
+import type { BatchMoney } from './money.ts'
+import { createBatchMoney } from './money.ts'
+import { systemPause } from './pause.ts'
+
+const batch = {
+  id: 'batch_1',
+  organizationId: 'org_a',
+  budgetParents: [creditsBudget('org_a').budgetId],
+  totalItems: 1,
+  worstCaseNanocredits: 100n,
+  maxCostNanocredits: 250n,
+} as unknown as Batch
+
+function moneyOf(database: Database): BatchMoney {
+  const ledger = createLedger(database)
+  const committer = createCommitter({ database, pause: systemPause, crash: null })
+  return createBatchMoney({
+    billing: createBilling({ ledger }),
+    ledger,
+    committer,
+    readBalance: async () => 0n,
+  })
+}
+
+eachDatabase((_name, open) => {
+  test('workers that enlarge a batch at once stay within its caller’s limit together', async () => {
+    const database = await open()
+    await insertOrganization(database, 'org_a', 'prepaid')
+    const accounts = createAccounts(createLedger(database), createAccountsRepository(database))
+    await accounts.grantCredits({
+      organizationId: 'org_a',
+      amountNanocredits: 10_000n,
+      transactionId: 'grant-1',
+      createdAtMs: 1,
+    })
+    const workers = [moneyOf(database), moneyOf(database)]
+    const accepted = workers[0]?.accept(batch, [creditsBudget('org_a')], 100n) ?? []
+    await database.commit({ name: 'test', statements: accepted })
+    const owner = principalOf({ organizationId: 'org_a', accountMode: 'prepaid' })
+    const enlarged = await Promise.all(workers.map((money) => money.enlarge(batch, owner, 0n)))
+    expect(enlarged.filter((isEnlarged) => isEnlarged)).toHaveLength(1)
+    expect(
+      await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:batch_1'`),
+    ).toEqual([{ limit_nanocredits: 201n }])
+  })
+
+  test('what a process that died has leased returns to a batch that it would pay for', async () => {
+    const [living, dying] = [await open(), await open()]
+    await insertOrganization(living, 'org_dead', 'prepaid')
+    await createAccounts(createLedger(living), createAccountsRepository(living)).grantCredits({
+      organizationId: 'org_dead',
+      amountNanocredits: 10_000n,
+      transactionId: 'grant-dead',
+      createdAtMs: 1,
+    })
+    const credits = [creditsBudget('org_dead')]
+    await createBilling({ ledger: createLedger(dying) }).hold({ budgets: credits, amount: 9_000n })
+    const money = moneyOf(living)
+    expect(await money.willReturn(credits, 5_000n)).toBe(false)
+    await dying.close()
+    expect(await money.willReturn(credits, 5_000n)).toBe(true)
+    expect(await money.willReturn(credits, 10_001n)).toBe(false)
+  })
+})

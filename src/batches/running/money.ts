@@ -1,0 +1,173 @@
+import {
+  acceptBatchStatements,
+  closeBatchStatements,
+  enlargeBatchStatements,
+  parentLimitsOf,
+} from '../../billing/budgets/batch-budgets.ts'
+import type {
+  Billing,
+  BudgetRef,
+  CaptureRow,
+  Hold,
+  LedgerStatement,
+  PreparedCaptures,
+} from '../../billing/billing.ts'
+import { batchBudget, budgetsOf, creditsBudget } from '../../billing/budgets/budget-ids.ts'
+import type { Ledger } from '../../billing/ledger/ledger-repository.ts'
+import type { Principal } from '../../canonical/principal.ts'
+import type { OrganizationId } from '../../core/ids.ts'
+import { enlargeItems } from '../../core/limits/batches.ts'
+import type { Batch } from '../batch.ts'
+import type { Committer } from '../commit-repository.ts'
+
+/** What a batch needs of billing while it lives. */
+export interface BatchMoney {
+  /** The budgets that limit this principal now; none means that costs are recorded but nothing is limited. */
+  parentsOf(principal: Principal): readonly BudgetRef[]
+  /** Statements that move the estimate out of the parents; their guard is billing's `payment_required`. */
+  accept(batch: MoneyBatch, parents: readonly BudgetRef[], estimate: bigint): readonly LedgerStatement[]
+  /** What an item of the batch holds from; empty when nothing limits. */
+  budgetsOf(batch: MoneyBatch): readonly BudgetRef[]
+  /** Asks all owners to give back what they do not hold of these budgets. */
+  recall(budgets: readonly BudgetRef[]): Promise<void>
+  /** Of these budgets, one at least, the one with the least available, and how much that is; below zero when more was spent. */
+  scarcest(budgets: readonly BudgetRef[]): Promise<{ budget: BudgetRef; available: bigint }>
+  /** After a recall: whether enough of these budgets returns by itself, because who has it does not answer. */
+  willReturn(budgets: readonly BudgetRef[], amount: bigint): Promise<boolean>
+  /**
+   * Moves enough for some more items, and for one that is short of `missing`, out of the parents, as they limit the
+   * batch's owner now; false when they have too little, or the caller's limit is reached. Never a part of what is missing:
+   * that would take from others what helps nobody.
+   */
+  enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
+  /** What keeps a batch from being enlarged. */
+  shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage>
+  /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
+  settle(batch: MoneyBatch): Promise<boolean>
+  /** Statements that return what is left, once, in the unit that ends the batch. */
+  close(batch: MoneyBatch): readonly LedgerStatement[]
+  prepareCaptures(captures: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures
+  release(hold: Hold): void
+  /** The organization's balance; null when it keeps none. */
+  balance(organizationId: OrganizationId): Promise<bigint | null>
+}
+
+/** Credits, what its key may spend, or what its caller let it cost. */
+export type Shortage = 'credits' | 'key_limit' | 'max_cost'
+
+/** As much of a batch as its budget is named by. */
+export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
+
+/** What `createBatchMoney` needs. */
+export interface MoneyParts {
+  billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
+  ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'loadReturning' | 'ensureBudgets'>
+  committer: Committer
+  readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
+}
+
+export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyParts): BatchMoney {
+  const enlarging = new Map<string, { least: bigint; isEnlarged: Promise<boolean> }>()
+
+  async function enlargeBy(batch: Batch, owner: Principal, amount: bigint): Promise<boolean> {
+    const statements = enlargeBatchStatements(refOf(batch), parentLimitsOf(batch.budgetParents, owner), {
+      amountNanocredits: amount,
+      limitMax: batch.maxCostNanocredits,
+    })
+    const { guard } = await committer.commit('batch.enlarge', statements)
+    return guard === null
+  }
+
+  async function enlargeOnce(batch: Batch, owner: Principal, least: bigint): Promise<boolean> {
+    const perItems = worstItemOf(batch) * BigInt(enlargeItems)
+    const isMore = perItems > least && (await enlargeBy(batch, owner, perItems))
+    return isMore || enlargeBy(batch, owner, least)
+  }
+
+  return {
+    parentsOf: (principal) => budgetsOf(principal, billing.databaseNowMs()),
+    accept: (batch, parents, estimateNanocredits) =>
+      acceptBatchStatements({ batch: refOf(batch), parents, estimateNanocredits }),
+    budgetsOf: (batch) => (batch.budgetParents.length === 0 ? [] : [refOf(batch)]),
+    recall: (budgets) => ledger.recall(idsOf(budgets)),
+    scarcest: (budgets) => scarcestOf(ledger, budgets),
+    willReturn: (budgets, amount) => willReturn(ledger, budgets, amount),
+    enlarge(batch, owner, missing) {
+      if (batch.budgetParents.length === 0) return Promise.resolve(false)
+      const least = missing > worstItemOf(batch) ? missing : worstItemOf(batch)
+      const running = enlarging.get(batch.id)
+      // All items that are short at once ask once, but for one that needs more.
+      if (running && running.least >= least) return running.isEnlarged
+      const isEnlarged = enlargeOnce(batch, owner, least).finally(() => {
+        if (enlarging.get(batch.id)?.isEnlarged === isEnlarged) enlarging.delete(batch.id)
+      })
+      enlarging.set(batch.id, { least, isEnlarged })
+      return isEnlarged
+    },
+    async shortageOf(batch, owner, missing) {
+      const { budgetId } = refOf(batch)
+      const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
+      const limit = budgets.get(budgetId)?.limit ?? 0n
+      const more = missing > 0n ? missing : worstItemOf(batch)
+      if (batch.maxCostNanocredits !== null && limit + more > batch.maxCostNanocredits) return 'max_cost'
+      const creditsId = creditsBudget(batch.organizationId).budgetId
+      const left = parentLimitsOf(batch.budgetParents, owner).flatMap((parent) => {
+        const state = budgets.get(parent.budgetId)
+        if (!state || parent.limit === 'none') return []
+        const available = (parent.limit === 'as recorded' ? state.limit : parent.limit) - state.granted
+        return [{ isCredits: parent.budgetId === creditsId, available }]
+      })
+      const [least] = left.toSorted((one, other) => (one.available < other.available ? -1 : 1))
+      return least === undefined || least.isCredits ? 'credits' : 'key_limit'
+    },
+    settle: (batch) =>
+      batch.budgetParents.length === 0 ? Promise.resolve(true) : billing.settleBudget(refOf(batch).budgetId),
+    close: (batch) => closeBatchStatements(refOf(batch)),
+    prepareCaptures: (captures) => billing.prepareCaptures(captures),
+    release: (hold) => billing.release(hold),
+    balance: readBalance,
+  }
+}
+
+async function scarcestOf(
+  ledger: Pick<Ledger, 'loadBudgets' | 'ensureBudgets'>,
+  budgets: readonly BudgetRef[],
+): Promise<{ budget: BudgetRef; available: bigint }> {
+  // One that nobody has used yet, or whose limit was changed, is told as its first use would find it.
+  await ledger.ensureBudgets(budgets)
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  const amounts = budgets.map((budget) => {
+    const state = states.budgets.get(budget.budgetId)
+    return { budget, available: state ? state.limit - state.granted : 0n }
+  })
+  return amounts.reduce((left, right) => (left.available <= right.available ? left : right))
+}
+
+/** Looks at what is there and what comes back to it; every one of the budgets must have enough. */
+async function willReturn(
+  ledger: Pick<Ledger, 'loadBudgets' | 'loadReturning'>,
+  budgets: readonly BudgetRef[],
+  amount: bigint,
+): Promise<boolean> {
+  const returning = await ledger.loadReturning(idsOf(budgets))
+  if (returning.size === 0) return false
+  const states = await ledger.loadBudgets(idsOf(budgets))
+  return budgets.every(({ budgetId }) => {
+    const state = states.budgets.get(budgetId)
+    const available = state ? state.limit - state.granted : 0n
+    return available + (returning.get(budgetId)?.amount ?? 0n) >= amount
+  })
+}
+
+function refOf(batch: MoneyBatch): BudgetRef {
+  return batchBudget(batch.id, batch.organizationId, batch.budgetParents)
+}
+
+/** The average of a batch's items at their worst. */
+function worstItemOf(batch: Batch): bigint {
+  return batch.worstCaseNanocredits / BigInt(batch.totalItems) + 1n
+}
+
+function idsOf(budgets: readonly BudgetRef[]): string[] {
+  return budgets.map((budget) => budget.budgetId)
+}

@@ -1,0 +1,77 @@
+import type { Clock } from '../../core/clock.ts'
+import { batchItemsAtOnce, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, partGatherMs, provenMs } from '../../core/limits/batches.ts'
+
+/**
+ * How much may be lost with this process: the items that run and the results that are not durable, whose calls are paid
+ * again by the next process. A process that dies soon after every start would repeat everything and get nowhere;
+ * therefore it begins with little, and the more it has made durable, or the longer it has lived, the more it may risk.
+ */
+export class Ramp {
+  readonly #clock: Clock
+  readonly #parent: Ramp | null
+  readonly #startMs: number
+  #gathered = 0
+  #durable = 0
+  #onRoom: () => void = () => undefined
+
+  /** A ramp with a parent is one of several within it, such as a segment that was taken over. */
+  constructor(clock: Clock, parent: Ramp | null = null) {
+    this.#clock = clock
+    this.#parent = parent
+    this.#startMs = clock.monotonicMs()
+  }
+
+  /** Results that are not durable yet. */
+  get gathered(): number {
+    return this.#gathered
+  }
+
+  /** Nothing is held back any more. */
+  get isProven(): boolean {
+    return this.#upMs >= provenMs && (this.#parent?.isProven ?? true)
+  }
+
+  /** The most items that may run or be gathered; infinite once it is proven. */
+  get itemsMax(): number {
+    const parentMax = this.#parent?.itemsMax ?? Number.POSITIVE_INFINITY
+    if (this.#upMs >= provenMs) return parentMax
+    // Time counts as well: calls that take a minute make nothing durable for as long.
+    const byTime = ((batchItemsAtOnce - itemsAtRiskStart) * this.#upMs) / provenMs
+    const byWork = this.#durable / durablePerItemAtRisk
+    return Math.min(parentMax, itemsAtRiskStart + Math.floor(Math.max(byTime, byWork)))
+  }
+
+  /** How long results may gather before they become a part. */
+  get gatherMs(): number {
+    const ownMs = Math.max(partGatherMinMs, (partGatherMs * Math.min(this.#upMs, provenMs)) / provenMs)
+    return Math.min(ownMs, this.#parent?.gatherMs ?? ownMs)
+  }
+
+  /** So much is gathered that it keeps items from starting: it is to become durable at once. */
+  get isTight(): boolean {
+    return this.#gathered * 2 >= this.itemsMax || (this.#parent?.isTight ?? false)
+  }
+
+  /** A result waits to become durable. */
+  gather(): void {
+    this.#gathered += 1
+    this.#parent?.gather()
+  }
+
+  /** So many gathered results wait no longer: they are durable, or lost. */
+  settle(count: number, isDurable: boolean): void {
+    this.#gathered -= count
+    if (isDurable) this.#durable += count
+    this.#parent?.settle(count, isDurable)
+    this.#onRoom()
+  }
+
+  /** Calls `onRoom` whenever results were settled. */
+  listen(onRoom: () => void): void {
+    this.#onRoom = onRoom
+  }
+
+  get #upMs(): number {
+    return this.#clock.monotonicMs() - this.#startMs
+  }
+}

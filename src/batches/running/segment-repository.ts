@@ -1,0 +1,250 @@
+import type { BatchId } from '../../core/ids.ts'
+import type { Database, Row, Statement } from '../../storage/database.ts'
+import type { Part } from '../results/part-repository.ts'
+import { insertPart } from '../results/part-repository.ts'
+import { batchOfBlob } from '../results/payload-repository.ts'
+
+/** A segment as ingest leaves it: its items, compressed, in one blob. */
+export interface SegmentDraft {
+  ordinal: number
+  /** Place in the batch of its first item, from 0. */
+  firstItem: number
+  itemCount: number
+  blob: string
+  blobBytes: number
+}
+
+/** A segment leased to this process. The epoch rises at every change of owner and fences late results. */
+export interface SegmentLease extends SegmentDraft {
+  batchId: BatchId
+  epoch: number
+  /** Bit n is set when item n of the segment has its result. */
+  done: Uint8Array
+  doneCount: number
+}
+
+/** One independently compressed block of a merged segment: consecutive items, in input order. */
+export interface MergedBlock {
+  itemCount: number
+  offset: number
+  bytes: number
+}
+
+/** A finished segment for readers. */
+export interface MergedSegment {
+  ordinal: number
+  blob: string
+  indexJson: string
+}
+
+/** What a part brings into its segment. */
+export interface PartCommit {
+  part: Part
+  epoch: number
+  owner: string
+  before: Uint8Array
+  after: Uint8Array
+  failedCount: number
+}
+
+/** The guard of everything a segment's owner does: the lease was taken over, or the items were finished before. */
+export const leaseGuard = 'segment_lease'
+
+/** Reads of the table `segments`. */
+export interface SegmentRepository {
+  /** Whether a segment of the batch is free to be leased. */
+  hasFree(batchId: BatchId): Promise<boolean>
+  /** Whether a segment of the batch is not done. */
+  hasOpen(batchId: BatchId): Promise<boolean>
+  /** Owners of leases that have not run out, except this process. */
+  listOwners(except: string): Promise<string[]>
+  /** Finished segments in input order, from `fromOrdinal`. */
+  listMerged(batchId: BatchId, fromOrdinal: number, limit: number): Promise<MergedSegment[]>
+  /** Some segments of a batch that is to be purged, with their blobs; empty when none are left. */
+  listPurgeable(batchId: BatchId, limit: number): Promise<{ ordinals: number[]; blobs: string[] }>
+  /** Whether a segment names this blob. */
+  isReferenced(blob: string): Promise<boolean>
+}
+
+export function createSegmentRepository(database: Database): SegmentRepository {
+  const exists = async (sql: string, params: (string | number)[]): Promise<boolean> =>
+    (await database.query(`${sql} limit 1`, params)).length > 0
+  return {
+    hasFree: (batchId) =>
+      exists(
+        `select 1 as found from segments where batch_id = $1 and state <> 'done' and lease_until_ms <= now_ms()`,
+        [batchId],
+      ),
+    hasOpen: (batchId) =>
+      exists(`select 1 as found from segments where batch_id = $1 and state <> 'done'`, [batchId]),
+    async listOwners(except) {
+      const rows = await database.query<{ owner_id: string }>(
+        `select distinct owner_id from segments
+         where state = 'running' and lease_until_ms > now_ms() and owner_id <> $1 limit 1000`,
+        [except],
+      )
+      return rows.map((row) => row.owner_id)
+    },
+    async listMerged(batchId, fromOrdinal, limit) {
+      const rows = await database.query(
+        `select ordinal, merged_blob, merged_index_json from segments
+         where batch_id = $1 and ordinal >= $2 and state = 'done' order by ordinal limit $3`,
+        [batchId, fromOrdinal, limit],
+      )
+      return rows.map((row) => ({
+        ordinal: Number(row['ordinal']),
+        blob: String(row['merged_blob']),
+        indexJson: String(row['merged_index_json']),
+      }))
+    },
+    async listPurgeable(batchId, limit) {
+      const rows = await database.query<{ ordinal: number; blob: string; merged_blob: string | null }>(
+        `select ordinal, blob, merged_blob from segments where batch_id = $1 order by ordinal limit $2`,
+        [batchId, limit],
+      )
+      const blobs = rows.flatMap((row) => [row.blob, row.merged_blob]).filter((blob) => blob !== null)
+      return { ordinals: rows.map((row) => row.ordinal), blobs }
+    },
+    isReferenced: (blob) =>
+      exists(`select 1 as found from segments where batch_id = $1 and (blob = $2 or merged_blob = $2)`, [
+        batchOfBlob(blob),
+        blob,
+      ]),
+  }
+}
+
+/** All segments of a new batch. */
+export function insertSegments(batchId: BatchId, segments: readonly SegmentDraft[]): Statement {
+  return {
+    sql: `insert into segments (batch_id, ordinal, first_item, item_count, blob, blob_bytes, state, done_bitmap)
+      values ($1, $2, $3, $4, $5, $6, 'pending', $7)`,
+    rows: segments.map((segment) => [
+      batchId,
+      segment.ordinal,
+      segment.firstItem,
+      segment.itemCount,
+      segment.blob,
+      segment.blobBytes,
+      new Uint8Array(Math.ceil(segment.itemCount / 8)),
+    ]),
+  }
+}
+
+/** Takes the first free segment of a batch, if there is one, under a new epoch. */
+export function leaseSegment(batchId: BatchId, owner: string, leaseMs: number): Statement {
+  return {
+    sql: `update segments set state = 'running', owner_id = $1, epoch = epoch + 1, lease_until_ms = now_ms() + cast($2 as bigint)
+      where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms() and ordinal = (
+        select ordinal from segments where batch_id = $3 and state <> 'done' and lease_until_ms <= now_ms()
+        order by ordinal limit 1 {{for_update_skip_locked}})
+      returning *`,
+    params: [owner, leaseMs, batchId],
+  }
+}
+
+/**
+ * Prolongs these leases as far as this process still has them; what is not returned has been lost. Others of its own run
+ * out: nobody works on a lease whose commit got no answer, or that could not be given back.
+ */
+export function renewLeases(
+  owner: string,
+  leaseMs: number,
+  leases: readonly Pick<SegmentLease, 'batchId' | 'ordinal' | 'epoch'>[],
+): Statement {
+  const each = leases.map((_, index) => {
+    const first = index * 3 + 3
+    return `(batch_id = $${first} and ordinal = $${first + 1} and epoch = $${first + 2})`
+  })
+  return {
+    sql: `update segments set lease_until_ms = now_ms() + cast($1 as bigint)
+      where owner_id = $2 and state = 'running' and (${each.join(' or ')})
+      returning batch_id, ordinal, epoch`,
+    params: [leaseMs, owner, ...leases.flatMap(({ batchId, ordinal, epoch }) => [batchId, ordinal, epoch])],
+  }
+}
+
+/** Ends the leases of an owner that is known to be dead. */
+export function freeLeases(owner: string): Statement {
+  return {
+    sql: `update segments set state = 'pending', owner_id = null, lease_until_ms = 0
+      where owner_id = $1 and state = 'running'`,
+    params: [owner],
+  }
+}
+
+/** Gives a segment back, to be leased again after `restMs`. Gives nothing back that was taken over. */
+export function returnSegment(lease: SegmentLease, owner: string, restMs: number): Statement {
+  return {
+    sql: `update segments set state = 'pending', owner_id = null,
+        lease_until_ms = case when cast($1 as bigint) > 0 then now_ms() + cast($1 as bigint) else 0 end
+      where batch_id = $2 and ordinal = $3 and epoch = $4 and owner_id = $5 and state = 'running'`,
+    params: [restMs, lease.batchId, lease.ordinal, lease.epoch, owner],
+  }
+}
+
+/**
+ * The statements that make a part real: items enter the bitmap only under the current epoch and only when none of them
+ * was in it, which comparing with the bitmap before ensures.
+ */
+export function commitPart(commit: PartCommit): { claim: Statement; insert: Statement } {
+  const { part } = commit
+  return {
+    claim: {
+      sql: `update segments set done_bitmap = $1, done_count = done_count + $2, failed_count = failed_count + $3
+        where batch_id = $4 and ordinal = $5 and epoch = $6 and owner_id = $7 and state = 'running' and done_bitmap = $8`,
+      params: [
+        commit.after,
+        part.itemCount,
+        commit.failedCount,
+        part.batchId,
+        part.segmentOrdinal,
+        commit.epoch,
+        commit.owner,
+        commit.before,
+      ],
+      expect: 1,
+      guard: leaseGuard,
+    },
+    insert: insertPart(part, commit.epoch),
+  }
+}
+
+/** Ends a segment whose items all have results, swapping in the merged blob. */
+export function finishSegment(
+  lease: SegmentLease,
+  owner: string,
+  merged: { blob: string; indexJson: string },
+): Statement {
+  return {
+    sql: `update segments set state = 'done', merged_blob = $1, merged_index_json = $2, lease_until_ms = 0
+      where batch_id = $3 and ordinal = $4 and epoch = $5 and owner_id = $6 and state = 'running'
+        and done_count = item_count`,
+    params: [merged.blob, merged.indexJson, lease.batchId, lease.ordinal, lease.epoch, owner],
+    expect: 1,
+    guard: leaseGuard,
+  }
+}
+
+/** Removes rows of a deleted batch, after their blobs. */
+export function purgeSegments(batchId: BatchId, ordinals: readonly number[]): Statement {
+  const places = ordinals.map((_, index) => `$${index + 2}`).join(', ')
+  return {
+    sql: `delete from segments where batch_id = $1 and ordinal in (${places})`,
+    params: [batchId, ...ordinals],
+  }
+}
+
+/** A leased row as a value. */
+export function toLease(row: Row): SegmentLease {
+  return {
+    batchId: String(row['batch_id']),
+    ordinal: Number(row['ordinal']),
+    firstItem: Number(row['first_item']),
+    itemCount: Number(row['item_count']),
+    blob: String(row['blob']),
+    blobBytes: Number(row['blob_bytes']),
+    epoch: Number(row['epoch']),
+    done: row['done_bitmap'] as Uint8Array,
+    doneCount: Number(row['done_count']),
+  }
+}

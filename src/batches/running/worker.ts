@@ -1,0 +1,426 @@
+import { GatewayError } from '../../core/errors.ts'
+import { activeBatchesMax, organizationShareOf, resultsHoldMs, segmentLeaseMs, segmentRenewEveryMs, segmentsAtOnce, workerIdleMs, workerStopMs } from '../../core/limits/batches.ts'
+import type { Batch } from '../batch.ts'
+import { isTerminal } from '../batch.ts'
+import { batchErrorJson, isWaiting } from '../batch-object.ts'
+import type { BatchRepository } from '../batch-repository.ts'
+import { beginFailing, expireBatches, noteWaiting } from '../batch-repository.ts'
+import { GivenBack } from './given-back.ts'
+import type { RunItem } from '../item-contract.ts'
+import type { ItemLimiter } from './limiter.ts'
+import { mergeSegment } from '../results/merge.ts'
+import type { Shortage } from './money.ts'
+import { PartWriter } from '../results/part-writer.ts'
+import type { Pause } from './pause.ts'
+import type { PhaseParts } from './phases.ts'
+import { advance } from './phases.ts'
+import { Ramp } from './ramp.ts'
+import type { RunEnd } from './segment-run.ts'
+import { SegmentRun } from './segment-run.ts'
+import type { SegmentLease } from './segment-repository.ts'
+import { WaitingNote } from './waiting-note.ts'
+import { forgetSegmentWaiting } from './waiting-repository.ts'
+import type { Waiting } from './waiting.ts'
+import {
+  finishSegment,
+  freeLeases,
+  leaseSegment,
+  renewLeases,
+  returnSegment,
+  toLease,
+} from './segment-repository.ts'
+
+/** What a worker needs. */
+export interface WorkerParts extends PhaseParts {
+  batches: BatchRepository
+  limiter: ItemLimiter
+  ramp: Ramp
+  runItem: RunItem
+  pause: Pause
+  /** For the log: something went wrong that will be tried again. */
+  report(event: string, details: { batchId?: string; cause: unknown }): void
+}
+
+/** Figures for metrics; never waits. */
+export interface WorkerStats {
+  segmentsRunning: number
+  itemsRunning: number
+  /** Batches seen waiting for money, of all processes, at the last look. */
+  batchesWaiting: number
+  /** What items of all batches wait for, of all processes, at the last look. */
+  itemsWaiting: readonly Waiting[]
+  /** Results that came after their segment was taken over, since the start: not kept, not charged. */
+  lateResults: number
+  /** Leases this process lost to others, since the start. */
+  leasesLost: number
+}
+
+/** One lease and what works on it. */
+interface Active {
+  batch: Batch
+  lease: SegmentLease
+  run: SegmentRun
+  note: WaitingNote
+  ended: Promise<void>
+}
+
+/**
+ * Looks at the store, does what it finds, and looks again: a signal, a timer and a restart are the same thing. Any number
+ * of processes may do so at once; leases and guarded statements keep them apart.
+ */
+export class Worker {
+  readonly #parts: WorkerParts
+  readonly #active = new Map<string, Active>()
+  /** Steps of batches under way. */
+  readonly #steps = new Map<string, Promise<void>>()
+  readonly #stopping = new AbortController()
+  /** Where the next look's page of active batches begins. */
+  #offset = 0
+  #rounds: Promise<void>[] = []
+  #wakeup = Promise.withResolvers<void>()
+  #isWoken = false
+  #stopListening: () => void = () => undefined
+  readonly #givenBack = new GivenBack()
+  /** Monotonic time of the last renewal of all leases. */
+  #renewedMs = 0
+  #batchesWaiting = 0
+  #itemsWaiting: readonly Waiting[] = []
+  #lateResults = 0
+  #leasesLost = 0
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+  }
+
+  get stats(): WorkerStats {
+    return {
+      segmentsRunning: this.#active.size,
+      itemsRunning: this.#parts.limiter.running,
+      batchesWaiting: this.#batchesWaiting,
+      itemsWaiting: this.#itemsWaiting,
+      lateResults: this.#lateResults,
+      leasesLost: this.#leasesLost,
+    }
+  }
+
+  start(): void {
+    this.#stopListening = this.#parts.signals.onWake(() => this.wake())
+    this.#rounds = [this.#repeatLook(), this.#repeatRenew()]
+  }
+
+  /** Finishes the items that run, as far as `workerStopMs` allows, makes their results durable and gives the leases back. */
+  async stop(): Promise<void> {
+    this.#stopListening()
+    this.#stopping.abort()
+    this.wake()
+    for (const { run } of this.#active.values()) run.stop()
+    const allEnded = Promise.all([...this.#active.values()].map(({ ended }) => ended))
+    const isOver = new AbortController()
+    await Promise.race([allEnded, this.#parts.pause(workerStopMs, isOver.signal)])
+    isOver.abort()
+    for (const { run } of this.#active.values()) run.abandon()
+    await this.settled()
+    await Promise.all(this.#rounds)
+    // The last look may have leased one more segment, to be given back untouched.
+    await this.settled()
+  }
+
+  /** Looks at the store soon. */
+  wake(): void {
+    this.#isWoken = true
+    this.#wakeup.resolve()
+  }
+
+  /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
+  async look(): Promise<void> {
+    const { batches, limiter } = this.#parts
+    limiter.admit()
+    for (const { run, note } of this.#active.values()) {
+      run.wake()
+      void note.write(run)
+    }
+    if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
+    const found = await batches.listActive(activeBatchesMax, this.#offset)
+    // More than one page are looked at in turns, so that batches that wait for long hide nobody.
+    this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
+    this.#batchesWaiting = found.filter(isWaiting).length
+    this.#itemsWaiting = found.length === 0 ? [] : await this.#parts.waits.listAll()
+    await this.#steer(found)
+    await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
+    // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
+    for (const batch of found) if (batch.status !== 'validating') void this.#step(batch)
+    // Leases may have run out while the database was away or this process was frozen: what it still works on it keeps.
+    const isOverdue = this.#parts.clock.monotonicMs() - this.#renewedMs > 2 * segmentRenewEveryMs
+    if (isOverdue && this.#active.size > 0) await this.renew()
+    await this.#fill(found)
+  }
+
+  /** Prolongs the leases and stops what has lost its own. */
+  async renew(): Promise<void> {
+    await this.#freeDead()
+    if (this.#active.size === 0) return
+    const { committer, signals, clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const before = [...this.#active.keys()]
+    const leases = [...this.#active.values()].map(({ lease }) => lease)
+    const renewal = renewLeases(signals.ownerId, segmentLeaseMs, leases)
+    const { rows } = await committer.commit('segment.renew', [renewal])
+    this.#renewedMs = nowMs
+    const kept = new Set(
+      (rows?.[0] ?? []).map((row) =>
+        keyOf(String(row['batch_id']), Number(row['ordinal']), Number(row['epoch'])),
+      ),
+    )
+    for (const key of before) {
+      const active = this.#active.get(key)
+      if (!active || kept.has(key)) continue
+      this.#leasesLost++
+      active.run.lose()
+    }
+  }
+
+  /** Resolves when nothing is being worked on. */
+  async settled(): Promise<void> {
+    while (this.#active.size + this.#steps.size > 0) {
+      await Promise.all([...[...this.#active.values()].map(({ ended }) => ended), ...this.#steps.values()])
+    }
+  }
+
+  /** A restart never waits for the leases of the process it replaces. */
+  async #freeDead(): Promise<void> {
+    const { segments, signals, committer } = this.#parts
+    for (const owner of await segments.listOwners(signals.ownerId)) {
+      if (!(await signals.isOwnerDead(owner))) continue
+      await committer.commit('segment.free', [freeLeases(owner)])
+      this.wake()
+    }
+  }
+
+  async #repeatLook(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false
+      this.#wakeup = Promise.withResolvers()
+      await this.look().catch((cause: unknown) => this.#parts.report('batch_worker_failed', { cause }))
+      if (this.#isWoken) continue
+      const rest = new AbortController()
+      await Promise.race([this.#wakeup.promise, this.#parts.pause(workerIdleMs, rest.signal)])
+      rest.abort()
+    }
+  }
+
+  async #repeatRenew(): Promise<void> {
+    while (!this.#stopping.signal.aborted || this.#active.size > 0) {
+      await this.renew().catch((cause: unknown) => this.#parts.report('batch_renewal_failed', { cause }))
+      const rest = new AbortController()
+      // The leases of the process before this one are to be found as soon as that one is known to be dead.
+      const restMs = this.#parts.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
+      const waits = [this.#parts.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
+      if (this.#stopping.signal.aborted) waits.push(this.settled())
+      await Promise.race(waits)
+      rest.abort()
+    }
+  }
+
+  /** Tells runs what has become of their batches. */
+  async #steer(found: readonly Batch[]): Promise<void> {
+    const byId = new Map(found.map((batch) => [batch.id, batch]))
+    for (const { batch, run } of this.#active.values()) {
+      const status = (byId.get(batch.id) ?? (await this.#parts.batches.load(batch.id)))?.status
+      if (status === 'cancelling') run.close('batch_cancelled')
+      else if (status === 'expiring') run.close('batch_expired')
+      else if (status === undefined || status === 'failing' || isTerminal(status)) run.lose()
+    }
+  }
+
+  /** The batch's next step, one at a time per batch. Never rejects. */
+  #step(batch: Batch): Promise<void> {
+    let step = this.#steps.get(batch.id)
+    if (!step && !this.#stopping.signal.aborted) {
+      step = this.#advance(batch).finally(() => this.#steps.delete(batch.id))
+      this.#steps.set(batch.id, step)
+    }
+    return step ?? Promise.resolve()
+  }
+
+  async #advance(batch: Batch): Promise<void> {
+    try {
+      await advance(batch, this.#parts)
+    } catch (cause) {
+      this.#parts.report('batch_phase_failed', { batchId: batch.id, cause })
+    }
+  }
+
+  /**
+   * Leases segments while there is room: for the organization that has the least, then for the nearest deadline. No
+   * organization gets all the room: segments may take hours, and who comes later is not to wait for them.
+   */
+  async #fill(found: readonly Batch[]): Promise<void> {
+    const open = found.filter(
+      ({ status }) => status === 'in_progress' || status === 'cancelling' || status === 'expiring',
+    )
+    while (open.length > 0 && this.#active.size < segmentsAtOnce && !this.#stopping.signal.aborted) {
+      const running = (batch: Batch): number =>
+        [...this.#active.values()].filter((active) => active.batch.organizationId === batch.organizationId)
+          .length
+      open.sort((left, right) => running(left) - running(right) || left.expiresAtMs - right.expiresAtMs)
+      const [batch] = open
+      if (batch === undefined || running(batch) >= organizationShareOf(segmentsAtOnce)) return
+      if (!(await this.#lease(batch))) open.shift()
+    }
+  }
+
+  async #lease(found: Batch): Promise<boolean> {
+    const { segments, committer, signals, batches } = this.#parts
+    if (!(await segments.hasFree(found.id))) return false
+    const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
+    const { rows } = await committer.commit('segment.lease', [lease])
+    const row = rows?.[0]?.[0]
+    if (!row) return false
+    // As it is now: the phase before may have moved it on.
+    const batch = (await batches.load(found.id)) ?? found
+    this.#begin(batch, toLease(row))
+    return true
+  }
+
+  #begin(batch: Batch, lease: SegmentLease): void {
+    const { signals, committer, parts, payloads, money, pause, clock, report } = this.#parts
+    const tries = this.#givenBack.takeTries(lease)
+    // Somebody had it and did not finish: it may be this segment that ends processes.
+    const isTakenOver = lease.epoch > 1 && tries === null
+    const ramp = isTakenOver ? new Ramp(clock, this.#parts.ramp) : this.#parts.ramp
+    const writer = new PartWriter({
+      lease,
+      owner: signals.ownerId,
+      committer,
+      parts,
+      payloads,
+      money,
+      pause,
+      clock,
+      ramp,
+      onHeld: (cause) => report('batch_results_held', { batchId: batch.id, cause }),
+      giveUp: (cause) => this.#giveUp(batch, cause),
+      onLost: (lateResults) => {
+        this.#lateResults += lateResults
+        run.halt()
+      },
+      onSettled: () => run.wake(),
+    })
+    const run = new SegmentRun({
+      ...this.#parts,
+      batch,
+      lease,
+      writer,
+      tries: tries ?? new Map(),
+      share: () => Math.min(this.#share(), ramp.itemsMax - ramp.gathered),
+    })
+    if (batch.status === 'cancelling') run.close('batch_cancelled')
+    else if (batch.status === 'expiring') run.close('batch_expired')
+    if (this.#stopping.signal.aborted) run.stop()
+    const key = keyOf(lease.batchId, lease.ordinal, lease.epoch)
+    if (this.#active.size === 0) this.#renewedMs = clock.monotonicMs()
+    const note = new WaitingNote({ lease, owner: signals.ownerId, committer, clock, isTakenOver })
+    const ended = this.#work(batch, lease, { run, writer, note }).finally(() => {
+      this.#active.delete(key)
+      this.wake()
+    })
+    this.#active.set(key, { batch, lease, run, note, ended })
+  }
+
+  /** An equal part for every segment, and never all of it: a segment that begins next must find a place. */
+  #share(): number {
+    return Math.ceil(this.#parts.limiter.max / Math.max(2, this.#active.size))
+  }
+
+  /** Never rejects: what goes wrong here is tried again under a later lease. */
+  async #work(
+    batch: Batch,
+    lease: SegmentLease,
+    { run, writer, note }: { run: SegmentRun; writer: PartWriter; note: WaitingNote },
+  ): Promise<void> {
+    try {
+      const end = await run.run()
+      if (writer.isLost) return
+      // Remembered first: as soon as it is given back, this process may lease it again.
+      if (!end.isDone) this.#givenBack.keepTries(lease, end.tries)
+      if (end.isDone) await this.#finish(lease, note)
+      else await this.#giveBack(batch, lease, end, note.statements(run))
+      this.#givenBack.forgetFailures(lease)
+    } catch (cause) {
+      this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
+      // While the database does not answer either, nothing is known of the segment.
+      await this.#putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
+    }
+  }
+
+  /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
+  async #putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
+    const nowMs = this.#parts.clock.monotonicMs()
+    const { sinceMs, restMs } = this.#givenBack.noteFailure(lease, nowMs)
+    const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
+    if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
+    await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, tries: new Map() })
+  }
+
+  /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
+  async #noteShortage(batch: Batch, missing: bigint): Promise<void> {
+    const { committer, loadPrincipal, money } = this.#parts
+    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
+    if (owner === null) return
+    const message = shortages[await money.shortageOf(batch, owner, missing)]
+    // Also when the row said so at the lease: a part may have taken it back since.
+    const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
+    await committer.commit('batch.wait', [note])
+    if (!isWaiting(batch)) this.#parts.report('batch_waits', { batchId: batch.id, cause: message })
+  }
+
+  /** The batch fails: what is stored of it stays, nothing more is begun. */
+  async #giveUp(batch: Batch, cause: unknown): Promise<void> {
+    const error = new GatewayError('batch_unavailable', resultsRefused)
+    await this.#parts.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
+    this.#parts.report('batch_given_up', { batchId: batch.id, cause })
+    this.wake()
+  }
+
+  async #finish(lease: SegmentLease, note: WaitingNote): Promise<void> {
+    const { payloads, committer, signals, segments } = this.#parts
+    const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
+    const merged = await mergeSegment(payloads, lease, parts)
+    const forgotten = note.isThere ? [forgetSegmentWaiting(lease.batchId, lease.ordinal)] : []
+    const swap = finishSegment(lease, signals.ownerId, merged)
+    const { guard } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
+      segments.isReferenced(merged.blob),
+    )
+    // Taken over while merging: the new owner merges again.
+    if (guard !== null) await payloads.delete(merged.blob)
+  }
+
+  async #giveBack(
+    batch: Batch,
+    lease: SegmentLease,
+    end: RunEnd & { isDone: false },
+    noted: ReturnType<WaitingNote['statements']> = [],
+  ): Promise<void> {
+    const { committer, signals } = this.#parts
+    if (end.missing !== null) await this.#noteShortage(batch, end.missing)
+    else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
+    const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
+    await committer.commit('segment.return', [...noted, returned])
+  }
+}
+
+const shortages: Record<Shortage, string> = {
+  credits: 'This batch waits for credits. It goes on when credits are added.',
+  key_limit:
+    "This batch waits because the limit of its API key is used up. It goes on when the key's limit is raised.",
+  max_cost:
+    'This batch has reached its headrace.max_cost. Its other requests end unpaid at the deadline, or now when it is cancelled.',
+}
+
+const resultsRefused =
+  'The gateway could not store all results of this batch. Those that were stored can be read at /batches/{id}/results; ' +
+  'only they were charged. Send the other requests again.'
+
+function keyOf(batchId: string, ordinal: number, epoch: number): string {
+  return `${batchId}/${ordinal}/${epoch}`
+}

@@ -1,0 +1,208 @@
+import type { Principal } from '../../canonical/principal.ts'
+import { assert } from '../../core/assert.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { dayOfTransaction } from '../../core/ids.ts'
+import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../../core/limits/billing.ts'
+import { amountMax, formatCredits } from '../../core/money.ts'
+import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
+import { budgetsOf, creditsBudget, windowStartOf } from '../budgets/budget-ids.ts'
+import { commitPoints } from '../commit-points.ts'
+import type { Learning } from '../metering/learning.ts'
+import type { Ledger } from './ledger-repository.ts'
+import {
+  creditGrant,
+  ensureBudget,
+  budgetGuard,
+  insertGrantPostings,
+  organizationAccount,
+  overflowGuard,
+  refundGuard,
+  refundTransactionId,
+} from './ledger-statements.ts'
+import type { LedgerStatement, Refund } from './ledger-statements.ts'
+import { refundStatements } from './refunds.ts'
+
+export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
+
+/** An organization's credits in nanocredits; `balance` is negative after an overdraft. */
+export interface CreditsBalance {
+  totalCredits: bigint
+  totalUsage: bigint
+  balance: bigint
+}
+
+/** What people ask about accounts, and what operators do to them. Not on the path of a call. */
+export interface Accounts {
+  /**
+   * Adds credits. The transaction id makes it repeatable: a second time it changes nothing and gives `isRepeated`.
+   * Throws `invalid_request` unless the amount is positive, and fits beside what was granted before.
+   */
+  grantCredits(grant: {
+    organizationId: string
+    amountNanocredits: bigint
+    transactionId: string
+    createdAtMs: number
+  }): Promise<{ isRepeated: boolean }>
+  /**
+   * Gives credits of one captured generation back: a new transaction that names the original. Several add up to at most
+   * what was captured; beyond that, and for an unknown generation, `conflict`. A key's limit is not widened by it.
+   */
+  refund(refund: Refund): Promise<{ isRepeated: boolean }>
+  /** What was granted and used, including what is captured and not yet folded. */
+  readCredits(organizationId: string): Promise<CreditsBalance>
+  /**
+   * Makes a prepaid account's balance what the ledger says of it, and gives it. Needed after an account became prepaid:
+   * calls of a tracked one pass its credits by, those too that were running at the change. Repeatable at any time, also
+   * while calls run. Throws `conflict` when the account is too busy to be read at rest.
+   */
+  reconcileCredits(organizationId: string): Promise<CreditsBalance>
+  readKeyUsage(keyId: string): Promise<UsageTotals>
+  /** What is left of a key's limit in the current window; may be negative. Null for a key without a limit. */
+  readKeyRemaining(principal: Principal): Promise<bigint | null>
+  /** The usage row of one generation, or null when it is unknown or belongs to another organization. */
+  findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null>
+  /** Newest first. */
+  latestUsages(organizationId: string, limit: number): Promise<UsageRecord[]>
+  /** Brings back what was learned before the start, and saves what changed since. */
+  restoreLearning(learning: Learning): Promise<void>
+  saveLearning(learning: Learning): Promise<void>
+}
+
+export function createAccounts(ledger: Ledger, repository: AccountsRepository): Accounts {
+  return new LedgerAccounts(ledger, repository)
+}
+
+class LedgerAccounts implements Accounts {
+  readonly #ledger: Ledger
+  readonly #repository: AccountsRepository
+
+  constructor(ledger: Ledger, repository: AccountsRepository) {
+    this.#ledger = ledger
+    this.#repository = repository
+  }
+
+  async grantCredits(grant: {
+    organizationId: string
+    amountNanocredits: bigint
+    transactionId: string
+    createdAtMs: number
+  }): Promise<{ isRepeated: boolean }> {
+    requirePositive(grant.amountNanocredits)
+    const budget = creditsBudget(grant.organizationId)
+    const outcome = await this.#ledger.commit(commitPoints.grant, [
+      ensureBudget(budget),
+      // First of the two, so that a repetition is known as one also where no more would fit.
+      insertGrantPostings(grant),
+      creditGrant(budget.budgetId, grant.amountNanocredits),
+    ])
+    if (outcome.type === 'committed') return { isRepeated: false }
+    if (outcome.type === 'duplicate') return { isRepeated: true }
+    if (outcome.type === 'guard' && outcome.guard === overflowGuard) throw tooMuch()
+    throw outcome.type === 'guard' ? new Error(`grant failed at ${outcome.guard}`) : outcome.error
+  }
+
+  async refund(refund: Refund): Promise<{ isRepeated: boolean }> {
+    requirePositive(refund.amountNanocredits)
+    assert(refund.sequence >= 1 && refund.sequence <= refundsMax, 'a refund is numbered from 1 to refundsMax')
+    const isPrepaid = (await this.#repository.loadAccountMode(refund.organizationId)) === 'prepaid'
+    const budgetId = creditsBudget(refund.organizationId).budgetId
+    const statements = refundStatements(refund, isPrepaid ? [budgetId] : [])
+    const outcome = await this.#ledger.commit(commitPoints.refund, statements)
+    if (outcome.type === 'committed') return { isRepeated: false }
+    if (outcome.type === 'duplicate') return { isRepeated: true }
+    if (outcome.type === 'guard' && outcome.guard === refundGuard) {
+      const day = dayOfTransaction(refund.generationId)
+      if (await this.#repository.hasRefund(refundTransactionId(refund), day)) return { isRepeated: true }
+      throw new GatewayError('conflict', 'The refund would exceed what is left of the original charge.')
+    }
+    throw outcome.type === 'guard' ? new Error(`refund failed at ${outcome.guard}`) : outcome.error
+  }
+
+  async readCredits(organizationId: string): Promise<CreditsBalance> {
+    const { budgetId } = creditsBudget(organizationId)
+    if ((await this.#repository.loadAccountMode(organizationId)) === 'prepaid') {
+      const credits = (await this.#repository.loadCredits(budgetId)) ?? { totalCredits: 0n, totalUsage: 0n }
+      return { ...credits, balance: credits.totalCredits - credits.totalUsage }
+    }
+    const totalCredits = (await this.#repository.loadCredits(budgetId))?.totalCredits ?? 0n
+    const totalUsage = await this.#repository.sumUsage(organizationId)
+    return { totalCredits, totalUsage, balance: totalCredits - totalUsage }
+  }
+
+  async reconcileCredits(organizationId: string): Promise<CreditsBalance> {
+    const budget = creditsBudget(organizationId)
+    await this.#ledger.ensureBudgets([budget])
+    for (let attempt = 0; attempt < reconcileAttemptsMax; attempt++) {
+      const found = await this.#repository.loadCreditsDrift(
+        budget.budgetId,
+        organizationAccount(organizationId),
+      )
+      assert(found, 'the budget was created above')
+      if (found.unspent === 0n && found.limit === found.grants) return this.readCredits(organizationId)
+      const outcome = await this.#ledger.commit(commitPoints.ensure, [correctCredits(budget.budgetId, found)])
+      if (outcome.type === 'unknown' || outcome.type === 'broken') throw outcome.error
+    }
+    throw new GatewayError('conflict', 'The account is too busy to be reconciled; try again in a moment.')
+  }
+
+  async readKeyUsage(keyId: string): Promise<UsageTotals> {
+    const nowMs = await this.#repository.loadNow()
+    return this.#repository.sumKeyUsage(keyId, {
+      day: windowStartOf('daily', nowMs),
+      week: windowStartOf('weekly', nowMs),
+      month: windowStartOf('monthly', nowMs),
+    })
+  }
+
+  async readKeyRemaining(principal: Principal): Promise<bigint | null> {
+    const budgets = budgetsOf(principal, await this.#repository.loadNow())
+    const budget = budgets.find(({ kind }) => kind === 'key_limit')
+    if (budget?.limitNanocredits == null) return null
+    // A limit that no call has met yet begins with what the key had spent before it was set.
+    if ((await this.#repository.loadSpent(budget.budgetId)) === null)
+      await this.#ledger.ensureBudgets([budget])
+    return budget.limitNanocredits - ((await this.#repository.loadSpent(budget.budgetId)) ?? 0n)
+  }
+
+  async findUsage(generationId: string, organizationId: string): Promise<UsageRecord | null> {
+    const found = await this.#repository.findUsage(generationId)
+    return found?.organizationId === organizationId ? found : null
+  }
+
+  latestUsages(organizationId: string, limit: number): Promise<UsageRecord[]> {
+    return this.#repository.listUsages(organizationId, limit)
+  }
+
+  async restoreLearning(learning: Learning): Promise<void> {
+    learning.restore(await this.#repository.loadModelStats(modelStatsMax))
+  }
+
+  async saveLearning(learning: Learning): Promise<void> {
+    await this.#repository.saveModelStats(commitPoints.saveStats, learning.takeChanged())
+  }
+}
+
+function tooMuch(): GatewayError {
+  const message = `An account holds at most ${formatCredits(amountMax)} credits.`
+  return new GatewayError('invalid_request', message, { param: 'amount' })
+}
+
+function requirePositive(amount: bigint): void {
+  if (amount > 0n) return
+  throw new GatewayError('invalid_request', 'The amount must be more than 0 credits.', { param: 'amount' })
+}
+
+/**
+ * Captures move the ledger and the leases alike and leave the difference as it was read. A grant or a lease given back
+ * in between changes the row, and then this changes nothing.
+ */
+function correctCredits(budgetId: string, { limit, spent, grants, unspent }: CreditsDrift): LedgerStatement {
+  return {
+    sql: `update budgets set limit_nanocredits = $5, spent_nanocredits = spent_nanocredits + $4,
+        granted_nanocredits = granted_nanocredits + $4
+      where budget_id = $1 and limit_nanocredits = $2 and spent_nanocredits = $3`,
+    params: [budgetId, limit, spent, unspent, grants],
+    expect: 1,
+    guard: budgetGuard(budgetId),
+  }
+}

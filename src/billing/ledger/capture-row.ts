@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import type { MediaTokens } from '../../canonical/upstream.ts'
+import type { Price, Usage, UsageSource } from '../../canonical/usage.ts'
+
+/** What is written down about one answered call. Exactly one exists per generation. */
+export interface CaptureRow {
+  readonly generationId: string
+  readonly organizationId: string
+  /** Where the key was, and whose it was, when the call was made. */
+  readonly workspaceId: string
+  readonly memberId: string | null
+  readonly keyId: string
+  /** The upstream key that was used: `operator:` and a deployment's id, or the id of one that an organization brought. */
+  readonly credentialId: string
+  readonly batchId: string | null
+  readonly customId: string | null
+  readonly operation: string
+  readonly model: string
+  readonly provider: string
+  readonly endpointId: string
+  /** How the call ended, such as `completed`, `cancelled`, `failed`. */
+  readonly status: string
+  readonly usage: Usage
+  readonly source: UsageSource
+  /** True when a used unit had no price, so that the cost is a lower bound. */
+  readonly isUnpriced: boolean
+  readonly costNanocredits: bigint
+  /** The price as it was when the call was made. */
+  readonly price: Price
+  readonly upstreamId: string | null
+  readonly finishReason: string | null
+  readonly nativeFinishReason: string | null
+  readonly streamed: boolean
+  /** The caller left before the end. */
+  readonly cancelled: boolean
+  readonly latencyMs: number | null
+  readonly generationMs: number | null
+  readonly sessionId: string | null
+  readonly userId: string | null
+  readonly requestId: string | null
+  readonly createdAtMs: number
+  /** Anything else worth showing later; small. */
+  readonly details: CaptureDetails
+}
+
+/** Counted and shown, and neither priced nor searched. */
+export interface CaptureDetails {
+  readonly attempts?: number
+  /** The tier the provider said it used. */
+  readonly service_tier?: string
+  readonly media_tokens?: MediaTokens
+  /** What the provider reported where it was not believed, and something else was charged. */
+  readonly reported?: ReportedCounts
+}
+
+/** A provider's own figures; those of parts only above zero. */
+export interface ReportedCounts {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly [part: string]: number
+}
+
+/** The provider's figures as they are kept beside the charge. */
+export function toReportedCounts(usage: Usage): ReportedCounts {
+  const parts = {
+    cached_input_tokens: usage.cachedInputTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    input_audio_tokens: usage.inputAudioTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    output_audio_tokens: usage.outputAudioTokens,
+    audio_milliseconds: usage.audioMilliseconds,
+    characters: usage.characters,
+  }
+  return {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    ...Object.fromEntries(Object.entries(parts).filter(([, count]) => count !== 0)),
+  }
+}
+
+/** What a caller is told that a call cost; null where nothing that it used has a price, because zero would be a promise. */
+export function knownCost({
+  isUnpriced,
+  costNanocredits,
+}: Pick<CaptureRow, 'isUnpriced' | 'costNanocredits'>): bigint | null {
+  return isUnpriced && costNanocredits === 0n ? null : costNanocredits
+}
+
+/** Characters of six bits each, enough that two prices never share an id. */
+const priceIdLength = 22
+
+/** A price as it is stored: as JSON, bigints as decimal strings, under an id that is made of it. */
+export interface StoredPrice {
+  readonly priceId: string
+  readonly json: string
+}
+
+const storedPrices = new WeakMap<Price, StoredPrice>()
+
+/** The stored form of a price. Remembered, since every call of an endpoint has the same object. */
+export function toStoredPrice(price: Price): StoredPrice {
+  const found = storedPrices.get(price)
+  if (found !== undefined) return found
+  const json = JSON.stringify(price, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+  const priceId = createHash('sha256').update(json).digest('base64url').slice(0, priceIdLength)
+  const stored = { priceId, json }
+  storedPrices.set(price, stored)
+  return stored
+}

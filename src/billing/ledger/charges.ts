@@ -1,0 +1,130 @@
+import type { CaptureRow } from './capture-row.ts'
+import { insertCapturePostings, insertPrices, insertUsages } from './capture-statements.ts'
+import type { Share, SliceHold } from '../budgets/hold.ts'
+import { budgetGuard, captureOnBudget, captureOnLease, leaseGuard } from './ledger-statements.ts'
+import type { LedgerStatement } from './ledger-statements.ts'
+import { insertUsageTail } from './rollup-statements.ts'
+import type { Slice } from '../budgets/slices.ts'
+
+/** A hold with what it is to be charged. */
+export interface Charge {
+  readonly hold: SliceHold
+  readonly row: CaptureRow
+}
+
+/** Begins a capture: a cost above the hold takes from what its slices have free, and the rest is excess. */
+export function reserve(hold: SliceHold, row: CaptureRow): Charge {
+  hold.state = 'capturing'
+  for (const share of hold.shares) {
+    const reserved = share.slice.reserveExcess(hold.amount, row.costNanocredits)
+    share.fromFree = reserved.fromFree
+    share.excess = reserved.excess
+  }
+  return { hold, row }
+}
+
+/** Undoes `reserve`: the capture did not happen and the hold is as before. */
+export function restore(charge: Charge): void {
+  charge.hold.state = 'held'
+  for (const share of charge.hold.shares) {
+    share.slice.returnExcess(share.fromFree, share.excess)
+    share.fromFree = 0n
+    share.excess = 0n
+  }
+}
+
+/** The capture is durable: what it cost is captured, the rest of the hold is free again. */
+export function discharge(charge: Charge, monotonicMs: number): void {
+  const { hold, row } = charge
+  hold.state = 'ended'
+  for (const share of hold.shares) {
+    const settled = { amount: hold.amount, cost: row.costNanocredits, excess: share.excess }
+    if (share.target === 'lease') share.slice.settle(settled, monotonicMs)
+    else share.slice.settleElsewhere(settled, monotonicMs)
+  }
+}
+
+/**
+ * Learns from a failed guard: a lease that is gone sends its charges to the budget, a closed budget (a batch's) to its
+ * parents. Says which slices must grant no more.
+ */
+export function redirect(
+  charges: readonly Charge[],
+  guard: string,
+): { slices: ReadonlySet<Slice>; isChanged: boolean } {
+  const slices = new Set<Slice>()
+  let isChanged = false
+  for (const { hold } of charges) {
+    for (const share of hold.shares) {
+      const { slice } = share
+      if (share.target === 'lease' && guard === leaseGuard(slice.leaseId)) {
+        share.target = 'budget'
+        slices.add(slice)
+        isChanged = true
+      } else if (isClosedBatch(share, guard)) {
+        share.target = 'parents'
+        slices.add(slice)
+        isChanged = true
+      }
+    }
+  }
+  return { slices, isChanged }
+}
+
+/** Only a batch's budget is ever closed; without parents to turn to a failed guard is a fault and not a direction. */
+function isClosedBatch(share: Share, guard: string): boolean {
+  const { budget } = share.slice
+  return share.target !== 'parents' && guard === budgetGuard(budget.budgetId) && budget.parents.length > 0
+}
+
+interface Sum {
+  cost: bigint
+  excess: bigint
+}
+
+/**
+ * One unit's statements for several captures: sums per budget (only for what leases cannot carry) and per lease, in id
+ * order, then prices, usages, postings and what they add to the roll-ups in bulk.
+ */
+export function captureStatements(charges: readonly Charge[]): LedgerStatement[] {
+  const budgets = new Map<string, Sum>()
+  const leases = new Map<string, Sum>()
+  for (const charge of charges) addSums(charge, budgets, leases)
+  const rows = charges.map(({ row }) => row)
+  const postings = insertCapturePostings(rows)
+  return [
+    ...sorted(budgets).map(([budgetId, { cost, excess }]) => captureOnBudget(budgetId, cost, excess)),
+    ...sorted(leases).map(([leaseId, { cost, excess }]) => captureOnLease(leaseId, cost, excess)),
+    insertPrices(rows),
+    insertUsages(charges.map(({ hold, row }) => ({ row, held: hold.amount }))),
+    ...(postings === null ? [] : [postings]),
+    insertUsageTail(rows),
+  ]
+}
+
+function addSums(charge: Charge, budgets: Map<string, Sum>, leases: Map<string, Sum>): void {
+  const cost = charge.row.costNanocredits
+  for (const { slice, target, excess } of charge.hold.shares) {
+    if (cost === 0n) continue
+    if (target === 'lease') {
+      add(leases, slice.leaseId, { cost, excess })
+      if (excess > 0n) add(budgets, slice.budget.budgetId, { cost: 0n, excess })
+    } else if (target === 'budget') add(budgets, slice.budget.budgetId, { cost, excess: 0n })
+    else for (const parent of slice.budget.parents) add(budgets, parent, { cost, excess: 0n })
+  }
+}
+
+function add(sums: Map<string, Sum>, id: string, amount: Sum): void {
+  const sum = sums.get(id)
+  if (sum === undefined) {
+    sums.set(id, amount)
+    return
+  }
+  sum.cost += amount.cost
+  sum.excess += amount.excess
+}
+
+function sorted(sums: ReadonlyMap<string, Sum>): [string, Sum][] {
+  if (sums.size < 2) return [...sums]
+  return [...sums].toSorted(([first], [second]) => (first < second ? -1 : 1))
+}

@@ -1,0 +1,19 @@
+import { dayOfTransaction } from '../../core/ids.ts'
+import { insertRefundPostings, lockUsage, refundToBudget } from './ledger-statements.ts'
+import type { LedgerStatement, Refund } from './ledger-statements.ts'
+import { insertRefundTail } from './rollup-statements.ts'
+
+/**
+ * One unit's statements for a refund: out of the budgets that were charged, then a transaction that names the original,
+ * and what the roll-ups lose by it. A refund that is of an unknown generation or more than is left of its charge fails
+ * at the guard `refund_within_charge`; a second one of the same number is a duplicate.
+ */
+export function refundStatements(refund: Refund, budgetIds: readonly string[]): LedgerStatement[] {
+  const { generationId, organizationId, amountNanocredits } = refund
+  return [
+    ...budgetIds.toSorted().map((budgetId) => refundToBudget(budgetId, amountNanocredits)),
+    lockUsage(generationId, organizationId),
+    ...insertRefundPostings(refund),
+    insertRefundTail({ generationId, day: dayOfTransaction(generationId), amountNanocredits }),
+  ]
+}

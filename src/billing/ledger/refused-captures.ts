@@ -1,0 +1,73 @@
+import { captureRetryMaxMs, captureRetryMs } from '../../core/limits/billing.ts'
+import type { CaptureRow } from './capture-row.ts'
+import { redirect } from './charges.ts'
+import type { Charge } from './charges.ts'
+import { commitPoints } from '../commit-points.ts'
+import type { SliceHold } from '../budgets/hold.ts'
+import type { Ledger } from './ledger-repository.ts'
+import { refundGuard } from './ledger-statements.ts'
+import { insertLosses } from './losses.ts'
+import { refundStatements } from './refunds.ts'
+import type { Timing } from '../timing.ts'
+
+/** What refused calls came to since the start: answers that the operator pays for and no caller does. */
+export interface LossStats {
+  lostCalls: number
+  lostNanocredits: bigint
+}
+
+/** `void`: the row that stands in the charge's place was there first, and nothing is to be given back. */
+export type GivenBack = { type: 'refunded' } | { type: 'void' } | { type: 'failed'; error: Error }
+
+/** Counts the captures whose callers were refused, and gives back those that had been written all the same. */
+export class RefusedCaptures {
+  readonly stats: LossStats = { lostCalls: 0, lostNanocredits: 0n }
+  readonly #ledger: Ledger
+  readonly #timing: Timing
+
+  constructor(parts: { ledger: Ledger; timing: Timing }) {
+    this.#ledger = parts.ledger
+    this.#timing = parts.timing
+  }
+
+  /** What cost nothing is no loss. */
+  count({ costNanocredits }: CaptureRow): void {
+    if (costNanocredits === 0n) return
+    this.stats.lostCalls += 1
+    this.stats.lostNanocredits += costNanocredits
+  }
+
+  /** Refunds a charge that is in the ledger, to every budget it was taken from. Tries until storage has answered. */
+  async giveBack(charge: Charge): Promise<GivenBack> {
+    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
+      const outcome = await this.#ledger.commit(commitPoints.refund, this.#statementsOf(charge))
+      // A duplicate is this very refund, which became real without an answer.
+      if (outcome.type === 'committed' || outcome.type === 'duplicate') return { type: 'refunded' }
+      if (outcome.type === 'broken') return { type: 'failed', error: outcome.error }
+      if (outcome.type === 'unknown') await this.#timing.sleep(waitMs)
+      else if (outcome.guard === refundGuard) return { type: 'void' }
+      // The budget of a batch was closed since, and its parents have booked what it spent.
+      else if (!redirect([charge], outcome.guard).isChanged)
+        return { type: 'failed', error: new Error(`a refund failed at ${outcome.guard}`) }
+    }
+  }
+
+  #statementsOf({ hold, row }: Charge) {
+    const refund = {
+      generationId: row.generationId,
+      organizationId: row.organizationId,
+      amountNanocredits: row.costNanocredits,
+      sequence: 1,
+      kind: 'refund' as const,
+      createdAtMs: this.#timing.clock.nowMs(),
+    }
+    return [...refundStatements(refund, chargedBudgetsOf(hold)), insertLosses([row], 'refunded')]
+  }
+}
+
+/** The budgets that a capture of this hold was, or is in the end, taken from. */
+function chargedBudgetsOf({ shares }: SliceHold): string[] {
+  return shares.flatMap(({ slice: { budget }, target }) =>
+    target === 'parents' ? budget.parents : [budget.budgetId],
+  )
+}

@@ -1,0 +1,78 @@
+import { rollupEveryMs, rollupPagesMax, rollupRowsMax } from '../../core/limits/billing.ts'
+import type { RollupRepository } from './rollup-repository.ts'
+import { systemTiming } from '../timing.ts'
+import type { Timing } from '../timing.ts'
+
+/** Rolls usage up in the background, in any number of processes. Nobody has to: what is not rolled up is in the tail. */
+export interface Rollup {
+  start(): void
+  /** Ends after the unit that is under way. */
+  stop(): Promise<void>
+  /**
+   * Rolls up what is in the tail, unless another process just did; bounded, the next round goes on. Rejects with
+   * `storage_unavailable`; the next round finds out what became of the unit that failed.
+   */
+  round(): Promise<void>
+}
+
+/** `report` hears of a failure, once per streak. */
+export function createRollup(parts: {
+  repository: RollupRepository
+  timing?: Timing
+  report?: (cause: unknown) => void
+}): Rollup {
+  return new TailRollup(parts.repository, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
+}
+
+/** A round that another process made within this share of the interval counts for everybody. */
+const freshMs = rollupEveryMs / 2
+
+class TailRollup implements Rollup {
+  readonly #repository: RollupRepository
+  readonly #timing: Timing
+  readonly #report: (cause: unknown) => void
+  #stopTimer: (() => void) | null = null
+  #running: Promise<void> | null = null
+  #isStopped = false
+  #isFailing = false
+
+  constructor(repository: RollupRepository, timing: Timing, report: (cause: unknown) => void) {
+    this.#repository = repository
+    this.#timing = timing
+    this.#report = report
+  }
+
+  start(): void {
+    this.#stopTimer ??= this.#timing.every(rollupEveryMs, () => {
+      this.#running ??= this.#watched().finally(() => {
+        this.#running = null
+      })
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#stopTimer?.()
+    await this.#running
+  }
+
+  async round(): Promise<void> {
+    for (let page = 0; page < rollupPagesMax && !this.#isStopped; page += 1) {
+      const { position, idleMs } = await this.#repository.loadCursor()
+      if (page === 0 && position > 0 && idleMs >= 0 && idleMs < freshMs) return
+      const tailIds = await this.#repository.listTail(rollupRowsMax)
+      if (tailIds.length === 0 || !(await this.#repository.rollUp(position, tailIds))) return
+      if (tailIds.length < rollupRowsMax) return
+    }
+  }
+
+  async #watched(): Promise<void> {
+    try {
+      await this.round()
+      this.#isFailing = false
+    } catch (cause) {
+      if (!this.#isFailing) this.#report(cause)
+      this.#isFailing = true
+    }
+  }
+}

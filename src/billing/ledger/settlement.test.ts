@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { captureRowOf, insertOrganization } from '../../../test/simulation/billing-fixtures.ts'
+import { SimulatedDatabase } from '../../../test/simulation/billing-store.ts'
+import { BillingWorld } from '../../../test/simulation/billing-world.ts'
+import type { SimulatedProcess } from '../../../test/simulation/billing-world.ts'
+import type { Hold } from '../billing.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { creditsBudget } from '../budgets/budget-ids.ts'
+import { commitPoints } from '../commit-points.ts'
+
+const credits = [creditsBudget('org_a')]
+
+async function begin(): Promise<{ world: BillingWorld; one: SimulatedProcess; hold: Hold }> {
+  const world = new BillingWorld(1, Date.UTC(2026, 0, 1))
+  await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
+  const one = await world.startProcess()
+  await one.accounts.grantCredits({
+    organizationId: 'org_a',
+    amountNanocredits: 10_000n,
+    transactionId: 'grant-1',
+    createdAtMs: 1,
+  })
+  return { world, one, hold: await one.billing.hold({ budgets: credits, amount: 100n }) }
+}
+
+test('a capture that storage refuses tells its caller after ten seconds, stays queued and becomes durable', async () => {
+  const { world, one, hold } = await begin()
+  one.isStorageDown = true
+  let told: unknown = null
+  one.billing.capture(hold, captureRowOf('gen-1', 70n)).catch((error: unknown) => {
+    told = error
+  })
+  await world.advance(9_000)
+  expect(told).toBeNull()
+  await world.advance(2_500)
+  expect(told).toMatchObject({ type: 'storage_unavailable' })
+  one.isStorageDown = false
+  await world.advance(2_000)
+  expect(world.store.query('select cost_nanocredits from usages')).toEqual([{ cost_nanocredits: 70n }])
+  expect(await world.findings()).toEqual([])
+})
+
+test('while captures do not become durable nothing new is accepted, and it is again once they do', async () => {
+  const { world, one, hold } = await begin()
+  one.isStorageDown = true
+  one.billing.capture(hold, captureRowOf('gen-1', 70n)).catch(() => undefined)
+  await world.flush()
+  expect(one.billing.canAccept()).toBe(true)
+  await world.advance(1_100)
+  expect(one.billing.canAccept()).toBe(false)
+  expect(one.billing.stats()).toMatchObject({ isFailing: true, capturesQueued: 1 })
+  one.isStorageDown = false
+  await world.advance(1_500)
+  expect(one.billing.canAccept()).toBe(true)
+  expect(one.billing.stats()).toMatchObject({ isFailing: false, capturesQueued: 0 })
+})
+
+test('a disk that never answers also stops new calls', async () => {
+  const { world, one, hold } = await begin()
+  world.freezeStorage(one)
+  one.billing.capture(hold, captureRowOf('gen-1', 70n)).catch(() => undefined)
+  await world.advance(12_000)
+  expect(one.billing.canAccept()).toBe(false)
+  expect(one.events.map((event) => event.type)).toEqual(['captures_failing'])
+})
+
+test('a lease whose take got no answer holds nothing back', async () => {
+  const { world, one, hold } = await begin()
+  one.billing.release(hold)
+  await world.advance(10_000)
+  const commit = one.database.commit.bind(one.database)
+  one.database.commit = async (unit) => {
+    const rows = await commit(unit)
+    if (unit.name !== commitPoints.take) return rows
+    one.database.commit = commit
+    throw new GatewayError('storage_unavailable', 'No answer.')
+  }
+  const refusal = await Promise.resolve(one.billing.hold({ budgets: credits, amount: 8_000n })).catch(
+    (error: unknown) => error,
+  )
+  expect(refusal).toMatchObject({ type: 'storage_unavailable' })
+  await world.advance(1_000)
+  expect(await one.billing.hold({ budgets: credits, amount: 8_000n })).toMatchObject({ amount: 8_000n })
+  expect(await world.findings()).toEqual([])
+})
+
+test('captures of one turn become durable in one unit', async () => {
+  const { world, one } = await begin()
+  const holds = await Promise.all(
+    Array.from({ length: 40 }, async () => one.billing.hold({ budgets: credits, amount: 10n })),
+  )
+  const before = world.store.commits
+  await Promise.all(holds.map((hold, index) => one.billing.capture(hold, captureRowOf(`gen-${index}`, 5n))))
+  expect(world.store.commits - before).toBe(1)
+})
+
+test('a released hold charges nothing, and a capture after the release charges nothing either', async () => {
+  const { world, one, hold } = await begin()
+  one.billing.release(hold)
+  one.billing.release(hold)
+  await one.billing.capture(hold, captureRowOf('gen-1', 70n))
+  expect(world.store.query('select 1 as found from usages')).toEqual([])
+  expect(one.billing.stats()).toMatchObject({ heldNanocredits: 0n, holdsLive: 0 })
+})
+
+test('releasing a hold that is being captured does not undo the capture', async () => {
+  const { world, one, hold } = await begin()
+  const capturing = one.billing.capture(hold, captureRowOf('gen-1', 70n))
+  one.billing.release(hold)
+  await capturing
+  expect((await one.accounts.readCredits('org_a')).totalUsage).toBe(70n)
+  expect(await world.findings()).toEqual([])
+})

@@ -1,0 +1,185 @@
+import type { Usage, UsageSource } from '../../canonical/usage.ts'
+import { modelSamplesMax, modelSamplesMin, modelStatsMax, modelStatsSaveMax, ratioPpmMax, ratioPpmMin } from '../../core/limits/billing.ts'
+
+/** One finished call, to learn from. */
+export interface LearningSample {
+  organizationId: string
+  model: string
+  estimatedInputTokens: number
+  usage: Usage
+  source: UsageSource
+  ending: 'completed' | 'cancelled' | 'failed'
+}
+
+/** A row of the statistics. `organizationId` is `*` for the calls of all of them together. */
+export interface ModelStats {
+  organizationId: string
+  model: string
+  sampleCount: number
+  /** Actual to estimated prompt tokens, 95th percentile, in millionths; 0 while too little was seen. */
+  ratioPpm: number
+  /** 90th percentile of output tokens; 0 while too little was seen. */
+  outputP90: number
+}
+
+/** What past calls say about future ones. Memory first: nothing here waits for storage. */
+export interface Learning {
+  record(sample: LearningSample): void
+  /**
+   * Factor for an estimated prompt of the model, by this organization's recent calls, or by everybody's while it made too
+   * few: what others ask must not change what it pays for long. 1 until enough was seen. Rather high than low.
+   */
+  promptRatio(organizationId: string, model: string): number
+  /** 90th percentile of this organization's recent answers of the model in tokens, or null until enough was seen. */
+  outputTokens(organizationId: string, model: string): number | null
+  /** Figures from before the start, the newest first; what was learned since counts first. */
+  restore(stats: readonly ModelStats[]): void
+  /** Figures that changed since the last call, at most `modelStatsSaveMax`. */
+  takeChanged(): readonly ModelStats[]
+}
+
+const everyone = '*'
+const ratioQuantile = 0.95
+const outputQuantile = 0.9
+
+/** Learning in memory, bounded in models and samples; the least recently seen model is forgotten first. */
+export function createLearning(): Learning {
+  return new MemoryLearning()
+}
+
+class MemoryLearning implements Learning {
+  readonly #entries = new Map<string, Entry>()
+
+  record(sample: LearningSample): void {
+    // Only a whole answer with the provider's own figures teaches; our own estimates would only confirm themselves.
+    if (sample.source !== 'provider' || sample.ending !== 'completed') return
+    const { organizationId, model, usage } = sample
+    if (sample.estimatedInputTokens > 0 && usage.inputTokens > 0) {
+      const ratio = Math.round((usage.inputTokens / sample.estimatedInputTokens) * 1_000_000)
+      const ratioPpm = Math.min(ratioPpmMax, Math.max(ratioPpmMin, ratio))
+      this.#entry(everyone, model).addRatio(ratioPpm)
+      this.#entry(organizationId, model).addRatio(ratioPpm)
+    }
+    if (usage.outputTokens > 0) this.#entry(organizationId, model).addOutput(usage.outputTokens)
+  }
+
+  promptRatio(organizationId: string, model: string): number {
+    const own = this.#entries.get(keyOf(organizationId, model))?.ratios.percentile(ratioQuantile)
+    const ppm = own ?? this.#entries.get(keyOf(everyone, model))?.ratios.percentile(ratioQuantile)
+    return ppm === null || ppm === undefined ? 1 : ppm / 1_000_000
+  }
+
+  outputTokens(organizationId: string, model: string): number | null {
+    return this.#entries.get(keyOf(organizationId, model))?.outputs.percentile(outputQuantile) ?? null
+  }
+
+  restore(stats: readonly ModelStats[]): void {
+    for (const { organizationId, model, sampleCount, ratioPpm, outputP90 } of stats.toReversed()) {
+      if (sampleCount < modelSamplesMin || this.#entries.has(keyOf(organizationId, model))) continue
+      const entry = this.#entry(organizationId, model)
+      entry.count = sampleCount
+      if (ratioPpm > 0) entry.ratios.assume(ratioPpm)
+      if (outputP90 > 0) entry.outputs.assume(outputP90)
+    }
+  }
+
+  takeChanged(): readonly ModelStats[] {
+    const changed: ModelStats[] = []
+    for (const entry of this.#entries.values()) {
+      if (changed.length >= modelStatsSaveMax) break
+      if (!entry.isChanged) continue
+      entry.isChanged = false
+      const ratioPpm = entry.ratios.percentile(ratioQuantile) ?? 0
+      const outputP90 = entry.outputs.percentile(outputQuantile) ?? 0
+      if (ratioPpm === 0 && outputP90 === 0) continue
+      const { organizationId, model, count } = entry
+      changed.push({ organizationId, model, sampleCount: count, ratioPpm, outputP90 })
+    }
+    return changed
+  }
+
+  #entry(organizationId: string, model: string): Entry {
+    const key = keyOf(organizationId, model)
+    const found = this.#entries.get(key)
+    if (found) {
+      // The order matters to nobody as long as nothing has to be forgotten.
+      if (this.#entries.size >= modelStatsMax) {
+        this.#entries.delete(key)
+        this.#entries.set(key, found)
+      }
+      return found
+    }
+    const created = new Entry(organizationId, model)
+    this.#entries.set(key, created)
+    if (this.#entries.size > modelStatsMax) {
+      const [oldest] = this.#entries.keys()
+      if (oldest !== undefined) this.#entries.delete(oldest)
+    }
+    return created
+  }
+}
+
+function keyOf(organizationId: string, model: string): string {
+  return `${organizationId} ${model}`
+}
+
+/** What is known of a model from the calls of one organization, or of all. */
+class Entry {
+  readonly organizationId: string
+  readonly model: string
+  readonly ratios = new Samples()
+  readonly outputs = new Samples()
+  /** Calls seen, those before the start included. */
+  count = 0
+  isChanged = false
+
+  constructor(organizationId: string, model: string) {
+    this.organizationId = organizationId
+    this.model = model
+  }
+
+  addRatio(ratioPpm: number): void {
+    this.ratios.add(ratioPpm)
+    this.#note(this.ratios.count)
+  }
+
+  addOutput(tokens: number): void {
+    this.outputs.add(tokens)
+    this.#note(this.outputs.count)
+  }
+
+  #note(count: number): void {
+    this.count = Math.max(this.count, count)
+    this.isChanged = true
+  }
+}
+
+/** The last samples of one figure; percentiles are sorted only when asked for after enough has changed. */
+class Samples {
+  count = 0
+  readonly #ring: number[] = []
+  #next = 0
+  #assumed: number | null = null
+  #known: { quantile: number; value: number } | null = null
+
+  add(value: number): void {
+    this.#ring[this.#next] = value
+    this.#next = (this.#next + 1) % modelSamplesMax
+    this.count += 1
+    // A sort per call would cost more than it tells: every eighth sample is often enough.
+    if (this.count % 8 === 0) this.#known = null
+  }
+
+  assume(value: number): void {
+    this.#assumed = value
+  }
+
+  percentile(quantile: number): number | null {
+    if (this.#ring.length < modelSamplesMin) return this.#assumed
+    if (this.#known?.quantile === quantile) return this.#known.value
+    const sorted = this.#ring.toSorted((first, second) => first - second)
+    const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * quantile))] ?? 0
+    this.#known = { quantile, value }
+    return value
+  }
+}

@@ -1,0 +1,244 @@
+import { guessReasons } from '../../catalog/capabilities.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { MeterReading } from '../../canonical/upstream.ts'
+import { noUsage } from '../../canonical/usage.ts'
+import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
+import { audioMillisecondsUnknownCharge, inputBeyondEstimateFactor, inputBeyondEstimateTokens, outputBeyondLimitFactor, outputTokensUnknown, usageAudioMillisecondsMax, usageTokensMax } from '../../core/limits/billing.ts'
+
+/** What a call consumed, and how far that may be trusted. */
+export interface Metered {
+  usage: Usage
+  source: UsageSource
+  /** What the provider reported where something else is charged; null where it reported nothing, or is believed. */
+  disbelieved: Usage | null
+}
+
+/** What the meter needs to know besides the reading. */
+export interface MeterContext {
+  demand: Demand
+  endpoint: Endpoint
+  /** `cancelled`: the caller left; what was streamed so far is paid. `failed`: nothing useful came, or it broke off. */
+  ending: 'completed' | 'cancelled' | 'failed'
+  /** Actual to estimated prompt tokens, learned; 1 by default. */
+  promptRatio?: number
+}
+
+/** Bytes of answer text per token: fewer than real text has, so that an estimate is rather high than low. */
+const bytesPerToken = 3
+
+/**
+ * Usage for billing. What the provider reported counts when it can be true; what is missing or absurd is estimated from
+ * what was asked and seen, and marked; only where nothing was answered is it zero.
+ */
+export function meter(reading: MeterReading, context: MeterContext): Metered {
+  const { usage } = reading
+  if (isNothing(reading, context)) {
+    return { usage: noUsage, source: usage ? 'provider' : 'estimated', disbelieved: null }
+  }
+  if (usage && isBelievable(usage, reading, context)) {
+    const cleaned = withPrompt(withoutUnsentAudio(withinTotals(usage), context), context)
+    if (cleaned === usage) return { usage, source: reading.source, disbelieved: null }
+    return { usage: cleaned, source: 'estimated', disbelieved: usage }
+  }
+  return { usage: estimate(reading, context), source: 'estimated', disbelieved: usage }
+}
+
+function isBelievable(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
+  return (
+    isPlausible(usage, context.endpoint) &&
+    !contradicts(usage, reading, context) &&
+    isPromptWithin(usage, context) &&
+    isWithinLimits(usage, context)
+  )
+}
+
+/** Whether a request whose every byte is known can have had so many tokens. */
+function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterContext): boolean {
+  const isText = endpoint.modality === 'language' || endpoint.modality === 'embedding'
+  if (!isText || demand.hasUncountedInput === true || demand.inputTokens === 0) return true
+  return inputTokens <= demand.inputTokens * inputBeyondEstimateFactor + inputBeyondEstimateTokens
+}
+
+/**
+ * Whether a call that was limited to so much output can have had so much. What a model thinks before it answers is for
+ * some providers no part of that limit; the endpoint's own limit bounds it. Without any limit the context does.
+ */
+function isWithinLimits(
+  { outputTokens, reasoningTokens }: Usage,
+  { demand, endpoint }: MeterContext,
+): boolean {
+  if (endpoint.modality !== 'language') return true
+  const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
+  const limit = Math.min(demand.outputTokensMax ?? own, own)
+  const isWithin = (tokens: number, most: number): boolean =>
+    tokens <= Math.ceil(most * demand.choices * outputBeyondLimitFactor)
+  if (isWithin(outputTokens, limit)) return true
+  const thinkingMax = endpoint.outputTokensMax ?? endpoint.contextLength ?? outputTokensUnknown
+  return (
+    reasoningTokens > 0 &&
+    reasons(endpoint) &&
+    isWithin(outputTokens - reasoningTokens, limit) &&
+    isWithin(reasoningTokens, thinkingMax)
+  )
+}
+
+/** Whether a model thinks before it answers: as somebody stated, else as its name tells. */
+function reasons({ parameters, upstreamModel }: Endpoint): boolean {
+  return parameters?.has('reasoning') ?? guessReasons(upstreamModel)
+}
+
+/** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */
+function withoutUnsentAudio(usage: Usage, { demand, endpoint }: MeterContext): Usage {
+  const mayHaveHeard = demand.hasUncountedInput === true || (demand.audioInputTokens ?? 0) > 0
+  const isDear = endpoint.modality === 'language' && endpoint.price.inputAudioToken !== undefined
+  if (usage.inputAudioTokens === 0 || mayHaveHeard || !isDear) return usage
+  return { ...usage, inputAudioTokens: 0 }
+}
+
+/** A prompt of no tokens beside an output is one that the provider did not count. */
+function withPrompt(usage: Usage, context: MeterContext): Usage {
+  const isMissing = usage.inputTokens === 0 && usage.outputTokens > 0 && context.demand.inputTokens > 0
+  if (!isMissing || context.endpoint.modality !== 'language') return usage
+  return { ...usage, inputTokens: promptOf(context), inputAudioTokens: audioOfPrompt(context) }
+}
+
+/**
+ * Nothing was answered: no piece of output and either a failure, a caller who left before anything came, or a model that
+ * ended with a blank reason. An embedding has no output and a reason only sometimes, so there the usage itself says that
+ * something was answered.
+ */
+function isNothing(reading: MeterReading, context: MeterContext): boolean {
+  if (reading.outputBytes > 0 || reading.outputPieces > 0) return false
+  if (context.ending === 'failed') return true
+  // What the provider charges a caller who left is charged, whether or not a piece had come.
+  if (context.ending === 'cancelled') return (reading.usage?.outputTokens ?? 0) === 0
+  if (context.endpoint.modality !== 'language') return false
+  const hasOutput = (reading.usage?.outputTokens ?? 0) > 0
+  if (hasOutput) return false
+  return reading.finishReason === null || reading.finishReason === 'error'
+}
+
+const tokenFields = [
+  'inputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'inputAudioTokens',
+  'outputTokens',
+  'reasoningTokens',
+  'outputAudioTokens',
+] as const
+
+function isPlausible(usage: Usage, endpoint: Endpoint): boolean {
+  // Providers count special tokens beyond the context they state, but never by half.
+  const tokensMax = endpoint.contextLength === null ? usageTokensMax : endpoint.contextLength * 1.5 + 4_096
+  for (const field of tokenFields) if (!isCount(usage[field], Math.max(tokensMax, 65_536))) return false
+  return (
+    isCount(usage.audioMilliseconds, usageAudioMillisecondsMax) && isCount(usage.characters, usageTokensMax)
+  )
+}
+
+function isCount(value: number, max: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= max
+}
+
+/** A report that says nothing was used, or no output was made, although output was seen, is a broken report. */
+function contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
+  const { modality } = context.endpoint
+  const hasAnything =
+    usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters > 0 ||
+    context.demand.inputTokens === 0
+  if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && reading.outputBytes > 0)
+  if (modality === 'embedding') return !hasAnything
+  return usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
+}
+
+/** Parts never exceed their totals; a report where they do is cut to them. */
+function withinTotals(usage: Usage): Usage {
+  const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
+  const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cached)
+  const audioInput = Math.min(usage.inputAudioTokens, usage.inputTokens)
+  const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens)
+  const audioOutput = Math.min(usage.outputAudioTokens, usage.outputTokens)
+  const isWithin =
+    cached === usage.cachedInputTokens &&
+    written === usage.cacheWriteTokens &&
+    audioInput === usage.inputAudioTokens &&
+    reasoning === usage.reasoningTokens &&
+    audioOutput === usage.outputAudioTokens
+  if (isWithin) return usage
+  return {
+    ...usage,
+    cachedInputTokens: cached,
+    cacheWriteTokens: written,
+    inputAudioTokens: audioInput,
+    reasoningTokens: reasoning,
+    outputAudioTokens: audioOutput,
+  }
+}
+
+/** What must have been used, from what was asked and what was seen, bounded by what was asked for at most. */
+function estimate(reading: MeterReading, context: MeterContext): Usage {
+  const { demand, endpoint } = context
+  switch (endpoint.modality) {
+    case 'language':
+      return {
+        ...noUsage,
+        inputTokens: promptOf(context),
+        inputAudioTokens: audioOfPrompt(context),
+        outputTokens: estimateOutput(reading, demand, endpoint),
+      }
+    case 'embedding':
+      return { ...noUsage, inputTokens: promptOf(context) }
+    case 'transcription':
+      return {
+        ...noUsage,
+        audioMilliseconds: Math.min(
+          usageAudioMillisecondsMax,
+          Math.max(0, Math.ceil(demand.audioMilliseconds ?? audioMillisecondsUnknownCharge)),
+        ),
+        ...tokensOfAudio(reading, demand, endpoint),
+      }
+    case 'speech':
+      return { ...noUsage, characters: demand.characters, ...tokensOfSpeech(demand, endpoint) }
+  }
+}
+
+function promptOf({ demand, promptRatio = 1 }: MeterContext): number {
+  return Math.ceil(demand.inputTokens * promptRatio)
+}
+
+/** Audio in a conversation, where it has a price of its own; elsewhere it is as dear as text. */
+function audioOfPrompt({ demand, endpoint, promptRatio = 1 }: MeterContext): number {
+  const tokens = endpoint.price.inputAudioToken === undefined ? 0 : (demand.audioInputTokens ?? 0)
+  return Math.ceil(Math.min(tokens, demand.inputTokens) * promptRatio)
+}
+
+function estimateOutput(reading: MeterReading, demand: Demand, endpoint: Endpoint): number {
+  const seen = Math.max(reading.outputPieces, Math.ceil(reading.outputBytes / bytesPerToken))
+  const limit = demand.outputTokensMax ?? endpoint.outputTokensMax ?? outputTokensUnknown
+  return Math.min(seen, limit * demand.choices)
+}
+
+// Ten tokens per second of audio is what the token-priced transcription models count.
+function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint): Partial<Usage> {
+  if (endpoint.price.audioMillisecond !== undefined) return {}
+  const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownCharge) / 1_000
+  const inputTokens = Math.ceil(seconds * 10)
+  const inputAudioTokens = endpoint.price.inputAudioToken === undefined ? 0 : inputTokens
+  return { inputTokens, inputAudioTokens, outputTokens: Math.ceil(reading.outputBytes / bytesPerToken) }
+}
+
+function tokensOfSpeech(demand: Demand, endpoint: Endpoint): Partial<Usage> {
+  const { price } = endpoint
+  if (price.character !== undefined) return {}
+  const inputTokens = Math.ceil(demand.characters / bytesPerToken)
+  const outputTokens = Math.ceil(demand.characters * 1.5)
+  const outputAudioTokens = price.outputAudioToken === undefined ? 0 : outputTokens
+  // A quick speaker says 15 characters a second; an estimate assumes 12.
+  return {
+    inputTokens,
+    outputTokens,
+    outputAudioTokens,
+    audioMilliseconds: Math.ceil((demand.characters / 12) * 1_000),
+  }
+}

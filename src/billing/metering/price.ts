@@ -1,0 +1,159 @@
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
+import { costOf } from '../../core/money.ts'
+import type { PricedQuantity } from '../../core/money.ts'
+
+/** What a usage costs at a price. Prompt and completion parts add up to the cost. */
+export interface Charge {
+  costNanocredits: bigint
+  /** Input tokens, transcribed audio, synthesized characters and the fee per request. */
+  promptNanocredits: bigint
+  completionNanocredits: bigint
+  /** Units that were used and have no price: the cost is a lower bound. */
+  unpricedUnits: readonly PriceUnit[]
+}
+
+/**
+ * Prices a usage, exactly and rounded once. Rules where a price is not stated: cached and written input costs what
+ * input costs; a fee per request is only charged when stated; audio is priced by time or characters or by tokens, and
+ * the one basis needs no price when the other has one; every other unit is reported as unpriced and not guessed, but for
+ * heard audio, which costs at least what text does.
+ */
+export function chargeOf(usage: Usage, price: Price): Charge {
+  const unpriced: PriceUnit[] = []
+  const prompt: PricedQuantity[] = []
+  const completion: PricedQuantity[] = []
+  const isPricedOtherwise = pricesTime(price)
+  const add = (
+    terms: PricedQuantity[],
+    quantity: number,
+    unit: PriceUnit,
+    stated: bigint | undefined,
+  ): void => {
+    if (quantity === 0) return
+    if (stated !== undefined) terms.push({ quantity, price: stated })
+    else if (!isPricedOtherwise || !unit.endsWith('Token')) {
+      unpriced.push(unit)
+      // What is heard never costs less than what is read, and is held and estimated so.
+      if (unit === 'inputAudioToken') terms.push({ quantity, price: price.inputToken ?? 0n })
+    }
+  }
+  const parts = partsOf(usage)
+  add(prompt, parts.plainInput, 'inputToken', price.inputToken)
+  add(prompt, parts.cachedInput, 'cachedInputToken', price.cachedInputToken ?? price.inputToken)
+  add(prompt, parts.writtenInput, 'cacheWriteToken', price.cacheWriteToken ?? price.inputToken)
+  add(prompt, parts.audioInput, 'inputAudioToken', price.inputAudioToken)
+  add(completion, parts.plainOutput, 'outputToken', price.outputToken)
+  add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
+  const hasTokens = usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)
+  if (price.audioMillisecond !== undefined || !hasTokens) {
+    add(
+      prompt,
+      billedMilliseconds(usage.audioMilliseconds, price),
+      'audioMillisecond',
+      price.audioMillisecond,
+    )
+  }
+  if (price.character !== undefined || !hasTokens) add(prompt, usage.characters, 'character', price.character)
+  if (price.request !== undefined) prompt.push({ quantity: 1, price: price.request })
+  const costNanocredits = costOf([...prompt, ...completion])
+  const promptNanocredits = costOf(prompt)
+  return {
+    costNanocredits,
+    promptNanocredits,
+    completionNanocredits: costNanocredits - promptNanocredits,
+    unpricedUnits: unpriced,
+  }
+}
+
+/** The time that is billed for audio of a length, as the price counts it; no audio is no time. */
+export function billedMilliseconds(
+  audioMilliseconds: number,
+  { minimumMilliseconds = 0, roundToMilliseconds = 0 }: TimeRules,
+): number {
+  if (audioMilliseconds === 0) return 0
+  const least = Math.max(audioMilliseconds, minimumMilliseconds)
+  return roundToMilliseconds === 0 ? least : Math.ceil(least / roundToMilliseconds) * roundToMilliseconds
+}
+
+interface TokenParts {
+  plainInput: number
+  cachedInput: number
+  writtenInput: number
+  audioInput: number
+  plainOutput: number
+  audioOutput: number
+}
+
+/** Totals include their parts, so what is left after the parts is charged as plain input and output. */
+function partsOf(usage: Usage): TokenParts {
+  const cachedInput = Math.min(usage.cachedInputTokens, usage.inputTokens)
+  const writtenInput = Math.min(usage.cacheWriteTokens, usage.inputTokens - cachedInput)
+  const audioInput = Math.min(usage.inputAudioTokens, usage.inputTokens - cachedInput - writtenInput)
+  const audioOutput = Math.min(usage.outputAudioTokens, usage.outputTokens)
+  return {
+    plainInput: usage.inputTokens - cachedInput - writtenInput - audioInput,
+    cachedInput,
+    writtenInput,
+    audioInput,
+    plainOutput: usage.outputTokens - audioOutput,
+    audioOutput,
+  }
+}
+
+function pricesTime(price: Price): boolean {
+  return price.audioMillisecond !== undefined || price.character !== undefined
+}
+
+function pricesTokens(price: Price): boolean {
+  return (
+    price.inputToken !== undefined ||
+    price.inputAudioToken !== undefined ||
+    price.outputToken !== undefined ||
+    price.outputAudioToken !== undefined
+  )
+}
+
+/** Price units in words, for messages. */
+const unitNames: Record<PriceUnit, string> = {
+  inputToken: 'input tokens',
+  cachedInputToken: 'cached input tokens',
+  cacheWriteToken: 'cache writes',
+  inputAudioToken: 'input audio tokens',
+  outputToken: 'output tokens',
+  outputAudioToken: 'output audio tokens',
+  audioMillisecond: 'audio time',
+  character: 'characters',
+  request: 'requests',
+}
+
+/**
+ * What a call of this demand would use on an endpoint that has no price for it, in words; empty when the worst case can
+ * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent.
+ */
+export function missingPrices(demand: Demand, endpoint: Endpoint): readonly string[] {
+  return unitsOf(endpoint, demand)
+    .filter((unit) => endpoint.price[unit] === undefined)
+    .map((unit) => unitNames[unit])
+}
+
+function unitsOf(endpoint: Endpoint, demand: Demand): readonly PriceUnit[] {
+  const { price } = endpoint
+  switch (endpoint.modality) {
+    case 'language': {
+      const hears = (demand.audioInputTokens ?? 0) > 0
+      const input: PriceUnit[] = hears ? ['inputToken', 'inputAudioToken'] : ['inputToken']
+      return demand.outputTokensMax === 0 ? input : [...input, 'outputToken']
+    }
+    case 'embedding':
+      return ['inputToken']
+    case 'transcription':
+      if (price.audioMillisecond !== undefined || !pricesTokens(price)) return ['audioMillisecond']
+      return [price.inputAudioToken === undefined ? 'inputToken' : 'inputAudioToken', 'outputToken']
+    case 'speech':
+      if (pricesTime(price) || !pricesTokens(price)) {
+        return [price.audioMillisecond === undefined ? 'character' : 'audioMillisecond']
+      }
+      return ['inputToken', price.outputAudioToken === undefined ? 'outputToken' : 'outputAudioToken']
+  }
+}

@@ -1,0 +1,149 @@
+import { batchPollEveryMs, batchWatchMs, cliAnswerBytesMax, cliListMax, cliPauseMs, cliTriesMax } from '../../core/limits/cli.ts'
+import type { GatewayClient } from '../client.ts'
+import { readJson, refusal } from '../client.ts'
+import { CommandFailure } from '../failure.ts'
+import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
+import { readWaiting, type WaitingLine } from './waiting-lines.ts'
+
+/** A batch as commands show it. */
+export interface BatchLine {
+  id: string
+  status: string
+  endpoint: string
+  model: string
+  createdAtSeconds: number
+  total: number
+  completed: number
+  failed: number
+  /** Credits; null until the batch has ended. */
+  cost: number | null
+  error: string
+  /** What items of a running batch wait for; empty when it moves. */
+  waiting: readonly WaitingLine[]
+}
+
+const terminal = new Set(['completed', 'failed', 'expired', 'cancelled'])
+
+/** Whether nothing will change any more. */
+export function isEnded(batch: BatchLine): boolean {
+  return terminal.has(batch.status)
+}
+
+/** A batch object from the API, without its results. */
+export function toBatchLine(value: unknown): BatchLine {
+  const batch = asObject(value)
+  const counts = asObject(batch['request_counts'])
+  const usage = asObject(batch['usage'])
+  return {
+    id: textOf(batch['id']),
+    status: textOf(batch['status']),
+    endpoint: textOf(batch['endpoint']),
+    model: textOf(batch['model']),
+    createdAtSeconds: numberOf(batch['created_at']),
+    total: numberOf(counts['total']),
+    completed: numberOf(counts['completed']),
+    failed: numberOf(counts['failed']),
+    cost: typeof usage['cost'] === 'number' ? usage['cost'] : null,
+    error: textOf(asObject(batch['error'])['message']),
+    waiting: readWaiting(batch),
+  }
+}
+
+/** The latest batches, the newest first; never with results. */
+export async function listBatches(
+  client: GatewayClient,
+  key: string,
+  limit = cliListMax,
+): Promise<BatchLine[]> {
+  const answer = await client.json(`/batches?limit=${limit}`, { key })
+  return asArray(answer['data']).map(toBatchLine)
+}
+
+/** The most batches one page of the list may have, by the contract. */
+const listPageMax = 100
+
+/**
+ * One batch. Looked up in the list first, because `GET /batches/{id}` carries all results once the batch has ended.
+ * Throws CommandFailure when there is none.
+ */
+export async function loadBatch(client: GatewayClient, key: string, id: string): Promise<BatchLine> {
+  const listed = (await listBatches(client, key, listPageMax)).find((batch) => batch.id === id)
+  if (listed) return listed
+  const response = await client.send(`/batches/${encodeURIComponent(id)}`, { key })
+  const answer = await (response.ok ? readWithoutResults(response) : readJson(response))
+  // 402 is the batch as well: it has ended, and its results wait for credits.
+  if (response.ok || (response.status === 402 && answer['id'] === id)) return toBatchLine(answer)
+  const failure = refusal(response, answer)
+  if (!failure.message.startsWith('Batch not found')) throw failure
+  throw new CommandFailure(`${failure.message} The latest ones: npx headrace batch watch`)
+}
+
+const resultsMark = ',"results":['
+
+/**
+ * A batch object up to its results, which are its last member and may be gigabytes. Nothing inside a text looks like
+ * their beginning: a quotation mark has a backslash there.
+ */
+async function readWithoutResults(response: Response): Promise<Record<string, unknown>> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = text.indexOf(resultsMark)
+    // Leaving the loop cancels the rest.
+    if (end >= 0) return readJson(new Response(`${text.slice(0, end)}}`))
+    if (text.length > cliAnswerBytesMax) break
+  }
+  return readJson(new Response(text))
+}
+
+/** How a watch goes on. */
+export interface Watch {
+  client: GatewayClient
+  key: string
+  id: string
+  signal: AbortSignal
+  onChange(batch: BatchLine): void
+  nowMs(): number
+}
+
+/**
+ * Asks until the batch has ended or the signal fires, and resolves with its last state (null when it was never seen). A
+ * gateway that is away for a moment, restarting for instance, is waited for.
+ */
+export async function watchBatch(watch: Watch): Promise<BatchLine | null> {
+  const endMs = watch.nowMs() + batchWatchMs
+  let failures = 0
+  let last: BatchLine | null = null
+  while (!watch.signal.aborted && watch.nowMs() < endMs) {
+    try {
+      last = await loadBatch(watch.client, watch.key, watch.id)
+      failures = 0
+      watch.onChange(last)
+      if (isEnded(last)) return last
+    } catch (error) {
+      if (!(error instanceof CommandFailure && error.isPassing) || ++failures >= cliTriesMax) throw error
+    }
+    const pauseMs = failures === 0 ? pollPauseOf(last) : cliPauseMs * 2 ** failures
+    await pause(pauseMs, watch.signal)
+  }
+  return last
+}
+
+/** A short batch is asked about more often, so that its end is seen at once. */
+function pollPauseOf(batch: BatchLine | null): number {
+  return batch !== null && batch.total <= 100 ? batchPollEveryMs / 4 : batchPollEveryMs
+}
+
+/** Waits, but not beyond the signal. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done)
+  })
+}

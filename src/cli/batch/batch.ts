@@ -1,0 +1,96 @@
+import { dollarsOf, timestamp } from '../amounts.ts'
+import { parseArguments } from '../arguments.ts'
+import { isEnded, listBatches, loadBatch } from './batch-client.ts'
+import { followBatch, runBatchFile, type BatchSession } from './batch-run.ts'
+import type { CommandContext } from '../context.ts'
+import { CommandFailure, usageFailure } from '../failure.ts'
+import { clientOf } from '../gateway.ts'
+import { createPaint } from '../paint.ts'
+import { suggestionFor } from '../suggestion.ts'
+import { renderTable } from '../table.ts'
+import { openTemporaryKeys, requireKnown } from '../temporary-keys.ts'
+
+/** `headrace batch run <file.jsonl>` and `headrace batch watch [id]`. */
+export async function runBatch(args: readonly string[], context: CommandContext): Promise<number> {
+  const [action, ...rest] = args
+  if (action === 'run') return run(rest, context)
+  if (action === 'watch') return watch(rest, context)
+  throw usageFailure(
+    action === undefined
+      ? 'Which? run or watch.'
+      : `There is no "batch ${action}".${suggestionFor(action, ['run', 'watch'])}`,
+    'batch',
+  )
+}
+
+/** Works with the key of the environment, else with a temporary one of the local data folder. */
+async function withSession(
+  context: CommandContext,
+  work: (session: BatchSession) => Promise<number>,
+): Promise<number> {
+  const client = clientOf(context)
+  const paint = createPaint(context.isTty, context.env)
+  const given = context.env['HEADRACE_API_KEY']
+  if (given) return work({ context, client, key: given, paint, isUnderWay: false })
+  const keys = await openTemporaryKeys(context, 'headrace batch').catch((error: unknown) => {
+    if (!(error instanceof CommandFailure)) throw error
+    const elsewhere =
+      'For a gateway elsewhere, set HEADRACE_API_KEY: npx headrace keys create makes one there.'
+    throw new CommandFailure(`${error.message} ${elsewhere}`)
+  })
+  let session: BatchSession | null = null
+  try {
+    const key = await keys.create('inference')
+    await requireKnown(client, key)
+    session = { context, client, key, paint, isUnderWay: false }
+    return await work(session)
+  } finally {
+    // A batch that goes on without this command needs its key until it has ended.
+    await (session?.isUnderWay === true ? keys.leave() : keys.giveBack())
+  }
+}
+
+async function run(args: readonly string[], context: CommandContext): Promise<number> {
+  const text = { type: 'string' } as const
+  const parsed = parseArguments('batch', args, { endpoint: text, model: text, yes: { type: 'boolean' } }, 1)
+  const [path] = parsed.words
+  if (path === undefined)
+    throw usageFailure('Which file? One item a line: {"custom_id":"…","body":{…}}.', 'batch')
+  const { endpoint, model } = { endpoint: parsed.text('endpoint'), model: parsed.text('model') }
+  const options = { path, endpoint, model, isYes: parsed.isOn('yes') }
+  return withSession(context, (session) => runBatchFile(options, session))
+}
+
+async function watch(args: readonly string[], context: CommandContext): Promise<number> {
+  const parsed = parseArguments('batch', args, { out: { type: 'string' } }, 1)
+  const [id] = parsed.words
+  if (id === undefined) return withSession(context, watchLatest)
+  return withSession(context, async (session) => {
+    // Asked once before watching, so that a wrong id is told at once.
+    await loadBatch(session.client, session.key, id)
+    return followBatch(id, { resultsPath: parsed.text('out') ?? null }, session)
+  })
+}
+
+async function watchLatest(session: BatchSession): Promise<number> {
+  const { context } = session
+  const batches = await listBatches(session.client, session.key)
+  if (batches.length === 0) {
+    context.write('There are no batches yet. Start one: npx headrace batch run <file.jsonl>\n')
+    return 0
+  }
+  const rows = batches.map((batch) => [
+    batch.id,
+    batch.waiting.length === 0 ? batch.status : `${batch.status}, waiting`,
+    `${batch.completed + batch.failed}/${batch.total}`,
+    String(batch.failed),
+    dollarsOf(batch.cost),
+    timestamp(batch.createdAtSeconds * 1_000),
+    batch.model,
+  ])
+  context.write(
+    renderTable(['id', 'status', 'done', 'failed', 'cost', 'created (UTC)', 'model'], rows, session.paint),
+  )
+  const running = batches.find((batch) => !isEnded(batch))
+  return running ? followBatch(running.id, { resultsPath: null }, session) : 0
+}

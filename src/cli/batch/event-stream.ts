@@ -1,0 +1,31 @@
+import { streamFrameBytesMax } from '../../core/limits/text.ts'
+import { CommandFailure } from '../failure.ts'
+
+/** The data of each event of a server-sent stream, as it arrives; comments and `[DONE]` are left out. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+  for await (const line of readLines(body)) {
+    if (!line.startsWith('data:')) continue
+    const data = line.slice(5).trim()
+    if (data !== '[DONE]') yield JSON.parse(data)
+  }
+}
+
+/** A line beyond `streamFrameBytesMax`. */
+export class LineTooLong extends CommandFailure {}
+
+/** Lines of a text stream, without their ends. Throws LineTooLong, and what the decoder throws for bytes it does not take. */
+export async function* readLines(
+  body: ReadableStream<Uint8Array>,
+  decoder = new TextDecoder(),
+): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of body) {
+    rest += decoder.decode(chunk, { stream: true })
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > streamFrameBytesMax) throw new LineTooLong('A line is too long to be read.')
+    for (const line of lines) yield line.endsWith('\r') ? line.slice(0, -1) : line
+  }
+  rest += decoder.decode()
+  if (rest !== '') yield rest
+}

@@ -1,0 +1,45 @@
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { recordingContext } from '../../../test/story/command-context.ts'
+import { runCommand } from '../run.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'headrace-diagnosis-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What the doctor says of a data folder. */
+async function findingsOf(dataFolder: string): Promise<string> {
+  const base = recordingContext().readConfig()
+  const databaseUrl = `sqlite:${dataFolder}/headrace.db`
+  const context = recordingContext({ readConfig: () => ({ ...base, dataFolder, databaseUrl }) })
+  expect(await runCommand(['doctor'], context)).toBe(1)
+  return context.output()
+}
+
+test('a gateway that is not ready is quoted, and not its JSON', async () => {
+  const message = 'Not ready: storage does not answer.'
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => Response.json({ error: { code: 503, message } }, { status: 503 }),
+  })
+  const base = recordingContext({ port: server.port ?? 0 }).readConfig()
+  const context = recordingContext({
+    readConfig: () => ({ ...base, dataFolder: folder, databaseUrl: 'sqlite:/nowhere' }),
+  })
+  await runCommand(['doctor'], context)
+  expect(context.output()).toContain(`✗ gateway        ${message} (503)\n`)
+  await server.stop(true)
+})
+
+test('a data folder that is a file, and one that is not there, have each their own next step', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  const taken = await findingsOf(file)
+  expect(taken).toContain(`✗ data folder    ${file} is no folder`)
+  expect(taken).toContain('next: move that file away, or set HEADRACE_DATA to a folder of yours')
+  const missing = await findingsOf(join(folder, 'missing'))
+  expect(missing).toContain('does not exist')
+  expect(missing).toContain('next: npx headrace serve makes it')
+})

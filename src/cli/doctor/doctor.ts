@@ -1,0 +1,34 @@
+import { parseArguments } from '../arguments.ts'
+import type { CommandContext } from '../context.ts'
+import { diagnose, type Finding } from './diagnosis.ts'
+import { createPaint, padded, type Paint } from '../paint.ts'
+
+/** `headrace doctor`: what is wrong and what to do about it. Exit code 1 when something is. */
+export async function runDoctor(args: readonly string[], context: CommandContext): Promise<number> {
+  parseArguments('doctor', args, {}, 0)
+  const paint = createPaint(context.isTty, context.env)
+  let problems = 0
+  let warnings = 0
+  for await (const finding of diagnose(context)) {
+    if (finding.level === 'problem') problems += 1
+    if (finding.level === 'warning') warnings += 1
+    context.write(renderFinding(finding, paint))
+  }
+  if (problems > 0)
+    context.write(`\n${paint.red(count(problems, 'problem'))}, ${count(warnings, 'warning')}\n`)
+  else
+    context.write(
+      `\n${paint.green('nothing is wrong')}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}\n`,
+    )
+  return problems === 0 ? 0 : 1
+}
+
+const count = (many: number, word: string) => `${many} ${word}${many === 1 ? '' : 's'}`
+
+const marks = { ok: '✓', warning: '!', problem: '✗' } as const
+
+function renderFinding({ level, subject, message, next }: Finding, paint: Paint): string {
+  const colour = { ok: paint.green, warning: paint.yellow, problem: paint.red }[level]
+  const line = `${colour(marks[level])} ${padded(subject, 14)} ${message}\n`
+  return next === null ? line : `${line}  ${' '.repeat(15)}${paint.dim(`next: ${next}`)}\n`
+}

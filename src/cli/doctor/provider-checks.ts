@@ -1,0 +1,91 @@
+import type { DiscoveryState } from '../../catalog/discovery.ts'
+import { parseListing } from '../../catalog/listing.ts'
+import { systemClock } from '../../core/clock.ts'
+import { discoveryWaitMs } from '../../core/limits/catalog.ts'
+import { listingPathOf, toDeploymentSource, type ProviderSettings } from '../../providers/deployments.ts'
+import { findPreset } from '../../providers/presets.ts'
+import { fetchListing } from '../../transport/fetch-listing.ts'
+import { createTransport } from '../../transport/http-client.ts'
+import type { ProviderCheck } from '../context.ts'
+
+/** Where the operator set a provider up, so that a check can name what to look at. */
+export interface ProviderOrigin {
+  env: Readonly<Record<string, string | undefined>>
+  /** The configuration file, null when there is none. */
+  file: string | null
+}
+
+/** What the last reading of a provider's listing means to its operator, in one line. */
+export function describeProvider(
+  { deploymentId: provider, failure, modelCount }: DiscoveryState,
+  settings: ProviderSettings | undefined,
+  origin: ProviderOrigin,
+): ProviderCheck {
+  if (failure === null) return { provider, ok: true, message: `${modelCount ?? 0} models` }
+  return { provider, ok: false, message: problemOf(failure, settings, origin) }
+}
+
+/** Asks every provider for its models, once and all at the same time; one line each, never a key. */
+export function checkProviders(
+  providers: readonly ProviderSettings[],
+  origin: ProviderOrigin,
+): Promise<readonly ProviderCheck[]> {
+  const transport = createTransport({ clock: systemClock })
+  return Promise.all(
+    providers.map(async (settings): Promise<ProviderCheck> => {
+      const { deployment } = toDeploymentSource(settings)
+      const { id: deploymentId } = deployment
+      const path = listingPathOf(settings)
+      if (path === null) return { provider: deploymentId, ok: true, message: 'is not asked for its models' }
+      const state: DiscoveryState = { deploymentId, modelCount: null, failure: null }
+      try {
+        const signal = AbortSignal.timeout(discoveryWaitMs)
+        const models = parseListing(await fetchListing({ deployment, path, transport, signal }))
+        state.modelCount = models.length
+      } catch (error) {
+        state.failure = error instanceof Error ? error.message : 'failed'
+      }
+      return describeProvider(state, settings, origin)
+    }),
+  )
+}
+
+function problemOf(failure: string, settings: ProviderSettings | undefined, origin: ProviderOrigin): string {
+  // Such a request never leaves, which looks like a network that does not answer.
+  if (settings?.api_key !== undefined && /[^\t\u0020-\u007e\u0080-\u00ff]/.test(settings.api_key)) {
+    const where = placeOf('api_key', settings, origin)
+    return `the key has characters that no key has, such as a line break; check ${where}`
+  }
+  const status = /^status (\d+)$/.exec(failure)?.[1] ?? null
+  if (status === '401' || status === '403') {
+    return `the key was refused (status ${status}); check ${placeOf('api_key', settings, origin)}`
+  }
+  const address = placeOf('base_url', settings, origin)
+  if (status === '429' || status?.startsWith('5')) {
+    return `does not list its models at the moment (status ${status}); known models stay offered`
+  }
+  if (status !== null) {
+    return `there is no list of models (status ${status}); check ${address}, which ends with the version, such as /v1`
+  }
+  if (/could not be reached|in time|broke off/.test(failure)) {
+    // Nobody set the address of a preset that has one of its own.
+    const isOwn = settings !== undefined && settings.base_url === undefined
+    return `cannot be reached; check the network${isOwn ? '' : ` and ${address}`}. Known models stay offered`
+  }
+  return `answers, but not with a list of models; check ${address}`
+}
+
+/** The variable or the member of the file that holds a provider's key or address. */
+function placeOf(
+  member: 'api_key' | 'base_url',
+  settings: ProviderSettings | undefined,
+  { env, file }: ProviderOrigin,
+): string {
+  const preset = settings ? findPreset(settings.preset) : null
+  const variable = member === 'api_key' ? preset?.keyVariable : preset?.baseUrlVariable
+  const value = settings?.[member]
+  const isFromVariable = variable && (value === undefined ? file === null : env[variable] === value)
+  if (isFromVariable) return variable
+  const name = settings?.id ?? settings?.preset
+  return `${member} of ${name ? `"${name}"` : 'the provider'} in ${file ?? 'the configuration file'}`
+}

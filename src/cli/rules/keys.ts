@@ -1,0 +1,224 @@
+import type { KeyChanges, KeyRecord } from '../../access/key-record.ts'
+import { openPolicy } from '../../access/policy.ts'
+import { unlimitedRates } from '../../access/rate-rules.ts'
+import { cliKeysMax } from '../../core/limits/cli.ts'
+import { parseCredits } from '../../core/money.ts'
+import { dollars, timestamp } from '../amounts.ts'
+import { parseArguments, type Parsed } from '../arguments.ts'
+import type { CliStorage, CommandContext } from '../context.ts'
+import { CommandFailure, usageFailure } from '../failure.ts'
+import { findOrganization, withStorage } from '../local-storage.ts'
+import { createPaint, printable } from '../paint.ts'
+import { readRules, ruleNames, showRules, warnOfUnknownProviders } from './rules.ts'
+import { suggestionFor } from '../suggestion.ts'
+import { renderTable } from '../table.ts'
+
+const text = { type: 'string' } as const
+const options = {
+  management: { type: 'boolean' },
+  name: text,
+  limit: text,
+  reset: text,
+  org: text,
+  ...Object.fromEntries(ruleNames.map((name) => [name, text])),
+} as const
+
+/** What one action works with. */
+interface KeyAction {
+  parsed: Parsed
+  storage: CliStorage
+  organizationId: string
+  context: CommandContext
+}
+
+type Act = (action: KeyAction) => Promise<void>
+
+/** `headrace keys list|create|set|disable|enable|delete`: on the database directly, also while a gateway runs. */
+export async function runKeys(args: readonly string[], context: CommandContext): Promise<number> {
+  const parsed = parseArguments('keys', args, options, 2)
+  const [name = 'list'] = parsed.words
+  const act = Object.hasOwn(actions, name) ? actions[name] : undefined
+  if (!act) {
+    const meant = suggestionFor(name, Object.keys(actions))
+    throw usageFailure(`There is no "keys ${name}".${meant}`, 'keys')
+  }
+  const takesKey = name !== 'list' && name !== 'create'
+  const [, extra] = parsed.words
+  if (takesKey && extra === undefined) {
+    throw usageFailure('Which key? "npx headrace keys" lists their ids.', 'keys')
+  }
+  if (!takesKey && extra !== undefined) throw usageFailure(`"${extra}" is not expected here.`, 'keys')
+  refuseStrayOptions(name, parsed)
+  await withStorage(context, async (storage) => {
+    const { organizationId } = await findOrganization(storage, parsed.text('org'))
+    await act({ parsed, storage, organizationId, context })
+  })
+  return 0
+}
+
+/** An option that an action takes no notice of is a slip: what it asks for would be thought done. */
+function refuseStrayOptions(name: string, { given }: Parsed): void {
+  const stray = given.find(
+    (option) => option !== 'org' && name !== 'create' && (name !== 'set' || option === 'management'),
+  )
+  if (stray === undefined) return
+  const remedy =
+    stray === 'management' ? 'a key keeps its kind: create another one' : 'change a key with "keys set"'
+  throw usageFailure(`"keys ${name}" does not take --${stray}: ${remedy}.`, 'keys')
+}
+
+const actions: Readonly<Record<string, Act>> = {
+  list,
+  create,
+  set,
+  disable: (action) => change(action, { disabled: true }, 'disabled'),
+  enable: (action) => change(action, { disabled: false }, 'enabled'),
+  async delete(action) {
+    const key = await findKey(action)
+    await action.storage.keys.delete(action.organizationId, key.keyHash)
+    action.context.write(`${key.keyId} deleted\n`)
+  },
+}
+
+async function list({ storage, organizationId, context }: KeyAction): Promise<void> {
+  const paint = createPaint(context.isTty, context.env)
+  const rows: string[][] = []
+  for await (const page of keyPages(storage, organizationId)) {
+    const cells = page.map(async (key) => [
+      key.keyId,
+      key.kind,
+      key.disabled ? paint.yellow('disabled') : paint.green('active'),
+      key.label,
+      dollars((await storage.accounts.readKeyUsage(key.keyId)).total),
+      limitOf(key),
+      rulesOf(key),
+      timestamp(key.createdAtMs),
+      printable(key.name).replaceAll(/\s+/g, ' '),
+    ])
+    rows.push(...(await Promise.all(cells)))
+  }
+  context.write(
+    renderTable(
+      ['id', 'kind', 'state', 'key', 'used', 'limit', 'rules', 'created (UTC)', 'name'],
+      rows,
+      paint,
+    ),
+  )
+}
+
+/** Only what the key adds to its organization's rules. */
+function rulesOf(key: KeyRecord): string {
+  const rules = showRules(key).flatMap(([name, value]) => (value === null ? [] : [`${name}=${value}`]))
+  return rules.length === 0 ? '-' : rules.join(' ')
+}
+
+function limitOf({ limitNanocredits, limitReset }: KeyRecord): string {
+  if (limitNanocredits === null) return '-'
+  return limitReset === null ? dollars(limitNanocredits) : `${dollars(limitNanocredits)} ${limitReset}`
+}
+
+async function create({ parsed, storage, organizationId, context }: KeyAction): Promise<void> {
+  const kind = parsed.isOn('management') ? 'management' : 'inference'
+  const changes = changesOf(parsed)
+  const { limitNanocredits = null, limitReset = null, policy, rates } = changes
+  refuseIdleLimits(changes, { kind, limitNanocredits: null })
+  const { key, secret } = await storage.keys.create({
+    organizationId,
+    kind,
+    name: parsed.text('name') ?? `${kind} key`,
+    limitNanocredits,
+    limitReset,
+    policy: { ...openPolicy, ...policy },
+    rates: { ...unlimitedRates, ...rates },
+  })
+  warnOfUnknownProviders(changes, context)
+  const variable = kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
+  // The secret alone goes to stdout, so that a script can take it from there.
+  context.writeError(`${key.keyId}, shown once:\n`)
+  context.write(`${secret}\n`)
+  context.writeError(`Use it: export ${variable}=<the key above>\n`)
+}
+
+async function set(action: KeyAction): Promise<void> {
+  const changes = changesOf(action.parsed)
+  if (Object.keys(changes).length === 0) {
+    throw usageFailure(
+      `What is to change? One of --name, --limit, --reset, --${ruleNames.join(', --')}.`,
+      'keys',
+    )
+  }
+  refuseIdleLimits(changes, await findKey(action))
+  // A reset without its limit would come back with the next limit, long after anybody thought of it.
+  const isLimitGone = changes.limitNanocredits === null
+  await change(action, { ...changes, ...(isLimitGone ? { limitReset: null } : {}) }, 'changed')
+}
+
+/** Throws a usage failure for limits that would limit nothing: a reset without a limit, any on a key that makes no calls. */
+function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>): void {
+  const { limitNanocredits = key.limitNanocredits, limitReset = null, rates } = changes
+  if (key.kind === 'management') {
+    const asked = [changes.limitNanocredits, limitReset, rates?.requestsPerMinute, rates?.batchesPerMinute]
+    if (asked.every((limit) => limit == null)) return
+    throw usageFailure(
+      'A management key makes no calls, so there is nothing to limit: leave out --limit, --reset and the rates.',
+      'keys',
+    )
+  }
+  if (limitReset !== null && limitNanocredits === null)
+    throw usageFailure('--reset is about a limit: give --limit too.', 'keys')
+}
+
+async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {
+  const key = await findKey(action)
+  await action.storage.keys.update(action.organizationId, key.keyHash, changes)
+  warnOfUnknownProviders(changes, action.context)
+  action.context.write(`${key.keyId} ${done}; a running gateway follows within two seconds\n`)
+}
+
+async function findKey({ parsed, storage, organizationId }: KeyAction): Promise<KeyRecord> {
+  const [, wanted = ''] = parsed.words
+  for await (const page of keyPages(storage, organizationId)) {
+    const found = page.find((key) => key.keyId === wanted || key.keyHash === wanted)
+    if (found) return found
+  }
+  throw new CommandFailure(`There is no key "${wanted}". "npx headrace keys" lists their ids.`)
+}
+
+/** All keys, the oldest first: those that "headrace try" made and disabled count too, so there can be many. */
+async function* keyPages(storage: CliStorage, organizationId: string): AsyncGenerator<readonly KeyRecord[]> {
+  for (let offset = 0; ; offset += cliKeysMax) {
+    const page = await storage.keys.list(organizationId, { offset, limit: cliKeysMax, includeDisabled: true })
+    yield page
+    if (page.length < cliKeysMax) return
+  }
+}
+
+function changesOf(parsed: Parsed): KeyChanges {
+  const limit = parsed.text('limit')
+  const reset = parsed.text('reset')
+  const name = parsed.text('name')
+  if (name?.trim() === '') throw usageFailure('--name is at least one character.', 'keys')
+  return {
+    ...(limit === undefined ? {} : { limitNanocredits: limit === 'none' ? null : amountOf(limit, 'keys') }),
+    ...(reset === undefined ? {} : { limitReset: resetOf(reset) }),
+    ...(name === undefined ? {} : { name }),
+    ...readRules((rule) => parsed.text(rule), 'keys'),
+  }
+}
+
+function resetOf(value: string): 'daily' | 'weekly' | 'monthly' | null {
+  if (value === 'daily' || value === 'weekly' || value === 'monthly') return value
+  if (value === 'none') return null
+  throw usageFailure(`--reset takes daily, weekly, monthly or none, not "${value}".`, 'keys')
+}
+
+/** An amount of credits from the command line. Throws a usage failure unless it is positive or zero. */
+export function amountOf(value: string, command: string): bigint {
+  try {
+    const amount = parseCredits(value)
+    if (amount >= 0n) return amount
+  } catch {
+    // Told below, with what would be right.
+  }
+  throw usageFailure(`"${value}" is not an amount of credits, such as 5 or 0.50.`, command)
+}

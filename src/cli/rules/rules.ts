@@ -1,0 +1,126 @@
+import type { RuleChanges } from '../../access/stored-rules.ts'
+import type { Policy, Rates } from '../../canonical/principal.ts'
+import { policyListMax } from '../../core/limits/access.ts'
+import { modelIdLengthMax } from '../../core/limits/http.ts'
+import { presets } from '../../providers/presets.ts'
+import type { CommandContext } from '../context.ts'
+import { usageFailure } from '../failure.ts'
+
+/** What one rule's value on the command line changes. Throws a usage failure for a value that makes no sense. */
+type Reader = (value: string, rule: Rule) => RuleChanges
+
+interface Rule {
+  name: string
+  /** The command to name in failures. */
+  command: string
+}
+
+const readers = {
+  'requests-per-minute': (value, rule) => ({ rates: { requestsPerMinute: rateOf(value, rule) } }),
+  'batches-per-minute': (value, rule) => ({ rates: { batchesPerMinute: rateOf(value, rule) } }),
+  'allowed-providers': (value, rule) => ({ policy: { allowedProviders: allowedOf(value, rule) } }),
+  'ignored-providers': (value, rule) => ({ policy: { ignoredProviders: ignoredOf(value, rule) } }),
+  'allowed-models': (value, rule) => ({ policy: { allowedModels: allowedOf(value, rule) } }),
+  'ignored-models': (value, rule) => ({ policy: { ignoredModels: ignoredOf(value, rule) } }),
+  'require-zdr': (value, rule) => ({ policy: { requireZdr: switchOf(value, rule.name, rule.command) } }),
+  'deny-data-collection': (value, rule) => ({
+    policy: { denyDataCollection: switchOf(value, rule.name, rule.command) },
+  }),
+} satisfies Readonly<Record<string, Reader>>
+
+/** A rule that organizations and keys have alike, by its name on the command line. */
+export type RuleName = keyof typeof readers
+
+/** All of them, in the order in which they are shown. */
+export const ruleNames: readonly RuleName[] = Object.keys(readers) as RuleName[]
+
+/** Whether a word is the name of a rule. */
+export function isRuleName(name: string): name is RuleName {
+  return Object.hasOwn(readers, name)
+}
+
+/** What the given values change; rules without a value stay. Throws a usage failure that names the rule. */
+export function readRules(
+  valueOf: (name: RuleName) => string | undefined,
+  command: 'org' | 'keys',
+): RuleChanges {
+  const policy: Partial<Policy> = {}
+  const rates: Partial<Rates> = {}
+  for (const name of ruleNames) {
+    const value = valueOf(name)
+    if (value === undefined) continue
+    const changes: RuleChanges = readers[name](value, { name, command })
+    Object.assign(policy, changes.policy)
+    Object.assign(rates, changes.rates)
+  }
+  return {
+    ...(Object.keys(policy).length > 0 ? { policy } : {}),
+    ...(Object.keys(rates).length > 0 ? { rates } : {}),
+  }
+}
+
+/** A rule as it is typed, or null where it forbids nothing. */
+export type ShownRule = readonly [name: RuleName, value: string | null]
+
+/** The rules as they would be typed. */
+export function showRules({ policy, rates }: { policy: Policy; rates: Rates }): readonly ShownRule[] {
+  return [
+    ['requests-per-minute', numberOf(rates.requestsPerMinute)],
+    ['batches-per-minute', numberOf(rates.batchesPerMinute)],
+    ['allowed-providers', policy.allowedProviders?.join(',') ?? null],
+    ['ignored-providers', policy.ignoredProviders.join(',') || null],
+    ['allowed-models', policy.allowedModels?.join(',') ?? null],
+    ['ignored-models', policy.ignoredModels.join(',') || null],
+    ['require-zdr', policy.requireZdr ? 'on' : null],
+    ['deny-data-collection', policy.denyDataCollection ? 'on' : null],
+  ]
+}
+
+/** What a rule's value is called where it forbids nothing. */
+export function openValueOf(name: RuleName): string {
+  if (name === 'allowed-providers' || name === 'allowed-models') return 'all'
+  return name === 'require-zdr' || name === 'deny-data-collection' ? 'off' : 'none'
+}
+
+/** Says on stderr which providers nobody here knows: a slip of the pen in an allow-list refuses every call. */
+export function warnOfUnknownProviders({ policy }: RuleChanges, context: CommandContext): void {
+  const known = new Set(presets.flatMap(({ slug, name }) => [slug, name.toLowerCase()]))
+  for (const { id } of context.readConfig().providers) if (id !== undefined) known.add(id)
+  for (const name of [...(policy?.allowedProviders ?? []), ...(policy?.ignoredProviders ?? [])]) {
+    const [slug = ''] = name.toLowerCase().split('/')
+    if (!known.has(slug) && !known.has(name)) context.writeError(`"${name}" is no provider known here.\n`)
+  }
+}
+
+/** `on` or `off`. Throws a usage failure that names the setting. */
+export function switchOf(value: string, name: string, command: string): boolean {
+  if (value === 'on' || value === 'off') return value === 'on'
+  throw usageFailure(`${name} is on or off, not "${value}".`, command)
+}
+
+function numberOf(rate: number | null): string | null {
+  return rate === null ? null : String(rate)
+}
+
+function rateOf(value: string, { name, command }: Rule): number | null {
+  if (value === 'none') return null
+  if (/^([1-9]\d{0,5}|1000000)$/.test(value)) return Number(value)
+  throw usageFailure(`${name} is a whole number from 1 to 1000000, or none, not "${value}".`, command)
+}
+
+function allowedOf(value: string, rule: Rule): readonly string[] | null {
+  return value === 'all' ? null : namesOf(value, { ...rule, open: 'all' })
+}
+
+function ignoredOf(value: string, rule: Rule): readonly string[] {
+  return value === 'none' ? [] : namesOf(value, { ...rule, open: 'none' })
+}
+
+function namesOf(value: string, { name, command, open }: Rule & { open: string }): readonly string[] {
+  const names = [...new Set(value.split(',').map((part) => part.trim()))]
+  const isFine = names.every((part) => /^[^\s\p{Cc}]+$/u.test(part) && part.length <= modelIdLengthMax)
+  // `all` or `none` inside a list is a slip; as a name it would shut everybody out, or nobody.
+  const isSlip = names.includes('all') || names.includes('none')
+  if (isFine && !isSlip && names.length <= policyListMax) return names
+  throw usageFailure(`${name} is ${open}, or names with commas between them and no spaces.`, command)
+}

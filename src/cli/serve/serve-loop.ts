@@ -1,0 +1,192 @@
+import { constants } from 'node:os'
+import type { CommandContext, ProviderCheck } from '../context.ts'
+
+/** The running gateway as its console sees it. */
+export interface ServedGateway {
+  listen(): { url: string; port: number; metricsUrl: string | null }
+  stop(): Promise<void>
+  checkProviders(): Promise<readonly ProviderCheck[]>
+  unpricedModels(): readonly string[]
+  readonly isSandbox: boolean
+  readonly bootstrapped: {
+    isNew: boolean
+    accountMode: 'prepaid' | 'tracked'
+    key: string | null
+    managementKey: string | null
+  }
+}
+
+/** What the loop needs of the outside. */
+export interface ServeParts {
+  config: { host: string; port: number; dataFolder: string; databaseUrl: string }
+  /** Throws when the port cannot be listened on, before anything is made. */
+  requirePort: () => void
+  create: () => Promise<ServedGateway>
+  context: Pick<CommandContext, 'write' | 'writeError'>
+  /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
+  untilSignal: (again: () => void) => Promise<NodeJS.Signals>
+  /** Milliseconds since the process began. */
+  uptimeMs: () => number
+}
+
+/** Starts, says what there is to say, and resolves with the exit code once a signal has stopped it. */
+export async function serveUntilSignal(parts: ServeParts): Promise<number> {
+  const { context } = parts
+  // Listened for from the beginning: the first process of a container ignores a signal that nobody listens for.
+  const signal = parts.untilSignal(() =>
+    context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
+  )
+  let gateway: ServedGateway
+  try {
+    parts.requirePort()
+    const started = await Promise.race([parts.create(), signal])
+    // Nothing runs yet, and whatever is half done is made good by the next start.
+    if (typeof started === 'string') return exitCodeOf(started)
+    gateway = started
+  } catch (error) {
+    return refuse(error, parts)
+  }
+  try {
+    const { url, metricsUrl } = gateway.listen()
+    const metrics = metricsUrl === null ? '' : `Metrics of this process: ${metricsUrl}\n`
+    context.write(metrics + greeting(url, gateway, parts.uptimeMs()))
+  } catch (error) {
+    await gateway.stop()
+    // The port was taken between the look and this. The keys are made already, and no later start shows them.
+    const keys = keyLines(gateway)
+    if (keys.length > 0) context.write(`${keys.slice(1).join('\n')}\n\n`)
+    return refuse(error, parts)
+  }
+  void reportProviders(gateway, context)
+  await signal
+  context.writeError('Stopping: no new work, finishing what runs…\n')
+  await gateway.stop()
+  return 0
+}
+
+/** As shells count what ended by a signal. */
+function exitCodeOf(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal]
+}
+
+function greeting(url: string, gateway: ServedGateway, uptimeMs: number): string {
+  const { bootstrapped, isSandbox } = gateway
+  const lines = [`Headrace is ready at ${url} (${Math.round(uptimeMs)} ms)`]
+  if (isSandbox) {
+    lines.push(
+      'No provider is configured, so the SIMULATOR answers as provider "sandbox": nothing is real and nothing is charged by anybody.',
+      "Set OPENAI_API_KEY (or another provider's key) and start again for real models.",
+    )
+  }
+  lines.push(...keyLines(gateway))
+  if (!bootstrapped.isNew)
+    lines.push('The keys of the first start are still valid; lost them? npx headrace keys create')
+  lines.push('', 'Try everything it does: npx headrace try', '')
+  return `${lines.join('\n')}\n`
+}
+
+/** The keys that this start made, after an empty line; nothing when it made none. */
+function keyLines({ bootstrapped: { key, managementKey } }: ServedGateway): string[] {
+  if (key === null && managementKey === null) return []
+  const lines = ['', 'Shown once, so keep them:']
+  if (key !== null) lines.push(`  inference key   ${key}`)
+  if (managementKey !== null) lines.push(`  management key  ${managementKey}`)
+  return lines
+}
+
+async function reportProviders(gateway: ServedGateway, context: ServeParts['context']): Promise<void> {
+  if (!gateway.isSandbox) {
+    for (const { provider, ok, message } of await gateway.checkProviders()) {
+      context.write(`${ok ? '✓' : '✗'} ${provider}: ${message}\n`)
+    }
+  }
+  const unpriced = gateway.unpricedModels()
+  if (unpriced.length === 0) return
+  const shown = unpriced.slice(0, 5).join(', ')
+  const more = unpriced.length > 5 ? ` and ${unpriced.length - 5} more` : ''
+  context.write(
+    `Without a known price, served as unpriced on tracked accounts only: ${shown}${more}. Set them under "prices".\n`,
+  )
+}
+
+function refuse(error: unknown, { config, context }: ServeParts): number {
+  const line = explainFailure(error, config)
+  if (line === null) throw error
+  context.writeError(`headrace: ${line}\n`)
+  return 1
+}
+
+/**
+ * What a start or an opening of storage failed of, in one line with the next command; null when it is a bug. The doctor is
+ * not sent to itself.
+ */
+export function explainFailure(
+  error: unknown,
+  config: ServeParts['config'],
+  { isDoctor = false } = {},
+): string | null {
+  const code = codeOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (propertyOf(error, 'syscall') === 'listen' || code === 'EADDRINUSE')
+    return explainListening(code, config)
+  if (code !== null && folderCodes.has(code)) {
+    return `the data folder ${config.dataFolder} cannot be written. Make it writable, or name another: HEADRACE_DATA=/some/folder npx headrace serve`
+  }
+  if (code === 'ENOSPC' || code === 'SQLITE_FULL')
+    return `the disk of ${config.dataFolder} is full. Free some space and start again: npx headrace serve`
+  if (error instanceof Error && refusals.has(error.name)) return message
+  if (error instanceof Error && error.name === 'GatewayError') {
+    // Anything else says itself what to mend, such as two bootstrap keys that are one.
+    if (propertyOf(error, 'type') !== 'storage_unavailable') return message
+    return explainStorage(error, config.databaseUrl) + (isDoctor ? '.' : ', then: npx headrace doctor')
+  }
+  return null
+}
+
+/** Errors that say themselves what is in the way and what to do. */
+const refusals: ReadonlySet<string> = new Set(['SchemaMismatch', 'SchemaOccupied', 'BlobStoreMismatch'])
+
+const sqlite = 'sqlite:'
+
+/** Which database does not work and why, without its password, and what to look at; no full stop at the end. */
+function explainStorage({ message, cause }: Error, databaseUrl: string): string {
+  const reason = cause instanceof Error ? ` (${cause.message})` : ''
+  if (!databaseUrl.startsWith(sqlite))
+    return `${message}${reason} Check that PostgreSQL runs and what DATABASE_URL says`
+  const file = databaseUrl.slice(sqlite.length)
+  const code = propertyOf(cause, 'code')
+  if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+    return `${file} cannot be read as a database${reason}. Put it aside and bring back a copy of the data folder`
+  return `${message}${reason} Check the database ${file}`
+}
+
+const folderCodes: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EROFS',
+  'EPERM',
+  'ENOTDIR',
+  'EEXIST',
+  'ENOENT',
+  'SQLITE_READONLY',
+  'SQLITE_READONLY_DIRECTORY',
+  'SQLITE_CANTOPEN',
+])
+
+function explainListening(code: string | null, { host, port }: ServeParts['config']): string {
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${port + 1} npx headrace serve`
+  if (code === 'EACCES')
+    return `port ${port} needs more rights. Choose one above 1023: HEADRACE_PORT=8787 npx headrace serve`
+  return `there is no address ${host} on this machine. Use HEADRACE_HOST=127.0.0.1, or 0.0.0.0 for all addresses`
+}
+
+/** The code of a failure, or of what caused it: storage tells callers less than its cause knows. */
+function codeOf(error: unknown): string | null {
+  return propertyOf(error, 'code') ?? (error instanceof Error ? propertyOf(error.cause, 'code') : null)
+}
+
+function propertyOf(value: unknown, name: 'code' | 'syscall' | 'type'): string | null {
+  if (typeof value !== 'object' || value === null || !(name in value)) return null
+  const found: unknown = (value as Partial<Record<typeof name, unknown>>)[name]
+  return typeof found === 'string' ? found : null
+}

@@ -1,0 +1,84 @@
+import type { GatewayClient } from '../client.ts'
+import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
+
+/** A model as `GET /models` shows it, as far as commands read it. */
+export interface ListedModel {
+  id: string
+  inputs: readonly string[]
+  outputs: readonly string[]
+  contextLength: number
+  /** USD per unit, as the catalog writes them; `-1` when unknown. */
+  promptPrice: string
+  completionPrice: string
+  /** USD per second of audio; empty where audio is not priced by its length. */
+  audioPrice: string
+  voices: readonly string[]
+}
+
+/** One model per operation, null where none is served. */
+export interface TryModels {
+  chat: ListedModel | null
+  embeddings: ListedModel | null
+  speech: ListedModel | null
+  transcription: ListedModel | null
+}
+
+/** Every model that this key (or anybody, without one) is shown. */
+export async function listModels(client: GatewayClient, key: string | null): Promise<ListedModel[]> {
+  const answer = await client.json('/models?output_modalities=all', { key })
+  return asArray(answer['data']).map((entry) => {
+    const model = asObject(entry)
+    const architecture = asObject(model['architecture'])
+    const pricing = asObject(model['pricing'])
+    const promptPrice = textOf(pricing['prompt']) || '-1'
+    return {
+      id: textOf(model['id']),
+      inputs: asArray(architecture['input_modalities']).map(textOf),
+      outputs: asArray(architecture['output_modalities']).map(textOf),
+      contextLength: numberOf(model['context_length']),
+      promptPrice,
+      completionPrice: textOf(pricing['completion']) || '-1',
+      // Where text has a price, that of audio is of tokens too.
+      audioPrice: Number(promptPrice) > 0 ? '' : textOf(pricing['audio']),
+      voices: asArray(model['supported_voices']).map(textOf),
+    }
+  })
+}
+
+/** Models that answer quickly and cost little; the first pattern that some model fits is taken. */
+const preferred: Readonly<Record<keyof TryModels, readonly RegExp[]>> = {
+  chat: [/gpt-4o-mini$/, /gpt-4\.1-(mini|nano)$/, /mini|small|flash|nano|haiku|8b|instant/],
+  embeddings: [/3-small$/, /small|embed/],
+  // Models with segment times show more of a transcript than the others.
+  transcription: [/whisper-1$/, /whisper/],
+  speech: [/tts-1$/, /mini-tts/],
+}
+
+const outputOf: Readonly<Record<keyof TryModels, string>> = {
+  chat: 'text',
+  embeddings: 'embeddings',
+  transcription: 'transcription',
+  speech: 'speech',
+}
+
+/** Chooses what to try. Batch variants and models without a known price come last. */
+export function chooseModels(models: readonly ListedModel[]): TryModels {
+  const choose = (operation: keyof TryModels) => {
+    const fitting = models.filter(
+      ({ id, outputs }) => outputs.includes(outputOf[operation]) && !/:[a-z]+$/.test(id),
+    )
+    const priced = fitting.filter((model) => Number(model.promptPrice) >= 0)
+    const candidates = priced.length > 0 ? priced : fitting
+    for (const pattern of preferred[operation]) {
+      const found = candidates.find(({ id }) => pattern.test(id))
+      if (found) return found
+    }
+    return candidates[0] ?? null
+  }
+  return {
+    chat: choose('chat'),
+    embeddings: choose('embeddings'),
+    speech: choose('speech'),
+    transcription: choose('transcription'),
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * One call on its way to a provider: attempts, waits, reads. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Attempts one call may make over all its endpoints: enough for two rounds of three, few enough to end. */
+export const attemptsMax = 6
+/** Wait before the same endpoint is tried again when the provider named none. */
+export const retryDelayMs = 250
+/** Bytes read of an upstream's error body; what matters stands at its beginning. */
+export const errorBodyBytesMax = 65_536
+/** Largest whole JSON answer kept in memory: an embeddings answer of 2,048 vectors of 3,072 floats fits. */
+export const answerBytesMax = 256_000_000
+/** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */
+export const upstreamIdleMs = 300_000
+/** Whole time for fetching audio from a public address, redirects included. */
+export const publicFetchMs = 120_000
+/** Redirects followed when fetching from a public address. */
+export const publicRedirectsMax = 5
+/** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */
+export const retryWaitMsMax = 2_500
+/** Largest answer of known length taken in one read, in which nobody sees whether it still flows: 13 kB a second within `upstreamIdleMs`. */
+export const readAtOnceBytesMax = 4_000_000
+/** What a stream whose every answer has finished still waits for its terminator, and what it waits for its usage. */
+export const streamEndWaitMs = 1_000
+export const streamUsageWaitMs = 5_000
+/** Reads of an upstream's body that are waiting already and are taken in before a stream begins; beyond, it is streamed. */
+export const readsAtOnceMax = 8
+/** The same in bytes; one read more may go beyond. */
+export const bytesAtOnceMax = 262_144
+/** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
+export const rewrittenBytesMax = 65_536

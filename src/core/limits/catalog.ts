@@ -1,0 +1,22 @@
+/**
+ * Which models there are, and what is said of them. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Models one deployment's listing may name; the largest public listings have a few hundred. */
+export const listedModelsMax = 5_000
+/** How often the listings of all deployments are read again, and how long one may take. */
+export const discoveryEveryMs = 600_000
+export const discoveryWaitMs = 10_000
+/** How soon a listing that failed is tried again, so that a local server started later is found. */
+export const discoveryRetryMs = 30_000
+/** Listings read at once. */
+export const discoveryConcurrencyMax = 4
+/** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
+export const inspectedModelsMax = 500
+/** Model ids compared with one that is unknown, and how many near ones the message names. */
+export const nearestCandidatesMax = 2_000
+export const nearestShownMax = 3
+/** Models one page of the catalog may hold, by the contract. */
+export const modelPageMax = 1_000
+/** Largest provider model listing that is read. */
+export const listingBytesMax = 32_000_000

@@ -1,0 +1,36 @@
+/**
+ * What a caller may send, and how answers leave: bodies, headers, connections. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Largest JSON body of a live text call: long contexts with inline images fit, a stray upload does not. */
+export const liveBodyBytesMax = 64_000_000
+/** Headers and identifiers a caller may send. */
+export const sessionIdLengthMax = 256
+export const userIdLengthMax = 256
+export const modelIdLengthMax = 256
+/** A longer name of a provider's service tier is not written down. */
+export const serviceTierLengthMax = 64
+/** Silence after which a stream shows the caller a comment, so that proxies keep it open. */
+export const keepAliveMs = 10_000
+/** Body of a settings change: one flag. */
+export const settingsBodyBytesMax = 65_536
+/** How long a stop waits for running calls before it ends them. */
+export const stopWaitMs = 30_000
+/** Silence after which the upload of a batch is given up; it occupies one of `ingestsMax` places. */
+export const uploadIdleMs = 60_000
+/** Bytes that come at least in so long a time of waiting for them: the pace of a modem. */
+export const uploadBytesMin = 500_000
+/** How long a caller may pause in the middle of a body, and take for one that is read whole: slow lines, not abandoned ones. */
+export const bodyIdleMs = 60_000
+export const bodyReadMs = 600_000
+/** How long a connection may rest after an answer, or go on sending a body that was refused; load balancers rest for 60 s. */
+export const connectionRestSeconds = 120
+/** Memory that bodies for upstreams share as long as they are handed over; larger ones are streamed, in slices. */
+export const sharedBodyBytesMax = 2_000_000
+export const bodySliceBytes = 262_144
+/** Largest body sent as bytes: with its headers it fits into the 16 kB that the server writes in one system call. */
+export const corkedResponseBytesMax = 12_000
+/** Bytes of a larger body that are gathered before they are sent, so that its head and its end share a system call. */
+export const gatheredResponseBytes = 65_536
+/** First piece of a larger body; leaves room for any headers in the same system call. */
+export const corkedPieceBytes = 4_096

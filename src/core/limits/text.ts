@@ -1,0 +1,58 @@
+/**
+ * Text requests and answers, and the JSON that carries them. Durations end in Ms, sizes in Bytes.
+ */
+
+/** Nesting of one JSON body: real requests stay below 30, and every level costs a stack slot somewhere. */
+export const jsonDepthMax = 200
+/** Top-level members of one JSON object: the widest request format has about 60. */
+export const jsonMembersMax = 500
+/** Names of one JSON object that are compared one by one; of an object of more they are put into a set. */
+export const memberNamesComparedMax = 24
+/** The longest line whose characters are counted to say where JSON is broken; of a longer one its bytes are told. */
+export const placeColumnBytesMax = 1_048_576
+/** A request member up to this size is parsed whole; larger ones are checked for structure only, because parsing megabytes would stall everybody. */
+export const memberParseBytesMax = 65_536
+/** A member that is passed on and that some providers need changed, for which it is parsed: a schema of a thousand fields fits. */
+export const memberPassedBytesMax = 524_288
+/**
+ * Of a request body that is parsed whole, everything but texts of 4 kB and more: those are only copied, but millions of
+ * small values would stall everybody while they are made.
+ */
+export const bodyValuesBytesMax = 262_144
+/** A request body from this length on is looked into without its longer texts, those from this length on, in steps of so many quotes. */
+export const leanBodyBytesMin = 2_000_000
+export const leanTextBytesMin = 256
+export const leanStepQuotes = 4_096
+/** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
+export const heldTextBytesMin = 4_096
+/** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
+export const heldTextsSearchedMax = 1_000
+/** Pairs of a request's `metadata`, by the contract. */
+export const metadataPairsMax = 16
+/** Messages of one chat request; longer conversations do not fit any model's context. */
+export const messagesMax = 50_000
+/** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
+export const textSampleBytes = 256
+/** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
+export const streamFrameBytesMax = 32_000_000
+/** What a stream rewriter may hold back from the first finish reason on, in frames and bytes, and the latter of frames without choices. */
+export const streamHeldFramesMax = 20_000
+export const streamHeldBytesMax = 64_000_000
+/** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */
+export const streamChoicesMax = 256
+export const streamToolCallsMax = 10_000
+/** Templates of a stream's frames kept at once, and learned without use before frames are simply parsed. */
+export const streamTemplatesMax = 6
+export const streamTemplatesUnusedMax = 64
+/** Inputs of one embeddings request, OpenAI's limit and the largest known. */
+export const embeddingInputsMax = 2_048
+/** Counts of tokens beyond this are absurd and treated as not reported. */
+export const tokenCountMax = 1_000_000_000
+/** Code points of an upstream's own error text that a caller may see. */
+export const upstreamMessageLengthMax = 400
+/** Characters of a call's texts that a provider's words are compared with, so that the log repeats none of them; beyond it has none of those words. */
+export const comparedTextLengthMax = 262_144
+/** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
+export const retryAfterMsMax = 3_600_000
+/** Fewest tokens that Anthropic lets a model think with. */
+export const thinkingBudgetMin = 1_024
