@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkPurity, checkSyntax } from './tidy/constructs.ts'
 import { exceptions } from './tidy/exceptions.ts'
+import { checkFormatNames } from './tidy/formats.ts'
 import { checkCycles, checkImports } from './tidy/imports.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
 import type { Finding, Source } from './tidy/sources.ts'
@@ -19,6 +20,7 @@ function checkFile(source: Source): Finding[] {
     ...checkBarrel(source),
     ...checkSyntax(source),
     ...checkPurity(source),
+    ...checkFormatNames(source),
     ...checkComments(source),
     ...source.comments.flatMap(({ text, line }) => checkOutside(source.file, text, line)),
     ...checkDocstrings(source),

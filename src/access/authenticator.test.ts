@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { principalFreshMs, principalStaleMs, unknownKeyLookupEveryMs, unknownKeyLookupsMax } from '../core/limits/access.ts'
+import {
+  principalFreshMs,
+  principalStaleMs,
+  unknownKeyLookupEveryMs,
+  unknownKeyLookupsMax,
+} from '../core/limits/access.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { KeyRecord } from './key-record.ts'
 import type { LoadedKey } from './key-repository.ts'

@@ -1,7 +1,12 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { principalCacheMax, principalFreshMs, principalStaleMs, unknownKeyCacheMax } from '../core/limits/access.ts'
+import {
+  principalCacheMax,
+  principalFreshMs,
+  principalStaleMs,
+  unknownKeyCacheMax,
+} from '../core/limits/access.ts'
 
 /** A principal with the end of its key's life, in epoch milliseconds. */
 export interface CachedPrincipal {

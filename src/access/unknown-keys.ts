@@ -1,6 +1,12 @@
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { authenticationAddressesMax, unknownKeyLookupEveryMs, unknownKeyLookupsMax, unknownKeysWaitingMax, unknownKeyWaitMsMax } from '../core/limits/access.ts'
+import {
+  authenticationAddressesMax,
+  unknownKeyLookupEveryMs,
+  unknownKeyLookupsMax,
+  unknownKeysWaitingMax,
+  unknownKeyWaitMsMax,
+} from '../core/limits/access.ts'
 
 /**
  * Slows down the guessing of keys: every client address may have so many lookups that find nothing at once, and from then

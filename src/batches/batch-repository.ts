@@ -1,7 +1,7 @@
 import type { Principal } from '../canonical/principal.ts'
 import type { BatchId, OrganizationId } from '../core/ids.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
-import type { Batch, BatchEndpoint, Lane, StoredStatus } from './batch.ts'
+import type { Batch, BatchEndpoint, Lane, StoredStatus } from '../canonical/batch.ts'
 
 /** A batch about to be accepted; times are set by the database. */
 export interface NewBatch {

@@ -24,7 +24,15 @@ import { creditsBudget } from '../billing/budgets/budget-ids.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { principalFreshMs } from '../core/limits/access.ts'
-import { itemFailuresMax, itemRefusalsMax, itemTimeoutsMax, retentionPageMax, segmentItemsMax, segmentLeaseMs, segmentsAtOnce } from '../core/limits/batches.ts'
+import {
+  itemFailuresMax,
+  itemRefusalsMax,
+  itemTimeoutsMax,
+  retentionPageMax,
+  segmentItemsMax,
+  segmentLeaseMs,
+  segmentsAtOnce,
+} from '../core/limits/batches.ts'
 import { parseCredits, toCredits } from '../core/money.ts'
 import { FolderBlobStore } from '../storage/blobs/folder-blob-store.ts'
 import type { ItemOutcome, ItemRequest } from './item-contract.ts'

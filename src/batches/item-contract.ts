@@ -2,8 +2,9 @@ import type { BudgetRef, CaptureRow, Hold } from '../billing/billing.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { Demand } from '../canonical/usage.ts'
 import type { BatchId, KeyId, OrganizationId } from '../core/ids.ts'
-import type { BatchEndpoint, Lane } from './batch.ts'
-import type { BatchUsage } from './batch-usage.ts'
+import type { BatchEndpoint, Lane } from '../canonical/batch.ts'
+import type { ItemError, ItemResponse } from '../formats/batch/result-line.ts'
+import type { BatchUsage } from '../formats/batch/batch-usage.ts'
 
 /** One item, ready to be executed. */
 export interface ItemRequest {
@@ -33,14 +34,6 @@ export interface QueuedPlace {
   restMs(): number
 }
 
-/** Why an item failed, as the contract's result item shows it. */
-export interface ItemError {
-  type: string
-  message: string
-  param: string | null
-  error_type?: string
-}
-
 /** What is charged for an item, once its part is durable. */
 export interface ItemCapture {
   hold: Hold
@@ -49,7 +42,7 @@ export interface ItemCapture {
 
 /** How an item ended. Exactly one of `response` and `error` is set, unless `retryLaterMs` is. */
 export interface ItemOutcome {
-  response: { status_code: number; request_id: string | null; body: Uint8Array } | null
+  response: ItemResponse | null
   error: ItemError | null
   usage: BatchUsage | null
   /** What is charged for it; it becomes real with the part that holds the result, or not at all. */

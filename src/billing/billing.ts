@@ -1,4 +1,10 @@
-import { billingStopMs, captureWatchMs, leaseReapEveryMs, leaseRenewEveryMs, recallWatchMs } from '../core/limits/billing.ts'
+import {
+  billingStopMs,
+  captureWatchMs,
+  leaseReapEveryMs,
+  leaseRenewEveryMs,
+  recallWatchMs,
+} from '../core/limits/billing.ts'
 import type { CaptureRow } from './ledger/capture-row.ts'
 import { Granter } from './budgets/granter.ts'
 import type { HoldRequest } from './budgets/granter.ts'

@@ -1,5 +1,10 @@
 import type { Clock } from '../core/clock.ts'
-import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs, discoveryWaitMs } from '../core/limits/catalog.ts'
+import {
+  discoveryConcurrencyMax,
+  discoveryEveryMs,
+  discoveryRetryMs,
+  discoveryWaitMs,
+} from '../core/limits/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { parseListing, type ListedModel } from './listing.ts'
 

@@ -8,7 +8,9 @@ import { assert } from '../core/assert.ts'
 import { type GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { batchRetryMs } from '../core/limits/batches.ts'
-import { toCredits } from '../core/money.ts'
+import type { BatchUsage } from '../formats/batch/batch-usage.ts'
+import { itemUsage } from '../formats/batch/item-usage.ts'
+import { itemErrorOf, type ItemError, type ItemResponse } from '../formats/batch/result-line.ts'
 import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
@@ -33,25 +35,13 @@ export interface BatchItem {
 
 /** How an item ended; the engine's own shape, so that nothing is translated twice. */
 export interface BatchItemOutcome {
-  response: { status_code: number; request_id: string | null; body: Uint8Array } | null
-  error: { type: string; message: string; param: string | null; error_type?: string } | null
-  usage: ItemUsage | null
+  response: ItemResponse | null
+  error: ItemError | null
+  usage: BatchUsage | null
   capture: DeferredCapture | null
   retryLaterMs: number | null
   missingNanocredits: bigint
   retryAfterMs?: number
-}
-
-interface ItemUsage {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  prompt_tokens_details: Record<string, number | null>
-  completion_tokens_details: Record<string, number | null>
-  cost: number | null
-  cost_details: Record<string, number | null>
-  is_byok: boolean
-  service_tier?: string
 }
 
 const noHeaders = { sessionIdHeader: null }
@@ -119,36 +109,16 @@ function answered(outcome: Outcome, requestId: string, capture: DeferredCapture 
 }
 
 /** The same figures as in the item's own answer, so that a batch's are their sum. */
-function usageOf(row: CaptureRow): ItemUsage {
-  const { usage, price, details } = row
-  const cost = knownCost(row)
-  const { promptNanocredits, completionNanocredits } = chargeOf(usage, price)
-  const { service_tier: tier, media_tokens: media = {} } = details
-  const { image_tokens: image, ...read } = media
-  return {
-    prompt_tokens: usage.inputTokens,
-    completion_tokens: usage.outputTokens,
-    total_tokens: usage.inputTokens + usage.outputTokens,
-    prompt_tokens_details: {
-      cached_tokens: usage.cachedInputTokens,
-      audio_tokens: usage.inputAudioTokens,
-      ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
-      ...read,
-    },
-    completion_tokens_details: {
-      reasoning_tokens: usage.reasoningTokens,
-      audio_tokens: usage.outputAudioTokens,
-      ...(image === undefined ? {} : { image_tokens: image }),
-    },
-    cost: cost === null ? null : toCredits(cost),
-    cost_details: {
-      upstream_inference_cost: cost === null ? null : toCredits(promptNanocredits + completionNanocredits),
-      upstream_inference_prompt_cost: toCredits(promptNanocredits),
-      upstream_inference_completions_cost: toCredits(completionNanocredits),
-    },
-    is_byok: false,
-    ...(tier === undefined ? {} : { service_tier: tier }),
-  }
+function usageOf(row: CaptureRow): BatchUsage {
+  const { promptNanocredits, completionNanocredits } = chargeOf(row.usage, row.price)
+  return itemUsage({
+    usage: row.usage,
+    costNanocredits: knownCost(row),
+    promptNanocredits,
+    completionNanocredits,
+    serviceTier: row.details.service_tier ?? null,
+    mediaTokens: row.details.media_tokens ?? null,
+  })
 }
 
 // Not the item's fault and likely to pass: the engine puts the item back and decides how often.
@@ -158,7 +128,7 @@ function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
   const isPutBack = passing.has(error.type) || item.signal.aborted
   return {
     response: null,
-    error: { type: error.type, message: error.message, param: error.param, error_type: error.contractType },
+    error: itemErrorOf(error),
     usage: null,
     capture: null,
     retryLaterMs: isPutBack ? (error.retryAfterSeconds ?? 0) * 1000 || batchRetryMs : null,

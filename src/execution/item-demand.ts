@@ -4,7 +4,8 @@ import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
 import { memberParseBytesMax } from '../core/limits/text.ts'
 import { estimateTokens } from '../formats/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
-import { operationOfBatchEndpoint, type Bulk } from './operations.ts'
+import type { Bulk } from '../formats/text-operations.ts'
+import { operationOfBatchEndpoint } from './operations.ts'
 
 /** A stretch of bytes: offsets of the first and behind the last. */
 interface Stretch {

@@ -1,32 +1,12 @@
-import type { TextCall } from '../canonical/call.ts'
+import type { BatchEndpoint } from '../canonical/batch.ts'
 import type { Modality, OperationName } from '../canonical/operation.ts'
-import { decodeChatRequest, type DecodeContext } from '../formats/chat/chat-request.ts'
-import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
-import { decodeMessagesRequest } from '../formats/messages/messages-decode.ts'
-import { decodeResponsesRequest } from '../formats/responses/responses-decode.ts'
-import { arePlainMessages, arePlainTurns } from '../formats/plain-messages.ts'
-import { chatFrames, messagesFrames, responsesFrames, type StreamFrames } from '../formats/stream-frames.ts'
-
-/** The inference endpoints a batch can run against, as its `endpoint` field spells them. */
-export type BatchEndpoint = '/v1/chat/completions' | '/v1/responses' | '/v1/messages' | '/v1/embeddings'
-
-/** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
-export interface Bulk {
-  member: 'messages' | 'input'
-  /** Whether such a value, known to be valid JSON, is surely accepted and demands what `estimateTokens` says. */
-  isPlain(value: Buffer): boolean
-  /** The shortest plain value. */
-  sample: Buffer
-}
-
-/** How a text operation's bodies are read. */
-export interface TextOperation {
-  /** A body as a call. Throws `invalid_request`. */
-  decode(bytes: Uint8Array, context: DecodeContext): TextCall
-  bulk: Bulk
-  /** What its streams show before any provider has answered; null for what is never streamed. */
-  stream: StreamFrames | null
-}
+import {
+  chatCompletions,
+  embeddings,
+  messages,
+  responses,
+  type TextOperation,
+} from '../formats/text-operations.ts'
 
 /** One thing a caller can ask for. HTTP, batches, metering, billing and the API description follow from the row. */
 export interface Operation {
@@ -54,11 +34,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/chat/completions',
     modality: 'language',
     batchEndpoint: '/v1/chat/completions',
-    text: {
-      decode: decodeChatRequest,
-      stream: chatFrames,
-      bulk: { member: 'messages', isPlain: arePlainMessages, sample: Buffer.from('[{"role":"user"}]') },
-    },
+    text: chatCompletions,
     generationPrefix: 'gen',
     deadlineMs: 30 * minute,
     // Reasoning models think for minutes before the first byte when they do not stream.
@@ -69,11 +45,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/responses',
     modality: 'language',
     batchEndpoint: '/v1/responses',
-    text: {
-      decode: decodeResponsesRequest,
-      stream: responsesFrames,
-      bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
-    },
+    text: responses,
     generationPrefix: 'gen',
     deadlineMs: 30 * minute,
     firstByteTimeoutMs: 10 * minute,
@@ -83,15 +55,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/messages',
     modality: 'language',
     batchEndpoint: '/v1/messages',
-    text: {
-      decode: decodeMessagesRequest,
-      stream: messagesFrames,
-      bulk: {
-        member: 'messages',
-        isPlain: arePlainTurns,
-        sample: Buffer.from('[{"role":"user","content":"x"}]'),
-      },
-    },
+    text: messages,
     generationPrefix: 'gen',
     deadlineMs: 30 * minute,
     firstByteTimeoutMs: 10 * minute,
@@ -101,11 +65,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     path: '/embeddings',
     modality: 'embedding',
     batchEndpoint: '/v1/embeddings',
-    text: {
-      decode: decodeEmbeddingsRequest,
-      stream: null,
-      bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
-    },
+    text: embeddings,
     generationPrefix: 'gen',
     deadlineMs: 5 * minute,
     firstByteTimeoutMs: 2 * minute,
@@ -135,9 +95,4 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
 /** The operation that a batch's `endpoint` names, or null. */
 export function operationOfBatchEndpoint(endpoint: string): Operation | null {
   return Object.values(operations).find((operation) => operation.batchEndpoint === endpoint) ?? null
-}
-
-/** One text that is not empty. */
-function isPlainText(value: Buffer): boolean {
-  return value[0] === 0x22 && value.length > 2
 }

@@ -10,6 +10,7 @@ import { formatCredits } from '../core/money.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallState } from './call-state.ts'
 import type { ExecutionParts } from './parts.ts'
+import { operations } from './operations.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import { Settlement } from './settlement.ts'
 
@@ -165,9 +166,9 @@ function describeShortage(
     largestOutput(call.demand, endpoint, { available, ratio: ratioOf(endpoint) }),
   )
   const largest = Math.max(...fits)
-  if (call.kind !== 'text' || call.format !== 'chat')
-    return `${formatCredits(available)} credits are available.`
+  const limit = operations[call.operation].text?.outputLimit ?? null
+  if (limit === null) return `${formatCredits(available)} credits are available.`
   if (largest <= 0)
     return `${formatCredits(available)} credits are available, which does not cover the prompt alone.`
-  return `${formatCredits(available)} credits are available; with max_tokens at most ${largest} the call would fit.`
+  return `${formatCredits(available)} credits are available; with ${limit} at most ${largest} the call would fit.`
 }

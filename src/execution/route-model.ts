@@ -70,7 +70,8 @@ export function conversationOf(call: Call, organizationId: string, model: string
 }
 
 function promptCacheKey(call: Call): string | null {
-  if (call.kind !== 'text' || !call.document.members.has('prompt_cache_key')) return null
-  const value = memberValue(call.document, 'prompt_cache_key')
+  const name = operations[call.operation].text?.cacheKey ?? null
+  if (call.kind !== 'text' || name === null || !call.document.members.has(name)) return null
+  const value = memberValue(call.document, name)
   return typeof value === 'string' ? value : null
 }

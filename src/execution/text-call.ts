@@ -107,8 +107,7 @@ function send(
   }
   state.dropped.push(...encoded.dropped)
   const usual = call.stream ? streamHeaders : jsonHeaders
-  const isMessages = adapter.format === 'messages' && call.betas !== undefined
-  const headers = isMessages ? { ...usual, 'anthropic-beta': call.betas ?? '' } : usual
+  const headers = encoded.headers ? { ...usual, ...encoded.headers } : usual
   return sendAttempt(
     { method: 'POST', path: adapter.path, headers, body: encoded.body },
     attempt,

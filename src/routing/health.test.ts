@@ -1,7 +1,16 @@
 import { expect, test } from 'bun:test'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
-import { coolDownDefaultMs, coolDownMaxMs, credentialRetryMs, failureMemoryMs, performanceSamplesMax, performanceWindowMs, stickyIdleMs, stickyPerOrganizationMax } from '../core/limits/routing.ts'
+import {
+  coolDownDefaultMs,
+  coolDownMaxMs,
+  credentialRetryMs,
+  failureMemoryMs,
+  performanceSamplesMax,
+  performanceWindowMs,
+  stickyIdleMs,
+  stickyPerOrganizationMax,
+} from '../core/limits/routing.ts'
 import { createHealth } from './health.ts'
 import { createStickyRoutes } from './sticky.ts'
 

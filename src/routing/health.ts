@@ -1,7 +1,15 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import type { Clock } from '../core/clock.ts'
-import { coolDownDefaultMs, coolDownMaxMs, credentialRetryMs, failureMemoryMs, healthEntriesMax, performanceSamplesMax, performanceWindowMs } from '../core/limits/routing.ts'
+import {
+  coolDownDefaultMs,
+  coolDownMaxMs,
+  credentialRetryMs,
+  failureMemoryMs,
+  healthEntriesMax,
+  performanceSamplesMax,
+  performanceWindowMs,
+} from '../core/limits/routing.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
 
 /**

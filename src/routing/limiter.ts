@@ -1,7 +1,13 @@
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
-import { concurrencyMax, concurrencyMin, concurrencyQueueMax, concurrencyStart, coolDownMaxMs } from '../core/limits/routing.ts'
+import {
+  concurrencyMax,
+  concurrencyMin,
+  concurrencyQueueMax,
+  concurrencyStart,
+  coolDownMaxMs,
+} from '../core/limits/routing.ts'
 
 /** Live callers wait for nothing but the operator's own limit; batch items take what is left. */
 export type Priority = 'live' | 'batch'

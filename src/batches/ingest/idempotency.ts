@@ -1,7 +1,12 @@
 import { GatewayError } from '../../core/errors.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { randomText } from '../../core/ids.ts'
-import { idempotencyKeyLengthMax, idempotencyMs, idempotencyReleasesMax, idempotencyRetrySeconds } from '../../core/limits/batches.ts'
+import {
+  idempotencyKeyLengthMax,
+  idempotencyMs,
+  idempotencyReleasesMax,
+  idempotencyRetrySeconds,
+} from '../../core/limits/batches.ts'
 import type { Committer } from '../commit-repository.ts'
 import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'

@@ -5,7 +5,12 @@ import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { batchBodyBytesMax, ingestWritesMax, segmentBytesMax, segmentItemsMax } from '../../core/limits/batches.ts'
+import {
+  batchBodyBytesMax,
+  ingestWritesMax,
+  segmentBytesMax,
+  segmentItemsMax,
+} from '../../core/limits/batches.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import type { ResolveBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payload-repository.ts'

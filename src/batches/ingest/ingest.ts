@@ -4,18 +4,19 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
 import { batchBodyBytesMax } from '../../core/limits/batches.ts'
 import { ItemDemands } from '../../execution/item-demand.ts'
-import type { BatchEndpoint } from '../batch.ts'
-import { batchEndpoints } from '../batch.ts'
+import type { BatchEndpoint } from '../../canonical/batch.ts'
+import { batchEndpoints } from '../../canonical/batch.ts'
 import type { ResolveBatch, ResolvedBatch } from '../item-contract.ts'
 import type { Payloads } from '../results/payload-repository.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
-import { ByteScanner } from './byte-scanner.ts'
+import { ByteScanner } from '../../formats/batch/byte-scanner.ts'
 import { DemandLog } from './demand-log.ts'
 import { Findings } from './findings.ts'
-import { ItemChecks } from './item-checks.ts'
-import type { WalkedItem } from './item-walk.ts'
-import type { RequestHead } from './request-head.ts'
-import { emptyHead, readMember } from './request-head.ts'
+import { ItemChecks } from '../../formats/batch/item-checks.ts'
+import type { WalkedItem } from '../../formats/batch/item-walk.ts'
+import { withoutBody } from '../../formats/batch/result-line.ts'
+import type { RequestHead } from '../../formats/batch/request-head.ts'
+import { emptyHead, readMember } from '../../formats/batch/request-head.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { checkContentEncoding, readUpload, tooLarge } from './upload-body.ts'
 
@@ -125,8 +126,7 @@ class Ingest {
     oversizedItem: (index, head) =>
       this.#collect(() => {
         const customId = this.#checks.checkOversized(index, head)
-        // Without a body: its result will be the error that it was too large.
-        this.#keep(Buffer.from(JSON.stringify({ custom_id: customId })), false)
+        this.#keep(withoutBody(customId), false)
       }),
   })
 

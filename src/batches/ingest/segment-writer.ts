@@ -1,5 +1,11 @@
 import type { BatchId } from '../../core/ids.ts'
-import { ingestBlockBytes, ingestBlocksMax, ingestWritesMax, segmentBytesMax, segmentItemsMax } from '../../core/limits/batches.ts'
+import {
+  ingestBlockBytes,
+  ingestBlocksMax,
+  ingestWritesMax,
+  segmentBytesMax,
+  segmentItemsMax,
+} from '../../core/limits/batches.ts'
 import type { Payloads } from '../results/payload-repository.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
 import { BlockQueue } from './block-queue.ts'

@@ -14,7 +14,12 @@ import type { Process } from '../../../test/simulation/batches-world.ts'
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { newId } from '../../core/ids.ts'
-import { partInlineBytesMax, resultsHoldMs, segmentItemsMax, segmentLeaseMs } from '../../core/limits/batches.ts'
+import {
+  partInlineBytesMax,
+  resultsHoldMs,
+  segmentItemsMax,
+  segmentLeaseMs,
+} from '../../core/limits/batches.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import { StorageFailure, storageUnavailable } from '../../storage/database.ts'

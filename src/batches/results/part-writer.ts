@@ -1,7 +1,16 @@
 import type { PreparedCaptures } from '../../billing/billing.ts'
 import type { Clock } from '../../core/clock.ts'
 import { newId } from '../../core/ids.ts'
-import { gatheredBytesMax, partBytesMax, partCommitRetryMaxMs, partCommitRetryMs, partDoubtsMax, partInlineBytesMax, partQuestionsMax, resultsHoldMs } from '../../core/limits/batches.ts'
+import {
+  gatheredBytesMax,
+  partBytesMax,
+  partCommitRetryMaxMs,
+  partCommitRetryMs,
+  partDoubtsMax,
+  partInlineBytesMax,
+  partQuestionsMax,
+  resultsHoldMs,
+} from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
 import { withBits } from './bitmap.ts'
 import type { Committer } from '../commit-repository.ts'

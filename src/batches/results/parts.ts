@@ -1,6 +1,6 @@
 import { assert } from '../../core/assert.ts'
-import type { UsageSum } from '../batch-usage.ts'
-import { addUsage, emptyUsageSum } from '../batch-usage.ts'
+import type { UsageSum } from '../../formats/batch/batch-usage.ts'
+import { addUsage, emptyUsageSum } from '../../formats/batch/batch-usage.ts'
 
 /**
  * A part: some items' results, in input order, written once. Its bytes are one line of JSON, the header, and one line

@@ -1,10 +1,15 @@
 import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { mergedPageMax, partsPageMax, resultsPieceBytes, resultsReadMsMax } from '../../core/limits/batches.ts'
+import {
+  mergedPageMax,
+  partsPageMax,
+  resultsPieceBytes,
+  resultsReadMsMax,
+} from '../../core/limits/batches.ts'
 import { giveBack } from '../../core/memory.ts'
-import type { Batch } from '../batch.ts'
-import { toBatchObject } from '../batch-object.ts'
+import type { Batch } from '../../canonical/batch.ts'
+import { toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
 import type { PartRepository } from './part-repository.ts'

@@ -1,5 +1,10 @@
 import type { Clock } from '../../core/clock.ts'
-import { batchRetentionMs, blobDeletionDelayMs, retentionPageMax, retentionPagesMax } from '../../core/limits/batches.ts'
+import {
+  batchRetentionMs,
+  blobDeletionDelayMs,
+  retentionPageMax,
+  retentionPagesMax,
+} from '../../core/limits/batches.ts'
 import { orphanAgeMs, orphanSecondLookMs } from '../../core/limits/storage.ts'
 import type { BatchId } from '../../core/ids.ts'
 import type { BatchRepository } from '../batch-repository.ts'

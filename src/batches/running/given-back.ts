@@ -1,6 +1,6 @@
 import { rememberedSegmentsMax, segmentRetryMaxMs, workerIdleMs } from '../../core/limits/batches.ts'
 import type { SegmentLease } from './segment-repository.ts'
-import type { WaitingReason } from './waiting.ts'
+import type { WaitingReason } from '../../canonical/waiting.ts'
 
 /** Since when a segment cannot be read or merged (monotonic), and how long it rests before the next try. */
 export interface SegmentFailure {

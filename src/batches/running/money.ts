@@ -17,7 +17,7 @@ import type { Ledger } from '../../billing/ledger/ledger-repository.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { OrganizationId } from '../../core/ids.ts'
 import { enlargeItems } from '../../core/limits/batches.ts'
-import type { Batch } from '../batch.ts'
+import type { Batch } from '../../canonical/batch.ts'
 import type { Committer } from '../commit-repository.ts'
 
 /** What a batch needs of billing while it lives. */

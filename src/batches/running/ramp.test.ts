@@ -1,5 +1,11 @@
 import { expect, test } from 'bun:test'
-import { durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, partGatherMs, provenMs } from '../../core/limits/batches.ts'
+import {
+  durablePerItemAtRisk,
+  itemsAtRiskStart,
+  partGatherMinMs,
+  partGatherMs,
+  provenMs,
+} from '../../core/limits/batches.ts'
 import { createItemLimiter } from './limiter.ts'
 import { Ramp } from './ramp.ts'
 

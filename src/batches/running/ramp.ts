@@ -1,5 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
-import { batchItemsAtOnce, durablePerItemAtRisk, itemsAtRiskStart, partGatherMinMs, partGatherMs, provenMs } from '../../core/limits/batches.ts'
+import {
+  batchItemsAtOnce,
+  durablePerItemAtRisk,
+  itemsAtRiskStart,
+  partGatherMinMs,
+  partGatherMs,
+  provenMs,
+} from '../../core/limits/batches.ts'
 
 /**
  * How much may be lost with this process: the items that run and the results that are not durable, whose calls are paid

@@ -1,5 +1,4 @@
 import { hasBit } from '../results/bitmap.ts'
-import { memberBytes } from '../ingest/json-walk.ts'
 import type { Payloads } from '../results/payload-repository.ts'
 import type { SegmentLease } from './segment-repository.ts'
 
@@ -10,13 +9,6 @@ export interface OpenItem {
   /** Place in the batch, from 0. */
   item: number
   line: Buffer
-}
-
-/** What an item's line says. */
-export interface ItemInput {
-  customId: string
-  /** Null when the item was too large to be kept. */
-  body: Buffer | null
 }
 
 /** The unfinished items of a segment, in input order. They share the memory of the decompressed segment. */
@@ -31,13 +23,4 @@ export async function readOpenItems(payloads: Payloads, lease: SegmentLease): Pr
     start = end + 1
   }
   return open
-}
-
-/** Reads an item's line as ingest wrote it. */
-export function readInput(line: Buffer): ItemInput {
-  const customId = memberBytes(line, 'custom_id')
-  return {
-    customId: JSON.parse(customId?.toString('utf8') ?? '""') as string,
-    body: memberBytes(line, 'body'),
-  }
 }

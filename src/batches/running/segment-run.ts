@@ -2,10 +2,21 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { principalFreshMs } from '../../core/limits/access.ts'
-import { batchItemBytesMax, batchItemValuesBytesMax, cancelGraceMs, itemFailuresMax, itemRefusalsMax, itemTimeoutsMax, itemRestMaxMs, itemRestMinMs, itemRetryMs, segmentRestMs } from '../../core/limits/batches.ts'
-import type { Batch } from '../batch.ts'
-import { batchErrorType } from '../batch-object.ts'
-import { usageSumOf } from '../batch-usage.ts'
+import {
+  batchItemBytesMax,
+  batchItemValuesBytesMax,
+  cancelGraceMs,
+  itemFailuresMax,
+  itemRefusalsMax,
+  itemTimeoutsMax,
+  itemRestMaxMs,
+  itemRestMinMs,
+  itemRetryMs,
+  segmentRestMs,
+} from '../../core/limits/batches.ts'
+import type { Batch } from '../../canonical/batch.ts'
+import { batchErrorType } from '../../formats/batch/batch-object.ts'
+import { usageSumOf } from '../../formats/batch/batch-usage.ts'
 import type { Tries } from './given-back.ts'
 import type { ItemOutcome, LoadPrincipal, QueuedPlace, RunItem } from '../item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
@@ -13,12 +24,18 @@ import type { BatchMoney } from './money.ts'
 import type { PartWriter } from '../results/part-writer.ts'
 import type { Payloads } from '../results/payload-repository.ts'
 import type { Pause } from './pause.ts'
-import { isJson, itemErrorOf, resultLine } from '../results/result-line.ts'
-import type { ItemInput, OpenItem } from './segment-items.ts'
-import { readInput, readOpenItems } from './segment-items.ts'
+import {
+  isJson,
+  itemErrorOf,
+  readItemLine,
+  resultLine,
+  type ItemInput,
+} from '../../formats/batch/result-line.ts'
+import type { OpenItem } from './segment-items.ts'
+import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
-import type { Waiting, WaitingReason } from './waiting.ts'
-import { sumWaiting } from './waiting.ts'
+import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
+import { sumWaiting } from '../../canonical/waiting.ts'
 
 /** Why what is left of a batch is ended without running. */
 export type CloseReason = 'batch_cancelled' | 'batch_expired'
@@ -291,7 +308,7 @@ export class SegmentRun {
   async #runOne(ready: Resting, owner: Principal, release: () => void): Promise<void> {
     this.#running++
     if (ready.error !== null) this.#retried.add(ready)
-    const input = readInput(ready.item.line)
+    const input = readItemLine(ready.item.line)
     const outcome =
       input.body === null ? tooLarge() : await this.#execute(ready.item, input, input.body, owner)
     this.#queued.delete(ready.item)
@@ -419,7 +436,7 @@ export class SegmentRun {
     const rest = [...this.#resting.map(({ item }) => item), ...this.#queue.slice(this.#next)]
     this.#resting = []
     this.#next = this.#queue.length
-    for (const item of rest) this.#finish(item, readInput(item.line), failure(errorOf(item)))
+    for (const item of rest) this.#finish(item, readItemLine(item.line), failure(errorOf(item)))
   }
 }
 

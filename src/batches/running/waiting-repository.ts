@@ -1,7 +1,7 @@
 import type { BatchId } from '../../core/ids.ts'
 import type { Database, Row, Statement } from '../../storage/database.ts'
 import type { SegmentLease } from './segment-repository.ts'
-import type { Waiting } from './waiting.ts'
+import type { Waiting } from '../../canonical/waiting.ts'
 
 /** Reads of the table `waiting_items`. */
 export interface WaitingRepository {

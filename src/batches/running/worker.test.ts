@@ -11,7 +11,13 @@ import {
 } from '../../../test/simulation/batches-world.ts'
 import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import { partGatherMinMs, partGatherMs, provenMs, segmentItemsMax, segmentLeaseMs } from '../../core/limits/batches.ts'
+import {
+  partGatherMinMs,
+  partGatherMs,
+  provenMs,
+  segmentItemsMax,
+  segmentLeaseMs,
+} from '../../core/limits/batches.ts'
 import type { Database, Row, Unit } from '../../storage/database.ts'
 import { StorageFailure, storageUnavailable } from '../../storage/database.ts'
 import type { Pause } from './pause.ts'

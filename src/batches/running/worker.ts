@@ -1,8 +1,17 @@
 import { GatewayError } from '../../core/errors.ts'
-import { activeBatchesMax, organizationShareOf, resultsHoldMs, segmentLeaseMs, segmentRenewEveryMs, segmentsAtOnce, workerIdleMs, workerStopMs } from '../../core/limits/batches.ts'
-import type { Batch } from '../batch.ts'
-import { isTerminal } from '../batch.ts'
-import { batchErrorJson, isWaiting } from '../batch-object.ts'
+import {
+  activeBatchesMax,
+  organizationShareOf,
+  resultsHoldMs,
+  segmentLeaseMs,
+  segmentRenewEveryMs,
+  segmentsAtOnce,
+  workerIdleMs,
+  workerStopMs,
+} from '../../core/limits/batches.ts'
+import type { Batch } from '../../canonical/batch.ts'
+import { isTerminal } from '../../canonical/batch.ts'
+import { batchErrorJson, isWaiting } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { beginFailing, expireBatches, noteWaiting } from '../batch-repository.ts'
 import { GivenBack } from './given-back.ts'
@@ -20,7 +29,7 @@ import { SegmentRun } from './segment-run.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import { WaitingNote } from './waiting-note.ts'
 import { forgetSegmentWaiting } from './waiting-repository.ts'
-import type { Waiting } from './waiting.ts'
+import type { Waiting } from '../../canonical/waiting.ts'
 import {
   finishSegment,
   freeLeases,

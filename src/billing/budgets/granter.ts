@@ -1,5 +1,11 @@
 import { GatewayError } from '../../core/errors.ts'
-import { holdQueueMax, recallExactMs, recallWaitMs, shortageRetryMs, takeRoundsMax } from '../../core/limits/billing.ts'
+import {
+  holdQueueMax,
+  recallExactMs,
+  recallWaitMs,
+  shortageRetryMs,
+  takeRoundsMax,
+} from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { createHold } from './hold.ts'

@@ -1,5 +1,11 @@
 import { newId } from '../../core/ids.ts'
-import { leaseGrantMs, leaseHeldMs, leaseMs, leasesPerRoundMax, leaseUnansweredMs } from '../../core/limits/billing.ts'
+import {
+  leaseGrantMs,
+  leaseHeldMs,
+  leaseMs,
+  leasesPerRoundMax,
+  leaseUnansweredMs,
+} from '../../core/limits/billing.ts'
 import { BudgetLocks } from './budget-locks.ts'
 import type { BudgetRef } from './budget-ids.ts'
 import { commitPoints } from '../commit-points.ts'

@@ -1,4 +1,11 @@
-import { budgetSettleMs, leaseIdleMs, leaseRestMs, leasesPerRoundMax, recallBudgetsMax, recallWatchMs } from '../../core/limits/billing.ts'
+import {
+  budgetSettleMs,
+  leaseIdleMs,
+  leaseRestMs,
+  leasesPerRoundMax,
+  recallBudgetsMax,
+  recallWatchMs,
+} from '../../core/limits/billing.ts'
 import { commitPoints } from '../commit-points.ts'
 import type { BudgetState, Ledger } from '../ledger/ledger-repository.ts'
 import { closeLease } from '../ledger/ledger-statements.ts'

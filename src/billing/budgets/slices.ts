@@ -1,5 +1,10 @@
 import { assert } from '../../core/assert.ts'
-import { sliceGrowthMax, sliceGrowthStart, sliceGrowWithinMs, sliceShareMin } from '../../core/limits/billing.ts'
+import {
+  sliceGrowthMax,
+  sliceGrowthStart,
+  sliceGrowWithinMs,
+  sliceShareMin,
+} from '../../core/limits/billing.ts'
 import type { BudgetRef } from './budget-ids.ts'
 
 /** How a lease stands: granting; lost to another process's reaping (captures may still be taken from it); given back. */

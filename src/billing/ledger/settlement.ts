@@ -1,7 +1,16 @@
 import { assert } from '../../core/assert.ts'
 import { Bag, type Placed } from '../../core/bag.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { captureGroupMax, captureGroupsMax, captureQueueMax, captureRedirectsMax, captureRetryMaxMs, captureRetryMs, captureStallMs, captureWaitMs } from '../../core/limits/billing.ts'
+import {
+  captureGroupMax,
+  captureGroupsMax,
+  captureQueueMax,
+  captureRedirectsMax,
+  captureRetryMaxMs,
+  captureRetryMs,
+  captureStallMs,
+  captureWaitMs,
+} from '../../core/limits/billing.ts'
 import { refusalNoteMs } from '../../core/limits/storage.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { CaptureRow } from './capture-row.ts'

@@ -1,6 +1,13 @@
 import { priceAt, type Endpoint } from '../../canonical/endpoint.ts'
 import type { Demand, Price } from '../../canonical/usage.ts'
-import { audioMillisecondsUnknownHold, audioTokensPerSecondMax, outputTokensUnknown, speechTokensPerCharacterMax, transcriptTokensPerSecondMax, usageTokensMax } from '../../core/limits/billing.ts'
+import {
+  audioMillisecondsUnknownHold,
+  audioTokensPerSecondMax,
+  outputTokensUnknown,
+  speechTokensPerCharacterMax,
+  transcriptTokensPerSecondMax,
+  usageTokensMax,
+} from '../../core/limits/billing.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
 import { billedMilliseconds } from './price.ts'

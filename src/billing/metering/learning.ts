@@ -1,5 +1,12 @@
 import type { Usage, UsageSource } from '../../canonical/usage.ts'
-import { modelSamplesMax, modelSamplesMin, modelStatsMax, modelStatsSaveMax, ratioPpmMax, ratioPpmMin } from '../../core/limits/billing.ts'
+import {
+  modelSamplesMax,
+  modelSamplesMin,
+  modelStatsMax,
+  modelStatsSaveMax,
+  ratioPpmMax,
+  ratioPpmMin,
+} from '../../core/limits/billing.ts'
 
 /** One finished call, to learn from. */
 export interface LearningSample {

@@ -3,7 +3,15 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
-import { audioMillisecondsUnknownCharge, inputBeyondEstimateFactor, inputBeyondEstimateTokens, outputBeyondLimitFactor, outputTokensUnknown, usageAudioMillisecondsMax, usageTokensMax } from '../../core/limits/billing.ts'
+import {
+  audioMillisecondsUnknownCharge,
+  inputBeyondEstimateFactor,
+  inputBeyondEstimateTokens,
+  outputBeyondLimitFactor,
+  outputTokensUnknown,
+  usageAudioMillisecondsMax,
+  usageTokensMax,
+} from '../../core/limits/billing.ts'
 
 /** What a call consumed, and how far that may be trusted. */
 export interface Metered {

@@ -1,4 +1,11 @@
-import { batchPollEveryMs, batchWatchMs, cliAnswerBytesMax, cliListMax, cliPauseMs, cliTriesMax } from '../../core/limits/cli.ts'
+import {
+  batchPollEveryMs,
+  batchWatchMs,
+  cliAnswerBytesMax,
+  cliListMax,
+  cliPauseMs,
+  cliTriesMax,
+} from '../../core/limits/cli.ts'
 import type { GatewayClient } from '../client.ts'
 import { readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'

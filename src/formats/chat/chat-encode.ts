@@ -15,6 +15,8 @@ export interface ChatBody extends Pick<TextCall, 'document' | 'stream' | 'userId
 /** A body for an upstream, and the names of what it could not carry. */
 export interface EncodedRequest {
   body: BodyPieces
+  /** Headers that this request needs besides those of every request. */
+  headers?: Readonly<Record<string, string>>
   dropped: readonly string[]
 }
 

@@ -1,7 +1,14 @@
 import type { BodyPiece } from '../../canonical/body.ts'
 import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { jsonDepthMax, streamChoicesMax, streamFrameBytesMax, streamHeldBytesMax, streamTemplatesMax, streamTemplatesUnusedMax } from '../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  streamChoicesMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamTemplatesMax,
+  streamTemplatesUnusedMax,
+} from '../../core/limits/text.ts'
 import {
   createFrameSplitter,
   encodeFrame,

@@ -19,7 +19,7 @@ const gatewayMembers = Object.keys(gatewayMessagesShape).filter((name) => name !
 
 /** A messages body for a provider of the same format: as it came, with the smallest edit. */
 export function passMessagesRequest(
-  { document }: TextCall,
+  { document, betas }: TextCall,
   endpoint: Endpoint,
   quirks: MessagesQuirks,
 ): EncodedRequest {
@@ -31,7 +31,10 @@ export function passMessagesRequest(
   }
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
-  return { body: editPieces(document, { set, remove: [...gatewayMembers, ...nulls] }), dropped: [] }
+  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls] })
+  return betas === undefined
+    ? { body, dropped: [] }
+    : { body, dropped: [], headers: { 'anthropic-beta': betas } }
 }
 
 /** A message of a provider of the same format: as it came, under the gateway's identity and with the charge. */

@@ -1,5 +1,9 @@
 import { GatewayError } from '../../core/errors.ts'
-import { multipartBoundaryLengthMax, multipartHeaderBytesMax, multipartPartsMax } from '../../core/limits/audio.ts'
+import {
+  multipartBoundaryLengthMax,
+  multipartHeaderBytesMax,
+  multipartPartsMax,
+} from '../../core/limits/audio.ts'
 
 /** A part's headers, of which only these matter. */
 export interface PartHead {

@@ -1,6 +1,15 @@
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import { commitWaitMs, deadOwnerKeptMs, partitionEveryMs, postgresConnectionsMax, postgresOwnerGraceMs, readWaitMs, writerRowsMax, writerSpacingMs } from '../../core/limits/storage.ts'
+import {
+  commitWaitMs,
+  deadOwnerKeptMs,
+  partitionEveryMs,
+  postgresConnectionsMax,
+  postgresOwnerGraceMs,
+  readWaitMs,
+  writerRowsMax,
+  writerSpacingMs,
+} from '../../core/limits/storage.ts'
 import { StorageFailure, storageUnavailable } from '../database.ts'
 import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
 import { createTranslator } from '../dialect.ts'

@@ -1,8 +1,13 @@
 import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { batchItemBytesMax, batchItemValuesBytesMax } from '../../core/limits/batches.ts'
-import { jsonDepthMax, jsonMembersMax, leanTextBytesMin, memberParseBytesMax } from '../../core/limits/text.ts'
-import { hasFewValues } from '../../formats/json-body.ts'
+import {
+  jsonDepthMax,
+  jsonMembersMax,
+  leanTextBytesMin,
+  memberParseBytesMax,
+} from '../../core/limits/text.ts'
+import { hasFewValues } from '../json-body.ts'
 import { columnOf, countLines, describePlace, type TextPlace } from '../../core/json-syntax.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'

@@ -2,10 +2,10 @@ import { GatewayError } from '../../core/errors.ts'
 import { droppedMembersMax, providersOnlyMax } from '../../core/limits/batches.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
 import { parseCredits } from '../../core/money.ts'
-import { requireUniqueNames } from '../../formats/json-document.ts'
-import type { BatchEndpoint } from '../batch.ts'
+import { requireUniqueNames } from '../json-document.ts'
+import type { BatchEndpoint } from '../../canonical/batch.ts'
 import { notJson, type PlaceOf } from './not-json.ts'
-import { batchEndpoints } from '../batch.ts'
+import { batchEndpoints } from '../../canonical/batch.ts'
 
 /** The members of a batch besides its requests; null where the caller sent none. */
 export interface RequestHead {

@@ -1,8 +1,8 @@
-import type { GatewayError } from '../core/errors.ts'
-import { toCredits } from '../core/money.ts'
-import type { Batch, BatchStatus } from './batch.ts'
-import { isTerminal, shownStatus } from './batch.ts'
-import type { Waiting } from './running/waiting.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { toCredits } from '../../core/money.ts'
+import type { Batch, BatchStatus } from '../../canonical/batch.ts'
+import { isTerminal, shownStatus } from '../../canonical/batch.ts'
+import type { Waiting } from '../../canonical/waiting.ts'
 
 /** The contract's batch, in the order of its members there; times are Unix seconds. */
 export interface BatchObject {

@@ -1,7 +1,22 @@
+import { memberBytes } from './json-walk.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { BatchId } from '../../core/ids.ts'
-import { resultIdOf } from '../batch.ts'
-import type { ItemError, ItemOutcome } from '../item-contract.ts'
+import { resultIdOf } from '../../canonical/batch.ts'
+
+/** Why an item failed, as the contract's result item shows it. */
+export interface ItemError {
+  type: string
+  message: string
+  param: string | null
+  error_type?: string
+}
+
+/** What an item was answered, as the contract's result item shows it; the body is JSON. */
+export interface ItemResponse {
+  status_code: number
+  request_id: string | null
+  body: Uint8Array
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,7 +31,7 @@ export function itemErrorOf(error: GatewayError): ItemError {
  */
 export function resultLine(
   place: { batchId: BatchId; item: number; customId: string },
-  outcome: Pick<ItemOutcome, 'response' | 'error'>,
+  outcome: { response: ItemResponse | null; error: ItemError | null },
 ): Buffer {
   const head = `{"id":${JSON.stringify(resultIdOf(place.batchId, place.item))},"custom_id":${JSON.stringify(place.customId)}`
   const { response } = outcome
@@ -46,4 +61,25 @@ export function isJson(bytes: Uint8Array): boolean {
 export function onOneLine(bytes: Uint8Array): Uint8Array {
   if (!bytes.includes(0x0a)) return bytes
   return bytes.map((byte) => (byte === 0x0a ? 0x20 : byte))
+}
+
+/** What a stored item's line says. */
+export interface ItemInput {
+  customId: string
+  /** Null when the item was too large to be kept. */
+  body: Buffer | null
+}
+
+/** The line of an item whose body was too large to be kept: its result will be that error. */
+export function withoutBody(customId: string): Buffer {
+  return Buffer.from(JSON.stringify({ custom_id: customId }))
+}
+
+/** Reads an item's line as ingest wrote it. */
+export function readItemLine(line: Buffer): ItemInput {
+  const customId = memberBytes(line, 'custom_id')
+  return {
+    customId: JSON.parse(customId?.toString('utf8') ?? '""') as string,
+    body: memberBytes(line, 'body'),
+  }
 }

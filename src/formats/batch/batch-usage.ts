@@ -1,4 +1,4 @@
-import { parseCredits, toCredits } from '../core/money.ts'
+import { parseCredits, toCredits } from '../../core/money.ts'
 
 type Details = Record<string, number | null>
 

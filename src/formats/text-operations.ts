@@ -1,0 +1,70 @@
+import type { TextCall } from '../canonical/call.ts'
+import { decodeChatRequest, type DecodeContext } from './chat/chat-request.ts'
+import { decodeEmbeddingsRequest } from './embeddings/embeddings-request.ts'
+import { decodeMessagesRequest } from './messages/messages-decode.ts'
+import { arePlainMessages, arePlainTurns } from './plain-messages.ts'
+import { decodeResponsesRequest } from './responses/responses-decode.ts'
+import { chatFrames, messagesFrames, responsesFrames, type StreamFrames } from './stream-frames.ts'
+
+/** The member of a text operation's body that differs from one batch item to the next, and how to do without building it. */
+export interface Bulk {
+  member: 'messages' | 'input'
+  /** Whether such a value, known to be valid JSON, is surely accepted and demands what `estimateTokens` says. */
+  isPlain(value: Buffer): boolean
+  /** The shortest plain value. */
+  sample: Buffer
+}
+
+/** What execution must know of a text operation's bodies, so that it need not know their members. */
+export interface TextOperation {
+  /** A body as a call. Throws `invalid_request`. */
+  decode(bytes: Uint8Array, context: DecodeContext): TextCall
+  bulk: Bulk
+  /** What its streams show before any provider has answered; null for what is never streamed. */
+  stream: StreamFrames | null
+  /** The member by which a caller bounds the output, to name it where a smaller one would be affordable; null for none. */
+  outputLimit: string | null
+  /** The member by which a caller names what it wants the prompt cache of again; null for none. */
+  cacheKey: string | null
+}
+
+export const chatCompletions: TextOperation = {
+  decode: decodeChatRequest,
+  stream: chatFrames,
+  bulk: { member: 'messages', isPlain: arePlainMessages, sample: Buffer.from('[{"role":"user"}]') },
+  outputLimit: 'max_tokens',
+  cacheKey: 'prompt_cache_key',
+}
+
+export const responses: TextOperation = {
+  decode: decodeResponsesRequest,
+  stream: responsesFrames,
+  bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
+  outputLimit: 'max_output_tokens',
+  cacheKey: 'prompt_cache_key',
+}
+
+export const messages: TextOperation = {
+  decode: decodeMessagesRequest,
+  stream: messagesFrames,
+  bulk: {
+    member: 'messages',
+    isPlain: arePlainTurns,
+    sample: Buffer.from('[{"role":"user","content":"x"}]'),
+  },
+  outputLimit: 'max_tokens',
+  cacheKey: null,
+}
+
+export const embeddings: TextOperation = {
+  decode: decodeEmbeddingsRequest,
+  stream: null,
+  bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
+  outputLimit: null,
+  cacheKey: null,
+}
+
+/** One text that is not empty. */
+function isPlainText(value: Buffer): boolean {
+  return value[0] === 0x22 && value.length > 2
+}

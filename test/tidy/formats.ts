@@ -1,0 +1,64 @@
+import type { Finding, Source } from './sources.ts'
+import { isTest, literalOf, nameOf, walk } from './sources.ts'
+
+/** Folders that carry requests and answers of every format, and must not know how one of them calls its parts. */
+const formatless = ['src/execution/', 'src/batches/', 'src/billing/']
+
+/** Columns have names of their own, some of which formats have too. */
+const aboutColumns = /-(repository|statements)\.ts$/
+
+/** Members of requests, answers and streams, and of the batch object. */
+const memberNames: ReadonlySet<string> = new Set([
+  'messages',
+  'input_text',
+  'output_text',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'prompt_tokens_details',
+  'completion_tokens_details',
+  'tool_calls',
+  'tool_choice',
+  'response_format',
+  'finish_reason',
+  'stop_reason',
+  'stop_sequence',
+  'logprobs',
+  'stream_options',
+  'prompt_cache_key',
+  'previous_response_id',
+  'cache_control',
+  'anthropic-beta',
+  'content_block',
+  'delta',
+  'custom_id',
+  'request_counts',
+  'finalized_at',
+  'completion_window',
+])
+
+/** An operation is called as one of its members is. */
+const alsoOperations: ReadonlySet<string> = new Set(['messages'])
+
+/** Members of a format that are named where requests and answers of every format pass. */
+export function checkFormatNames(source: Source): Finding[] {
+  const { file } = source
+  if (!formatless.some((folder) => file.startsWith(folder))) return []
+  if (isTest(file) || aboutColumns.test(file)) return []
+  return walk(source.program).flatMap(({ node }) => {
+    const name = literalOf(node) ?? nameOf(node)
+    if (name === null || !memberNames.has(name)) return []
+    if (file === 'src/execution/operations.ts' && alsoOperations.has(name)) return []
+    return [
+      {
+        rule: 'format-name',
+        file,
+        line: source.lineAt(node.start),
+        problem: `\`${name}\` is a member of a format`,
+        remedy: 'Read and write it in `src/formats/`, and give this folder the value.',
+      },
+    ]
+  })
+}
