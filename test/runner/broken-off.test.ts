@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lives, serverBelow } from '../support/after-the-end.ts'
 import { whyNoPostgres } from '../support/postgres.ts'
@@ -49,6 +49,54 @@ test.skipIf(whyNoPostgres() !== null).each(ways)(
     const endMs = performance.now() + patienceMs
     while ((existsSync(folder) || lives(serverPid)) && performance.now() < endMs) await Bun.sleep(50)
     expect([existsSync(folder), lives(serverPid)]).toEqual([false, false])
+  },
+  60_000,
+)
+
+const bareRun = `
+  import { symlinkSync } from 'node:fs'
+  import { join } from 'node:path'
+  import { createRunFolder } from ${JSON.stringify(join(support, 'after-the-end.ts'))}
+  const { path } = await createRunFolder('headrace-bare-')
+  symlinkSync(Bun.which('sh'), join(path, 'sh'))
+  process.env.PATH = path
+  const { clearAfterTheEnd } = await import(${JSON.stringify(join(support, 'after-the-end.ts'))})
+  await clearAfterTheEnd(path)
+  console.log(path)
+  await Bun.sleep(60_000)
+`
+
+/** CPU that the processes with this text in their arguments have used, in hundredths of a second. */
+function ticksOf(text: string): number {
+  const pids = new Bun.Glob('[0-9]*/cmdline').scanSync('/proc')
+  return [...pids].reduce((sum, place) => {
+    try {
+      if (!readFileSync(join('/proc', place), 'utf8').includes(text)) return sum
+      const fields = readFileSync(join('/proc', place, '..', 'stat'), 'utf8')
+        .split(') ')[1]
+        ?.split(' ')
+      return sum + Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)
+    } catch {
+      return sum
+    }
+  }, 0)
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'what waits for the end of a run that has hardly any programs does not spin meanwhile',
+  async () => {
+    const child = Bun.spawn([process.execPath, '-e', bareRun], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let folder = ''
+    for await (const chunk of child.stdout) {
+      folder += new TextDecoder().decode(chunk)
+      if (folder.endsWith('\n')) break
+    }
+    const before = ticksOf(folder.trim())
+    await Bun.sleep(3_000)
+    const used = ticksOf(folder.trim()) - before
+    child.kill('SIGKILL')
+    // One that spins has a good part of the three seconds, also beside others.
+    expect(used).toBeLessThan(60)
   },
   60_000,
 )

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 const script = `
   trap '' INT TERM HUP
   {
-    while kill -0 "$1"; do sleep 0.2; done
+    while kill -0 "$1"; do sleep 0.5; done
     for file in "$2"/data/postmaster.pid "$2"/*/data/postmaster.pid; do
       [ -f "$file" ] && kill -QUIT "$(head -n 1 "$file")"
     done
@@ -29,6 +29,8 @@ export async function clearAfterTheEnd(folder: string): Promise<void> {
   const shell = Bun.spawn(['sh', '-c', script, 'sh', String(process.pid), folder], {
     stdio: ['ignore', 'ignore', 'ignore'],
     detached: true,
+    // A run that hides programs from itself must not hide `sleep` from what waits for its end: that would spin.
+    env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/bin:/bin` },
   })
   // From then on it is no descendant.
   await shell.exited
