@@ -5,7 +5,6 @@ import { createSpool } from './audio/spool.ts'
 import { createBatches, type Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import { createCatalog } from './catalog/catalog.ts'
-import type { DeploymentSource } from './catalog/deployment-source.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
@@ -24,6 +23,7 @@ import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionParts } from './execution/parts.ts'
 import { resolveBatch } from './execution/resolve-batch.ts'
+import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
 import { Activity } from './http/activity.ts'
@@ -39,7 +39,9 @@ import {
   potentialProviders,
   presetOf,
   sandboxSettings,
+  targetOf,
   toDeploymentSource,
+  type ConfiguredDeployment,
   type ProviderSettings,
 } from './providers/deployments.ts'
 import { createHealth } from './routing/health.ts'
@@ -149,7 +151,14 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     fetch: edge.fetch,
     listen: edge.listen,
     stop: () => (stopping ??= stop()),
-    unpricedModels: () => [...new Set(providers.catalog.unpriced().map((endpoint) => endpoint.model))],
+    unpricedModels: () => [
+      ...new Set(
+        providers.catalog
+          .current()
+          .unpriced()
+          .map((endpoint) => endpoint.model),
+      ),
+    ],
     async checkProviders() {
       await providers.discovery.refreshStale()
       const origin = { env: processEnvironment(), file: config.file }
@@ -246,9 +255,9 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
   })
   const settings = new Map(configured.map((provider) => [provider.id ?? provider.preset, provider]))
   const listings = new Map(
-    sources.flatMap(({ deployment }, index) => {
+    sources.flatMap((source, index) => {
       const path = configured[index] ? listingPathOf(configured[index]) : null
-      return path === null ? [] : [[deployment.id, { deployment, path }] as const]
+      return path === null ? [] : [[source.deployment.id, { target: targetOf(source), path }] as const]
     }),
   )
   const inspect = createInspection(sources, configured, transport)
@@ -265,28 +274,34 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
     onFailure: (deploymentId, failure) =>
       log.warn('listing not read', { deployment: deploymentId, cause: failure }),
   })
-  return { simulator, transport, catalog, discovery, settings }
+  const serving = createServing(catalog, sources, presetOf)
+  return { simulator, transport, catalog, serving, discovery, settings }
 }
 
 /** Asks servers that can tell what their models are. */
 function createInspection(
-  sources: readonly DeploymentSource[],
+  sources: readonly ConfiguredDeployment[],
   configured: readonly ProviderSettings[],
   transport: Transport,
 ): NonNullable<DiscoveryOptions['inspect']> {
   const inspectors = new Map(
-    sources.flatMap(({ deployment }, index) => {
+    sources.flatMap((source, index) => {
       const inspection = configured[index] ? inspectionOf(configured[index]) : null
       return inspection
-        ? [[deployment.id, { deployment, inspector: createInspector(inspection) }] as const]
+        ? [
+            [
+              source.deployment.id,
+              { target: targetOf(source), inspector: createInspector(inspection) },
+            ] as const,
+          ]
         : []
     }),
   )
   return async (deploymentId, models, signal) => {
     const found = inspectors.get(deploymentId)
     if (!found) return models
-    const { deployment, inspector } = found
-    return inspector.complete(models, (question) => askServer({ ...question, deployment, transport, signal }))
+    const { target, inspector } = found
+    return inspector.complete(models, (question) => askServer({ ...question, target, transport, signal }))
   }
 }
 
@@ -294,18 +309,17 @@ type Providers = Awaited<ReturnType<typeof createProviders>>
 
 function createExecution(
   { clock, log, money }: Core,
-  { catalog, transport }: Providers,
+  { serving, transport }: Providers,
   hooks: GatewayHooks,
 ) {
   const execution: ExecutionParts = {
-    catalog,
+    serving,
     billing: money.billing,
     learning: money.learning,
     health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
-    presetOf,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     clock,
     random: hooks.random ?? Math.random,

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../core/errors.ts'
 import type { AudioSource, SpeechCall, TranscriptionCall } from './call.ts'
+import type { Adapter } from './steps.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { UpstreamRequest } from './upstream.ts'
 
 /** Received audio, kept in memory or in a file until it is disposed; can be read any number of times. */
 export interface StoredAudio {
@@ -121,13 +121,7 @@ export interface CanonicalTranscription {
 }
 
 /** One way to ask an upstream for a transcript. Pure. */
-export interface TranscriptionAdapter {
-  encode(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
-  /** Throws `provider_failed` for what is not an answer. */
-  decode(bytes: Uint8Array, call: TranscriptionCall, endpoint: Endpoint): CanonicalTranscription
-  /** Names of sent fields that `encode` leaves out for this endpoint. */
-  dropped(call: TranscriptionCall, endpoint: Endpoint): readonly string[]
-}
+export type TranscriptionAdapter = Adapter<TranscriptionCall, unknown, CanonicalTranscription>
 
 /** What the upstream's successful body holds. WAV carries its own description. */
 export type SpeechOutput =
@@ -136,11 +130,7 @@ export type SpeechOutput =
   | { container: 'pcm'; encoding: 's16le' | 'f32le'; rate: number; channels: number }
 
 /** One way to ask an upstream for speech whose answer is a stream of audio bytes. Pure. */
-export interface SpeechAdapter {
-  encode(call: SpeechCall, endpoint: Endpoint): UpstreamRequest
-  output(call: SpeechCall, endpoint: Endpoint): SpeechOutput
-  dropped(call: SpeechCall, endpoint: Endpoint): readonly string[]
-}
+export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechOutput>
 
 /** An upstream's speech bytes on their way to the caller; feed every chunk, then call `end` once. */
 export interface SpeechStream {

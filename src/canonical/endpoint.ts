@@ -16,7 +16,7 @@ export interface RequestAdditions {
 }
 
 /**
- * A provider with one credential, base URL, region, weight and limits. Health, cool-down and limits are kept per
+ * A provider with one credential of the operator's, base URL, region, weight and limits. Health, cool-down and limits are kept per
  * deployment, because two keys of one provider fail separately.
  */
 export interface Deployment {
@@ -33,8 +33,11 @@ export interface Deployment {
   providerName: string
   /** Without a trailing slash. Never shown to callers. */
   baseUrl: string
-  auth: UpstreamAuth
-  additions?: RequestAdditions
+  /**
+   * What requests carry besides a caller's own login; absent where none is passed on. Only the provider's official host
+   * gets one, and only when the operator allows it.
+   */
+  callerLogins?: { headers: Readonly<Record<string, string>> }
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
   weight: number

@@ -17,7 +17,6 @@ function deployment(id: string, provider = id): Deployment {
     provider,
     providerName: provider,
     baseUrl: 'http://127.0.0.1:1',
-    auth: { type: 'none' },
     region: null,
     weight: 1,
     concurrencyMax: null,
@@ -48,7 +47,7 @@ const potential = [{ author: 'openai', pricesProviderId: 'openai', keyVariable: 
 
 describe('what is offered', () => {
   test('before any listing a known provider offers what the price sources know, at their prices', () => {
-    const [endpoint] = catalogOf([openai]).endpointsOf('openai/gpt-4o-mini', 'language')
+    const [endpoint] = catalogOf([openai]).current().endpointsOf('openai/gpt-4o-mini', 'language')
     expect(endpoint).toMatchObject({
       id: 'openai/gpt-4o-mini',
       upstreamModel: 'gpt-4o-mini',
@@ -69,55 +68,67 @@ describe('what is offered', () => {
       'openai',
       parseListing({ data: [{ id: 'gpt-4o-mini', created: 5 }, { id: 'gpt-99' }] }),
     )
-    expect(catalog.models().map(({ id }) => id)).toEqual(['openai/gpt-4o-mini', 'openai/gpt-99'])
-    expect(catalog.model('openai/gpt-4o-mini')?.created).toBe(5)
-    expect(catalog.unpriced().map(({ id }) => id)).toEqual(['openai/gpt-99'])
+    expect(
+      catalog
+        .current()
+        .models()
+        .map(({ id }) => id),
+    ).toEqual(['openai/gpt-4o-mini', 'openai/gpt-99'])
+    expect(catalog.current().model('openai/gpt-4o-mini')?.created).toBe(5)
+    expect(
+      catalog
+        .current()
+        .unpriced()
+        .map(({ id }) => id),
+    ).toEqual(['openai/gpt-99'])
     expect(catalog.version).toBeGreaterThan(before)
   })
 
   test('a local server offers nothing before its listing, and then for a stated price of zero', () => {
     const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
-    expect(catalog.models()).toEqual([])
+    expect(catalog.current().models()).toEqual([])
     catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'qwen3:4b' }] }))
-    const [endpoint] = catalog.endpointsOf('ollama/qwen3:4b', 'language')
+    const [endpoint] = catalog.current().endpointsOf('ollama/qwen3:4b', 'language')
     expect(endpoint?.isPriced).toBe(true)
     expect(endpoint?.price.outputToken).toBe(0n)
   })
 
   test('models of a modality without an adapter are not offered', () => {
     const catalog = catalogOf([source('openai', { pricesProviderId: 'openai', modalities: ['embedding'] })])
-    expect(catalog.models('language')).toEqual([])
-    expect(catalog.endpointsOf('openai/text-embedding-3-small', 'embedding')).toHaveLength(1)
+    expect(catalog.current().models('language')).toEqual([])
+    expect(catalog.current().endpointsOf('openai/text-embedding-3-small', 'embedding')).toHaveLength(1)
   })
 
   test('whisper is priced by time, tts-1 by characters, and both know what they can do', () => {
     const catalog = catalogOf([openai])
-    const [whisper] = catalog.endpointsOf('openai/whisper-1', 'transcription')
-    const [speech] = catalog.endpointsOf('openai/tts-1', 'speech')
+    const [whisper] = catalog.current().endpointsOf('openai/whisper-1', 'transcription')
+    const [speech] = catalog.current().endpointsOf('openai/tts-1', 'speech')
     // $0.006 a minute is $0.10 per million milliseconds.
     expect(whisper?.price.audioMillisecond).toBe(100_000_000n)
     expect(whisper?.audio).toMatchObject({ verboseJson: true, wordTimes: true, diarize: false })
     expect(speech?.price.character).toBe(15_000_000_000n)
     expect(speech?.audio).toMatchObject({ speed: { min: 0.25, max: 4 }, inputCharactersMax: 4096 })
-    expect(catalog.endpointsOf('openai/gpt-4o-transcribe', 'transcription')[0]?.audio?.verboseJson).toBe(
-      false,
-    )
+    expect(
+      catalog.current().endpointsOf('openai/gpt-4o-transcribe', 'transcription')[0]?.audio?.verboseJson,
+    ).toBe(false)
   })
 
   test('several providers of one id become one model with several endpoints', () => {
     const models = [{ id: 'acme/large', modality: 'language' as const }]
     const catalog = catalogOf([source('one', { models }), source('two', { models })])
-    expect(catalog.endpointsOf('acme/large', 'language').map(({ id }) => id)).toEqual([
-      'one/large',
-      'two/large',
-    ])
+    expect(
+      catalog
+        .current()
+        .endpointsOf('acme/large', 'language')
+        .map(({ id }) => id),
+    ).toEqual(['one/large', 'two/large'])
   })
 
   test('two public names of one upstream model are two endpoints with ids of their own', () => {
     const models = ['smart', 'cheap'].map((id) => ({ id, upstream: 'x', modality: 'language' as const }))
     const catalog = catalogOf([source('one', { models })])
-    expect(catalog.endpointsOf('smart', 'language')[0]?.id).toBe('one/x')
-    expect(catalog.endpointsOf('cheap', 'language')[0]?.id).toBe('one/x@cheap')
+    expect(catalog.current().endpointsOf('smart', 'language')[0]?.id).toBe('one/x')
+    expect(catalog.current().endpointsOf('cheap', 'language')[0]?.id).toBe('one/x@cheap')
   })
 })
 
@@ -137,17 +148,17 @@ describe('the operator has the last word', () => {
 
   test('his model replaces the default id and keeps the units he left out', () => {
     const catalog = catalogOf([operator])
-    const [endpoint] = catalog.endpointsOf('smart', 'language')
+    const [endpoint] = catalog.current().endpointsOf('smart', 'language')
     expect(endpoint).toMatchObject({ upstreamModel: 'gpt-4o', contextLength: 7 })
     expect(endpoint?.price).toMatchObject({ inputToken: 1_000_000_000n, outputToken: 10_000_000_000n })
-    expect(catalog.endpointsOf('openai/gpt-4o', 'language')).toEqual([])
+    expect(catalog.current().endpointsOf('openai/gpt-4o', 'language')).toEqual([])
   })
 
   test('prices by public id count for every deployment, and a zero is a price', () => {
     const catalog = catalogOf([openai], {
       prices: { 'openai/gpt-4o': { input_per_million: '0', output_per_million: 0 } },
     })
-    expect(catalog.endpointsOf('openai/gpt-4o', 'language')[0]?.price).toMatchObject({
+    expect(catalog.current().endpointsOf('openai/gpt-4o', 'language')[0]?.price).toMatchObject({
       inputToken: 0n,
       outputToken: 0n,
     })
@@ -167,13 +178,13 @@ describe('the operator has the last word', () => {
       },
     ]
     const catalog = catalogOf([source('acme', { models })])
-    expect(catalog.endpointsOf('acme/ears', 'transcription')[0]?.audio).toMatchObject({
+    expect(catalog.current().endpointsOf('acme/ears', 'transcription')[0]?.audio).toMatchObject({
       verboseJson: true,
       wordTimes: true,
       diarize: false,
       uploadBytesMax: 7,
     })
-    expect(catalog.endpointsOf('acme/mouth', 'speech')[0]?.audio).toMatchObject({
+    expect(catalog.current().endpointsOf('acme/mouth', 'speech')[0]?.audio).toMatchObject({
       speed: { min: 0.5, max: 2 },
       speechFormats: ['mp3', 'pcm'],
       voices: ['ann'],
@@ -184,7 +195,12 @@ describe('the operator has the last word', () => {
   test('his model survives a listing that lacks it', () => {
     const catalog = catalogOf([operator])
     catalog.replaceDiscovered('openai', [])
-    expect(catalog.models().map(({ id }) => id)).toEqual(['smart'])
+    expect(
+      catalog
+        .current()
+        .models()
+        .map(({ id }) => id),
+    ).toEqual(['smart'])
   })
 
   test('a model that he describes without its tag is the listed one, once', () => {
@@ -193,8 +209,13 @@ describe('the operator has the last word', () => {
     catalog.replaceDiscovered('ollama', [
       { upstream: 'tiny:latest', created: 1, contextLength: null, name: null, modality: 'embedding' },
     ])
-    expect(catalog.models().map(({ id }) => id)).toEqual(['ollama/tiny'])
-    expect(catalog.endpointsOf('ollama/tiny', 'embedding')[0]).toMatchObject({
+    expect(
+      catalog
+        .current()
+        .models()
+        .map(({ id }) => id),
+    ).toEqual(['ollama/tiny'])
+    expect(catalog.current().endpointsOf('ollama/tiny', 'embedding')[0]).toMatchObject({
       upstreamModel: 'tiny:latest',
       contextLength: 7,
     })
@@ -215,11 +236,17 @@ describe('names', () => {
   })
 
   test('ids are found exactly, with a variant, in another case, and by a slug that only one model has', () => {
-    expect(catalog.resolve('openai/gpt-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
-    expect(catalog.resolve('openai/gpt-4o:nitro')).toEqual({ base: 'openai/gpt-4o', variant: 'nitro' })
-    expect(catalog.resolve('OpenAI/GPT-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
-    expect(catalog.resolve('gpt-4o:batch')).toEqual({ base: 'openai/gpt-4o', variant: 'batch' })
-    expect(catalog.resolve('no-such-model:free')).toEqual({ base: 'no-such-model', variant: 'free' })
+    expect(catalog.current().resolve('openai/gpt-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
+    expect(catalog.current().resolve('openai/gpt-4o:nitro')).toEqual({
+      base: 'openai/gpt-4o',
+      variant: 'nitro',
+    })
+    expect(catalog.current().resolve('OpenAI/GPT-4o')).toEqual({ base: 'openai/gpt-4o', variant: null })
+    expect(catalog.current().resolve('gpt-4o:batch')).toEqual({ base: 'openai/gpt-4o', variant: 'batch' })
+    expect(catalog.current().resolve('no-such-model:free')).toEqual({
+      base: 'no-such-model',
+      variant: 'free',
+    })
   })
 
   test('a name without a tag means its tag latest, and nothing where another model has that very name', () => {
@@ -228,11 +255,11 @@ describe('names', () => {
     local.replaceDiscovered('ollama', parseListing({ data: listed }))
     const tiny = { base: 'ollama/tiny:latest', variant: null }
     for (const name of ['ollama/tiny', 'tiny', 'tiny:latest', 'Ollama/Tiny'])
-      expect(local.resolve(name)).toEqual(tiny)
-    expect(local.resolve('ollama/tiny:floor')).toEqual({ ...tiny, variant: 'floor' })
-    expect(local.resolve('ollama/tiny:2b').base).toBe('ollama/tiny:2b')
-    expect(local.resolve('both').base).toBe('ollama/both')
-    expect(local.resolve('ollama/none').base).toBe('ollama/none')
+      expect(local.current().resolve(name)).toEqual(tiny)
+    expect(local.current().resolve('ollama/tiny:floor')).toEqual({ ...tiny, variant: 'floor' })
+    expect(local.current().resolve('ollama/tiny:2b').base).toBe('ollama/tiny:2b')
+    expect(local.current().resolve('both').base).toBe('ollama/both')
+    expect(local.current().resolve('ollama/none').base).toBe('ollama/none')
   })
 
   test('upstream names get an author unless they have one', () => {
@@ -242,14 +269,14 @@ describe('names', () => {
   })
 
   test('near ids are the ones a typo away, nearest first, and never a flood', () => {
-    expect(catalog.nearest('openai/gtp-4o-mini')[0]).toBe('openai/gpt-4o-mini')
-    expect(catalog.nearest('gpt').length).toBeLessThanOrEqual(3)
+    expect(catalog.current().nearest('openai/gtp-4o-mini')[0]).toBe('openai/gpt-4o-mini')
+    expect(catalog.current().nearest('gpt').length).toBeLessThanOrEqual(3)
     expect(nearestIds('zzzzzzzz', ['openai/gpt-4o'])).toEqual([])
   })
 })
 
 function refusal(modelId: string, catalog = catalogOf([openai])) {
-  return catalog.unknownModel(modelId, 'language')
+  return catalog.current().unknownModel(modelId, 'language')
 }
 
 describe('an unknown model is refused with the next step', () => {
@@ -285,7 +312,7 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('mine/told', catalog).message).toContain(
       `Its server names that kind; ${line('mine/told')}`,
     )
-    expect(catalog.unknownModel('mine/some-name', 'embedding').message).toContain(
+    expect(catalog.current().unknownModel('mine/some-name', 'embedding').message).toContain(
       `Only its name suggests that kind; ${line('mine/some-name')}`,
     )
     // Of a provider whose models are known by name it is beyond doubt.

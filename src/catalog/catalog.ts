@@ -11,8 +11,8 @@ import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { unknownModel } from './unknown-model.ts'
 
-/** What is served here: models, and the endpoints behind them. Answers from memory; a change replaces the whole picture. */
-export interface Catalog {
+/** What is offered at one moment: models, and the endpoints behind them. Never changed. */
+export interface CatalogView {
   /** The endpoints of a base id for one modality, none when it is unknown. Wants an id as `resolve` gives it. */
   endpointsOf(base: string, modality: Modality): readonly Endpoint[]
   /**
@@ -29,6 +29,12 @@ export interface Catalog {
   unknownModel(modelId: string, modality: Modality): GatewayError
   /** Endpoints whose price is not known; the operator is warned of them. */
   unpriced(): readonly Endpoint[]
+}
+
+/** What is served here. Answers from memory; a change replaces the whole picture. */
+export interface Catalog {
+  /** The picture of this moment; the same value until something changes. */
+  current(): CatalogView
   /** Takes a deployment's listing in place of what was known of its models. Unknown deployments are a bug. */
   replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): void
   /** Rises with every change. */
@@ -50,7 +56,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
   const listings = new Map<string, readonly ListedModel[]>()
   const prices = options.prices ?? {}
   let version = 0
-  let snapshot: Snapshot
+  let view: CatalogView
   rebuild()
 
   function rebuild(): void {
@@ -58,10 +64,23 @@ export function createCatalog(options: CatalogOptions): Catalog {
     const offers = options.deployments.flatMap((source) =>
       offersOf(source, { listed: listings.get(source.deployment.id) ?? null, prices, nowMs }),
     )
-    snapshot = buildSnapshot(offers)
+    view = viewOf(buildSnapshot(offers), options.potential ?? [])
     version += 1
   }
 
+  return {
+    current: () => view,
+    replaceDiscovered(deploymentId, models) {
+      listings.set(deploymentId, models)
+      rebuild()
+    },
+    get version() {
+      return version
+    },
+  }
+}
+
+function viewOf(snapshot: Snapshot, potential: readonly PotentialProvider[]): CatalogView {
   return {
     endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
     resolve: (modelId) => resolveIn(snapshot, modelId),
@@ -74,17 +93,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
         modelId,
         modality,
         snapshot,
-        potential: options.potential ?? [],
+        potential,
         find: (name) => snapshot.models.get(resolveIn(snapshot, name).base) ?? null,
       }),
     unpriced: () => snapshot.list.flatMap(({ endpoints }) => endpoints.filter(({ isPriced }) => !isPriced)),
-    replaceDiscovered(deploymentId, models) {
-      listings.set(deploymentId, models)
-      rebuild()
-    },
-    get version() {
-      return version
-    },
   }
 }
 

@@ -17,7 +17,6 @@ const catalog = createCatalog({
         provider: 'openai',
         providerName: 'OpenAI',
         baseUrl: 'http://127.0.0.1:1',
-        auth: { type: 'none' },
         region: 'eu-west',
         weight: 1,
         concurrencyMax: null,
@@ -40,7 +39,7 @@ catalog.replaceDiscovered(
 )
 
 const list = (query: string, constraints: Constraints | null = null) =>
-  listModels(catalog, {
+  listModels(catalog.current(), {
     query: new URLSearchParams(query),
     constraints,
     nowMs,
@@ -135,8 +134,8 @@ test('constraints hide what the reader may not use', () => {
 
 test('the count and the embedding list are the same list seen otherwise', () => {
   const options = { query: new URLSearchParams(), constraints: null, nowMs, basePath: '', path: '/v1/models' }
-  expect(countModels(catalog, options)).toEqual({ data: { count: 6 } })
-  expect(listEmbeddingModels(catalog, options).data.map(({ id }) => id)).toEqual([
+  expect(countModels(catalog.current(), options)).toEqual({ data: { count: 6 } })
+  expect(listEmbeddingModels(catalog.current(), options).data.map(({ id }) => id)).toEqual([
     'openai/text-embedding-3-small',
     'openai/text-embedding-3-small:batch',
   ])

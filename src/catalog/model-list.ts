@@ -1,6 +1,6 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
-import type { Catalog } from './catalog.ts'
+import type { CatalogView } from './catalog.ts'
 import { effectivePrice } from './effective-price.ts'
 import { renderModel, shownParameters } from './model-json.ts'
 import type { ModelJson } from './model-json.ts'
@@ -35,7 +35,7 @@ interface Shown {
 }
 
 /** One page of models: filtered, sorted, each followed by its entry for batches. Throws `invalid_request` on a bad query. */
-export function listModels(catalog: Catalog, options: ListOptions): ModelListJson {
+export function listModels(catalog: CatalogView, options: ListOptions): ModelListJson {
   const query = parseModelQuery(options.query)
   const { basePath } = options
   const entries = selectModels(catalog, query, options).flatMap(toEntries)
@@ -50,7 +50,7 @@ export function listModels(catalog: Catalog, options: ListOptions): ModelListJso
 }
 
 /** The entry of the list with this id, or null; a variant that is only a way of routing shows its base entry. */
-export function findListedModel(catalog: Catalog, modelId: string, basePath: string): ModelJson | null {
+export function findListedModel(catalog: CatalogView, modelId: string, basePath: string): ModelJson | null {
   const { base, variant } = catalog.resolve(modelId)
   const model = catalog.model(base)
   if (!model) return null
@@ -60,19 +60,19 @@ export function findListedModel(catalog: Catalog, modelId: string, basePath: str
 }
 
 /** The number of entries `listModels` would have in all. */
-export function countModels(catalog: Catalog, options: ListOptions): { data: { count: number } } {
+export function countModels(catalog: CatalogView, options: ListOptions): { data: { count: number } } {
   const query = parseModelQuery(options.query)
   return { data: { count: selectModels(catalog, query, options).flatMap(toEntries).length } }
 }
 
 /** As `listModels`, embedding models only. */
-export function listEmbeddingModels(catalog: Catalog, options: ListOptions): ModelListJson {
+export function listEmbeddingModels(catalog: CatalogView, options: ListOptions): ModelListJson {
   const query = new URLSearchParams(options.query)
   query.set('output_modalities', 'embeddings')
   return listModels(catalog, { ...options, query })
 }
 
-function selectModels(catalog: Catalog, query: ModelQuery, { constraints, nowMs }: ListOptions): Shown[] {
+function selectModels(catalog: CatalogView, query: ModelQuery, { constraints, nowMs }: ListOptions): Shown[] {
   if (query.isImpossible) return []
   const shown: Shown[] = []
   for (const model of catalog.models()) {

@@ -14,6 +14,8 @@ import { AttemptFailed, firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
+import type { Candidate } from './prepared.ts'
+import type { Serving } from './serving.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 
 afterEach(() => void jest.useRealTimers())
@@ -28,6 +30,18 @@ function endpoint(name: string, model = 'a/m'): Endpoint {
     upstreamModel: 'm',
   }
 }
+
+function candidate(name: string, model?: string): Candidate {
+  const credential = { id: `operator:${name}`, isByok: false }
+  return { endpoint: endpoint(name, model), credential, promptRatio: 1 }
+}
+
+const serving = {
+  credentialOf: ({ id }: { id: string }) => ({
+    reference: { id: `operator:${id}`, isByok: false },
+    auth: { type: 'none' },
+  }),
+} as unknown as Serving
 
 const call: SpeechCall = {
   kind: 'speech',
@@ -56,6 +70,7 @@ function setUp(signal = new AbortController().signal, sessionId: string | null =
     health: createHealth({ clock: systemClock }),
     limiter: createLimiter({ clock: systemClock }),
     sticky: createStickyRoutes({ clock: systemClock }),
+    serving: () => serving,
   } as unknown as ExecutionParts
   const scope = {
     principal: { organizationId: 'org_1' },
@@ -81,9 +96,9 @@ function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptF
 
 test('the next endpoint answers when the first fails, and the attempts are recorded', async () => {
   const { parts, state } = setUp()
-  const [one, two] = [endpoint('one'), endpoint('two')]
+  const [one, two] = [candidate('one'), candidate('two')]
   const answered = await firstToAnswer([one, two], state, parts, (tried) =>
-    tried === one ? Promise.reject(failing('provider_failed')) : Promise.resolve(tried.id),
+    tried === one ? Promise.reject(failing('provider_failed')) : Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
   expect(state.attempts.map(({ endpoint: { id }, errorType }) => [id, errorType])).toEqual([
@@ -96,7 +111,7 @@ test('a provider is not asked again before the time it named', async () => {
   jest.useFakeTimers()
   const { parts, state } = setUp()
   let tries = 0
-  const answered = firstToAnswer([endpoint('one')], state, parts, () => {
+  const answered = firstToAnswer([candidate('one')], state, parts, () => {
     tries += 1
     return tries === 1
       ? Promise.reject(failing('upstream_rate_limited', { retryAfterMs: 600 }))
@@ -115,7 +130,7 @@ test('a wait longer than a caller would sit through goes back to the caller', as
   const { parts, state } = setUp()
   const limited = new GatewayError('upstream_rate_limited', 'Busy.', { retryAfterSeconds: 30 })
   let tries = 0
-  const thrown = await firstToAnswer([endpoint('one')], state, parts, () => {
+  const thrown = await firstToAnswer([candidate('one')], state, parts, () => {
     tries += 1
     return Promise.reject(failing('upstream_rate_limited', { error: limited, retryAfterMs: 30_000 }))
   }).catch((error: unknown) => error)
@@ -134,7 +149,9 @@ test('an item that waited long for its place has all of its time, a live caller 
     const only = endpoint('one')
     const single = { ...only, deployment: { ...only.deployment, concurrencyMax: 1 } }
     const running = await busy.limiter.acquire(single.deployment, 'live')
-    const answered = firstToAnswer([single], state, busy, async () => left.push(state.remainingMs()))
+    const answered = firstToAnswer([{ ...candidate('one'), endpoint: single }], state, busy, async () =>
+      left.push(state.remainingMs()),
+    )
     nowMs += 60 * 60_000
     running.release({ type: 'other' })
     await answered
@@ -145,20 +162,22 @@ test('an item that waited long for its place has all of its time, a live caller 
 
 test('an endpoint for which too many wait already is passed over, and the caller is told when all are', async () => {
   const { parts, state } = setUp()
-  const [one, two] = [endpoint('one'), endpoint('two')]
+  const [one, two] = [candidate('one'), candidate('two')]
   const crowded = new GatewayError('no_healthy_endpoint', 'Too many wait.', { retryAfterSeconds: 1 })
   const { limiter } = parts
   const full = new Set([one])
   const isFull = (deployment: Endpoint['deployment']) =>
-    [...full].some((crowdedOne) => crowdedOne.deployment === deployment)
+    [...full].some((crowdedOne) => crowdedOne.endpoint.deployment === deployment)
   parts.limiter = {
     ...limiter,
     acquire: (deployment, priority, signal) =>
       isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, priority, signal),
   }
-  const answered = await firstToAnswer([one, two], state, parts, ({ id }) => Promise.resolve(id))
+  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+    Promise.resolve(tried.endpoint.id),
+  )
   expect(answered.value).toBe('two/m')
-  expect(parts.health.stateOf(one)).toBe('healthy')
+  expect(parts.health.stateOf(one.endpoint)).toBe('healthy')
   full.add(two)
   let tries = 0
   const refused = await firstToAnswer([one, two], state, parts, async () => (tries += 1)).catch(
@@ -171,7 +190,7 @@ test('an endpoint for which too many wait already is passed over, and the caller
 test('what the caller did wrong is not tried elsewhere', async () => {
   const { parts, state } = setUp()
   let tries = 0
-  const thrown = await firstToAnswer([endpoint('one'), endpoint('two')], state, parts, () => {
+  const thrown = await firstToAnswer([candidate('one'), candidate('two')], state, parts, () => {
     tries += 1
     return Promise.reject(failing('invalid_request', { retryElsewhere: false, retrySame: false }))
   }).catch((error: unknown) => error)
@@ -180,9 +199,9 @@ test('what the caller did wrong is not tried elsewhere', async () => {
 
 test('what a model refuses is tried on the next model, and on no other endpoint of the same', async () => {
   const { parts, state } = setUp()
-  const endpoints = [endpoint('a'), endpoint('b'), endpoint('c', 'a/other'), endpoint('d', 'a/third')]
+  const route = [candidate('a'), candidate('b'), candidate('c', 'a/other'), candidate('d', 'a/third')]
   const tried: string[] = []
-  const answered = await firstToAnswer(endpoints, state, parts, ({ deployment }) => {
+  const answered = await firstToAnswer(route, state, parts, ({ endpoint: { deployment } }) => {
     tried.push(deployment.id)
     if (deployment.id === 'd') return Promise.resolve('answer')
     return Promise.reject(failing('content_policy_violation', { retryElsewhere: false, retrySame: false }))
@@ -193,11 +212,11 @@ test('what a model refuses is tried on the next model, and on no other endpoint 
 
 test('what one endpoint cannot be sent is tried on the next', async () => {
   const { parts, state } = setUp()
-  const [one, two] = [endpoint('one'), endpoint('two')]
+  const [one, two] = [candidate('one'), candidate('two')]
   const answered = await firstToAnswer([one, two], state, parts, (tried) =>
     tried === one
       ? Promise.reject(new GatewayError('invalid_request', 'n: at most 1 here.'))
-      : Promise.resolve(tried.id),
+      : Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
 })
@@ -205,21 +224,21 @@ test('what one endpoint cannot be sent is tried on the next', async () => {
 test('a caller who leaves ends the attempts, and no provider is blamed', async () => {
   const leaving = new AbortController()
   const { parts, state } = setUp(leaving.signal)
-  const one = endpoint('one')
+  const one = candidate('one')
   let tries = 0
-  await firstToAnswer([one, endpoint('two')], state, parts, () => {
+  await firstToAnswer([one, candidate('two')], state, parts, () => {
     tries += 1
     leaving.abort()
     return Promise.reject(failing('deadline'))
   }).catch(() => null)
-  expect([tries, parts.health.stateOf(one)]).toEqual([1, 'healthy'])
+  expect([tries, parts.health.stateOf(one.endpoint)]).toEqual([1, 'healthy'])
 })
 
 test('all attempts together are bounded, and the error names those before it', async () => {
   const { parts, state } = setUp()
-  const endpoints = ['a', 'b', 'c', 'd', 'e'].map((name) => endpoint(name))
+  const route = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name))
   let tries = 0
-  const thrown = await firstToAnswer(endpoints, state, parts, () => {
+  const thrown = await firstToAnswer(route, state, parts, () => {
     tries += 1
     return Promise.reject(failing('provider_failed', { retryAfterMs: 1 }))
   }).catch((error: unknown) => error)
@@ -232,7 +251,7 @@ test('a conversation leaves the endpoint that failed it, and no other one', asyn
   const { sticky } = parts
   const conversation = { organizationId: 'org_1', model: 'a/m', key: 's' }
   const fail = (type: ErrorType) =>
-    firstToAnswer([endpoint('a')], state, parts, () =>
+    firstToAnswer([candidate('a')], state, parts, () =>
       Promise.reject(failing(type, { retryElsewhere: false, retrySame: false })),
     ).catch(() => undefined)
   sticky.remember(conversation, 'b/m')

@@ -8,8 +8,12 @@ import type { CallOutcome } from '../routing/limiter.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallState } from './call-state.ts'
 import type { Attempt } from './metadata.ts'
+import { callerCredentialId } from './caller-login.ts'
 import { operations } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
+import { isUnsuited } from './prepare.ts'
+import type { Candidate } from './prepared.ts'
+import { sleepUnless } from './wait.ts'
 
 /** What an attempt throws when the upstream failed: the failure says whether another attempt may help. */
 export class AttemptFailed extends Error {
@@ -29,33 +33,34 @@ export interface Answered<T> {
 }
 
 /** One try: encodes, sends, and reads until an answer is certain enough to be shown. */
-export type Try<T> = (endpoint: Endpoint, attempt: Attempt) => Promise<T>
+export type Try<T> = (candidate: Candidate, attempt: Attempt) => Promise<T>
 
 /**
- * Endpoints in order until one answers, then once more those whose failure may pass, each not before the wait that its
+ * The route in order until one answers, then once more those whose failure may pass, each not before the wait that its
  * provider named. Attempts are bounded; every one is recorded for health and metadata. Throws the last failure, with
  * all of them in its metadata.
  */
 export async function firstToAnswer<T>(
-  endpoints: readonly Endpoint[],
+  route: readonly Candidate[],
   state: CallState,
   parts: ExecutionParts,
   tryOne: Try<T>,
 ): Promise<Answered<T>> {
-  const rounds = new Rounds(endpoints, state)
-  for (let endpoint = rounds.first(); endpoint; endpoint = await rounds.next()) {
+  const rounds = new Rounds(route, state)
+  for (let candidate = rounds.first(); candidate; candidate = await rounds.next()) {
+    const { endpoint } = candidate
     const admission = state.takePermit(endpoint)
     const crowded = admission && (await crowdingOf(admission))
     if (crowded) {
-      rounds.failed(endpoint, crowded)
+      rounds.failed(candidate, crowded)
       continue
     }
-    const attempt = state.beginAttempt(endpoint)
+    const attempt = state.beginAttempt(candidate)
     try {
-      const value = await tryOne(endpoint, attempt)
+      const value = await tryOne(candidate, attempt)
       return { attempt, endpoint, value }
     } catch (thrown) {
-      const failure = failureOf(thrown, attempt)
+      const failure = asOwn(failureOf(thrown, attempt), attempt)
       attempt.endedMs = state.elapsedMs()
       attempt.errorType = failure.error.type
       state.releasePermit(capacityOf(failure))
@@ -64,7 +69,7 @@ export async function firstToAnswer<T>(
         parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
         state.releaseConversation(endpoint, failure)
       }
-      rounds.failed(endpoint, failure)
+      rounds.failed(candidate, failure)
     }
   }
   throw withHistory(rounds.lastError(), state)
@@ -90,61 +95,63 @@ async function crowdingOf(admission: Promise<void>): Promise<UpstreamFailure | n
   }
 }
 
-/** Which endpoint is tried next. */
+/** Which of the route is tried next. */
 class Rounds {
-  readonly #endpoints: readonly Endpoint[]
+  readonly #route: readonly Candidate[]
   readonly #state: CallState
   #index = 0
   #last: UpstreamFailure | null = null
   /** Endpoints worth a second try, with the time from which on. */
-  #again: Map<Endpoint, number> | null = null
+  #again: Map<Candidate, number> | null = null
 
-  constructor(endpoints: readonly Endpoint[], state: CallState) {
-    this.#endpoints = endpoints
+  constructor(route: readonly Candidate[], state: CallState) {
+    this.#route = route
     this.#state = state
   }
 
-  first(): Endpoint | undefined {
-    return this.#endpoints[0]
+  first(): Candidate | undefined {
+    return this.#route[0]
   }
 
-  failed(endpoint: Endpoint, failure: UpstreamFailure): void {
+  failed(candidate: Candidate, failure: UpstreamFailure): void {
     this.#last = failure
-    const isSecond = this.#again?.delete(endpoint) || this.#index >= this.#endpoints.length
+    const isSecond = this.#again?.delete(candidate) || this.#index >= this.#route.length
     if (!failure.retrySame || isSecond) return
     this.#again ??= new Map()
-    this.#again.set(endpoint, this.#state.elapsedMs() + (failure.retryAfterMs ?? retryDelayMs))
+    this.#again.set(candidate, this.#state.elapsedMs() + (failure.retryAfterMs ?? retryDelayMs))
   }
 
   lastError(): GatewayError {
     return this.#last?.error ?? new GatewayError('no_healthy_endpoint', 'No endpoint could be tried.')
   }
 
-  async next(): Promise<Endpoint | undefined> {
+  async next(): Promise<Candidate | undefined> {
     const { signal } = this.#state.scope
     const isOver = signal.aborted || this.#state.remainingMs() <= 0
     if (isOver || this.#state.attempts.length >= attemptsMax) return undefined
     if (this.#last?.retryElsewhere === false) return this.#nextModel()
     this.#index += 1
-    return this.#endpoints[this.#index] ?? this.#nextAgain()
+    return this.#route[this.#index] ?? this.#nextAgain()
   }
 
   /** What one endpoint of a model refuses all of them do; whoever names fallback models wants the next one asked. */
-  #nextModel(): Endpoint | undefined {
-    const refused = this.#endpoints[this.#index]?.model
-    const next = this.#endpoints.findIndex(({ model }, index) => index > this.#index && model !== refused)
+  #nextModel(): Candidate | undefined {
+    const refused = this.#route[this.#index]?.endpoint.model
+    const next = this.#route.findIndex(
+      ({ endpoint }, index) => index > this.#index && endpoint.model !== refused,
+    )
     if (next === -1) return undefined
     this.#index = next
-    return this.#endpoints[next]
+    return this.#route[next]
   }
 
   /** The endpoint that may be tried again soonest; none when its wait is longer than a caller would sit through. */
-  async #nextAgain(): Promise<Endpoint | undefined> {
-    let soonest: Endpoint | undefined
+  async #nextAgain(): Promise<Candidate | undefined> {
+    let soonest: Candidate | undefined
     let atMs = Number.POSITIVE_INFINITY
-    for (const [endpoint, dueAtMs] of this.#again ?? []) {
+    for (const [candidate, dueAtMs] of this.#again ?? []) {
       if (dueAtMs >= atMs) continue
-      soonest = endpoint
+      soonest = candidate
       atMs = dueAtMs
     }
     const waitMs = atMs - this.#state.elapsedMs()
@@ -152,17 +159,6 @@ class Rounds {
     await sleepUnless(waitMs, this.#state.scope.signal)
     return this.#state.scope.signal.aborted ? undefined : soonest
   }
-}
-
-async function sleepUnless(waitMs: number, signal: AbortSignal): Promise<void> {
-  if (waitMs <= 0) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const wake = () => resolve()
-  const timer = setTimeout(wake, waitMs)
-  signal.addEventListener('abort', wake, { once: true })
-  await promise
-  clearTimeout(timer)
-  signal.removeEventListener('abort', wake)
 }
 
 function capacityOf(failure: UpstreamFailure): CallOutcome {
@@ -177,15 +173,24 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   const error = toGatewayError(thrown)
   const isUpstream = error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
   // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
-  const isUnsuited =
-    attempt.status === null && (error.type === 'invalid_request' || error.type === 'no_matching_endpoint')
   return {
     error,
-    retryElsewhere: isUpstream || isUnsuited,
+    retryElsewhere: isUpstream || (attempt.status === null && isUnsuited(error)),
     retrySame: isUpstream && error.type !== 'provider_timeout',
     credentialFault: false,
     retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,
   }
+}
+
+/**
+ * A caller's own login that the provider refuses is the caller's matter: the operator's credential has not failed, and
+ * the call must not go on at the operator's expense.
+ */
+function asOwn(failure: UpstreamFailure, { candidate, endpoint }: Attempt): UpstreamFailure {
+  if (!failure.credentialFault || candidate.credential.id !== callerCredentialId) return failure
+  const message = `${endpoint.deployment.providerName} refused the login that came with the call in "Authorization"; sign in there again.`
+  const error = new GatewayError('authentication', message, { cause: failure.error.cause })
+  return { ...failure, error, retryElsewhere: false, retrySame: false, credentialFault: false }
 }
 
 /** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */
@@ -205,7 +210,9 @@ function withHistory(error: GatewayError, { attempts }: CallState): GatewayError
     ...(error.retryAfterSeconds === null ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
     metadata: {
       ...error.metadata,
-      ...(hasFailed ? { provider_name: last.endpoint.deployment.providerName, is_byok: false } : {}),
+      ...(hasFailed
+        ? { provider_name: last.endpoint.deployment.providerName, is_byok: last.candidate.credential.isByok }
+        : {}),
       ...(attempts.length > 1 ? { previous_errors: previous } : {}),
     },
   })
@@ -220,7 +227,9 @@ export async function sendAttempt(
 ): Promise<UpstreamResponse> {
   const operation = operations[state.call.operation]
   const remainingMs = Math.max(1, state.remainingMs())
-  const response = await parts.transport.send(request, attempt.endpoint.deployment, {
+  const { credential, endpoint } = attempt
+  const target = { baseUrl: endpoint.deployment.baseUrl, credential }
+  const response = await parts.transport.send(request, target, {
     signal: state.scope.signal,
     deadlineMs: remainingMs,
     firstByteTimeoutMs: Math.min(operation.firstByteTimeoutMs, remainingMs),

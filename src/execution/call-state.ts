@@ -1,25 +1,26 @@
-import { knownCost, toReportedCounts, type CaptureRow } from '../billing/ledger/capture-row.ts'
-import { meter, type Metered } from '../billing/metering/meter.ts'
-import { chargeOf } from '../billing/metering/price.ts'
+import type { CaptureRow } from '../billing/ledger/capture-row.ts'
+import type { Metered } from '../billing/metering/meter.ts'
 import type { Call } from '../canonical/call.ts'
-import { priceAt, type Deployment, type Endpoint } from '../canonical/endpoint.ts'
+import type { Credential } from '../canonical/credential.ts'
+import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
 import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
-import { freePrice } from '../canonical/usage.ts'
+import { assert } from '../core/assert.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { CallOutcome, Permit } from '../routing/limiter.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
 import { hideSecrets } from '../transport/additions.ts'
+import { charge, type CallEnding } from './charge.ts'
+import { callerCredential, callerCredentialId } from './caller-login.ts'
 import { operations } from './operations.ts'
 import { metadataOf, type Attempt } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
+import type { CallOwner, Candidate, Prepared } from './prepared.ts'
 import { conversationOf } from './route-model.ts'
 import { providerWords } from './provider-words.ts'
 import type { RequestScope } from './scope.ts'
-
-/** How a call ended, for its usage row. */
-export type CallEnding = 'completed' | 'cancelled' | 'failed'
+import type { Serving } from './serving.ts'
 
 /** A charge in both shapes: for the ledger and for the caller. */
 export interface SettledCharge {
@@ -32,12 +33,15 @@ export class CallState {
   readonly call: Call
   readonly scope: RequestScope
   readonly generationId: string
+  /** What was served when the call began; what is changed later does not concern it. */
+  readonly serving: Serving
   readonly startedMs: number
   readonly createdAtMs: number
   readonly attempts: Attempt[] = []
   readonly dropped: string[] = []
   excluded: readonly Exclusion[] = []
-  candidates: readonly Endpoint[] = []
+  /** Set by `prepare`. */
+  prepared: Prepared | null = null
   /** The place at the provider that the running attempt takes. */
   #permit: Permit | null = null
   /** How long a batch item has waited for places. */
@@ -48,6 +52,7 @@ export class CallState {
     this.call = call
     this.scope = scope
     this.#parts = parts
+    this.serving = parts.serving()
     this.startedMs = parts.clock.monotonicMs()
     this.createdAtMs = parts.clock.nowMs()
     const operation = operations[call.operation]
@@ -73,7 +78,8 @@ export class CallState {
     return operations[this.call.operation].deadlineMs - this.elapsedMs() + this.#waitedMs
   }
 
-  beginAttempt(endpoint: Endpoint): Attempt {
+  beginAttempt(candidate: Candidate): Attempt {
+    const { endpoint } = candidate
     // It stays so for a caller who leaves before the attempt's end.
     const line: AttemptLine = {
       deployment: endpoint.deployment.id,
@@ -85,6 +91,8 @@ export class CallState {
     }
     const attempt: Attempt = {
       endpoint,
+      candidate,
+      credential: this.#credentialOf(candidate),
       startedMs: this.elapsedMs(),
       headersMs: null,
       firstTokenMs: null,
@@ -100,11 +108,11 @@ export class CallState {
   }
 
   /** The provider has failed, for the log and the metrics. Returns its own words as the log may have them. */
-  noteFailure({ endpoint, status, line }: Attempt, { error }: UpstreamFailure): string | null {
+  noteFailure({ endpoint, credential, status, line }: Attempt, { error }: UpstreamFailure): string | null {
     line.outcome = 'failed'
     line.status = status
     line.errorType = error.type
-    line.said = providerWords(error, this.call, endpoint)
+    line.said = providerWords(error, this.call, { endpoint, credential })
     return line.said
   }
 
@@ -146,14 +154,39 @@ export class CallState {
     return { type: 'answered', latencyMs: last.firstTokenMs - last.startedMs }
   }
 
-  /** What an answer of this endpoint must say about itself. */
-  contextOf(endpoint: Endpoint): AnswerContext {
+  /** The credential itself, of which a candidate has the reference. */
+  #credentialOf({ endpoint, credential }: Candidate): Credential {
+    if (credential.id !== callerCredentialId) return this.serving.credentialOf(endpoint.deployment)
+    const login = callerCredential(endpoint.deployment, this.scope.callerLogin)
+    assert(login, 'a login of the caller was chosen')
+    return login
+  }
+
+  /** What an answer of this candidate must say about itself. */
+  contextOf(candidate: Candidate): AnswerContext {
+    const { endpoint } = candidate
     return {
       generationId: this.generationId,
       model: endpoint.model,
       provider: endpoint.deployment.providerName,
       created: Math.floor(this.createdAtMs / 1000),
-      hideSecrets: (text) => hideSecrets(text, endpoint.deployment),
+      hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
+    }
+  }
+
+  /** Who pays, and what the usage row tells of the request. */
+  owner(): CallOwner {
+    const { principal, batch, requestId } = this.scope
+    return {
+      organizationId: principal.organizationId,
+      workspaceId: principal.workspaceId,
+      memberId: principal.memberId,
+      keyId: principal.keyId,
+      requestId,
+      batchId: batch?.batchId ?? null,
+      customId: batch?.customId ?? null,
+      sessionId: this.call.sessionId,
+      userId: this.call.userId,
     }
   }
 
@@ -162,83 +195,39 @@ export class CallState {
    * nothing, whatever was said before.
    */
   charge(attempt: Attempt, reading: MeterReading, ending: CallEnding): SettledCharge {
-    const { endpoint } = attempt
-    const { organizationId, workspaceId, memberId, keyId } = this.scope.principal
-    const metered = meter(reading, {
-      demand: this.call.demand,
-      endpoint,
-      ending,
-      promptRatio: this.#parts.learning.promptRatio(organizationId, endpoint.model),
-    })
-    const isForNothing = reading.finishReason === 'error' && this.call.demand.choices === 1
-    const price = isForNothing ? freePrice : priceAt(endpoint, metered.usage.inputTokens)
-    const charge = chargeOf(metered.usage, price)
-    const isUnpriced = charge.unpricedUnits.length > 0
+    const { candidate, endpoint } = attempt
     const nowMs = this.elapsedMs()
+    assert(this.prepared, 'what is charged was prepared')
+    const { row, shown, metered, isForNothing } = charge(this.prepared, {
+      candidate,
+      reading,
+      ending,
+      attempts: this.attempts.length,
+      latencyMs: attempt.firstTokenMs ?? nowMs,
+      generationMs: nowMs - attempt.startedMs,
+    })
     this.#learn(attempt, metered, ending)
     if (isForNothing) Object.assign(attempt.line, { outcome: 'failed', errorType: 'provider_failed' })
     else if (ending === 'completed') attempt.line.outcome = 'answered'
-    const row: CaptureRow = {
-      generationId: this.generationId,
-      organizationId,
-      workspaceId,
-      memberId,
-      keyId,
-      credentialId: `operator:${endpoint.deployment.id}`,
-      batchId: this.scope.batch?.batchId ?? null,
-      customId: this.scope.batch?.customId ?? null,
-      operation: this.call.operation,
-      model: endpoint.model,
-      provider: endpoint.deployment.provider,
-      endpointId: endpoint.id,
-      status: ending,
-      usage: metered.usage,
-      source: metered.source,
-      isUnpriced,
-      costNanocredits: charge.costNanocredits,
-      price,
-      upstreamId: reading.upstreamId,
-      finishReason: reading.finishReason,
-      nativeFinishReason: reading.nativeFinishReason,
-      streamed: this.call.kind === 'text' && this.call.stream,
-      cancelled: ending === 'cancelled',
-      latencyMs: Math.round(attempt.firstTokenMs ?? nowMs),
-      generationMs: Math.round(nowMs - attempt.startedMs),
-      sessionId: this.call.sessionId,
-      userId: this.call.userId,
-      requestId: this.scope.requestId,
-      createdAtMs: this.createdAtMs,
-      details: {
-        attempts: this.attempts.length,
-        ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
-        ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
-        ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),
-      },
-    }
     this.#note(row, endpoint)
     return {
       row,
       shown: {
-        costNanocredits: knownCost(row),
-        promptNanocredits: charge.promptNanocredits,
-        completionNanocredits: charge.completionNanocredits,
-        isByok: false,
-        usage: metered.usage,
-        isEstimated: metered.source === 'estimated',
-        metadata: this.metadata(endpoint),
+        ...shown,
+        metadata: this.metadata(candidate),
         metadataAlias: this.scope.metadata === 'openrouter',
       },
     }
   }
 
-  metadata(chosen: Endpoint | null): Record<string, unknown> | null {
+  metadata(chosen: Candidate | null): Record<string, unknown> | null {
     return metadataOf(
       {
         call: this.call,
         generationId: this.generationId,
         attempts: this.attempts,
         excluded: this.excluded,
-        candidates: this.candidates,
+        candidates: this.prepared?.route ?? [],
         chosen,
         dropped: this.dropped,
       },

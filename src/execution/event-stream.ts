@@ -20,7 +20,7 @@ import type { StreamHandle } from './stream-watch.ts'
 export interface EventStreamInput {
   /** Settles when an endpoint has shown the first bytes, or none could. */
   opening: Promise<Answered<OpenedStream>>
-  plan: Plan
+  plan: Pick<Plan<unknown>, 'settlement'>
   state: CallState
   parts: ExecutionParts
 }

@@ -22,7 +22,7 @@ export function createExecutor(parts: ExecutionParts): Executor {
     transcription: (call, scope) => executeTranscription(call, scope, parts),
     speech: (call, scope) => executeSpeech(call, scope, parts),
     countTokens(call, scope) {
-      const [endpoint] = routeModel(routedCallOf(call, [], scope), call.model, parts).ordered
+      const [endpoint] = routeModel(routedCallOf(call, [], scope, parts.serving()), call.model, parts).ordered
       assert(endpoint, 'a route has endpoints')
       const ratio = parts.learning.promptRatio(scope.principal.organizationId, endpoint.model)
       return Math.ceil(call.demand.inputTokens * ratio)

@@ -1,13 +1,18 @@
 import type { Call } from '../canonical/call.ts'
+import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { shownType, type ErrorType } from '../core/errors.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
+import type { Candidate } from './prepared.ts'
 import type { RequestScope } from './scope.ts'
 
 /** One try of a call against one endpoint, with the marks that callers can see. Times are milliseconds from the call's start. */
 export interface Attempt {
   endpoint: Endpoint
+  candidate: Candidate
+  /** With its secret; never shown. */
+  credential: Credential
   startedMs: number
   headersMs: number | null
   firstTokenMs: number | null
@@ -24,8 +29,8 @@ export interface MetadataSource {
   generationId: string
   attempts: readonly Attempt[]
   excluded: readonly Exclusion[]
-  candidates: readonly Endpoint[]
-  chosen: Endpoint | null
+  candidates: readonly Candidate[]
+  chosen: Candidate | null
   dropped: readonly string[]
 }
 
@@ -40,17 +45,17 @@ export function metadataOf(source: MetadataSource, scope: RequestScope): Record<
   return {
     requested: source.call.model,
     strategy: source.attempts.length > 1 || source.call.fallbackModels.length > 0 ? 'fallback' : 'direct',
-    region: chosen?.deployment.region ?? null,
+    region: chosen?.endpoint.deployment.region ?? null,
     summary: summaryOf(source),
     attempt: Math.max(1, source.attempts.length),
-    is_byok: false,
+    is_byok: chosen?.credential.isByok ?? false,
     generation_id: source.generationId,
     endpoints: {
       total: source.candidates.length + source.excluded.length,
-      available: source.candidates.map((endpoint) => ({
-        provider: endpoint.deployment.providerName,
-        model: endpoint.model,
-        selected: endpoint === chosen,
+      available: source.candidates.map((candidate) => ({
+        provider: candidate.endpoint.deployment.providerName,
+        model: candidate.endpoint.model,
+        selected: candidate === chosen,
       })),
     },
     excluded: source.excluded.map(({ provider, model, step, reason }) => ({ provider, model, step, reason })),
@@ -78,7 +83,7 @@ function rounded(value: number | null): number | null {
 
 function summaryOf(source: MetadataSource): string {
   const tried = source.attempts.length
-  const name = source.chosen?.deployment.providerName ?? 'no provider'
+  const name = source.chosen?.endpoint.deployment.providerName ?? 'no provider'
   const { length } = source.candidates
   return `${name} answered at attempt ${tried}, with ${length} candidate${length === 1 ? '' : 's'}`
 }

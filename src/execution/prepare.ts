@@ -1,36 +1,49 @@
-import { budgetsOf } from '../billing/budgets/budget-ids.ts'
+import { budgetsOf, type BudgetRef } from '../billing/budgets/budget-ids.ts'
 import { holdAmountOf, largestOutput } from '../billing/metering/hold-amount.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
 import { missingPrices } from '../billing/metering/price.ts'
 import type { AudioRequirement } from '../canonical/audio.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Step } from '../canonical/steps.ts'
+import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { formatCredits } from '../core/money.ts'
-import type { Exclusion } from '../routing/exclusion.ts'
+import { exclude, type Exclusion } from '../routing/exclusion.ts'
+import { callerCredential } from './caller-login.ts'
 import type { CallState } from './call-state.ts'
 import type { ExecutionParts } from './parts.ts'
 import { operations } from './operations.ts'
+import type { Candidate, Prepared } from './prepared.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import { Settlement } from './settlement.ts'
 
-/** A call that may be made: where, and with what set aside for it. */
-export interface Plan {
-  /** In the order to try; never empty. */
-  endpoints: readonly Endpoint[]
+/** A call that may be made, its first step, and who settles it. */
+export interface Plan<First> {
+  prepared: Prepared
+  /** What the first of the route is asked. */
+  first: First
   settlement: Settlement
 }
 
+/** What a modality adds to the one path. */
+export interface Preparation<State, Answer, Reader> {
+  requirements: readonly AudioRequirement[]
+  /** The first step at a candidate; throws for what cannot be carried there. */
+  firstStep(candidate: Candidate): Step<State, Answer, Reader>
+}
+
 /**
- * Policy, route, then hold: enough for the dearest endpoint the route may try. When that is too much, the route is cut
- * to the endpoints the balance can pay before the call is refused. At once when the money is in memory, as it mostly is.
+ * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
+ * much, the route is cut to the endpoints the balance can pay before the call is refused. Endpoints that cannot carry
+ * what is asked are passed over, and when none is left the caller is told why the first of them cannot. At once when the
+ * money is in memory, as it mostly is.
  */
-export function prepare(
-  call: Call,
-  requirements: readonly AudioRequirement[],
+export function prepare<State, Answer, Reader>(
+  preparation: Preparation<State, Answer, Reader>,
   state: CallState,
   parts: ExecutionParts,
-): Plan | Promise<Plan> {
+): Plan<Step<State, Answer, Reader>> | Promise<Plan<Step<State, Answer, Reader>>> {
   if (!parts.billing.canAccept()) {
     throw new GatewayError(
       'storage_unavailable',
@@ -40,38 +53,104 @@ export function prepare(
       },
     )
   }
-  const { principal, batch } = state.scope
-  const routed = routeCall(call, requirements, state, parts)
+  const { call, scope } = state
+  const { principal, batch } = scope
+  const endpoints = routeCall(call, preparation.requirements, state, parts)
   const budgets = batch?.budgets ?? budgetsOf(principal, parts.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
-  const endpoints = isLimited ? withPrices(call, routed) : routed
-  const amounts = new Map<Endpoint, bigint>()
-  // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
-  const ratioOf = ({ model }: Endpoint) => parts.learning.promptRatio(principal.organizationId, model)
-  for (const endpoint of endpoints)
-    amounts.set(endpoint, holdAmountOf(call.demand, endpoint, ratioOf(endpoint)))
+  const all = endpoints.map((endpoint) => candidateOf(endpoint, state, parts))
+  const route = isLimited ? withPrices(call, all) : all
+  const amounts = new Map<Candidate, bigint>()
+  for (const candidate of route) amounts.set(candidate, mostOf(call, candidate))
   const request = (amount: bigint) =>
-    parts.billing.hold({
-      budgets,
-      amount,
-      describe: (available) => describeShortage(call, endpoints, available, ratioOf),
-    })
-  const granted = holdFor(endpoints, amounts, request)
-  return granted instanceof Promise
-    ? granted.then((held) => planOf(held, state, parts))
-    : planOf(granted, state, parts)
+    parts.billing.hold({ budgets, amount, describe: (available) => describeShortage(call, route, available) })
+  const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, parts)
+  const granted = holdFor(route, amounts, request)
+  return granted instanceof Promise ? granted.then(adapt) : adapt(granted)
 }
 
-function planOf({ hold, affordable }: Held, state: CallState, parts: ExecutionParts): Plan {
-  state.candidates = affordable
+/** With a login of the caller's own where the deployment takes one, else with the operator's credential. */
+function candidateOf(endpoint: Endpoint, { scope, serving }: CallState, parts: ExecutionParts): Candidate {
+  const { deployment, model } = endpoint
+  const credential = callerCredential(deployment, scope.callerLogin) ?? serving.credentialOf(deployment)
   return {
-    endpoints: affordable,
-    settlement: new Settlement(hold, {
-      billing: parts.billing,
-      scope: state.scope,
-      onSettled: () => state.releasePermit(),
-    }),
+    endpoint,
+    credential: credential.reference,
+    // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
+    promptRatio: parts.learning.promptRatio(scope.principal.organizationId, model),
   }
+}
+
+/** The most a call can cost there. */
+function mostOf({ demand }: Call, { endpoint, credential, promptRatio }: Candidate): bigint {
+  return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio)
+}
+
+function planOf<State, Answer, Reader>(
+  { hold, affordable, budgets }: Held & { budgets: readonly BudgetRef[] },
+  { firstStep }: Preparation<State, Answer, Reader>,
+  state: CallState,
+  { billing }: ExecutionParts,
+): Plan<Step<State, Answer, Reader>> {
+  const settlement = new Settlement(hold, {
+    billing,
+    scope: state.scope,
+    onSettled: () => state.releasePermit(),
+  })
+  try {
+    const { route, first } = suited(affordable, firstStep, state)
+    const prepared: Prepared = {
+      generationId: state.generationId,
+      operation: state.call.operation,
+      owner: state.owner(),
+      createdAtMs: state.createdAtMs,
+      isStreamed: state.call.kind === 'text' && state.call.stream,
+      demand: state.call.demand,
+      route,
+      hold: { amountNanocredits: hold.amount, budgets },
+      request: requestOf(first),
+    }
+    state.prepared = prepared
+    return { prepared, first, settlement }
+  } catch (error) {
+    settlement.release()
+    throw error
+  }
+}
+
+/** The route from the first candidate on that can carry the call. */
+function suited<First>(
+  route: readonly Candidate[],
+  firstStep: (candidate: Candidate) => First,
+  state: CallState,
+): { route: readonly Candidate[]; first: First } {
+  let refusal: unknown = null
+  for (const [index, candidate] of route.entries()) {
+    try {
+      const first = firstStep(candidate)
+      return { route: index === 0 ? route : route.slice(index), first }
+    } catch (error) {
+      if (!isUnsuited(error)) throw error
+      refusal ??= error
+      state.excluded = [...state.excluded, exclude(candidate.endpoint, 'adapt', error.param ?? error.type)]
+    }
+  }
+  throw refusal
+}
+
+/** Whether only this endpoint refuses what is asked: another one may be able to carry it. */
+export function isUnsuited(error: unknown): error is GatewayError {
+  return (
+    error instanceof GatewayError &&
+    (error.type === 'invalid_request' || error.type === 'no_matching_endpoint')
+  )
+}
+
+/** As data, where it is data. */
+function requestOf(first: Step<unknown, unknown, unknown>): UpstreamRequest | null {
+  if (first.type === 'answer') return null
+  const { request } = first.exchange
+  return request.body === null || Array.isArray(request.body) ? request : null
 }
 
 /** Endpoints of the model, and of its fallback models after it, in the order to try. */
@@ -81,7 +160,7 @@ function routeCall(
   state: CallState,
   parts: ExecutionParts,
 ): readonly Endpoint[] {
-  const asked = routedCallOf(call, requirements, state.scope)
+  const asked = routedCallOf(call, requirements, state.scope, state.serving)
   if (call.fallbackModels.length === 0) {
     const routed = routeModel(asked, call.model, parts)
     state.excluded = routed.excluded
@@ -105,11 +184,13 @@ function routeCall(
 }
 
 // On a prepaid or budgeted account a unit without a price would be spent without a bound.
-function withPrices(call: Call, endpoints: readonly Endpoint[]): Endpoint[] {
-  const priced = endpoints.filter((endpoint) => missingPrices(call.demand, endpoint).length === 0)
-  const first = endpoints[0]
+function withPrices(call: Call, route: readonly Candidate[]): Candidate[] {
+  const priced = route.filter(
+    ({ endpoint, credential }) => credential.isByok || missingPrices(call.demand, endpoint).length === 0,
+  )
+  const first = route[0]
   if (priced.length > 0 || !first) return priced
-  const units = missingPrices(call.demand, first).join(', ')
+  const units = missingPrices(call.demand, first.endpoint).join(', ')
   throw new GatewayError(
     'no_matching_endpoint',
     `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,
@@ -119,31 +200,31 @@ function withPrices(call: Call, endpoints: readonly Endpoint[]): Endpoint[] {
 
 interface Held {
   hold: Hold
-  affordable: readonly Endpoint[]
+  affordable: readonly Candidate[]
 }
 
 function holdFor(
-  endpoints: readonly Endpoint[],
-  amounts: ReadonlyMap<Endpoint, bigint>,
+  route: readonly Candidate[],
+  amounts: ReadonlyMap<Candidate, bigint>,
   request: (amount: bigint) => Hold | Promise<Hold>,
 ): Held | Promise<Held> {
-  const granted = request(dearest(endpoints, amounts))
-  if (!(granted instanceof Promise)) return { hold: granted, affordable: endpoints }
+  const granted = request(dearest(route, amounts))
+  if (!(granted instanceof Promise)) return { hold: granted, affordable: route }
   return granted.then(
-    (hold) => ({ hold, affordable: endpoints }),
+    (hold) => ({ hold, affordable: route }),
     async (error: unknown) => {
       const available = availableOf(error)
-      const affordable = endpoints.filter((endpoint) => (amounts.get(endpoint) ?? 0n) <= available)
-      if (affordable.length === 0 || affordable.length === endpoints.length) throw error
+      const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
+      if (affordable.length === 0 || affordable.length === route.length) throw error
       return { hold: await request(dearest(affordable, amounts)), affordable }
     },
   )
 }
 
-function dearest(endpoints: readonly Endpoint[], amounts: ReadonlyMap<Endpoint, bigint>): bigint {
+function dearest(route: readonly Candidate[], amounts: ReadonlyMap<Candidate, bigint>): bigint {
   let most = 0n
-  for (const endpoint of endpoints) {
-    const amount = amounts.get(endpoint) ?? 0n
+  for (const candidate of route) {
+    const amount = amounts.get(candidate) ?? 0n
     if (amount > most) most = amount
   }
   return most
@@ -156,14 +237,9 @@ function availableOf(error: unknown): bigint {
   return BigInt(available)
 }
 
-function describeShortage(
-  call: Call,
-  endpoints: readonly Endpoint[],
-  available: bigint,
-  ratioOf: (endpoint: Endpoint) => number,
-): string {
-  const fits = endpoints.map((endpoint) =>
-    largestOutput(call.demand, endpoint, { available, ratio: ratioOf(endpoint) }),
+function describeShortage(call: Call, route: readonly Candidate[], available: bigint): string {
+  const fits = route.map(({ endpoint, promptRatio }) =>
+    largestOutput(call.demand, endpoint, { available, ratio: promptRatio }),
   )
   const largest = Math.max(...fits)
   const limit = operations[call.operation].text?.outputLimit ?? null

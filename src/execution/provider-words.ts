@@ -1,4 +1,5 @@
 import type { Call } from '../canonical/call.ts'
+import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { comparedTextLengthMax } from '../core/limits/text.ts'
 import { stringsOf, withoutCallerText, type CallerWords } from '../formats/caller-text.ts'
@@ -7,20 +8,20 @@ import { hideSecrets } from '../transport/additions.ts'
 
 /**
  * What a provider said of its failure, as the operator's log may have it: bounded, without secrets (those
- * of the deployment among them), and without what the caller wrote. Null when it said nothing, or when the caller wrote more than can
+ * that were sent to it among them), and without what the caller wrote. Null when it said nothing, or when the caller wrote more than can
  * be compared.
  */
 export function providerWords(
   error: Error,
   call: Call,
-  { deployment, upstreamModel }: Endpoint,
+  { endpoint, credential }: { endpoint: Endpoint; credential: Credential },
 ): string | null {
   const { cause } = error
   if (!(cause instanceof ProviderReport) || cause.said === '') return null
   const written = wordsOf(call)
   if (written === null) return null
-  const said = hideSecrets(cause.said, deployment)
-  return withoutCallerText(said, { ...written, names: [...written.names, upstreamModel] })
+  const said = hideSecrets(cause.said, credential)
+  return withoutCallerText(said, { ...written, names: [...written.names, endpoint.upstreamModel] })
 }
 
 function wordsOf(call: Call): CallerWords | null {

@@ -39,7 +39,14 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
       },
     )
   }
-  const asked = { call: null, operation, requirements: [], principal, providerOnly: question.providerOnly }
+  const asked = {
+    call: null,
+    operation,
+    requirements: [],
+    principal,
+    providerOnly: question.providerOnly,
+    serving: parts.serving(),
+  }
   const routed = routeBatch(asked, model, parts)
   const endpoints = routed.ordered.filter((endpoint) => endpoint.batch !== 'none')
   const [first] = endpoints

@@ -7,6 +7,7 @@ import { route, type Route } from '../routing/route.ts'
 import type { Conversation } from '../routing/sticky.ts'
 import { operations, type Operation } from './operations.ts'
 import type { ExecutionParts } from './parts.ts'
+import type { Serving } from './serving.ts'
 
 /** Who asks for what, as far as routing is concerned. */
 export interface RoutedCall {
@@ -17,6 +18,7 @@ export interface RoutedCall {
   principal: Principal
   /** A batch's `provider.only`, which bounds every item whatever the item's own body says. */
   providerOnly: readonly string[] | null
+  serving: Serving
 }
 
 /** Endpoints of one model for one call, in the order to try. Throws what `route` throws. */
@@ -29,7 +31,7 @@ export function routeModel(routed: RoutedCall, model: string, parts: ExecutionPa
     organizationId: routed.principal.organizationId,
     constraints: routed.principal.constraints,
     providerOnly: routed.providerOnly,
-    catalog: parts.catalog,
+    catalog: routed.serving.catalog,
     health: parts.health,
     sticky: parts.sticky,
     random: parts.random,
@@ -42,6 +44,7 @@ export function routedCallOf(
   call: Call,
   requirements: readonly AudioRequirement[],
   scope: { principal: Principal; batch: { providerOnly: readonly string[] | null } | null },
+  serving: Serving,
 ): RoutedCall {
   return {
     call,
@@ -49,6 +52,7 @@ export function routedCallOf(
     requirements,
     principal: scope.principal,
     providerOnly: scope.batch?.providerOnly ?? null,
+    serving,
   }
 }
 

@@ -21,6 +21,8 @@ export interface RequestScope {
   priority: 'live' | 'batch'
   /** Show `headrace_metadata` in the answer, and under the contract's name too. */
   metadata: 'none' | 'headrace' | 'openrouter'
+  /** A login of the caller's own at the provider, which came beside the gateway's key; null for nearly all calls. */
+  callerLogin?: string | null
   /** Null for live calls: the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */

@@ -51,7 +51,19 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
     limiter: createLimiter({ clock: systemClock }),
     sticky: createStickyRoutes({ clock: systemClock }),
     random: () => 0,
-    catalog: { resolve: (base: string) => ({ base, variant: null }), endpointsOf: () => [endpoint] },
+    serving: () => ({
+      catalog: { resolve: (base: string) => ({ base, variant: null }), endpointsOf: () => [endpoint] },
+      credentialOf: () => ({ reference: { id: 'operator:one', isByok: false }, auth: { type: 'none' } }),
+      adaptersOf: () => ({
+        speech: {
+          first: () => ({
+            type: 'stream',
+            exchange: { request: { method: 'POST', path: '/', headers: {}, body: null } },
+            open: () => ({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 }),
+          }),
+        },
+      }),
+    }),
     billing: {
       canAccept: () => true,
       databaseNowMs: () => 0,
@@ -60,15 +72,6 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
         void captured.push(row.costNanocredits),
       release: () => void captured.push(-1n),
     },
-    presetOf: () => ({
-      adapters: {
-        speech: {
-          dropped: () => [],
-          encode: () => ({ method: 'POST', path: '/', headers: {}, body: null }),
-          output: () => ({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 }),
-        },
-      },
-    }),
     transport: {
       send: async () => ({
         status: 200,

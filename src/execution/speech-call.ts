@@ -1,18 +1,23 @@
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
-import type { SpeechStream } from '../canonical/audio.ts'
+import type { SpeechAdapter, SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
+import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { corkedPieceBytes } from '../core/limits/http.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { failureOf, firstToAnswer, sendAttempt, type Answered } from './attempts.ts'
+import { failureOf, firstToAnswer, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
-import { CallState, type CallEnding } from './call-state.ts'
+import { CallState } from './call-state.ts'
+import type { CallEnding } from './charge.ts'
+import { exchange } from './exchanges.ts'
 import type { ExecutionParts } from './parts.ts'
 import { prepare, type Plan } from './prepare.ts'
+import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
 interface OpenedSpeech {
@@ -31,28 +36,20 @@ export async function executeSpeech(
   parts: ExecutionParts,
 ): Promise<Outcome> {
   const state = new CallState(call, scope, parts)
-  const plan = await prepare(call, speechRequirements(call), state, parts)
+  const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
+  const plan = await prepare({ requirements: speechRequirements(call), firstStep: stepAt }, state, parts)
+  const { route } = plan.prepared
   try {
-    const answered = await firstToAnswer<OpenedSpeech>(
-      plan.endpoints,
-      state,
-      parts,
-      async (endpoint, attempt) => {
-        const adapter = parts.presetOf(endpoint.deployment.preset).adapters.speech
-        if (!adapter)
-          throw new GatewayError(
-            'no_matching_endpoint',
-            `${endpoint.deployment.providerName} does not synthesize speech.`,
-          )
-        state.dropped.push(...adapter.dropped(call, endpoint))
-        const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
-        const speech = createSpeechStream(call, adapter.output(call, endpoint))
-        const rest = new CallerRest(parts.streamWatch.keepAliveMs)
-        const opened = await readFirst(response, speech, rest)
-        attempt.firstTokenMs = state.elapsedMs()
-        return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
-      },
-    )
+    const answered = await firstToAnswer<OpenedSpeech>(route, state, parts, async (candidate, attempt) => {
+      const first = candidate === route[0] ? plan.first : stepAt(candidate)
+      const asked = askedAt(call, candidate, state)
+      const reached = await exchange(adapterAt(candidate, state), first, asked, { attempt, state, parts })
+      assert(reached.type === 'opened', 'speech is a body')
+      const rest = new CallerRest(parts.streamWatch.keepAliveMs)
+      const opened = await readFirst(reached.response, createSpeechStream(call, reached.reader), rest)
+      attempt.firstTokenMs = state.elapsedMs()
+      return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
+    })
     scope.facts.firstByteMs = answered.attempt.firstTokenMs
     const work = { call, plan, state, parts }
     // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
@@ -69,6 +66,16 @@ export async function executeSpeech(
     plan.settlement.release()
     throw withoutDeadline(error)
   }
+}
+
+function askedAt(call: SpeechCall, candidate: Candidate, state: CallState): CallAt<SpeechCall> {
+  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
+}
+
+function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallState): SpeechAdapter {
+  const adapter = serving.adaptersOf(deployment).speech
+  if (adapter) return adapter
+  throw new GatewayError('no_matching_endpoint', `${deployment.providerName} does not synthesize speech.`)
 }
 
 /** The contract has no 504 for speech: a call out of its time is one that the provider did not answer in time. */
@@ -100,7 +107,7 @@ async function readFirst(
 
 interface SpeechWork {
   call: SpeechCall
-  plan: Plan
+  plan: Pick<Plan<unknown>, 'settlement'>
   state: CallState
   parts: ExecutionParts
 }

@@ -1,54 +1,67 @@
 import type { TextCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
-import type { DecodedAnswer } from '../canonical/upstream.ts'
+import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
+import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { answerBytesMax } from '../core/limits/calls.ts'
-import { selectCodec } from '../formats/codec.ts'
-import type { TextAdapter } from '../providers/define-provider.ts'
-import type { UpstreamResponse } from '../transport/http-client.ts'
-import { firstToAnswer, sendAttempt } from './attempts.ts'
+import { chooseInterface, textAdapter } from '../formats/text-adapter.ts'
+import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { streamBody } from './event-stream.ts'
-import type { Attempt } from './metadata.ts'
+import { exchange } from './exchanges.ts'
 import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream.ts'
 import type { ExecutionParts } from './parts.ts'
 import { prepare, type Plan } from './prepare.ts'
+import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
-/** Chat completions and embeddings: prepare, call, complete. */
+type TextStep = Step<null, DecodedAnswer, StreamRewriter>
+
+/** A text call that was prepared, with what carries it out. */
+interface TextWork {
+  call: TextCall
+  plan: Plan<TextStep>
+  state: CallState
+  parts: ExecutionParts
+}
+
+/** Chat completions, responses, messages and embeddings: prepare, call, complete. */
 export async function executeText(
   call: TextCall,
   scope: RequestScope,
   parts: ExecutionParts,
 ): Promise<Outcome> {
   const state = new CallState(call, scope, parts)
-  const prepared = prepare(call, [], state, parts)
-  const plan = prepared instanceof Promise ? await prepared : prepared
+  const firstStep = (candidate: Candidate) => stepAt(call, candidate, state)
+  const preparing = prepare({ requirements: [], firstStep }, state, parts)
+  const plan = preparing instanceof Promise ? await preparing : preparing
+  const work = { call, plan, state, parts }
   try {
-    return call.stream ? await streamed(call, plan, state, parts) : await whole(call, plan, state, parts)
+    return call.stream ? await streamed(work) : await whole(work)
   } catch (error) {
     plan.settlement.release()
     throw error
   }
 }
 
-async function whole(call: TextCall, plan: Plan, state: CallState, parts: ExecutionParts): Promise<Outcome> {
+async function whole({ call, plan, state, parts }: TextWork): Promise<Outcome> {
   const answered = await firstToAnswer<DecodedAnswer>(
-    plan.endpoints,
+    plan.prepared.route,
     state,
     parts,
-    async (endpoint, attempt) => {
-      const adapter = adapterOf(call, endpoint, parts)
-      const response = await send(call, adapter, { attempt, state, parts })
-      attempt.firstTokenMs = attempt.headersMs
-      const bytes = await response.readAll(answerBytesMax)
-      attempt.endedMs = state.elapsedMs()
-      return selectCodec(call.format, adapter.format).decodeAnswer(
-        bytes,
-        state.contextOf(endpoint),
-        adapter.quirks,
-        call,
+    async (candidate, attempt) => {
+      const step = firstAt(candidate, { call, plan, state, parts })
+      const reached = await exchange(
+        adapterAt(call, candidate, state),
+        step,
+        askedAt(call, candidate, state),
+        {
+          attempt,
+          state,
+          parts,
+        },
       )
+      assert(reached.type === 'answer', 'an answer that is not streamed is whole')
+      return reached.answer
     },
   )
   const { row, shown } = state.charge(answered.attempt, answered.value.reading, 'completed')
@@ -62,25 +75,30 @@ async function whole(call: TextCall, plan: Plan, state: CallState, parts: Execut
   }
 }
 
-async function streamed(
-  call: TextCall,
-  plan: Plan,
-  state: CallState,
-  parts: ExecutionParts,
-): Promise<Outcome> {
-  const opening = firstToAnswer<OpenedStream>(plan.endpoints, state, parts, async (endpoint, attempt) => {
-    const adapter = adapterOf(call, endpoint, parts)
-    const response = await send(call, adapter, { attempt, state, parts })
-    const rewriter = selectCodec(call.format, adapter.format).createStream(
-      state.contextOf(endpoint),
-      adapter.quirks,
-      call,
-    )
-    const opened = await openStream(response, rewriter, call.demand.choices)
-    attempt.firstTokenMs = state.elapsedMs()
-    await takeInWhatIsHere(opened)
-    return opened
-  })
+async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome> {
+  const opening = firstToAnswer<OpenedStream>(
+    plan.prepared.route,
+    state,
+    parts,
+    async (candidate, attempt) => {
+      const step = firstAt(candidate, { call, plan, state, parts })
+      const reached = await exchange(
+        adapterAt(call, candidate, state),
+        step,
+        askedAt(call, candidate, state),
+        {
+          attempt,
+          state,
+          parts,
+        },
+      )
+      assert(reached.type === 'opened', 'a streamed answer is a body')
+      const opened = await openStream(reached.response, reached.reader, call.demand.choices)
+      attempt.firstTokenMs = state.elapsedMs()
+      await takeInWhatIsHere(opened)
+      return opened
+    },
+  )
   const { body, ended } = await streamBody({ opening, plan, state, parts })
   return {
     generationId: state.generationId,
@@ -91,41 +109,35 @@ async function streamed(
   }
 }
 
-function send(
-  call: TextCall,
-  adapter: TextAdapter,
-  { attempt, state, parts }: { attempt: Attempt; state: CallState; parts: ExecutionParts },
-): Promise<UpstreamResponse> {
-  const { endpoint } = attempt
-  const encoded = selectCodec(call.format, adapter.format).encodeRequest(call, endpoint, adapter.quirks)
-  if (encoded.dropped.length > 0 && call.preferences.requireParameters) {
+/** What was prepared for the first of the route; what the others are sent is made when they are tried. */
+function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextStep {
+  return candidate === plan.prepared.route[0] ? plan.first : stepAt(call, candidate, state)
+}
+
+function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep {
+  const step = adapterAt(call, candidate, state).first(askedAt(call, candidate, state))
+  const dropped = step.type === 'answer' ? [] : (step.exchange.dropped ?? [])
+  if (dropped.length > 0 && call.preferences.requireParameters) {
     throw new GatewayError(
       'no_matching_endpoint',
-      `provider.require_parameters: ${endpoint.deployment.providerName} cannot be sent ${encoded.dropped.join(', ')}.`,
+      `provider.require_parameters: ${candidate.endpoint.deployment.providerName} cannot be sent ${dropped.join(', ')}.`,
       { param: 'provider.require_parameters' },
     )
   }
-  state.dropped.push(...encoded.dropped)
-  const usual = call.stream ? streamHeaders : jsonHeaders
-  const headers = encoded.headers ? { ...usual, ...encoded.headers } : usual
-  return sendAttempt(
-    { method: 'POST', path: adapter.path, headers, body: encoded.body },
-    attempt,
-    state,
-    parts,
-  )
+  return step
 }
 
-const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }
-const streamHeaders = { 'content-type': 'application/json', accept: 'text/event-stream' }
+function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt<TextCall> {
+  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
+}
 
-function adapterOf(call: TextCall, endpoint: Endpoint, parts: ExecutionParts): TextAdapter {
-  const { adapters } = parts.presetOf(endpoint.deployment.preset)
-  const adapter = call.format === 'embeddings' ? adapters.embedding : adapters.language
-  if (!adapter)
-    throw new GatewayError(
-      'no_matching_endpoint',
-      `${endpoint.deployment.providerName} has no ${call.format} interface.`,
-    )
-  return adapter
+function adapterAt(
+  { format }: TextCall,
+  { endpoint: { deployment } }: Candidate,
+  { serving }: CallState,
+): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
+  const { language, embedding } = serving.adaptersOf(deployment)
+  const found = chooseInterface((format === 'embeddings' ? embedding : language) ?? [], format)
+  if (found) return textAdapter(format, found)
+  throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
 }

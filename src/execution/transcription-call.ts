@@ -1,16 +1,19 @@
-import type { CanonicalTranscription } from '../canonical/audio.ts'
+import type { CanonicalTranscription, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
+import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { reportedDurationFactorMax, reportedDurationSlackMs } from '../core/limits/billing.ts'
-import { answerBytesMax } from '../core/limits/calls.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
-import { firstToAnswer, sendAttempt } from './attempts.ts'
+import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
+import { exchange } from './exchanges.ts'
 import type { ExecutionParts } from './parts.ts'
 import { prepare } from './prepare.ts'
+import type { Candidate } from './prepared.ts'
 import type { RequestScope } from './scope.ts'
 import type { ShownCharge } from '../canonical/upstream.ts'
 
@@ -30,25 +33,25 @@ export async function executeTranscription(
   parts: ExecutionParts,
 ): Promise<TranscriptionOutcome> {
   const state = new CallState(call, scope, parts)
-  const plan = await prepare(call, transcriptionRequirements(call), state, parts)
+  const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
+  const plan = await prepare(
+    { requirements: transcriptionRequirements(call), firstStep: stepAt },
+    state,
+    parts,
+  )
+  const { route } = plan.prepared
   try {
     const answered = await firstToAnswer<CanonicalTranscription>(
-      plan.endpoints,
+      route,
       state,
       parts,
-      async (endpoint, attempt) => {
-        const adapter = parts.presetOf(endpoint.deployment.preset).adapters.transcription
-        if (!adapter)
-          throw new GatewayError(
-            'no_matching_endpoint',
-            `${endpoint.deployment.providerName} does not transcribe.`,
-          )
-        state.dropped.push(...adapter.dropped(call, endpoint))
-        const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
-        attempt.firstTokenMs = attempt.headersMs
-        const bytes = await response.readAll(answerBytesMax)
-        attempt.endedMs = state.elapsedMs()
-        return believable(adapter.decode(bytes, call, endpoint), call.measuredMilliseconds)
+      async (candidate, attempt) => {
+        const first = candidate === route[0] ? plan.first : stepAt(candidate)
+        const asked = askedAt(call, candidate, state)
+        const work = { attempt, state, parts }
+        const reached = await exchange(adapterAt(candidate, state), first, asked, work)
+        assert(reached.type === 'answer', 'a transcript is an answer')
+        return believable(reached.answer, call.measuredMilliseconds)
       },
     )
     const reading = readingOf(answered.value, call, answered.endpoint)
@@ -65,6 +68,16 @@ export async function executeTranscription(
     plan.settlement.release()
     throw error
   }
+}
+
+function askedAt(call: TranscriptionCall, candidate: Candidate, state: CallState): CallAt<TranscriptionCall> {
+  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
+}
+
+function adapterAt({ endpoint: { deployment } }: Candidate, { serving }: CallState): TranscriptionAdapter {
+  const adapter = serving.adaptersOf(deployment).transcription
+  if (adapter) return adapter
+  throw new GatewayError('no_matching_endpoint', `${deployment.providerName} does not transcribe.`)
 }
 
 /**

@@ -33,7 +33,7 @@ export interface HttpParts {
   organizations: Organizations
   keys: Keys
   accounts: Accounts
-  catalog: Catalog
+  catalog: Pick<Catalog, 'current'>
   batches: Batches
   executor: Executor
   audioIntake: AudioIntake

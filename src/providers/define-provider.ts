@@ -1,28 +1,16 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
 import type { Inspection } from '../catalog/inspection.ts'
-import { chatQuirks, type ChatQuirkOptions, type ChatQuirks } from '../formats/chat/chat-quirks.ts'
-import {
-  embeddingsQuirks,
-  type EmbeddingsQuirkOptions,
-  type EmbeddingsQuirks,
-} from '../formats/embeddings/embeddings-codec.ts'
-import {
-  messagesQuirks,
-  type MessagesQuirkOptions,
-  type MessagesQuirks,
-} from '../formats/messages/messages-quirks.ts'
-
-/** How a provider serves a text modality: which format it speaks, where, and how it departs from it. */
-export type TextAdapter =
-  | { format: 'chat'; path: string; quirks: ChatQuirks }
-  | { format: 'messages'; path: string; quirks: MessagesQuirks }
-  | { format: 'embeddings'; path: string; quirks: EmbeddingsQuirks }
+import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
+import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
+import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
+import type { TextInterface } from '../formats/text-adapter.ts'
 
 /** What a provider can do. A modality is supported when its adapter is here. */
 export interface Adapters {
-  language?: TextAdapter
-  embedding?: TextAdapter
+  /** Several where its models can be asked in several formats; the first is asked where a translation is needed. */
+  language?: readonly TextInterface[]
+  embedding?: readonly TextInterface[]
   transcription?: TranscriptionAdapter
   speech?: SpeechAdapter
 }
@@ -96,16 +84,16 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
 }
 
 /** OpenAI's chat completions, with a provider's departures as data. */
-export function openAiChat(options: ChatQuirkOptions = {}): TextAdapter {
+export function openAiChat(options: ChatQuirkOptions = {}): TextInterface {
   return { format: 'chat', path: '/chat/completions', quirks: chatQuirks(options) }
 }
 
 /** Anthropic's messages, with a provider's departures as data. */
-export function anthropicMessages(options: MessagesQuirkOptions = {}): TextAdapter {
+export function anthropicMessages(options: MessagesQuirkOptions = {}): TextInterface {
   return { format: 'messages', path: '/messages', quirks: messagesQuirks(options) }
 }
 
 /** OpenAI's embeddings, with a provider's departures as data. */
-export function openAiEmbeddings(options: EmbeddingsQuirkOptions = {}): TextAdapter {
+export function openAiEmbeddings(options: EmbeddingsQuirkOptions = {}): TextInterface {
   return { format: 'embeddings', path: '/embeddings', quirks: embeddingsQuirks(options) }
 }

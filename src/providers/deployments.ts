@@ -1,3 +1,4 @@
+import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
@@ -25,6 +26,11 @@ export interface ProviderSettings {
     | undefined
 }
 
+/** A deployment with the operator's own credential for it. */
+export interface ConfiguredDeployment extends DeploymentSource {
+  credential: Credential
+}
+
 /** The preset of a slug that is known to exist. */
 export function presetOf(slug: string): Preset {
   const preset = findPreset(slug)
@@ -33,7 +39,7 @@ export function presetOf(slug: string): Preset {
 }
 
 /** A configured provider as the catalog takes it: preset, base URL and key were checked with the configuration. */
-export function toDeploymentSource(provider: ProviderSettings): DeploymentSource {
+export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeployment {
   const preset = presetOf(provider.preset)
   const id = provider.id ?? preset.slug
   const isCustom = preset.slug === 'custom'
@@ -44,14 +50,17 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     // Several custom servers are told apart by the names the operator gave them.
     providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
-    auth: authOf(provider, preset),
-    ...additionsOf(provider, preset),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
   }
   return {
     deployment,
+    credential: {
+      reference: { id: `operator:${id}`, isByok: false },
+      auth: authOf(provider, preset),
+      ...additionsOf(provider, preset),
+    },
     author: isCustom ? id : preset.author,
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
@@ -62,6 +71,11 @@ export function toDeploymentSource(provider: ProviderSettings): DeploymentSource
     audio: preset.audio,
     models: provider.models,
   }
+}
+
+/** Where a deployment is asked about itself, with the operator's credential. */
+export function targetOf({ deployment, credential }: ConfiguredDeployment): UpstreamTarget {
+  return { baseUrl: deployment.baseUrl, credential }
 }
 
 /** The address of a server of one's own may be given as its other clients take it: without the path of its version. */
@@ -79,7 +93,7 @@ function authOf({ api_key: secret }: ProviderSettings, { auth }: Preset): Upstre
 function additionsOf(
   { headers = {}, query = {} }: ProviderSettings,
   preset: Preset,
-): Pick<Deployment, 'additions'> {
+): Pick<Credential, 'additions'> {
   const given = [...Object.entries(preset.headers), ...Object.entries(headers)]
   const lowerCase = given.map(([name, value]) => [name.toLowerCase(), value])
   if (lowerCase.length + Object.keys(query).length === 0) return {}

@@ -10,12 +10,13 @@ import {
   textOf,
 } from '../formats/chat/chat-testing.ts'
 import { selectCodec } from '../formats/codec.ts'
-import type { Preset, TextAdapter } from './define-provider.ts'
+import type { TextInterface } from '../formats/text-adapter.ts'
+import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 /** What every provider that speaks Anthropic's messages keeps, asked in chat completions. */
-export function testMessages(preset: Preset, adapter: TextAdapter): void {
+export function testMessages(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint('claude-sonnet-4-5', preset.slug)
   const request = {

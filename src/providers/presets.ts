@@ -35,8 +35,8 @@ export const openai = defineProvider({
   dataPolicy: { zdr: false, trains: false, stores: true },
   batch: 'native',
   adapters: {
-    language: openAiChat(openAiChatOptions),
-    embedding: openAiEmbeddings(openAiEmbeddingsOptions),
+    language: [openAiChat(openAiChatOptions)],
+    embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
     transcription: openAiTranscription(),
     speech: openAiSpeech(),
   },
@@ -72,7 +72,7 @@ export const anthropic = defineProvider({
   author: 'anthropic',
   pricesProviderId: 'anthropic',
   dataPolicy: { zdr: false, trains: false, stores: true },
-  adapters: { language: anthropicMessages({ modelOf: claudeOf }) },
+  adapters: { language: [anthropicMessages({ modelOf: claudeOf })] },
 })
 
 export const groq = defineProvider({
@@ -83,16 +83,18 @@ export const groq = defineProvider({
   author: 'groq',
   pricesProviderId: 'groq',
   adapters: {
-    language: openAiChat({
-      maxTokensField: 'max_completion_tokens',
-      accepts: ['reasoning_format', 'include_reasoning'],
-      drops: ['logprobs', 'top_logprobs', 'logit_bias'],
-      // Flex costs what the default costs; the performance tier has prices of its own.
-      serviceTiers: ['auto', 'on_demand', 'flex'],
-      messageNames: false,
-      choicesMax: 1,
-      temperatureMin: 1e-8,
-    }),
+    language: [
+      openAiChat({
+        maxTokensField: 'max_completion_tokens',
+        accepts: ['reasoning_format', 'include_reasoning'],
+        drops: ['logprobs', 'top_logprobs', 'logit_bias'],
+        // Flex costs what the default costs; the performance tier has prices of its own.
+        serviceTiers: ['auto', 'on_demand', 'flex'],
+        messageNames: false,
+        choicesMax: 1,
+        temperatureMin: 1e-8,
+      }),
+    ],
     transcription: openAiTranscription({ isAlwaysVerbose: true, urlField: 'url' }),
     // Only WAV is documented for its voices: samples are taken out of it, mp3 is not offered.
     speech: openAiSpeech({ pcm: pcmFromWav }),
@@ -109,11 +111,13 @@ export const together = defineProvider({
   listing: { path: '/models', shape: 'bare_array' },
   pricesProviderId: 'together',
   adapters: {
-    language: openAiChat({
-      accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior'],
-      reasoning: 'object',
-    }),
-    embedding: openAiEmbeddings(),
+    language: [
+      openAiChat({
+        accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior'],
+        reasoning: 'object',
+      }),
+    ],
+    embedding: [openAiEmbeddings()],
     // Without a language it would take everything for English.
     transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
     speech: openAiSpeech({
@@ -135,18 +139,20 @@ export const mistral = defineProvider({
   author: 'mistralai',
   pricesProviderId: 'mistral',
   adapters: {
-    language: openAiChat({
-      // It refuses unknown members, and tells usage in the last chunk unasked.
-      streamOptions: 'drop',
-      renames: { seed: 'random_seed' },
-      accepts: ['prompt_cache_key', 'safe_prompt', 'prompt_mode', 'random_seed'],
-      drops: ['logit_bias', 'logprobs', 'top_logprobs', 'user', 'functions', 'function_call'],
-      toolChoiceRequired: 'any',
-      messageNames: false,
-      toolMessageNames: true,
-      shortToolCallIds: true,
-    }),
-    embedding: openAiEmbeddings({ dimensionsField: 'output_dimension' }),
+    language: [
+      openAiChat({
+        // It refuses unknown members, and tells usage in the last chunk unasked.
+        streamOptions: 'drop',
+        renames: { seed: 'random_seed' },
+        accepts: ['prompt_cache_key', 'safe_prompt', 'prompt_mode', 'random_seed'],
+        drops: ['logit_bias', 'logprobs', 'top_logprobs', 'user', 'functions', 'function_call'],
+        toolChoiceRequired: 'any',
+        messageNames: false,
+        toolMessageNames: true,
+        shortToolCallIds: true,
+      }),
+    ],
+    embedding: [openAiEmbeddings({ dimensionsField: 'output_dimension' })],
     transcription: openAiTranscription({
       granularitiesField: 'timestamp_granularities',
       hasWordsInSegments: true,
@@ -167,19 +173,21 @@ export const fireworks = defineProvider({
   author: 'fireworks',
   pricesProviderId: 'fireworks',
   adapters: {
-    language: openAiChat({
-      streamOptions: 'drop',
-      accepts: [
-        'top_k',
-        'min_p',
-        'repetition_penalty',
-        'context_length_exceeded_behavior',
-        'prompt_truncate_len',
-        'reasoning_history',
-      ],
-      reasoningHistory: 'reasoning_content',
-    }),
-    embedding: openAiEmbeddings(),
+    language: [
+      openAiChat({
+        streamOptions: 'drop',
+        accepts: [
+          'top_k',
+          'min_p',
+          'repetition_penalty',
+          'context_length_exceeded_behavior',
+          'prompt_truncate_len',
+          'reasoning_history',
+        ],
+        reasoningHistory: 'reasoning_content',
+      }),
+    ],
+    embedding: [openAiEmbeddings()],
   },
 })
 
@@ -190,12 +198,14 @@ export const deepinfra = defineProvider({
   keyVariable: 'DEEPINFRA_API_KEY',
   author: 'deepinfra',
   adapters: {
-    language: openAiChat({
-      accepts: ['top_k', 'min_p', 'repetition_penalty'],
-      // Some of its models leave reasoning out of the completion's count.
-      reasoningNotCounted: true,
-    }),
-    embedding: openAiEmbeddings(),
+    language: [
+      openAiChat({
+        accepts: ['top_k', 'min_p', 'repetition_penalty'],
+        // Some of its models leave reasoning out of the completion's count.
+        reasoningNotCounted: true,
+      }),
+    ],
+    embedding: [openAiEmbeddings()],
     transcription: openAiTranscription(),
     speech: openAiSpeech(),
   },
@@ -209,15 +219,17 @@ export const deepseek = defineProvider({
   author: 'deepseek',
   pricesProviderId: 'deepseek',
   adapters: {
-    language: openAiChat({
-      accepts: ['thinking'],
-      renames: { user: 'user_id' },
-      drops: ['seed', 'logit_bias'],
-      jsonSchema: false,
-      choicesMax: 1,
-      // With thinking on, it refuses tool conversations whose earlier reasoning does not come back.
-      reasoningHistory: 'reasoning_content',
-    }),
+    language: [
+      openAiChat({
+        accepts: ['thinking'],
+        renames: { user: 'user_id' },
+        drops: ['seed', 'logit_bias'],
+        jsonSchema: false,
+        choicesMax: 1,
+        // With thinking on, it refuses tool conversations whose earlier reasoning does not come back.
+        reasoningHistory: 'reasoning_content',
+      }),
+    ],
   },
 })
 
@@ -232,15 +244,17 @@ export const ollama = defineProvider({
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
-    language: openAiChat({
-      unknownMembers: 'forward',
-      // It would ignore these; the caller should hear of it.
-      drops: ['tool_choice', 'logit_bias', 'user'],
-      choicesMax: 1,
-      reasoning: 'object',
-      reasoningHistory: 'reasoning',
-    }),
-    embedding: openAiEmbeddings({ unknownMembers: 'forward' }),
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        // It would ignore these; the caller should hear of it.
+        drops: ['tool_choice', 'logit_bias', 'user'],
+        choicesMax: 1,
+        reasoning: 'object',
+        reasoningHistory: 'reasoning',
+      }),
+    ],
+    embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
   },
 })
 
@@ -254,13 +268,15 @@ export const vllm = defineProvider({
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
-    language: openAiChat({
-      unknownMembers: 'forward',
-      accepts: ['top_k', 'min_p', 'repetition_penalty'],
-      drops: ['user'],
-      reasoningHistory: 'reasoning',
-    }),
-    embedding: openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' }),
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        accepts: ['top_k', 'min_p', 'repetition_penalty'],
+        drops: ['user'],
+        reasoningHistory: 'reasoning',
+      }),
+    ],
+    embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
     transcription: openAiTranscription(),
   },
 })
@@ -276,18 +292,22 @@ export const llamacpp = defineProvider({
   isLocal: true,
   dataPolicy: ownMachine,
   adapters: {
-    language: openAiChat({
-      unknownMembers: 'forward',
-      accepts: ['top_k', 'min_p'],
-      renames: { repetition_penalty: 'repeat_penalty' },
-      reasoningHistory: 'reasoning_content',
-    }),
-    embedding: openAiEmbeddings({
-      dimensionsField: null,
-      base64: true,
-      tokenArrays: true,
-      unknownMembers: 'forward',
-    }),
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        accepts: ['top_k', 'min_p'],
+        renames: { repetition_penalty: 'repeat_penalty' },
+        reasoningHistory: 'reasoning_content',
+      }),
+    ],
+    embedding: [
+      openAiEmbeddings({
+        dimensionsField: null,
+        base64: true,
+        tokenArrays: true,
+        unknownMembers: 'forward',
+      }),
+    ],
   },
 })
 
@@ -299,29 +319,33 @@ export const custom = defineProvider({
   auth: 'optional_bearer',
   author: 'custom',
   adapters: {
-    language: openAiChat({
-      maxTokensField: 'as_sent',
-      unknownMembers: 'forward',
-      accepts: [
-        ...openAiMembers,
-        'top_k',
-        'min_p',
-        'top_a',
-        'repetition_penalty',
-        'image_config',
-        'cache_control',
-      ],
-      reasoning: 'object',
-      reasoningHistory: 'keep',
-      developerRole: true,
-    }),
-    embedding: openAiEmbeddings({
-      tokenArrays: true,
-      contentInputs: true,
-      inputType: true,
-      user: true,
-      unknownMembers: 'forward',
-    }),
+    language: [
+      openAiChat({
+        maxTokensField: 'as_sent',
+        unknownMembers: 'forward',
+        accepts: [
+          ...openAiMembers,
+          'top_k',
+          'min_p',
+          'top_a',
+          'repetition_penalty',
+          'image_config',
+          'cache_control',
+        ],
+        reasoning: 'object',
+        reasoningHistory: 'keep',
+        developerRole: true,
+      }),
+    ],
+    embedding: [
+      openAiEmbeddings({
+        tokenArrays: true,
+        contentInputs: true,
+        inputType: true,
+        user: true,
+        unknownMembers: 'forward',
+      }),
+    ],
     transcription: openAiTranscription(),
     speech: openAiSpeech(),
   },
@@ -338,8 +362,8 @@ export const sandbox = defineProvider({
   dataPolicy: ownMachine,
   batch: 'native',
   adapters: {
-    language: openAiChat(openAiChatOptions),
-    embedding: openAiEmbeddings(openAiEmbeddingsOptions),
+    language: [openAiChat(openAiChatOptions)],
+    embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
     transcription: openAiTranscription(),
     speech: openAiSpeech(),
   },

@@ -16,7 +16,8 @@ import {
 import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.ts'
-import type { Preset, TextAdapter } from './define-provider.ts'
+import type { TextInterface } from '../formats/text-adapter.ts'
+import type { Preset } from './define-provider.ts'
 import { testMessages } from './messages.case.ts'
 
 const context = { sessionIdHeader: null }
@@ -95,12 +96,14 @@ export function testProvider(preset: Preset): void {
     else if (preset.baseUrl !== null) expect(preset.baseUrl).toStartWith('https://')
   })
   const { language, embedding } = preset.adapters
-  if (language?.format === 'chat') testChat(preset, language)
-  if (language?.format === 'messages') testMessages(preset, language)
-  if (embedding) testEmbeddings(preset, embedding)
+  for (const adapter of language ?? []) {
+    if (adapter.format === 'chat') testChat(preset, adapter)
+    else if (adapter.format === 'messages') testMessages(preset, adapter)
+  }
+  for (const adapter of embedding ?? []) testEmbeddings(preset, adapter)
 }
 
-function testChat(preset: Preset, adapter: TextAdapter): void {
+function testChat(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint('up/name', preset.slug)
   const call: TextCall = decodeChatRequest(bytesOf(wholeRequest), context)
@@ -168,7 +171,7 @@ function testChat(preset: Preset, adapter: TextAdapter): void {
   })
 }
 
-function testEmbeddings(preset: Preset, adapter: TextAdapter): void {
+function testEmbeddings(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('embeddings', adapter.format)
   const endpoint = testEndpoint('up/name', preset.slug)
   const body = {

@@ -24,7 +24,8 @@ function filesOf(folder: string, pattern: string): string[] {
   return globSync(join(root, 'ai-sdk', folder, '__fixtures__', pattern))
 }
 
-function quirksOf({ adapters: { language } }: Preset) {
+function quirksOf({ adapters }: Preset) {
+  const [language] = adapters.language ?? []
   if (language?.format !== 'chat') throw new Error('the preset has no chat adapter')
   return language.quirks
 }

@@ -22,6 +22,7 @@ export const exclusionSteps = [
   'variant',
   'provider.order',
   'credential',
+  'adapt',
 ] as const
 /** One of the steps. */
 export type ExclusionStep = (typeof exclusionSteps)[number]

@@ -47,7 +47,6 @@ function source({
       provider,
       providerName: provider.toUpperCase(),
       baseUrl: 'http://127.0.0.1:1',
-      auth: { type: 'none' },
       region: null,
       weight: 1,
       concurrencyMax: null,
@@ -84,7 +83,7 @@ function callOf(sessionId: string | null) {
 
 function setUp(providers: readonly Provider[]) {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
-  const catalog = createCatalog({ deployments: providers.map(source), nowMs: () => 0 })
+  const catalog = createCatalog({ deployments: providers.map(source), nowMs: () => 0 }).current()
   const health = createHealth({ clock })
   const sticky = createStickyRoutes({ clock })
   const random = seeded(7)

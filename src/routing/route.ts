@@ -3,7 +3,7 @@ import type { CallBase } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import type { Constraints } from '../canonical/principal.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { CatalogView } from '../catalog/catalog.ts'
 import type { ResolvedModel } from '../catalog/model-ids.ts'
 import { GatewayError } from '../core/errors.ts'
 import { exclude, exclusionOf } from './exclusion.ts'
@@ -26,7 +26,7 @@ export interface RouteRequest {
   constraints: Constraints
   /** A batch's `provider.only`, besides the call's; null is no restriction. */
   providerOnly: readonly string[] | null
-  catalog: Catalog
+  catalog: CatalogView
   health: Health
   sticky: StickyRoutes
   /** Uniform in [0, 1). */

@@ -1,10 +1,10 @@
-import type { Deployment } from '../canonical/endpoint.ts'
+import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 
 /** The whole address of a request, with what the operator adds to it. */
 export function addressOf(
   { path }: Pick<UpstreamRequest, 'path'>,
-  { baseUrl, additions }: Deployment,
+  { baseUrl, credential: { additions } }: UpstreamTarget,
 ): string {
   const added = additions ? new URLSearchParams(additions.query).toString() : ''
   if (added === '') return baseUrl + path
@@ -15,11 +15,11 @@ export function addressOf(
 const secretLengthMin = 4
 
 /**
- * What a provider says of a request that it refused, without what it may repeat of the deployment's secrets. It is done
+ * What a provider says of a request that it refused, without what it may repeat of the secrets it was sent. It is done
  * here, before anybody has read it, so that no message, log line or command can show them.
  */
-export function withoutSecrets(bytes: Uint8Array, deployment: Deployment): Uint8Array {
-  const secrets = secretsOf(deployment)
+export function withoutSecrets(bytes: Uint8Array, credential: Credential): Uint8Array {
+  const secrets = secretsOf(credential)
   if (secrets.length === 0) return bytes
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
   let shown = text
@@ -28,13 +28,13 @@ export function withoutSecrets(bytes: Uint8Array, deployment: Deployment): Uint8
 }
 
 /** The same of a text that was read already, such as an error inside a stream. */
-export function hideSecrets(text: string, deployment: Deployment): string {
+export function hideSecrets(text: string, credential: Credential): string {
   let shown = text
-  for (const secret of new Set(secretsOf(deployment))) shown = shown.replaceAll(secret, '[secret]')
+  for (const secret of new Set(secretsOf(credential))) shown = shown.replaceAll(secret, '[secret]')
   return shown
 }
 
-function secretsOf({ auth, additions }: Deployment): string[] {
+function secretsOf({ auth, additions }: Credential): string[] {
   const values = [
     ...(auth.type === 'none' ? [] : [auth.secret]),
     ...Object.values(additions?.headers ?? {}),

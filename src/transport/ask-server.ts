@@ -1,10 +1,10 @@
-import type { Deployment } from '../canonical/endpoint.ts'
+import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import type { Transport } from './http-client.ts'
 
 /** A question to a server about itself. */
 export interface ServerQuestion {
-  deployment: Deployment
+  target: UpstreamTarget
   method: 'GET' | 'POST'
   /** Below the root of the server, which lies above the version of its API. */
   path: string
@@ -15,14 +15,14 @@ export interface ServerQuestion {
 
 /** The status and the body, parsed; undefined when it is no JSON. Rejects when the server does not answer. */
 export async function askServer({
-  deployment,
+  target,
   method,
   path,
   body,
   transport,
   signal,
 }: ServerQuestion): Promise<{ status: number; body: unknown }> {
-  const root = { ...deployment, baseUrl: deployment.baseUrl.replace(/\/v1$/, '') }
+  const root = { ...target, baseUrl: target.baseUrl.replace(/\/v1$/, '') }
   const headers = { accept: 'application/json', ...(body ? { 'content-type': 'application/json' } : {}) }
   const response = await transport.send(
     { method, path, headers, body: body ? [JSON.stringify(body)] : null },

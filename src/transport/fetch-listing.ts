@@ -1,10 +1,10 @@
-import type { Deployment } from '../canonical/endpoint.ts'
+import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax } from '../core/limits/catalog.ts'
 import type { Transport } from './http-client.ts'
 
 /** What reading one deployment's model listing takes. */
 export interface ListingRequest {
-  deployment: Deployment
+  target: UpstreamTarget
   /** Below the base URL. */
   path: string
   transport: Transport
@@ -12,15 +12,10 @@ export interface ListingRequest {
 }
 
 /** The body of a deployment's model listing, parsed. Rejects with `status N` for any other answer than 200. */
-export async function fetchListing({
-  deployment,
-  path,
-  transport,
-  signal,
-}: ListingRequest): Promise<unknown> {
+export async function fetchListing({ target, path, transport, signal }: ListingRequest): Promise<unknown> {
   const response = await transport.send(
     { method: 'GET', path, headers: { accept: 'application/json' }, body: null },
-    deployment,
+    target,
     { signal, deadlineMs: discoveryWaitMs, firstByteTimeoutMs: discoveryWaitMs },
   )
   const bytes = await response.readAll(listingBytesMax)

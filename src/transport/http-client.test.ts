@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Deployment } from '../canonical/endpoint.ts'
+import type { UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -42,18 +42,9 @@ function httpUpstream(fetch: (request: Request) => Response | Promise<Response>)
   return `http://127.0.0.1:${server.port}/v1`
 }
 
-function deploymentAt(baseUrl: string): Deployment {
-  return {
-    id: 'd',
-    preset: 'custom',
-    provider: 'd',
-    providerName: 'Custom',
-    baseUrl,
-    auth: { type: 'bearer', secret: 'sk-secret' },
-    region: null,
-    weight: 1,
-    concurrencyMax: null,
-  }
+function targetAt(baseUrl: string): UpstreamTarget {
+  const reference = { id: 'operator:d', isByok: false }
+  return { baseUrl, credential: { reference, auth: { type: 'bearer', secret: 'sk-secret' } } }
 }
 
 const request: UpstreamRequest = {
@@ -68,7 +59,7 @@ function send(
   options: Partial<SendOptions> = {},
   sent = request,
 ): Promise<UpstreamResponse> {
-  return transport.send(sent, deploymentAt(baseUrl), {
+  return transport.send(sent, targetAt(baseUrl), {
     signal: new AbortController().signal,
     deadlineMs: 5_000,
     firstByteTimeoutMs: 5_000,
@@ -125,7 +116,11 @@ describe('a request', () => {
     }
     const options = { signal: new AbortController().signal, deadlineMs: 5_000, firstByteTimeoutMs: 5_000 }
     const sent = { ...request, path: '/chat/completions?a=b' }
-    const response = await transport.send(sent, { ...deploymentAt(url), additions }, options)
+    const response = await transport.send(
+      sent,
+      { baseUrl: url, credential: { ...targetAt(url).credential, additions } },
+      options,
+    )
     const told = new TextDecoder().decode(await response.readAll(10_000))
     const received = seen as unknown as Request
     expect(received.headers.get('authorization')).toBe('Key hush-1')

@@ -1,5 +1,6 @@
 import type { BodyPieces } from '../canonical/body.ts'
-import type { Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
+import type { UpstreamTarget } from '../canonical/credential.ts'
+import type { UpstreamAuth } from '../canonical/endpoint.ts'
 import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
 import { Alarms, type Alarm } from '../core/alarms.ts'
 import { assert } from '../core/assert.ts'
@@ -37,19 +38,19 @@ export interface UpstreamResponse {
 /** The one way out to upstreams. */
 export interface Transport {
   /**
-   * Sends a request to a deployment and resolves when the response's headers are there. Rejects with a GatewayError:
+   * Sends a request to its target and resolves when the response's headers are there. Rejects with a GatewayError:
    * `provider_timeout` without headers in time, `deadline` when the exchange's own time is over or its signal ended it,
    * `provider_failed` when the upstream cannot be reached, breaks off or redirects. The credential goes to the
-   * deployment's own base URL and nowhere else.
+   * target's own base URL and nowhere else.
    */
-  send(request: UpstreamRequest, deployment: Deployment, options: SendOptions): Promise<UpstreamResponse>
+  send(request: UpstreamRequest, target: UpstreamTarget, options: SendOptions): Promise<UpstreamResponse>
 }
 
 /** A transport over Bun's `fetch`; outbound proxies and private authorities are the runtime's own settings. */
 export function createTransport({ clock }: { clock: Clock }): Transport {
   const bodies = new FetchBodies()
   return {
-    send: (request, deployment, options) => new Exchange(options, clock, bodies).send(request, deployment),
+    send: (request, target, options) => new Exchange(options, clock, bodies).send(request, target),
   }
 }
 
@@ -72,7 +73,7 @@ class Exchange implements UpstreamBody {
   readonly #onAbort = () => this.#controller.abort(abandoned())
   #alarm: Alarm | null = null
   #response: Response | null = null
-  #deployment: Deployment | null = null
+  #target: UpstreamTarget | null = null
   #reader: BodyReader | null = null
   #readSinceMs: number | null = null
   #isOver = false
@@ -85,15 +86,15 @@ class Exchange implements UpstreamBody {
     this.#deadlineAtMs = this.#startedAtMs + options.deadlineMs
   }
 
-  async send(request: UpstreamRequest, deployment: Deployment): Promise<UpstreamResponse> {
+  async send(request: UpstreamRequest, target: UpstreamTarget): Promise<UpstreamResponse> {
     const { signal } = this.#options
     if (signal.aborted) throw abandoned()
     signal.addEventListener('abort', this.#onAbort, { once: true })
     this.#watch()
     try {
-      this.#deployment = deployment
-      const url = addressOf(request, deployment)
-      const options = toFetchOptions(request, deployment, this.#controller.signal)
+      this.#target = target
+      const url = addressOf(request, target)
+      const options = toFetchOptions(request, target, this.#controller.signal)
       const { body } = request
       if (body !== null)
         setBody(options, isWhole(body) ? (this.#bodies.take(body) ?? streamPieces(body)) : body)
@@ -116,7 +117,7 @@ class Exchange implements UpstreamBody {
 
   async #readRefusal(limitBytes: number): Promise<Uint8Array> {
     const bytes = await this.#readAll(limitBytes)
-    return this.#deployment ? withoutSecrets(bytes, this.#deployment) : bytes
+    return this.#target ? withoutSecrets(bytes, this.#target.credential) : bytes
   }
 
   #readAll(limitBytes: number): Promise<Uint8Array> {
@@ -214,7 +215,7 @@ type FetchOptions = BunFetchRequestInit & { headers: Record<string, string> }
 
 function toFetchOptions(
   request: UpstreamRequest,
-  { auth, additions }: Deployment,
+  { credential: { auth, additions } }: UpstreamTarget,
   signal: AbortSignal,
 ): FetchOptions {
   const headers: Record<string, string> = {

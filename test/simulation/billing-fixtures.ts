@@ -106,7 +106,6 @@ export function endpointOf(
       provider: 'maker',
       providerName: 'Maker',
       baseUrl: 'http://127.0.0.1:1',
-      auth: { type: 'none' },
       region: null,
       weight: 1,
       concurrencyMax: null,

@@ -2,7 +2,12 @@ import type { DiscoveryState } from '../../catalog/discovery.ts'
 import { parseListing } from '../../catalog/listing.ts'
 import { systemClock } from '../../core/clock.ts'
 import { discoveryWaitMs } from '../../core/limits/catalog.ts'
-import { listingPathOf, toDeploymentSource, type ProviderSettings } from '../../providers/deployments.ts'
+import {
+  listingPathOf,
+  targetOf,
+  toDeploymentSource,
+  type ProviderSettings,
+} from '../../providers/deployments.ts'
 import { findPreset } from '../../providers/presets.ts'
 import { fetchListing } from '../../transport/fetch-listing.ts'
 import { createTransport } from '../../transport/http-client.ts'
@@ -33,14 +38,14 @@ export function checkProviders(
   const transport = createTransport({ clock: systemClock })
   return Promise.all(
     providers.map(async (settings): Promise<ProviderCheck> => {
-      const { deployment } = toDeploymentSource(settings)
-      const { id: deploymentId } = deployment
+      const source = toDeploymentSource(settings)
+      const { id: deploymentId } = source.deployment
       const path = listingPathOf(settings)
       if (path === null) return { provider: deploymentId, ok: true, message: 'is not asked for its models' }
       const state: DiscoveryState = { deploymentId, modelCount: null, failure: null }
       try {
         const signal = AbortSignal.timeout(discoveryWaitMs)
-        const models = parseListing(await fetchListing({ deployment, path, transport, signal }))
+        const models = parseListing(await fetchListing({ target: targetOf(source), path, transport, signal }))
         state.modelCount = models.length
       } catch (error) {
         state.failure = error instanceof Error ? error.message : 'failed'

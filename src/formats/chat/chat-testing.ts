@@ -39,7 +39,6 @@ export function testEndpoint(upstreamModel: string, provider = 'openai'): Endpoi
       provider,
       providerName: provider,
       baseUrl: 'http://127.0.0.1:1/v1',
-      auth: { type: 'bearer', secret: 'sk-never-shown' },
       region: null,
       weight: 1,
       concurrencyMax: null,

@@ -35,16 +35,20 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   const choices = { mp3: options.mp3 ?? mp3, pcm: options.pcm ?? pcm }
   const path = options.path ?? '/audio/speech'
   return {
-    encode(call, endpoint) {
-      const body = JSON.stringify(toBody(call, endpoint, choices[call.responseFormat]))
-      return { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: [body] }
+    first({ call, endpoint }) {
+      const choice = choices[call.responseFormat]
+      const body = [JSON.stringify(toBody(call, endpoint, choice))]
+      const request = { method: 'POST' as const, path, headers: jsonHeaders, body }
+      const dropped = optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))
+      return { type: 'stream', exchange: { request, dropped }, open: () => choice.output }
     },
-    output: (call) => choices[call.responseFormat].output,
-    dropped(call, endpoint) {
-      return optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))
+    next() {
+      throw new Error('speech is the body of the first response')
     },
   }
 }
+
+const jsonHeaders = { 'content-type': 'application/json' }
 
 function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice): Record<string, unknown> {
   const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { SpeechAdapter } from '../../canonical/audio.ts'
 import { joinPieces } from '../../canonical/body.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { testContext } from '../chat/chat-testing.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
 import { openAiSpeech, pcmFromWav } from './openai-speech.ts'
 import { speechRequirements } from './speech-requirements.ts'
@@ -207,7 +210,6 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
       provider: 'openai',
       providerName: 'OpenAI',
       baseUrl: 'http://localhost',
-      auth: { type: 'none' },
       region: null,
       weight: 1,
       concurrencyMax: null,
@@ -297,13 +299,22 @@ describe('what speech needs of an endpoint', () => {
   })
 })
 
+function streamStep(adapter: SpeechAdapter, call: SpeechCall, endpoint: Endpoint) {
+  const step = adapter.first({ call, endpoint, context: testContext })
+  if (step.type !== 'stream') throw new Error('expected a stream')
+  return step
+}
+
+const exchangeOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).exchange
+const outputOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).open()
+
 describe('the call to an OpenAI-style provider', () => {
   const bodyOf = (
     fields: Record<string, unknown>,
     adapter = openAiSpeech(),
     audio: Partial<AudioCapabilities> = {},
   ) => {
-    const { body } = adapter.encode(decode(fields), endpointWith(audio))
+    const { body } = exchangeOf(adapter, decode(fields), endpointWith(audio)).request
     if (body === null || 'open' in body) throw new Error('expected a body in memory')
     return JSON.parse(new TextDecoder().decode(joinPieces(body)))
   }
@@ -339,7 +350,7 @@ describe('the call to an OpenAI-style provider', () => {
   test('asks a provider for what it has, and says what will come', () => {
     const adapter = openAiSpeech({ pcm: pcmFromWav })
     expect(bodyOf({}, adapter).response_format).toBe('wav')
-    expect(adapter.output(decode({}), endpointWith())).toEqual({ container: 'wav' })
+    expect(outputOf(adapter, decode({}), endpointWith())).toEqual({ container: 'wav' })
   })
 
   test('passes a provider’s own options, but none that the gateway decides', () => {
@@ -348,7 +359,7 @@ describe('the call to an OpenAI-style provider', () => {
     }
     expect(bodyOf(fields)).toMatchObject({ instructions: 'calm', model: 'tts-1' })
     expect(bodyOf(fields)).not.toHaveProperty('stream_format')
-    expect(openAiSpeech().dropped(decode(fields), endpointWith())).toEqual([
+    expect(exchangeOf(openAiSpeech(), decode(fields), endpointWith()).dropped).toEqual([
       'provider.options.openai.stream_format',
       'provider.options.openai.model',
     ])
@@ -363,11 +374,11 @@ describe('the call to an OpenAI-style provider', () => {
       other: { a: 1 },
     }
     const call = decode({ provider: { options } })
-    const [body] = openAiSpeech().encode(call, own).body as string[]
+    const [body] = exchangeOf(openAiSpeech(), call, own).request.body as string[]
     expect(JSON.parse(body ?? '')).toEqual(
       expect.objectContaining({ accent: 'none', tone: 'warm', model: 'tts-1' }),
     )
     expect(body).not.toMatch(/"(a|user)"/)
-    expect(openAiSpeech().dropped(call, own)).toEqual(['provider.options.custom.user'])
+    expect(exchangeOf(openAiSpeech(), call, own).dropped).toEqual(['provider.options.custom.user'])
   })
 })

@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { contentTypeOf, fileNameOf, type StoredAudio } from '../../canonical/audio.ts'
+import {
+  contentTypeOf,
+  fileNameOf,
+  type StoredAudio,
+  type TranscriptionAdapter,
+} from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { testContext } from '../chat/chat-testing.ts'
 import { toLanguageCode } from './language-names.ts'
 import { openAiTranscription, type OpenAiTranscriptionOptions } from './openai-transcription.ts'
 import { renderTranscription } from './render-transcription.ts'
@@ -66,7 +72,6 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
       provider,
       providerName: provider,
       baseUrl: 'http://localhost',
-      auth: { type: 'none' },
       region: null,
       weight: 1,
       concurrencyMax: null,
@@ -105,6 +110,12 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
   }
 }
 
+function exchangeOf(adapter: TranscriptionAdapter, call: TranscriptionCall, endpoint: Endpoint) {
+  const step = adapter.first({ call, endpoint, context: testContext })
+  if (step.type !== 'send') throw new Error('expected a request')
+  return step.exchange
+}
+
 /** The form as the runtime's own parser reads it, after its length was checked. */
 async function formOf(request: UpstreamRequest) {
   const { body } = request
@@ -119,7 +130,7 @@ async function fieldsOf(
   options: OpenAiTranscriptionOptions = {},
   endpoint = endpointWith(),
 ): Promise<[string, string][]> {
-  const form = await formOf(openAiTranscription(options).encode(call, endpoint))
+  const form = await formOf(exchangeOf(openAiTranscription(options), call, endpoint).request)
   return [...form].map(([name, value]) => [name, typeof value === 'string' ? value : `<${value.name}>`])
 }
 
@@ -186,7 +197,9 @@ describe('the form for an OpenAI-style provider', () => {
     const options = { combinesLanguageAndTimes: false }
     const names = (await fieldsOf(call, options)).map(([name]) => name)
     expect(names).not.toContain('timestamp_granularities[]')
-    expect(openAiTranscription(options).dropped(call, endpointWith())).toEqual(['timestamp_granularities'])
+    expect(exchangeOf(openAiTranscription(options), call, endpointWith()).dropped).toEqual([
+      'timestamp_granularities',
+    ])
   })
 
   test('sends an address instead of the file where the endpoint takes one', async () => {
@@ -196,7 +209,9 @@ describe('the form for an OpenAI-style provider', () => {
   })
 
   test('gives headerless samples a WAV header', async () => {
-    const form = await formOf(openAiTranscription().encode(callWith({ audioFormat: 'pcm' }), endpointWith()))
+    const form = await formOf(
+      exchangeOf(openAiTranscription(), callWith({ audioFormat: 'pcm' }), endpointWith()).request,
+    )
     const file = form.get('file')
     if (!(file instanceof File)) throw new Error('expected a file')
     const sent = Buffer.from(await file.arrayBuffer())
@@ -231,7 +246,7 @@ describe('the form for an OpenAI-style provider', () => {
     expect(fields).toContainEqual(['vad', '{"a":1}'])
     expect(fields).toContainEqual(['include[]', 'logprobs'])
     expect(fields.map(([name]) => name)).not.toContain('stream')
-    expect(openAiTranscription().dropped(call, endpointWith())).toEqual(
+    expect(exchangeOf(openAiTranscription(), call, endpointWith()).dropped).toEqual(
       ['stream', 'model', 'user'].map((name) => `provider.options.openai.${name}`),
     )
   })
@@ -263,7 +278,7 @@ describe('the form for an OpenAI-style provider', () => {
           cancel: () => void (cancelled = true),
         }),
     }
-    const { body } = openAiTranscription().encode(callWith({ audio: endless }), endpointWith())
+    const { body } = exchangeOf(openAiTranscription(), callWith({ audio: endless }), endpointWith()).request
     if (body === null || !('open' in body)) throw new Error('expected a streamed body')
     const reader = body.open().getReader()
     await reader.read()
@@ -275,7 +290,10 @@ describe('the form for an OpenAI-style provider', () => {
 
 function decode(answer: unknown, call = callWith(), options: OpenAiTranscriptionOptions = {}) {
   const wire = typeof answer === 'string' ? answer : JSON.stringify(answer)
-  return openAiTranscription(options).decode(new TextEncoder().encode(wire), call, endpointWith())
+  const asked = { call, endpoint: endpointWith(), context: testContext }
+  const step = openAiTranscription(options).next(null, new TextEncoder().encode(wire), asked)
+  if (step.type !== 'answer') throw new Error('expected an answer')
+  return step.answer
 }
 
 describe('the answer of an OpenAI-style provider', () => {

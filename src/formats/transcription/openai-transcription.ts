@@ -1,6 +1,13 @@
-import { isRemoteAudio, pcmInputRate, wavHeader, type TranscriptionAdapter } from '../../canonical/audio.ts'
+import {
+  isRemoteAudio,
+  pcmInputRate,
+  wavHeader,
+  type CanonicalTranscription,
+  type TranscriptionAdapter,
+} from '../../canonical/audio.ts'
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { oneExchange } from '../../canonical/steps.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
@@ -44,23 +51,29 @@ const defaults: Options = {
 /** OpenAI's multipart transcription, for the providers that took it over, each with its departures as data. */
 export function openAiTranscription(departures: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
   const options: Options = { ...defaults, ...departures }
-  return {
-    encode(call, endpoint) {
+  return oneExchange<TranscriptionCall, CanonicalTranscription>({
+    encode({ call, endpoint }) {
       const { form, file } = toForm(call, endpoint, options)
       const { contentType, body } = encodeForm(form, file)
-      return { method: 'POST', path: options.path, headers: { 'content-type': contentType }, body }
+      const headers = { 'content-type': contentType }
+      return {
+        request: { method: 'POST', path: options.path, headers, body },
+        dropped: droppedOf(call, endpoint, options),
+      }
     },
-    decode(bytes, call, endpoint) {
+    decode(bytes, { call, endpoint }) {
       const wantsWords =
         options.hasWordsInSegments && granularitiesOf(call, endpoint, options).includes('word')
       return readOpenAiTranscript(bytes, { areSegmentsWords: wantsWords, language: call.language })
     },
-    dropped(call, endpoint) {
-      const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
-      const loses = wantsTimes(call) && call.language !== null && !options.combinesLanguageAndTimes
-      return loses ? [...dropped, 'timestamp_granularities'] : dropped
-    },
-  }
+  })
+}
+
+/** Names of sent fields that this endpoint is not sent. */
+function droppedOf(call: TranscriptionCall, endpoint: Endpoint, options: Options): readonly string[] {
+  const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
+  const loses = wantsTimes(call) && call.language !== null && !options.combinesLanguageAndTimes
+  return loses ? [...dropped, 'timestamp_granularities'] : dropped
 }
 
 type Field = readonly [name: string, value: string]

@@ -93,7 +93,10 @@ const apiTypes: Readonly<Record<string, string>> = {
 }
 
 function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string, unknown> {
-  const endpoint = parts.catalog.model(usage.model)?.endpoints.find(({ id }) => id === usage.endpointId)
+  const endpoint = parts.catalog
+    .current()
+    .model(usage.model)
+    ?.endpoints.find(({ id }) => id === usage.endpointId)
   const cost = toCredits(usage.costNanocredits)
   return {
     id: usage.generationId,

@@ -30,7 +30,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/models',
       name: 'models',
       access: 'optional',
-      handle: (reader) => forReader(listModels(parts.catalog, options(reader, '/models')), reader),
+      handle: (reader) => forReader(listModels(parts.catalog.current(), options(reader, '/models')), reader),
     },
     {
       ...common,
@@ -39,7 +39,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       access: 'any',
       handle: withPrincipal((reader) => {
         const own = { ...options(reader, '/models/user'), constraints: reader.principal.constraints }
-        return forReader(listModels(parts.catalog, own), reader)
+        return forReader(listModels(parts.catalog.current(), own), reader)
       }),
     },
     {
@@ -47,7 +47,8 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/models/count',
       name: 'models_count',
       access: 'optional',
-      handle: (reader) => forReader(countModels(parts.catalog, options(reader, '/models/count')), reader),
+      handle: (reader) =>
+        forReader(countModels(parts.catalog.current(), options(reader, '/models/count')), reader),
     },
     {
       ...common,
@@ -63,7 +64,10 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       name: 'embeddings_models',
       access: 'optional',
       handle: (reader) =>
-        forReader(listEmbeddingModels(parts.catalog, options(reader, '/embeddings/models')), reader),
+        forReader(
+          listEmbeddingModels(parts.catalog.current(), options(reader, '/embeddings/models')),
+          reader,
+        ),
     },
     {
       ...common,
@@ -80,7 +84,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
 }
 
 function findModel(id: string, parts: HttpParts): ModelJson {
-  const found = findListedModel(parts.catalog, id, parts.basePath)
+  const found = findListedModel(parts.catalog.current(), id, parts.basePath)
   if (found) return found
   throw new GatewayError(
     'not_found',

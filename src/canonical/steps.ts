@@ -1,0 +1,51 @@
+import type { Endpoint } from './endpoint.ts'
+import type { AnswerContext, UpstreamRequest } from './upstream.ts'
+
+/** A call at one endpoint: what an adapter is asked for. */
+export interface CallAt<Call> {
+  call: Call
+  endpoint: Endpoint
+  /** What the answer must say about itself. */
+  context: AnswerContext
+}
+
+/** A request that is to be sent next. */
+export interface Exchange {
+  request: UpstreamRequest
+  /** How long to wait before it is sent, in milliseconds: a job is asked for its state now and then. */
+  waitMs?: number
+  /** Names of what the call asks for and this request leaves out. */
+  dropped?: readonly string[]
+}
+
+/**
+ * What an adapter wants done next. `send`: the whole response is read and given to `next` with the state, which is plain
+ * data, so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader.
+ * `answer`: nothing is left to do.
+ */
+export type Step<State, Answer, Reader> =
+  | { type: 'send'; exchange: Exchange; state: State }
+  | { type: 'stream'; exchange: Exchange; open(): Reader }
+  | { type: 'answer'; answer: Answer }
+
+/**
+ * One way to get an answer from an upstream, as pure steps: one request, an upload and a request, a job that is asked
+ * for until it is done. The executor sends, waits, bounds and cancels.
+ */
+export interface Adapter<Call, State, Answer, Reader = never> {
+  /** Throws `invalid_request` for what this upstream must not be sent. */
+  first(asked: CallAt<Call>): Step<State, Answer, Reader>
+  /** What a successful response means. Throws `provider_failed`, or the error that a success status hid. */
+  next(state: State, bytes: Uint8Array, asked: CallAt<Call>): Step<State, Answer, Reader>
+}
+
+/** An adapter for which one request and its whole response are enough. */
+export function oneExchange<Call, Answer>(row: {
+  encode(asked: CallAt<Call>): Exchange
+  decode(bytes: Uint8Array, asked: CallAt<Call>): Answer
+}): Adapter<Call, null, Answer> {
+  return {
+    first: (asked) => ({ type: 'send', exchange: row.encode(asked), state: null }),
+    next: (_, bytes, asked) => ({ type: 'answer', answer: row.decode(bytes, asked) }),
+  }
+}

@@ -1,0 +1,83 @@
+import { knownCost, toReportedCounts, type CaptureRow } from '../billing/ledger/capture-row.ts'
+import { meter, type Metered } from '../billing/metering/meter.ts'
+import { chargeOf } from '../billing/metering/price.ts'
+import { priceAt } from '../canonical/endpoint.ts'
+import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
+import { freePrice } from '../canonical/usage.ts'
+import type { Candidate, Prepared } from './prepared.ts'
+
+/** How a call ended, for its usage row. */
+export type CallEnding = 'completed' | 'cancelled' | 'failed'
+
+/** What came of a call: who answered, what the meter read, and how long it took. */
+export interface Answering {
+  candidate: Candidate
+  reading: MeterReading
+  ending: CallEnding
+  attempts: number
+  /** Milliseconds from the call's beginning to the first byte of output, and from the attempt's to its end. */
+  latencyMs: number
+  generationMs: number
+}
+
+/** A charge for the ledger, and what of it the caller is shown. */
+export interface Charge {
+  row: CaptureRow
+  shown: Omit<ShownCharge, 'metadata' | 'metadataAlias'>
+  metered: Metered
+  /** The provider ended the answer as an error: whatever was said before, it costs nothing. */
+  isForNothing: boolean
+}
+
+/** Meters and prices the answer to a prepared call. Pure: another process that loaded the call charges the same. */
+export function charge(prepared: Prepared, answering: Answering): Charge {
+  const { candidate, reading, ending } = answering
+  const { endpoint, credential, promptRatio } = candidate
+  const metered = meter(reading, { demand: prepared.demand, endpoint, ending, promptRatio })
+  const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
+  const isFree = isForNothing || credential.isByok
+  const price = isFree ? freePrice : priceAt(endpoint, metered.usage.inputTokens)
+  const priced = chargeOf(metered.usage, price)
+  const row: CaptureRow = {
+    generationId: prepared.generationId,
+    ...prepared.owner,
+    credentialId: credential.id,
+    operation: prepared.operation,
+    model: endpoint.model,
+    provider: endpoint.deployment.provider,
+    endpointId: endpoint.id,
+    status: ending,
+    usage: metered.usage,
+    source: metered.source,
+    isUnpriced: priced.unpricedUnits.length > 0,
+    costNanocredits: priced.costNanocredits,
+    price,
+    upstreamId: reading.upstreamId,
+    finishReason: reading.finishReason,
+    nativeFinishReason: reading.nativeFinishReason,
+    streamed: prepared.isStreamed,
+    cancelled: ending === 'cancelled',
+    latencyMs: Math.round(answering.latencyMs),
+    generationMs: Math.round(answering.generationMs),
+    createdAtMs: prepared.createdAtMs,
+    details: {
+      attempts: answering.attempts,
+      ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
+      ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
+      ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),
+    },
+  }
+  return {
+    row,
+    metered,
+    isForNothing,
+    shown: {
+      costNanocredits: knownCost(row),
+      promptNanocredits: priced.promptNanocredits,
+      completionNanocredits: priced.completionNanocredits,
+      isByok: credential.isByok,
+      usage: metered.usage,
+      isEstimated: metered.source === 'estimated',
+    },
+  }
+}

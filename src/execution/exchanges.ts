@@ -1,0 +1,48 @@
+import type { Call } from '../canonical/call.ts'
+import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
+import { GatewayError } from '../core/errors.ts'
+import { answerBytesMax, exchangesMax } from '../core/limits/calls.ts'
+import type { UpstreamResponse } from '../transport/http-client.ts'
+import { sendAttempt } from './attempts.ts'
+import type { CallState } from './call-state.ts'
+import type { Attempt } from './metadata.ts'
+import type { ExecutionParts } from './parts.ts'
+import { sleepUnless } from './wait.ts'
+
+/** Whose exchanges they are. */
+export interface Work {
+  attempt: Attempt
+  state: CallState
+  parts: ExecutionParts
+}
+
+/** How the steps of an attempt ended: with an answer, or with a body that is one. */
+export type Reached<Answer, Reader> =
+  | { type: 'answer'; answer: Answer }
+  | { type: 'opened'; response: UpstreamResponse; reader: Reader }
+
+/**
+ * Does what an adapter asks for until it has its answer: sends, waits, reads, each within the call's own time. Throws
+ * what an exchange throws, and `provider_failed` for an adapter that would go on for ever.
+ */
+export async function exchange<Asked extends Call, State, Answer, Reader>(
+  adapter: Adapter<Asked, State, Answer, Reader>,
+  first: Step<State, Answer, Reader>,
+  asked: CallAt<Asked>,
+  { attempt, state, parts }: Work,
+): Promise<Reached<Answer, Reader>> {
+  let step = first
+  for (let sent = 0; sent < exchangesMax; sent += 1) {
+    if (step.type === 'answer') return step
+    const { request, waitMs = 0, dropped } = step.exchange
+    if (dropped) state.dropped.push(...dropped)
+    if (waitMs > 0) await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
+    const response = await sendAttempt(request, attempt, state, parts)
+    if (step.type === 'stream') return { type: 'opened', response, reader: step.open() }
+    attempt.firstTokenMs = attempt.headersMs
+    const bytes = await response.readAll(answerBytesMax)
+    attempt.endedMs = state.elapsedMs()
+    step = adapter.next(step.state, bytes, asked)
+  }
+  throw new GatewayError('provider_failed', 'The provider did not finish the job it was given.')
+}

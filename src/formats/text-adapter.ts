@@ -1,0 +1,53 @@
+import type { TextCall } from '../canonical/call.ts'
+import type { TextFormat } from '../canonical/operation.ts'
+import type { Adapter } from '../canonical/steps.ts'
+import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type { ChatQuirks } from './chat/chat-quirks.ts'
+import { selectCodec } from './codec.ts'
+import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
+import type { MessagesQuirks } from './messages/messages-quirks.ts'
+
+/** A way in which a provider is asked for text: which format it speaks there, where, and how it departs from it. */
+export type TextInterface =
+  | { format: 'chat'; path: string; quirks: ChatQuirks }
+  | { format: 'messages'; path: string; quirks: MessagesQuirks }
+  | { format: 'embeddings'; path: string; quirks: EmbeddingsQuirks }
+
+/** The interface that takes the caller's format as it is, else the provider's first; null when it has none. */
+export function chooseInterface(
+  interfaces: readonly TextInterface[],
+  callerFormat: TextFormat,
+): TextInterface | null {
+  return interfaces.find(({ format }) => format === callerFormat) ?? interfaces[0] ?? null
+}
+
+/** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
+export function textAdapter(
+  callerFormat: TextFormat,
+  { format, path, quirks }: TextInterface,
+): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
+  const codec = selectCodec(callerFormat, format)
+  return {
+    first({ call, endpoint, context }) {
+      const { body, dropped, headers } = codec.encodeRequest(call, endpoint, quirks)
+      const usual = call.stream ? streamHeaders : jsonHeaders
+      const request = {
+        method: 'POST' as const,
+        path,
+        headers: headers ? { ...usual, ...headers } : usual,
+        body,
+      }
+      const exchange = { request, dropped }
+      return call.stream
+        ? { type: 'stream', exchange, open: () => codec.createStream(context, quirks, call) }
+        : { type: 'send', exchange, state: null }
+    },
+    next: (_, bytes, { call, context }) => ({
+      type: 'answer',
+      answer: codec.decodeAnswer(bytes, context, quirks, call),
+    }),
+  }
+}
+
+const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }
+const streamHeaders = { 'content-type': 'application/json', accept: 'text/event-stream' }
