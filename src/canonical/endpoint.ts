@@ -1,12 +1,18 @@
 import type { Modality } from './operation.ts'
 import type { Price } from './usage.ts'
 
-/** How to authenticate at an upstream, as data; transport signs and sends. */
-export type UpstreamAuth =
-  | { type: 'bearer'; secret: string }
-  /** The secret alone in a header of this name. */
-  | { type: 'header'; name: string; secret: string }
-  | { type: 'none' }
+/**
+ * Where a request carries its credential, as data; transport puts it there. A kind that is computed from the request,
+ * such as a signature, becomes a member of its own once a provider needs it.
+ */
+export type AuthScheme =
+  /** In the header of this lower-case name, behind the prefix, whose space counts: `{ name: 'authorization', prefix: 'Bearer ' }`. */
+  | { type: 'header'; name: string; prefix: string }
+  /** In the query member of this name. Like any secret it is never shown, also not as a part of an address. */
+  | { type: 'query'; name: string }
+
+/** How requests of one deployment authenticate; `none` when it has no credential. */
+export type UpstreamAuth = (AuthScheme & { secret: string }) | { type: 'none' }
 
 /** What the operator adds to every request of a deployment. Any value may be a secret: none is ever shown. */
 export interface RequestAdditions {

@@ -17,7 +17,7 @@ export function callerCredential(
   if (!login || !callerLogins) return null
   return {
     reference: callerReference,
-    auth: { type: 'bearer', secret: login },
+    auth: { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: login },
     additions: { headers: callerLogins.headers, query: {} },
   }
 }

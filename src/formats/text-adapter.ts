@@ -7,11 +7,26 @@ import { selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
 
+/** What a path may depend on. */
+export interface PathTarget {
+  /** The name the upstream knows, not escaped. */
+  model: string
+  /** Whether the answer is to be streamed. */
+  stream: boolean
+}
+
+/**
+ * Where below the base URL requests go. Most providers have one path; others name the model in it
+ * (`/deployments/<model>/chat/completions`) or what is to be done with it (`/models/<model>:streamGenerateContent`).
+ * Such a function escapes the model with `encodeURIComponent`, because a caller's text may stand in it.
+ */
+export type TextPath = string | ((target: PathTarget) => string)
+
 /** A way in which a provider is asked for text: which format it speaks there, where, and how it departs from it. */
 export type TextInterface =
-  | { format: 'chat'; path: string; quirks: ChatQuirks }
-  | { format: 'messages'; path: string; quirks: MessagesQuirks }
-  | { format: 'embeddings'; path: string; quirks: EmbeddingsQuirks }
+  | { format: 'chat'; path: TextPath; quirks: ChatQuirks }
+  | { format: 'messages'; path: TextPath; quirks: MessagesQuirks }
+  | { format: 'embeddings'; path: TextPath; quirks: EmbeddingsQuirks }
 
 /** The interface that takes the caller's format as it is, else the provider's first; null when it has none. */
 export function chooseInterface(
@@ -33,7 +48,7 @@ export function textAdapter(
       const usual = call.stream ? streamHeaders : jsonHeaders
       const request = {
         method: 'POST' as const,
-        path,
+        path: typeof path === 'string' ? path : path({ model: endpoint.upstreamModel, stream: call.stream }),
         headers: headers ? { ...usual, ...headers } : usual,
         body,
       }

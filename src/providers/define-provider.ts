@@ -1,10 +1,10 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
-import type { AudioCapabilities, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
+import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
-import type { TextInterface } from '../formats/text-adapter.ts'
+import type { TextInterface, TextPath } from '../formats/text-adapter.ts'
 
 /** What a provider can do. A modality is supported when its adapter is here. */
 export interface Adapters {
@@ -23,8 +23,8 @@ export interface Preset {
   name: string
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
-  /** `optional_bearer`: a key is sent when one is configured. */
-  auth: 'bearer' | 'none' | 'optional_bearer' | 'x-api-key'
+  /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
+  auth: AuthScheme
   /** What every request of it carries besides, such as the version of its interface; the operator's own win. */
   headers: Readonly<Record<string, string>>
   /** Environment variable of the key, null when there is none. */
@@ -63,12 +63,15 @@ type Optional =
   | 'batch'
   | 'audio'
 
+/** What most providers take. */
+const bearer: AuthScheme = { type: 'header', name: 'authorization', prefix: 'Bearer ' }
+
 const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 
 /** Completes a row with what is usual: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
-    auth: 'bearer',
+    auth: bearer,
     headers: {},
     keyVariable: null,
     baseUrlVariable: null,
@@ -84,16 +87,25 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
 }
 
 /** OpenAI's chat completions, with a provider's departures as data. */
-export function openAiChat(options: ChatQuirkOptions = {}): TextInterface {
-  return { format: 'chat', path: '/chat/completions', quirks: chatQuirks(options) }
+export function openAiChat(
+  options: ChatQuirkOptions = {},
+  path: TextPath = '/chat/completions',
+): TextInterface {
+  return { format: 'chat', path, quirks: chatQuirks(options) }
 }
 
 /** Anthropic's messages, with a provider's departures as data. */
-export function anthropicMessages(options: MessagesQuirkOptions = {}): TextInterface {
-  return { format: 'messages', path: '/messages', quirks: messagesQuirks(options) }
+export function anthropicMessages(
+  options: MessagesQuirkOptions = {},
+  path: TextPath = '/messages',
+): TextInterface {
+  return { format: 'messages', path, quirks: messagesQuirks(options) }
 }
 
 /** OpenAI's embeddings, with a provider's departures as data. */
-export function openAiEmbeddings(options: EmbeddingsQuirkOptions = {}): TextInterface {
-  return { format: 'embeddings', path: '/embeddings', quirks: embeddingsQuirks(options) }
+export function openAiEmbeddings(
+  options: EmbeddingsQuirkOptions = {},
+  path: TextPath = '/embeddings',
+): TextInterface {
+  return { format: 'embeddings', path, quirks: embeddingsQuirks(options) }
 }

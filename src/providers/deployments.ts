@@ -86,8 +86,7 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
 }
 
 function authOf({ api_key: secret }: ProviderSettings, { auth }: Preset): UpstreamAuth {
-  if (secret === undefined) return { type: 'none' }
-  return auth === 'x-api-key' ? { type: 'header', name: 'x-api-key', secret } : { type: 'bearer', secret }
+  return secret === undefined ? { type: 'none' } : { ...auth, secret }
 }
 
 function additionsOf(

@@ -65,7 +65,7 @@ export const anthropic = defineProvider({
   slug: 'anthropic',
   name: 'Anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
-  auth: 'x-api-key',
+  auth: { type: 'header', name: 'x-api-key', prefix: '' },
   // Later versions refuse sampling also where the model takes it.
   headers: { 'anthropic-version': '2023-06-01' },
   keyVariable: 'ANTHROPIC_API_KEY',
@@ -237,7 +237,6 @@ export const ollama = defineProvider({
   slug: 'ollama',
   name: 'Ollama',
   baseUrl: 'http://localhost:11434/v1',
-  auth: 'optional_bearer',
   baseUrlVariable: 'OLLAMA_BASE_URL',
   author: 'ollama',
   inspection: 'ollama',
@@ -262,7 +261,6 @@ export const vllm = defineProvider({
   slug: 'vllm',
   name: 'vLLM',
   baseUrl: 'http://localhost:8000/v1',
-  auth: 'optional_bearer',
   baseUrlVariable: 'VLLM_BASE_URL',
   author: 'vllm',
   isLocal: true,
@@ -285,7 +283,6 @@ export const llamacpp = defineProvider({
   slug: 'llamacpp',
   name: 'llama.cpp',
   baseUrl: 'http://localhost:8080/v1',
-  auth: 'optional_bearer',
   baseUrlVariable: 'LLAMACPP_BASE_URL',
   author: 'llamacpp',
   inspection: 'llamacpp',
@@ -316,7 +313,6 @@ export const custom = defineProvider({
   slug: 'custom',
   name: 'Custom',
   baseUrl: null,
-  auth: 'optional_bearer',
   author: 'custom',
   adapters: {
     language: [
@@ -356,7 +352,6 @@ export const sandbox = defineProvider({
   slug: 'sandbox',
   name: 'Sandbox',
   baseUrl: null,
-  auth: 'optional_bearer',
   author: 'openai',
   pricesProviderId: 'openai',
   dataPolicy: ownMachine,

@@ -1,14 +1,22 @@
+import type { UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { UpstreamRequest } from '../canonical/upstream.ts'
 
-/** The whole address of a request, with what the operator adds to it. */
+/** The whole address of a request, with a credential that belongs there and with what the operator adds to it. */
 export function addressOf(
   { path }: Pick<UpstreamRequest, 'path'>,
-  { baseUrl, credential: { additions } }: UpstreamTarget,
+  { baseUrl, credential: { auth, additions } }: UpstreamTarget,
 ): string {
-  const added = additions ? new URLSearchParams(additions.query).toString() : ''
+  if (auth.type !== 'query' && additions === undefined) return baseUrl + path
+  const credential = auth.type === 'query' ? { [auth.name]: auth.secret } : {}
+  const added = new URLSearchParams({ ...credential, ...additions?.query }).toString()
   if (added === '') return baseUrl + path
   return `${baseUrl}${path}${path.includes('?') ? '&' : '?'}${added}`
+}
+
+/** The headers that carry a deployment's credential. */
+export function authHeaders(auth: UpstreamAuth): Record<string, string> {
+  return auth.type === 'header' ? { [auth.name]: auth.prefix + auth.secret } : {}
 }
 
 /** A value that is shorter could stand in any text, and taking it out would hide what is wrong. */

@@ -44,7 +44,13 @@ function httpUpstream(fetch: (request: Request) => Response | Promise<Response>)
 
 function targetAt(baseUrl: string): UpstreamTarget {
   const reference = { id: 'operator:d', isByok: false }
-  return { baseUrl, credential: { reference, auth: { type: 'bearer', secret: 'sk-secret' } } }
+  return {
+    baseUrl,
+    credential: {
+      reference,
+      auth: { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: 'sk-secret' },
+    },
+  }
 }
 
 const request: UpstreamRequest = {
@@ -101,6 +107,36 @@ describe('a request', () => {
     expect(received.headers.get('content-type')).toBe('application/json')
     expect(body).toBe('{"a":1}')
   })
+
+  test.each([
+    [{ type: 'header', name: 'authorization', prefix: 'Key ' } as const, 'Key hush 1', {}],
+    [{ type: 'header', name: 'api-key', prefix: '' } as const, 'hush 1', {}],
+    [{ type: 'query', name: 'key' } as const, null, { key: 'hush 1' }],
+  ])(
+    'carries its credential where %j says and nowhere else, and no refusal repeats it',
+    async (auth, header, query) => {
+      let seen: Request | null = null
+      const url = httpUpstream((received) => {
+        seen = received
+        return Response.json(
+          { said: [...received.headers.values(), received.url].join(' ') },
+          { status: 400 },
+        )
+      })
+      const credential = { ...targetAt(url).credential, auth: { ...auth, secret: 'hush 1' } }
+      const target = { baseUrl: url, credential }
+      const options = { signal: new AbortController().signal, deadlineMs: 5_000, firstByteTimeoutMs: 5_000 }
+      const response = await transport.send({ ...request, path: '/models/m?alt=sse' }, target, options)
+      const told = new TextDecoder().decode(await response.readAll(10_000))
+      const received = seen as unknown as Request
+      const names = ['authorization', 'api-key'].filter((name) => received.headers.has(name))
+      expect(names).toEqual(auth.type === 'header' ? [auth.name] : [])
+      if (auth.type === 'header') expect(received.headers.get(auth.name)).toBe(header)
+      expect(Object.fromEntries(new URL(received.url).searchParams)).toEqual({ alt: 'sse', ...query })
+      expect(told).toContain('[secret]')
+      expect(told).not.toContain('hush')
+    },
+  )
 
   test('carries what the operator adds, which no refusal repeats', async () => {
     let seen: Request | null = null

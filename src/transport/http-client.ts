@@ -1,13 +1,12 @@
 import type { BodyPieces } from '../canonical/body.ts'
 import type { UpstreamTarget } from '../canonical/credential.ts'
-import type { UpstreamAuth } from '../canonical/endpoint.ts'
 import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
 import { Alarms, type Alarm } from '../core/alarms.ts'
 import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits/calls.ts'
-import { addressOf, withoutSecrets } from './additions.ts'
+import { addressOf, authHeaders, withoutSecrets } from './additions.ts'
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
@@ -240,11 +239,6 @@ function setBody(options: FetchOptions, body: Uint8Array<ArrayBuffer> | Streamed
     options.headers['content-length'] = String(body.contentLength)
     options.body = body.open()
   }
-}
-
-function authHeaders(auth: UpstreamAuth): Record<string, string> {
-  if (auth.type === 'none') return {}
-  return auth.type === 'header' ? { [auth.name]: auth.secret } : { authorization: `Bearer ${auth.secret}` }
 }
 
 function abandoned(): GatewayError {

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { decodeChatRequest } from './chat/chat-request.ts'
+import { chatQuirks } from './chat/chat-quirks.ts'
+import { testContext, testEndpoint } from './chat/chat-testing.ts'
+import { messagesQuirks } from './messages/messages-quirks.ts'
+import { chooseInterface, textAdapter, type TextInterface, type TextPath } from './text-adapter.ts'
+
+/** What a call for `team/model 1` is sent to a provider whose requests go to this path. */
+function sentTo(path: TextPath, stream: boolean) {
+  const body = { model: 'a/m', messages: [{ role: 'user', content: 'hi' }], stream }
+  const call = decodeChatRequest(new TextEncoder().encode(JSON.stringify(body)), { sessionIdHeader: null })
+  const step = textAdapter('chat', { format: 'chat', path, quirks: chatQuirks() }).first({
+    call,
+    endpoint: testEndpoint('team/model 1', 'acme'),
+    context: testContext,
+  })
+  if (step.type === 'answer') throw new Error('a text call sends something')
+  return { type: step.type, ...step.exchange.request }
+}
+
+test('a provider’s path may name the model and depend on whether the answer is streamed', () => {
+  const path: TextPath = ({ model, stream }) =>
+    `/models/${encodeURIComponent(model)}:${stream ? 'stream' : 'whole'}`
+  expect(sentTo(path, false)).toMatchObject({ type: 'send', path: '/models/team%2Fmodel%201:whole' })
+  expect(sentTo(path, true)).toMatchObject({ type: 'stream', path: '/models/team%2Fmodel%201:stream' })
+  expect(sentTo('/chat/completions', true).path).toBe('/chat/completions')
+})
+
+test('the caller’s own format is preferred over a translation, which goes to the first', () => {
+  const chat: TextInterface = { format: 'chat', path: '/chat', quirks: chatQuirks() }
+  const messages: TextInterface = { format: 'messages', path: '/messages', quirks: messagesQuirks() }
+  expect(chooseInterface([chat, messages], 'messages')).toBe(messages)
+  expect(chooseInterface([chat, messages], 'chat')).toBe(chat)
+  expect(chooseInterface([chat, messages], 'responses')).toBe(chat)
+  expect(chooseInterface([], 'chat')).toBeNull()
+})
