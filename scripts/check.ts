@@ -2,7 +2,7 @@
  * `npm run check`: the one gate. Runs every step even when an earlier one failed, so that one run shows all there is
  * to mend, and exits with 1 when any failed.
  *
- * `--fix` formats and applies safe lint fixes first; `--no-test` leaves the tests to another run.
+ * `--fix` generates, formats and applies safe lint fixes first; `--no-test` leaves the tests to another run.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,6 +33,10 @@ function stepsFor(options: { fix: boolean; test: boolean }): Step[] {
   if (!typeAware) console.log('oxlint-tsgolint is not installed: lint rules that need types are left out')
   const lint = [...tool('oxlint', 'oxlint'), '--deny-warnings', ...(typeAware ? ['--type-aware'] : [])]
   const steps: Step[] = [
+    {
+      name: 'generated files',
+      command: [process.execPath, join(root, 'scripts', 'generate.ts'), ...(options.fix ? [] : ['--check'])],
+    },
     { name: 'format', command: [...tool('oxfmt', 'oxfmt'), options.fix ? '--write' : '--check', '.'] },
     { name: 'lint', command: [...lint, ...(options.fix ? ['--fix'] : []), ...linted] },
     { name: 'types', command: [...tool('typescript', 'tsc'), '--noEmit', '-p', '.'] },

@@ -98,9 +98,7 @@ const headerValue = z.string().regex(/^[\x20-\x7e\xa0-\xff]+$/, {
 
 const providerSchema = z.strictObject({
   id: slug.optional().describe('Unique name of this deployment; by default the preset'),
-  preset: slug.describe(
-    'openai, groq, together, mistral, fireworks, deepinfra, deepseek, ollama, vllm, llamacpp, sandbox or custom',
-  ),
+  preset: slug.describe('The provider; `custom` is any other server'),
   name: headerText.optional().describe('What callers see; by default the name of the preset'),
   base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),

@@ -8,9 +8,9 @@ const folder = mkdtempSync(join(tmpdir(), 'headrace-config-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const presets = [
-  { slug: 'openai', keyVariable: 'OPENAI_API_KEY', baseUrlVariable: null },
-  { slug: 'ollama', keyVariable: null, baseUrlVariable: 'OLLAMA_BASE_URL' },
-  { slug: 'custom', keyVariable: null, baseUrlVariable: null },
+  { slug: 'openai', keyVariable: 'OPENAI_API_KEY', baseUrl: 'https://a/v1', baseUrlVariable: null },
+  { slug: 'ollama', keyVariable: null, baseUrl: 'http://a/v1', baseUrlVariable: 'OLLAMA_BASE_URL' },
+  { slug: 'custom', keyVariable: null, baseUrl: null, baseUrlVariable: null },
 ]
 
 function read(env: Record<string, string>, file?: unknown): Config {

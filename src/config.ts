@@ -53,6 +53,8 @@ export interface PresetEnvironment {
   slug: string
   /** Variable that holds the provider's key, such as OPENAI_API_KEY; null when the provider needs none. */
   keyVariable: string | null
+  /** Address of the provider; null when the configuration must name it. */
+  baseUrl: string | null
   /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
   baseUrlVariable: string | null
 }
@@ -217,15 +219,16 @@ function checkProviders(
     if (ids.has(id))
       problems.push(`providers.${index}.id: "${id}" is used twice; give each deployment its own id`)
     ids.add(id)
-    if (!presets.some((preset) => preset.slug === provider.preset)) {
-      const known = presets.map((preset) => preset.slug).join(', ')
+    const preset = presets.find(({ slug }) => slug === provider.preset)
+    if (!preset) {
+      const known = presets.map(({ slug }) => slug).join(', ')
       problems.push(`providers.${index}.preset: "${provider.preset}" is not known; use one of ${known}`)
     }
-    if (provider.preset === 'custom' && !provider.base_url) {
-      problems.push(`providers.${index}.base_url: needed for preset "custom"`)
+    if (preset?.baseUrl === null && !provider.base_url) {
+      problems.push(`providers.${index}.base_url: needed for preset "${preset.slug}"`)
     }
     // A server of one's own may ask for none.
-    const variable = presets.find((preset) => preset.slug === provider.preset)?.keyVariable
+    const variable = preset?.keyVariable
     if (variable && !env[variable] && provider.api_key === undefined && provider.base_url === undefined)
       problems.push(`providers.${index}.api_key: needed for preset "${provider.preset}"; or set ${variable}`)
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { eachDatabase } from '../test/support/databases.ts'
 import { readConfig, type Config } from './config.ts'
 import { createGateway } from './gateway.ts'
-import { presets } from './providers/presets.ts'
+import { presets } from './providers/registry.ts'
 import { FileLock } from './storage/sqlite/file-lock.ts'
 
 const folders: string[] = []

@@ -38,7 +38,7 @@ import {
   listingPathOf,
   potentialProviders,
   presetOf,
-  sandboxSettings,
+  simulatorSettings,
   targetOf,
   toDeploymentSource,
   type ConfiguredDeployment,
@@ -243,7 +243,7 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
   const simulator = config.providers.length === 0 ? await startSandbox() : null
   if (simulator) opened.push(() => simulator.stop().catch(() => undefined))
   const configured: readonly ProviderSettings[] = simulator
-    ? [sandboxSettings(simulator.url)]
+    ? [simulatorSettings(simulator.url)]
     : config.providers
   const sources = configured.map(toDeploymentSource)
   const transport = createTransport({ clock })

@@ -5,19 +5,14 @@ import { runCommand } from './cli/run.ts'
 import { printConfig, processEnvironment, readConfig, type Config } from './config.ts'
 import { outputWaitMs } from './core/limits/telemetry.ts'
 import { createGateway } from './gateway.ts'
-import { presets } from './providers/presets.ts'
+import { presets } from './providers/registry.ts'
 import { openForCommands } from './stores.ts'
 
 function commandContext(): CommandContext {
   const env = processEnvironment()
-  const presetVariables = presets.map(({ slug, keyVariable, baseUrlVariable }) => ({
-    slug,
-    keyVariable,
-    baseUrlVariable,
-  }))
   return createCommandContext<Config>({
     env,
-    readConfig: () => readConfig({ env, cwd: process.cwd(), presets: presetVariables }),
+    readConfig: () => readConfig({ env, cwd: process.cwd(), presets }),
     printConfig,
     createGateway,
     openStorage: openForCommands,

@@ -5,6 +5,7 @@ import { checkPurity, checkSyntax } from './tidy/constructs.ts'
 import { exceptions } from './tidy/exceptions.ts'
 import { checkFormatNames } from './tidy/formats.ts'
 import { checkCycles, checkImports } from './tidy/imports.ts'
+import { checkProviderNames } from './tidy/provider-names.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
 import type { Finding, Source } from './tidy/sources.ts'
 import { isTest, listFiles, parseSource, readText, rootFolder } from './tidy/sources.ts'
@@ -21,6 +22,7 @@ function checkFile(source: Source): Finding[] {
     ...checkSyntax(source),
     ...checkPurity(source),
     ...checkFormatNames(source),
+    ...checkProviderNames(source),
     ...checkComments(source),
     ...source.comments.flatMap(({ text, line }) => checkOutside(source.file, text, line)),
     ...checkDocstrings(source),
@@ -195,6 +197,10 @@ describe('the rules about shape can fail', () => {
     ['todo', 'src/core/x.ts', '// TODO: later'],
     ['banner', 'src/core/x.ts', '// ---------- part ----------'],
     ['outside', 'src/core/x.ts', '// Costs are rounded half-even (design §5).'],
+    ['provider-name', 'src/catalog/x.ts', 'const sees = /gpt-4o|vision/'],
+    ['provider-name', 'src/execution/x.ts', "if (preset.slug === 'groq') a()"],
+    ['provider-name', 'src/billing/x.ts', 'const price = deepSeekPrice'],
+    ['provider-name', 'src/routing/x.ts', 'const id = `openai/${model}`'],
     ['outside', 'test/x.ts', '/** As reference/formats.md says. */\nconst a = 1'],
     ['dead-code', 'src/core/x.ts', '// const a = b()'],
     ['dead-code', 'src/core/x.ts', '// if (a) {\n//   b()\n// }'],
@@ -212,11 +218,13 @@ describe('the rules about shape can fail', () => {
     ['src/core/x.ts', `function a() {\n${'  b()\n'.repeat(68)}}`],
     ['src/core/x.ts', 'a()\n'.repeat(500)],
     ['src/core/x.test.ts', 'a()\n'.repeat(501)],
-    ['src/providers/presets.ts', 'a()\n'.repeat(501)],
-    ['src/providers/registry.ts', "export { a } from './a.ts'"],
+    ['src/providers/acme/prices.ts', 'a()\n'.repeat(501)],
+    ['src/providers/index.ts', "export { a } from './a.ts'"],
     ['src/core/x.ts', 'const a = new Date(0)'],
     ['src/formats/x.ts', 'const a = new Date(seconds * 1000)'],
     ['src/formats/x.test.ts', 'const a = Date.now()'],
+    ['src/catalog/x.ts', '// As Groq lists them.\nconst rerank = /rerank|embed/'],
+    ['src/providers/groq/x.ts', "const name = 'groq'"],
     ['src/transport/x.ts', 'const a = await fetch(url)'],
     ['src/core/x.ts', '// TODO(#12): later'],
     ['src/core/x.ts', '// The final usage frame has no choices, so it is read first (see §4).'],

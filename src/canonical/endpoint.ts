@@ -105,6 +105,8 @@ export interface Endpoint {
   inputModalities: readonly string[]
   outputModalities: readonly string[]
   dataPolicy: DataPolicy
+  /** Whether the model thinks before it answers, as far as is known; where `parameters` are known, they say. */
+  reasons: boolean
   quantization: string | null
   batch: 'native' | 'emulated' | 'none'
   audio: AudioCapabilities | null

@@ -2,41 +2,70 @@ import type { AudioCapabilities } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 
 /**
- * What a model can do, as far as its name tells. Providers' listings rarely say; the operator's configuration can
- * overrule every guess made here.
+ * What is known of the models whose names fit. A member that is left out is decided by the next rule that fits. Listings
+ * rarely say such things; the operator's configuration overrules all of them.
  */
-
-/** Names of models that none of the operations serves. */
-const unservable =
-  /moderation|dall-e|image|imagen|flux|sora|video|rerank|realtime|(^|[-/])live-|-ocr|^(ada|babbage|curie|davinci)\b|(babbage|davinci)-00|instruct-0914|gpt-3\.5-turbo-instruct|stable-diffusion|whisper-realtime/i
-const embedding = /embed|(^|[-/])bge-|(^|[-/])(e5|gte|uae)-|minilm|retrieval/i
-const transcription =
-  /whisper|transcribe|voxtral-mini-(2602|latest)|parakeet|canary|(^|[-/])asr|speech-to-text/i
-const speech = /(^|[-/])tts|-tts\b|-tts-|kokoro|orpheus|cartesia\/sonic|text-to-speech|parler|playai/i
-
-/** The kind of model a name suggests, null when none of the operations serves it; unknown names are language models. */
-export function guessModality(upstreamModel: string): Modality | null {
-  if (transcription.test(upstreamModel) && !/realtime|live/i.test(upstreamModel)) return 'transcription'
-  if (speech.test(upstreamModel)) return 'speech'
-  if (embedding.test(upstreamModel)) return 'embedding'
-  return unservable.test(upstreamModel) ? null : 'language'
+export interface ModelRule {
+  name: RegExp
+  /** The kind of model; null when none of the operations serves it. */
+  modality?: Modality | null
+  /** A language model takes images besides text. */
+  sees?: boolean
+  /** A language model takes audio besides text. */
+  hears?: boolean
+  /** It thinks before it answers. */
+  reasons?: boolean
+  /** What an audio model offers beyond the least. */
+  audio?: Partial<AudioCapabilities>
 }
 
-const sees =
-  /claude|gpt-4o|gpt-4\.1|gpt-4-turbo|gpt-[5-9]|(^|[-/])o[134](-|$)|pixtral|vision|-vl|llava|gemma-?3|llama-?4|scout|maverick|mistral-(small|medium)-(3|latest|2[5-9])/i
-const thinks =
-  /(^|[-/])o[134](-|$)|gpt-[5-9]|gpt-oss|claude-(opus|sonnet|haiku|fable)-?[4-9]|claude-3-7|gemini-(2\.5|[3-9])|deepseek-(r|v3\.|v4|reasoner|pro|flash|chat)|(^|[-/])r1(-|$)|qwq|qwen-?3|grok-(3-mini|[4-9]|code)|magistral|reason|think|kimi-k2|glm-(4\.[5-9]|[5-9])|minimax-m|nemotron|sonar-(reasoning|deep)|compound/i
-const hears = /gpt-4o(-mini)?-audio|gpt-audio|voxtral-small/i
-
-/** Whether a model of this name thinks before it answers. */
-export function guessReasons(upstreamModel: string): boolean {
-  return thinks.test(upstreamModel)
+/** What a model can do, as far as its name tells. */
+export interface ModelTraits {
+  /** Null when none of the operations serves it. */
+  modality: Modality | null
+  sees: boolean
+  hears: boolean
+  reasons: boolean
+  audio: Partial<AudioCapabilities>
 }
 
-/** Modalities as the public catalog names them. */
-export function guessModalities(
+/**
+ * What the usual words of names mean, whoever made the model: the end of every provider's own rules, and all there is
+ * for a server nobody knows. Names of makers and of their families stand in the folders of providers.
+ */
+const generalRules: readonly ModelRule[] = [
+  {
+    name: /^(?!.*(?:realtime|live)).*(?:transcribe|(?:^|[-/])asr|speech-to-text)/i,
+    modality: 'transcription',
+  },
+  { name: /(^|[-/])tts|-tts\b|-tts-|text-to-speech/i, modality: 'speech' },
+  { name: /embed|retrieval/i, modality: 'embedding' },
+  { name: /moderation|image|video|rerank|realtime|(^|[-/])live-|-ocr/i, modality: null },
+  { name: /vision|-vl/i, sees: true },
+  { name: /reason|think/i, reasons: true },
+]
+
+/** What the name of a model tells by the rules of its provider, then by the general ones; an unknown name is a language model's. */
+export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): ModelTraits {
+  const fitting = [...rules, ...generalRules].filter(({ name }) => name.test(upstreamModel))
+  return {
+    modality: modalityOf(fitting),
+    sees: fitting.find(({ sees }) => sees !== undefined)?.sees ?? false,
+    hears: fitting.find(({ hears }) => hears !== undefined)?.hears ?? false,
+    reasons: fitting.find(({ reasons }) => reasons !== undefined)?.reasons ?? false,
+    audio: fitting.find(({ audio }) => audio !== undefined)?.audio ?? {},
+  }
+}
+
+function modalityOf(fitting: readonly ModelRule[]): Modality | null {
+  const { modality } = fitting.find((rule) => rule.modality !== undefined) ?? {}
+  return modality === undefined ? 'language' : modality
+}
+
+/** What a model of this kind takes and gives, as the public catalog names it. */
+export function modalitiesOf(
   modality: Modality,
-  upstreamModel: string,
+  { sees, hears }: Pick<ModelTraits, 'sees' | 'hears'>,
 ): { input: string[]; output: string[] } {
   switch (modality) {
     case 'embedding':
@@ -45,19 +74,13 @@ export function guessModalities(
       return { input: ['audio'], output: ['transcription'] }
     case 'speech':
       return { input: ['text'], output: ['speech'] }
-    case 'language': {
-      const input = ['text']
-      if (sees.test(upstreamModel)) input.push('image')
-      if (hears.test(upstreamModel)) input.push('audio')
-      return { input, output: ['text'] }
-    }
+    case 'language':
+      return { input: ['text', ...(sees ? ['image'] : []), ...(hears ? ['audio'] : [])], output: ['text'] }
   }
 }
 
-const megabyte = 1024 * 1024
-
 /** The least an audio model may be taken to offer. Addresses are fetched by the gateway unless an adapter says otherwise. */
-const plainAudio: AudioCapabilities = {
+export const leastAudio: AudioCapabilities = {
   verboseJson: false,
   wordTimes: false,
   diarize: false,
@@ -72,48 +95,4 @@ const plainAudio: AudioCapabilities = {
   imageReference: false,
   defaultVoice: null,
   voices: null,
-}
-
-const classicVoices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer']
-
-/** What is known of models by name; the first pattern that fits counts. */
-const knownAudio: readonly { name: RegExp; capabilities: Partial<AudioCapabilities> }[] = [
-  { name: /whisper/i, capabilities: { verboseJson: true, wordTimes: true, uploadBytesMax: 25 * megabyte } },
-  { name: /^gpt-(4o-(mini-)?)?transcribe/, capabilities: { uploadBytesMax: 25 * megabyte } },
-  { name: /voxtral/i, capabilities: { uploadBytesMax: 512 * megabyte } },
-  {
-    name: /^tts-1/,
-    capabilities: { speed: { min: 0.25, max: 4 }, inputCharactersMax: 4096, voices: classicVoices },
-  },
-  {
-    name: /^gpt-4o-mini-tts/,
-    capabilities: {
-      speed: { min: 0.25, max: 4 },
-      inputCharactersMax: 4096,
-      voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
-    },
-  },
-  {
-    name: /orpheus-v1-english/,
-    capabilities: {
-      inputCharactersMax: 200,
-      voices: ['autumn', 'diana', 'hannah', 'austin', 'daniel', 'troy'],
-    },
-  },
-  {
-    name: /orpheus-arabic/,
-    capabilities: {
-      inputCharactersMax: 200,
-      voices: ['abdullah', 'fahad', 'sultan', 'lulwa', 'noura', 'aisha'],
-    },
-  },
-]
-
-/** What an audio model of this name offers, changed by what its provider's adapter can or cannot carry. */
-export function audioCapabilities(
-  upstreamModel: string,
-  provider: Partial<AudioCapabilities> | undefined,
-): AudioCapabilities {
-  const known = knownAudio.find(({ name }) => name.test(upstreamModel))
-  return { ...plainAudio, ...known?.capabilities, ...provider }
 }

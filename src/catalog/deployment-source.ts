@@ -1,7 +1,9 @@
 import type { AudioCapabilities, DataPolicy, Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './operator-prices.ts'
+import type { PriceOverlay } from './price-overlay.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
 export interface OperatorModel {
@@ -26,6 +28,12 @@ export interface DeploymentSource {
   modalities: readonly Modality[]
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
+  /** What the gateway itself knows of its prices. */
+  prices: PriceOverlay
+  /** A model's name without what is only an address of the provider's. */
+  publicName: (upstreamModel: string) => string
+  /** What names tell of its models. */
+  modelRules: readonly ModelRule[]
   /** Everything costs nothing here, as on a server the operator runs himself. */
   isFree: boolean
   /** Only its listing tells which models exist; before the first listing there are none but the operator's. */
@@ -41,6 +49,8 @@ export interface DeploymentSource {
 export interface PotentialProvider {
   author: string
   pricesProviderId: string | null
+  prices: PriceOverlay
+  publicName: (upstreamModel: string) => string
   /** The environment variable that would switch it on. */
   keyVariable: string
 }

@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { discoveryConcurrencyMax, discoveryEveryMs, discoveryRetryMs } from '../core/limits/catalog.ts'
 import type { Catalog } from './catalog.ts'
 import { createDiscovery } from './discovery.ts'
-import { guessModality } from './capabilities.ts'
 import { parseListing, UnreadableListing } from './listing.ts'
 
 function setUp(fetchListing: (id: string) => Promise<unknown>, deploymentIds = ['one']) {
@@ -81,35 +80,4 @@ test('listings of every known shape are read, and what is no listing is not take
   for (const body of [null, 'x', {}, { data: {} }, { data: [{}] }]) {
     expect(() => parseListing(body)).toThrow(UnreadableListing)
   }
-})
-
-test('names tell the kind of model', () => {
-  const kinds = Object.fromEntries(
-    [
-      'gpt-4o',
-      'text-embedding-3-small',
-      'whisper-large-v3',
-      'gpt-4o-mini-transcribe',
-      'gpt-4o-mini-tts',
-      'hexgrad/Kokoro-82M',
-      'nomic-embed-text',
-      'dall-e-3',
-      'omni-moderation-latest',
-      'gpt-4o-realtime-preview',
-      'meta-llama/Llama-3.3-70B-Instruct-Turbo',
-    ].map((name) => [name, guessModality(name)]),
-  )
-  expect(kinds).toEqual({
-    'gpt-4o': 'language',
-    'text-embedding-3-small': 'embedding',
-    'whisper-large-v3': 'transcription',
-    'gpt-4o-mini-transcribe': 'transcription',
-    'gpt-4o-mini-tts': 'speech',
-    'hexgrad/Kokoro-82M': 'speech',
-    'nomic-embed-text': 'embedding',
-    'dall-e-3': null,
-    'omni-moderation-latest': null,
-    'gpt-4o-realtime-preview': null,
-    'meta-llama/Llama-3.3-70B-Instruct-Turbo': 'language',
-  })
 })

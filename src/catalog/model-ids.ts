@@ -18,14 +18,8 @@ export function splitVariant(modelId: string): ResolvedModel {
   return variant ? { base: modelId.slice(0, colon), variant } : { base: modelId, variant: null }
 }
 
-const accountPath = /^accounts\/[^/]+\/models\//
-
-/**
- * The public id, `author/slug`, of a name that a provider knows. Names that already have an author keep it, a path of
- * accounts (`accounts/fireworks/models/x`) gives way to the provider's author.
- */
-export function toPublicId(author: string, upstreamModel: string): string {
-  const name = upstreamModel.replace(accountPath, '')
+/** The public id, `author/slug`, of a name; one that already has an author keeps it. */
+export function toPublicId(author: string, name: string): string {
   return name.includes('/') ? name : `${author}/${name}`
 }
 

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 import { Model$inboundSchema } from '@openrouter/sdk/models/model.js'
 import type { Constraints } from '../canonical/principal.ts'
+import { openAiModels } from '../providers/openai/capabilities.ts'
+import { openAiPrices } from '../providers/openai/prices.ts'
 import { createCatalog } from './catalog.ts'
 import { parseListing } from './listing.ts'
 import { perUnit } from './model-json.ts'
+import { createPriceOverlay } from './price-overlay.ts'
 import { countModels, listEmbeddingModels, listModels } from './model-list.ts'
 
 const nowMs = Date.parse('2026-11-01')
@@ -24,6 +27,9 @@ const catalog = createCatalog({
       author: 'openai',
       modalities: ['language', 'embedding', 'transcription', 'speech'],
       pricesProviderId: 'openai',
+      prices: createPriceOverlay(openAiPrices),
+      publicName: (name) => name,
+      modelRules: openAiModels,
       isFree: false,
       onlyListed: false,
       dataPolicy: { zdr: false, trains: false, stores: true },

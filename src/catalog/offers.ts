@@ -1,7 +1,7 @@
 import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { freePrice, type Price } from '../canonical/usage.ts'
-import { audioCapabilities, guessModalities, guessModality } from './capabilities.ts'
+import { leastAudio, modalitiesOf, traitsOf, type ModelTraits } from './capabilities.ts'
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, toPublicId } from './model-ids.ts'
@@ -9,7 +9,6 @@ import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
-import { overlayNames, overlayPrice } from './price-overlay.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
 export interface Offer {
@@ -58,9 +57,12 @@ export function offersOf(source: DeploymentSource, context: OfferContext): Offer
 }
 
 /** Without a listing: what the price sources know of the provider. */
-function knownModels({ onlyListed, pricesProviderId }: DeploymentSource): ListedModel[] {
-  if (onlyListed || pricesProviderId === null) return []
-  const names = new Set([...packageNames(pricesProviderId), ...overlayNames(pricesProviderId)])
+function knownModels({ onlyListed, pricesProviderId, prices }: DeploymentSource): ListedModel[] {
+  if (onlyListed) return []
+  const names = new Set([
+    ...(pricesProviderId === null ? [] : packageNames(pricesProviderId)),
+    ...prices.names,
+  ])
   return [...names].map(nameOnly)
 }
 
@@ -80,18 +82,19 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { deployment, pricesProviderId } = source
   const { listed, operator } = described
   const { upstream } = listed
-  const modality = modalityOf(described)
+  const traits = traitsOf(upstream, source.modelRules)
+  const modality = modalityOf(described, traits)
   if (modality === null || !source.modalities.includes(modality)) return []
   const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
-  const model = operator?.id ?? toPublicId(source.author, upstream)
+  const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
   const stated: Price = {
-    ...(pricesProviderId === null ? null : overlayPrice(pricesProviderId, upstream)),
+    ...source.prices.priceOf(upstream),
     ...parseOperatorPrices(context.prices[model] ?? {}),
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
   const price: Price = { ...(source.isFree ? freePrice : facts?.price), ...stated }
-  const modalities = modalitiesOf(modality, listed)
+  const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
     deployment,
@@ -107,18 +110,19 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     inputModalities: modalities.input,
     outputModalities: modalities.output,
     dataPolicy: source.dataPolicy,
+    reasons: traits.reasons,
     quantization: null,
     batch: source.batch,
-    audio: audioOf(source, modality, { upstream, stated: operator?.audio ?? {} }),
+    audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),
   }
   const kindFrom = pricesProviderId === null ? kindSourceOf(described) : null
   return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }]
 }
 
 /** The operator first, then the provider, then the name. What the operator describes is served in any case. */
-function modalityOf({ listed, operator }: Described): Modality | null {
+function modalityOf({ listed, operator }: Described, traits: ModelTraits): Modality | null {
   if (operator) return operator.modality ?? listed.modality ?? 'language'
-  return listed.modality === undefined ? guessModality(listed.upstream) : listed.modality
+  return listed.modality === undefined ? traits.modality : listed.modality
 }
 
 function kindSourceOf({ listed, operator }: Described): KindSource {
@@ -126,9 +130,13 @@ function kindSourceOf({ listed, operator }: Described): KindSource {
   return listed.modality === undefined || listed.modality === null ? 'name' : 'provider'
 }
 
-function modalitiesOf(modality: Modality, { upstream, inputs }: ListedModel) {
-  const guessed = guessModalities(modality, upstream)
-  return modality === 'language' && inputs ? { ...guessed, input: ['text', ...inputs] } : guessed
+/** What the listing says a model takes counts more than its name. */
+function withListed(
+  told: ReturnType<typeof modalitiesOf>,
+  modality: Modality,
+  { inputs }: ListedModel,
+): ReturnType<typeof modalitiesOf> {
+  return modality === 'language' && inputs ? { ...told, input: ['text', ...inputs] } : told
 }
 
 const noLongPrices: readonly LongPrice[] = []
@@ -141,10 +149,10 @@ function longPricesOf(known: readonly LongPrice[], stated: Price): readonly Long
 function audioOf(
   { audio }: DeploymentSource,
   modality: Modality,
-  { upstream, stated }: { upstream: string; stated: OperatorAudio },
+  { traits, stated }: { traits: ModelTraits; stated: OperatorAudio },
 ): Endpoint['audio'] {
   if (modality !== 'transcription' && modality !== 'speech') return null
-  return { ...audioCapabilities(upstream, audio?.[modality]), ...statedAudio(stated) }
+  return { ...leastAudio, ...traits.audio, ...audio?.[modality], ...statedAudio(stated) }
 }
 
 /** Whether the units that a call of the modality surely uses have a price. */

@@ -1,15 +1,7 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { parseOperatorPrices } from './operator-prices.ts'
 import { packageFacts } from './package-prices.ts'
-import { overlayNames, overlayPrice } from './price-overlay.ts'
-import { renderPricePackage } from './price-package-source.ts'
-
-test('the generated price table is what the installed package says', () => {
-  const file = readFileSync(new URL('price-package.gen.ts', import.meta.url), 'utf8')
-  // Otherwise: run price-package-source.ts.
-  expect(file === renderPricePackage()).toBe(true)
-})
+import { createPriceOverlay } from './price-overlay.ts'
 
 function outputOn(day: string) {
   return packageFacts('openai', 'gpt-5.6-luna', Date.parse(day))?.price.outputToken
@@ -60,15 +52,16 @@ test('how time is counted is written in seconds, and zero undoes what is known o
   expect(parseOperatorPrices({ minimum_seconds: 0 })).toEqual({ minimumMilliseconds: 0 })
 })
 
-test('the overlay says how providers count the time they sell, and offers no model by that alone', () => {
-  expect(overlayPrice('groq', 'whisper-large-v3')).toEqual({
-    minimumMilliseconds: 10_000,
-    roundToMilliseconds: 1_000,
-  })
-  expect(overlayPrice('mistral', 'voxtral-mini-transcribe-3-0')).toEqual({
-    audioMillisecond: 58_000_000n,
-    roundToMilliseconds: 1_000,
-  })
-  expect(overlayPrice('openai', 'gpt-4o')).toBeNull()
-  expect(overlayNames('groq')).toEqual([])
+test('an overlay adds up what its entries say of a model, and offers no model whose counting alone it knows', () => {
+  const from = { source: 'https://example.test', seen: '2026-10' }
+  const overlay = createPriceOverlay([
+    { ...from, upstream: ['speech'], prices: { characters_per_million: '15' } },
+    { ...from, upstream: ['hearing'], prices: { audio_per_minute: '0.00348' } },
+    { ...from, upstream: ['hearing', 'listening'], prices: { minimum_seconds: 10, round_to_seconds: 1 } },
+  ])
+  const counting = { minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
+  expect(overlay.priceOf('hearing')).toEqual({ audioMillisecond: 58_000_000n, ...counting })
+  expect(overlay.priceOf('listening')).toEqual(counting)
+  expect(overlay.priceOf('gpt-4o')).toBeNull()
+  expect(overlay.names).toEqual(['speech', 'hearing'])
 })

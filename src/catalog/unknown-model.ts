@@ -7,7 +7,6 @@ import type { PotentialProvider } from './deployment-source.ts'
 import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import type { KindSource } from './offers.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
-import { overlayNames } from './price-overlay.ts'
 import type { Snapshot } from './snapshot.ts'
 import { variantsOf } from './variants.ts'
 
@@ -96,14 +95,14 @@ function tagsOf(modelId: string, snapshot: Snapshot): string[] {
 
 /** The provider that would serve the model if it were configured: one whose price list has it under this id or slug. */
 function enablingVariable(base: string, potential: readonly PotentialProvider[]) {
-  for (const { author, pricesProviderId, keyVariable } of potential) {
-    if (pricesProviderId === null) continue
-    const names = [...packageNames(pricesProviderId), ...overlayNames(pricesProviderId)]
-    const exact = names.find((name) => [toPublicId(author, name), name].includes(base))
-    if (exact !== undefined) return { id: toPublicId(author, exact), keyVariable }
+  for (const { author, pricesProviderId, prices, publicName, keyVariable } of potential) {
+    const names = [...(pricesProviderId === null ? [] : packageNames(pricesProviderId)), ...prices.names]
+    const idOf = (name: string) => toPublicId(author, publicName(name))
+    const exact = names.find((name) => [idOf(name), name].includes(base))
+    if (exact !== undefined) return { id: idOf(exact), keyVariable }
     const slug = slugOf(base)
-    if (base === toPublicId(author, slug) && packageFacts(pricesProviderId, slug, 0))
-      return { id: base, keyVariable }
+    const isKnown = pricesProviderId !== null && packageFacts(pricesProviderId, slug, 0) !== null
+    if (isKnown && base === toPublicId(author, slug)) return { id: base, keyVariable }
   }
   return null
 }

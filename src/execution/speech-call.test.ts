@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import { createLearning } from '../billing/metering/learning.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
-import { audioCapabilities } from '../catalog/capabilities.ts'
+import { leastAudio } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { createHealth } from '../routing/health.ts'
@@ -15,7 +15,7 @@ import { executeSpeech } from './speech-call.ts'
 const endpoint = endpointOf(
   'speech',
   { character: 1_000_000n },
-  { model: 'a/m', audio: audioCapabilities('m', { speechFormats: ['pcm'], defaultVoice: 'v' }) },
+  { model: 'a/m', audio: { ...leastAudio, speechFormats: ['pcm'], defaultVoice: 'v' } },
 )
 
 const call: SpeechCall = {

@@ -48,7 +48,7 @@ export function siteRoutes(parts: HttpParts): Route[] {
   ]
 }
 
-/** By `scripts/generate-docs.ts`. */
+/** By `scripts/generate.ts`. */
 const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 
 // Loaded when somebody looks: most processes are never asked, and would keep a megabyte for it.

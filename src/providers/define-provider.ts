@@ -1,6 +1,8 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
+import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
+import type { PriceEntry } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
@@ -39,8 +41,18 @@ export interface Preset {
   inspection: Inspection | null
   /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
   isLocal: boolean
+  /** True where the provider is whatever the operator names: callers then choose it by its deployment's own id and name. */
+  isOperatorNamed: boolean
+  /** True of the simulator, which no document lists among the providers. */
+  isSimulator: boolean
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
+  /** Prices and rules of counting that the package lacks or has wrong. */
+  prices: readonly PriceEntry[]
+  /** A model's name without what is only an address of the provider's; the public id is made of it. */
+  publicName: (upstreamModel: string) => string
+  /** What names tell of its models; the first rule that says something counts, general ones follow. */
+  modelRules: readonly ModelRule[]
   /** As its terms for API customers say; what is not known counts as the worse. The operator can state otherwise. */
   dataPolicy: DataPolicy
   /** How batches run on it. */
@@ -58,7 +70,12 @@ type Optional =
   | 'listing'
   | 'inspection'
   | 'isLocal'
+  | 'isOperatorNamed'
+  | 'isSimulator'
   | 'pricesProviderId'
+  | 'prices'
+  | 'publicName'
+  | 'modelRules'
   | 'dataPolicy'
   | 'batch'
   | 'audio'
@@ -78,7 +95,12 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     listing: { path: '/models', shape: 'openai' },
     inspection: null,
     isLocal: false,
+    isOperatorNamed: false,
+    isSimulator: false,
     pricesProviderId: null,
+    prices: [],
+    publicName: (upstreamModel) => upstreamModel,
+    modelRules: [],
     dataPolicy: unknownPolicy,
     batch: 'emulated',
     audio: {},

@@ -3,9 +3,10 @@ import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint
 import type { Modality } from '../canonical/operation.ts'
 import type { DeploymentSource, OperatorModel, PotentialProvider } from '../catalog/deployment-source.ts'
 import type { Inspection } from '../catalog/inspection.ts'
+import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import { assert } from '../core/assert.ts'
 import type { Preset } from './define-provider.ts'
-import { findPreset, presets } from './presets.ts'
+import { findPreset, presets } from './registry.ts'
 
 /** A provider as the operator configures it; the members are those of the configuration file, checked already. */
 export interface ProviderSettings {
@@ -42,13 +43,13 @@ export function presetOf(slug: string): Preset {
 export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeployment {
   const preset = presetOf(provider.preset)
   const id = provider.id ?? preset.slug
-  const isCustom = preset.slug === 'custom'
+  const { isOperatorNamed } = preset
   const deployment: Deployment = {
     id,
     preset: preset.slug,
-    provider: isCustom ? id : preset.slug,
-    // Several custom servers are told apart by the names the operator gave them.
-    providerName: provider.name ?? (isCustom ? (provider.id ?? preset.name) : preset.name),
+    provider: isOperatorNamed ? id : preset.slug,
+    // Several servers of one's own are told apart by the names the operator gave them.
+    providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
     region: provider.region ?? null,
     weight: provider.weight,
@@ -61,9 +62,12 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
       auth: authOf(provider, preset),
       ...additionsOf(provider, preset),
     },
-    author: isCustom ? id : preset.author,
+    author: isOperatorNamed ? id : preset.author,
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
+    prices: createPriceOverlay(preset.prices),
+    publicName: preset.publicName,
+    modelRules: preset.modelRules,
     isFree: preset.isLocal,
     onlyListed: preset.isLocal,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
@@ -116,14 +120,18 @@ export function inspectionOf({
 }
 
 /** The simulator as a provider; it takes any key. */
-export function sandboxSettings(url: string): ProviderSettings {
-  return { preset: 'sandbox', base_url: `${url}/v1`, api_key: 'sandbox', weight: 1, models: [] }
+export function simulatorSettings(url: string): ProviderSettings {
+  const preset = presets.find(({ isSimulator }) => isSimulator)
+  assert(preset !== undefined, 'the simulator has a preset')
+  return { preset: preset.slug, base_url: `${url}/v1`, api_key: preset.slug, weight: 1, models: [] }
 }
 
 /** Providers that could be configured, for telling people what would serve the model they asked for. */
 export function potentialProviders(): PotentialProvider[] {
-  return presets.flatMap(({ author, pricesProviderId, keyVariable }) =>
-    keyVariable === null ? [] : [{ author, pricesProviderId, keyVariable }],
+  return presets.flatMap(({ author, pricesProviderId, prices, publicName, keyVariable }) =>
+    keyVariable === null
+      ? []
+      : [{ author, pricesProviderId, prices: createPriceOverlay(prices), publicName, keyVariable }],
   )
 }
 

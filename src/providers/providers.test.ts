@@ -3,7 +3,7 @@ import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { encodeChatRequest } from '../formats/chat/chat-encode.ts'
 import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
 import { toDeploymentSource } from './deployments.ts'
-import { findPreset, presets } from './presets.ts'
+import { findPreset, presets } from './registry.ts'
 import { testProvider } from './provider.case.ts'
 
 for (const preset of presets) describe(preset.name, () => testProvider(preset))

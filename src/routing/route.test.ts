@@ -5,6 +5,7 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import { createCatalog } from '../catalog/catalog.ts'
+import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import type { DeploymentSource } from '../catalog/deployment-source.ts'
 import { GatewayError } from '../core/errors.ts'
 import { credentialRetryMs, failureMemoryMs } from '../core/limits/routing.ts'
@@ -54,6 +55,9 @@ function source({
     author: id,
     modalities: ['language'],
     pricesProviderId: null,
+    prices: createPriceOverlay([]),
+    publicName: (name) => name,
+    modelRules: [],
     isFree: false,
     onlyListed: false,
     dataPolicy: { zdr, trains, stores: false },

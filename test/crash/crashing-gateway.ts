@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs'
 import { readConfig } from '../../src/config.ts'
 import { createGateway } from '../../src/gateway.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/providers/registry.ts'
 import { keyOfPoint, parsePlan } from './crash-plan.ts'
 
 const plan = parsePlan(process.env['HEADRACE_TEST_CRASH'])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig, type Config } from '../../src/config.ts'
 import { createGateway, type Gateway } from '../../src/gateway.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/providers/registry.ts'
 
 // Who reads the metrics: those with the token, or, where there is none, programs of this machine and no proxy of it.
 

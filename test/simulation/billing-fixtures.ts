@@ -122,6 +122,7 @@ export function endpointOf(
     inputModalities: ['text'],
     outputModalities: ['text'],
     dataPolicy: { zdr: false, trains: false, stores: false },
+    reasons: false,
     quantization: null,
     batch: 'none',
     audio: null,

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generatedDocuments } from '../../scripts/generated-documents.ts'
+import { generatedFiles } from '../../scripts/generated-files.ts'
+import { priceIdProblems } from '../../scripts/price-package.ts'
 import { helpOf } from '../../src/cli/help.ts'
 import { ConfigError, readConfig } from '../../src/config.ts'
 import { listErrorTypes } from '../../src/core/errors.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/providers/registry.ts'
 
 const root = join(import.meta.dir, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -22,11 +23,9 @@ test('docs/errors.md has exactly the errors that exist, with their statuses and 
 })
 
 test('what the documentation takes from the code is as the code has it', () => {
-  for (const { path, content } of generatedDocuments(read)) {
+  for (const { path, content } of generatedFiles(read)) {
     const isFresh = read(path) === content
-    expect(isFresh ? 'fresh' : `${path} differs: node bin/headrace.js --bun scripts/generate-docs.ts`).toBe(
-      'fresh',
-    )
+    expect(isFresh ? 'fresh' : `${path} is stale; npm run check -- --fix writes it`).toBe('fresh')
   }
 })
 
@@ -47,15 +46,13 @@ test('docs/configuration.md names every variable that is read, and no other', ()
   expect(named).toEqual(known)
 })
 
-test('the README lists what switches each provider on, and what it offers', () => {
-  const page = read('README.md')
-  for (const { keyVariable, baseUrlVariable, adapters } of presets) {
-    const variable = keyVariable ?? baseUrlVariable
-    if (!variable) continue
-    const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech]
-    const cells = offers.map((adapter) => (adapter ? ' yes ' : ' ')).join('|')
-    expect(page).toContain(`| \`${variable}\` |${cells}|`)
-  }
+test('every price id of a provider is one of the price package; another is named with the remedy', () => {
+  expect(priceIdProblems(presets)).toEqual([])
+  const wrong = { slug: 'acme', pricesProviderId: 'acme-cloud' }
+  expect(priceIdProblems([wrong, { slug: 'other', pricesProviderId: null }])).toEqual([
+    'src/providers/acme: pricesProviderId "acme-cloud" is no provider of @pydantic/genai-prices; ' +
+      'take an id of that package, or leave the member out and state what is known in "prices"',
+  ])
 })
 
 test('the example configuration is read without a problem', () => {
@@ -66,11 +63,7 @@ test('the example configuration is read without a problem', () => {
       ACME_API_KEY: 'b',
     },
     cwd: root,
-    presets: presets.map(({ slug, keyVariable, baseUrlVariable }) => ({
-      slug,
-      keyVariable,
-      baseUrlVariable,
-    })),
+    presets,
   }
   const problems = (() => {
     try {

@@ -15,7 +15,7 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { newId } from '../../src/core/ids.ts'
 import { parseCredits } from '../../src/core/money.ts'
 import { createGateway, type Gateway, type GatewayHooks } from '../../src/gateway.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/providers/registry.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 
 /** How a test's gateway differs from the first start of a stranger. */

@@ -30,7 +30,7 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   '@opentelemetry': ['src/telemetry/'],
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
-  '@pydantic/genai-prices': ['src/catalog/'],
+  '@pydantic/genai-prices': ['scripts/'],
   zod: ['src/formats/', 'src/http/', 'src/config-file.ts'],
 }
 

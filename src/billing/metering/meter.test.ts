@@ -97,11 +97,11 @@ describe('the limit of the call', () => {
 
   test('is not widened by reasoning where the model does not reason', () => {
     const usage = { outputTokens: 15_000, reasoningTokens: 14_990 }
-    const named = (upstreamModel: string) => ({
-      endpoint: { ...contextOf().endpoint, upstreamModel, outputTokensMax: 16_384 },
+    const thinking = (reasons: boolean) => ({
+      endpoint: { ...contextOf().endpoint, reasons, outputTokensMax: 16_384 },
     })
-    expect(sourceOf(usage, named('gpt-4o-mini'))).toBe('estimated')
-    expect(sourceOf(usage, named('o4-mini'))).toBe('provider')
+    expect(sourceOf(usage, thinking(false))).toBe('estimated')
+    expect(sourceOf(usage, thinking(true))).toBe('provider')
   })
 
   test('is that of all its choices together', () => {
@@ -127,7 +127,7 @@ describe('the limit of the call', () => {
     const thought = (reasoningTokens: number, endpoint: MeterContext['endpoint'], spoken = 50) =>
       sourceOf(
         { outputTokens: reasoningTokens + spoken, reasoningTokens },
-        { endpoint: { ...endpoint, upstreamModel: 'o4-mini' } },
+        { endpoint: { ...endpoint, reasons: true } },
       )
     const stated = endpointOf('language', {}, { outputTokensMax: 4_000, contextLength: 100_000 })
     expect([4_000, 4_201].map((count) => thought(count, stated))).toEqual(['provider', 'estimated'])

@@ -1,4 +1,3 @@
-import { guessReasons } from '../../catalog/capabilities.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
@@ -90,9 +89,9 @@ function isWithinLimits(
   )
 }
 
-/** Whether a model thinks before it answers: as somebody stated, else as its name tells. */
-function reasons({ parameters, upstreamModel }: Endpoint): boolean {
-  return parameters?.has('reasoning') ?? guessReasons(upstreamModel)
+/** Whether a model thinks before it answers: as somebody stated, else as its provider knows. */
+function reasons({ parameters, reasons: isThinking }: Endpoint): boolean {
+  return parameters?.has('reasoning') ?? isThinking
 }
 
 /** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */

@@ -8,7 +8,7 @@ import {
   toDeploymentSource,
   type ProviderSettings,
 } from '../../providers/deployments.ts'
-import { findPreset } from '../../providers/presets.ts'
+import { findPreset } from '../../providers/registry.ts'
 import { fetchListing } from '../../transport/fetch-listing.ts'
 import { createTransport } from '../../transport/http-client.ts'
 import type { ProviderCheck } from '../context.ts'

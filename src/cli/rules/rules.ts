@@ -2,7 +2,7 @@ import type { RuleChanges } from '../../access/stored-rules.ts'
 import type { Policy, Rates } from '../../canonical/principal.ts'
 import { policyListMax } from '../../core/limits/access.ts'
 import { modelIdLengthMax } from '../../core/limits/http.ts'
-import { presets } from '../../providers/presets.ts'
+import { presets } from '../../providers/registry.ts'
 import type { CommandContext } from '../context.ts'
 import { usageFailure } from '../failure.ts'
 

@@ -55,6 +55,7 @@ export function testEndpoint(upstreamModel: string, provider = 'openai'): Endpoi
     inputModalities: ['text'],
     outputModalities: ['text'],
     dataPolicy: { zdr: false, trains: false, stores: false },
+    reasons: false,
     quantization: null,
     batch: 'none',
     audio: null,

@@ -226,6 +226,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
     inputModalities: ['text'],
     outputModalities: ['speech'],
     dataPolicy: { zdr: false, trains: false, stores: false },
+    reasons: false,
     quantization: null,
     batch: 'none',
     audio: {

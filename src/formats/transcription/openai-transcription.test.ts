@@ -88,6 +88,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
     inputModalities: ['audio'],
     outputModalities: ['text'],
     dataPolicy: { zdr: false, trains: false, stores: false },
+    reasons: false,
     quantization: null,
     batch: 'none',
     audio: {

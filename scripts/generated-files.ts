@@ -1,22 +1,31 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { asObject } from '../src/core/json.ts'
-import { presets } from '../src/providers/presets.ts'
+import { presets } from '../src/providers/registry.ts'
 import { openApiDocument } from './openapi-document.ts'
+import { renderPricePackage } from './price-package.ts'
 
 type Json = Record<string, unknown>
 
 const schemaPath = 'docs/config.schema.json'
 const configurationPath = 'docs/configuration.md'
+const readmePath = 'README.md'
+const pricesPath = 'src/catalog/price-package.gen.ts'
 const openApiPath = 'src/http/openapi.gen.json'
 
 /** Every generated file with its content; `read` gives a file that is there, of which only marked parts are replaced. */
-export function generatedDocuments(read: (path: string) => string): { path: string; content: string }[] {
+export function generatedFiles(read: (path: string) => string): { path: string; content: string }[] {
   const schema = configSchema()
-  const page = withSection(read(configurationPath), 'file', membersTable(schema))
+  const providers = providersTable()
+  const page = withSections(configurationPath, read(configurationPath), {
+    file: membersTable(schema),
+    providers,
+  })
   return [
     { path: schemaPath, content: formatted(schema) },
-    { path: configurationPath, content: withSection(page, 'providers', providersTable()) },
+    { path: configurationPath, content: page },
+    { path: readmePath, content: withSections(readmePath, read(readmePath), { providers }) },
+    { path: pricesPath, content: renderPricePackage(presets) },
     { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   ]
 }
@@ -38,6 +47,13 @@ function formatted(value: unknown): string {
 function configSchema(): Json {
   // `input`: what a person may write, so members with a default are not required.
   const schema = z.toJSONSchema(configFileSchema, { io: 'input', unrepresentable: 'any' }) as Json
+  const provider = asObject(
+    asObject(asObject(asObject(schema['properties'])['providers'])['items'])['properties'],
+  )
+  const preset = asObject(provider['preset'])
+  // The file's own schema knows no provider: it gets the list from whoever reads it, here for editors and the page.
+  preset['enum'] = presets.map(({ slug }) => slug)
+  delete preset['pattern']
   return { ...schema, title: 'Headrace configuration file' }
 }
 
@@ -94,7 +110,8 @@ const meanings: Readonly<Record<string, string>> = {
   metrics_host: 'As `HEADRACE_METRICS_HOST`',
   metrics_port: 'As `HEADRACE_METRICS_PORT`',
   providers: 'The deployments: a provider with one credential and address each',
-  'providers[].base_url': "The provider's address up to and with its version; needed for `custom`",
+  'providers[].base_url':
+    "The provider's address up to and with its version; needed where the preset has none",
   'providers[].api_key': 'The credential, best as `${env:NAME}` or `${file:path}`',
   'providers[].region': 'Shown in metadata; deployments of two regions fail apart',
   'providers[].weight': 'Share of the traffic among equal endpoints.',
@@ -119,7 +136,7 @@ const shown = (has: unknown) => (has === undefined ? '' : 'yes')
 
 function providersTable(): string {
   const rows = presets
-    .filter((preset) => preset.slug !== 'sandbox')
+    .filter((preset) => !preset.isSimulator)
     .map(({ slug, name, keyVariable, baseUrlVariable, adapters }) => {
       const variable = keyVariable ?? baseUrlVariable
       const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech].map(
@@ -139,11 +156,15 @@ function providersTable(): string {
   return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|', ...rows].join('\n')
 }
 
-/** The page with the part between its two marks replaced. Throws when the marks are missing. */
-function withSection(page: string, name: string, content: string): string {
-  const [begin, end] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`]
-  const from = page.indexOf(begin)
-  const to = page.indexOf(end)
-  if (from < 0 || to < from) throw new Error(`${configurationPath} has no part marked ${begin} … ${end}`)
-  return `${page.slice(0, from + begin.length)}\n${content}\n${page.slice(to)}`
+/** The page with the parts between its marks replaced. Throws when marks are missing. */
+function withSections(path: string, page: string, parts: Readonly<Record<string, string>>): string {
+  let result = page
+  for (const [name, content] of Object.entries(parts)) {
+    const [begin, end] = [`<!-- generated: ${name} -->`, `<!-- end: ${name} -->`]
+    const from = result.indexOf(begin)
+    const to = result.indexOf(end)
+    if (from < 0 || to < from) throw new Error(`${path} has no part marked ${begin} … ${end}`)
+    result = `${result.slice(0, from + begin.length)}\n${content}\n${result.slice(to)}`
+  }
+  return result
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { createInspector, type InspectionQuestion, type InspectionReply } from './inspection.ts'
-import { parseListing } from './listing.ts'
+import { createInspector, type InspectionQuestion, type InspectionReply } from '../catalog/inspection.ts'
+import { parseListing } from '../catalog/listing.ts'
+import { llamaCppInspection } from './llamacpp/inspection.ts'
+import { ollamaInspection } from './ollama/inspection.ts'
 
 /** A server that answers by a table of `METHOD path model`, and refuses the connection for everything else. */
 function serverOf(replies: Record<string, InspectionReply>) {
@@ -19,7 +21,7 @@ const shown = (...capabilities: string[]) => ({ status: 200, body: { capabilitie
 
 describe('a server of Ollama', () => {
   test('is asked about each model that its listing does not tell, and once', async () => {
-    const inspector = createInspector('ollama')
+    const inspector = createInspector(ollamaInspection)
     const { ask, asked } = serverOf({
       'POST /api/show tiny': shown('embedding'),
       'POST /api/show eyes': shown('completion', 'vision', 'tools'),
@@ -53,7 +55,7 @@ describe('a server of llama.cpp', () => {
 
   test('that answers a probe was started for embeddings', async () => {
     const { ask } = serverOf({ 'POST /v1/embeddings m.gguf': { status: 200, body: { data: [] } } })
-    const [model] = await createInspector('llamacpp').complete(listing('m.gguf'), ask)
+    const [model] = await createInspector(llamaCppInspection).complete(listing('m.gguf'), ask)
     expect(model?.modality).toBe('embedding')
   })
 
@@ -62,24 +64,26 @@ describe('a server of llama.cpp', () => {
       'POST /v1/embeddings m.gguf': notSupported,
       'GET /props': { status: 200, body: { modalities: { vision: true, audio: false } } },
     })
-    const [model] = await createInspector('llamacpp').complete(listing('m.gguf'), ask)
+    const [model] = await createInspector(llamaCppInspection).complete(listing('m.gguf'), ask)
     expect(model).toMatchObject({ modality: 'language', inputs: ['image'] })
     const plain = serverOf({ 'POST /v1/embeddings m.gguf': notSupported })
-    expect(await createInspector('llamacpp').complete(listing('m.gguf'), plain.ask)).toMatchObject([
+    expect(await createInspector(llamaCppInspection).complete(listing('m.gguf'), plain.ask)).toMatchObject([
       { modality: 'language' },
     ])
   })
 
   test('of several models is not asked, because each question would load one', async () => {
     const { ask, asked } = serverOf({})
-    expect(await createInspector('llamacpp').complete(listing('a', 'b'), ask)).toEqual(listing('a', 'b'))
+    expect(await createInspector(llamaCppInspection).complete(listing('a', 'b'), ask)).toEqual(
+      listing('a', 'b'),
+    )
     expect(asked).toEqual([])
   })
 
   test('that still loads is asked again later', async () => {
     const loading = { status: 503, body: { error: { type: 'unavailable_error' } } }
     const replies: Record<string, InspectionReply> = { 'POST /v1/embeddings m': loading }
-    const inspector = createInspector('llamacpp')
+    const inspector = createInspector(llamaCppInspection)
     const { ask } = serverOf(replies)
     expect((await inspector.complete(listing('m'), ask))[0]?.modality).toBeUndefined()
     replies['POST /v1/embeddings m'] = { status: 200, body: {} }

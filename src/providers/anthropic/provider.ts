@@ -1,0 +1,18 @@
+import { anthropicMessages, defineProvider } from '../define-provider.ts'
+import { claudeModels } from './capabilities.ts'
+import { claudeOf } from './quirks.ts'
+
+export const anthropic = defineProvider({
+  slug: 'anthropic',
+  name: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  auth: { type: 'header', name: 'x-api-key', prefix: '' },
+  // Later versions refuse sampling also where the model takes it.
+  headers: { 'anthropic-version': '2023-06-01' },
+  keyVariable: 'ANTHROPIC_API_KEY',
+  author: 'anthropic',
+  pricesProviderId: 'anthropic',
+  dataPolicy: { zdr: false, trains: false, stores: true },
+  modelRules: claudeModels,
+  adapters: { language: [anthropicMessages({ modelOf: claudeOf })] },
+})

@@ -1,0 +1,46 @@
+import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { modelsOfManyMakers } from '../many-makers.ts'
+
+/** Any other server that speaks OpenAI's formats: what the caller sends goes through as it is. */
+export const custom = defineProvider({
+  slug: 'custom',
+  name: 'Custom',
+  baseUrl: null,
+  author: 'custom',
+  isOperatorNamed: true,
+  modelRules: modelsOfManyMakers,
+  adapters: {
+    language: [
+      openAiChat({
+        maxTokensField: 'as_sent',
+        unknownMembers: 'forward',
+        accepts: [
+          ...openAiMembers,
+          'top_k',
+          'min_p',
+          'top_a',
+          'repetition_penalty',
+          'image_config',
+          'cache_control',
+        ],
+        reasoning: 'object',
+        reasoningHistory: 'keep',
+        developerRole: true,
+      }),
+    ],
+    embedding: [
+      openAiEmbeddings({
+        tokenArrays: true,
+        contentInputs: true,
+        inputType: true,
+        user: true,
+        unknownMembers: 'forward',
+      }),
+    ],
+    transcription: openAiTranscription(),
+    speech: openAiSpeech(),
+  },
+})

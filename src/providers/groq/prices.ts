@@ -1,0 +1,11 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+/** How Groq counts the time that it sells; the package has the price itself. */
+export const groqPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['whisper-large-v3', 'whisper-large-v3-turbo'],
+    prices: { minimum_seconds: 10, round_to_seconds: 1 },
+    source: 'https://console.groq.com/docs/speech-to-text',
+    seen: '2026-10',
+  },
+]

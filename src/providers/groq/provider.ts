@@ -1,0 +1,34 @@
+import { openAiSpeech, pcmFromWav } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat } from '../define-provider.ts'
+import { groqModels } from './capabilities.ts'
+import { groqPrices } from './prices.ts'
+
+export const groq = defineProvider({
+  slug: 'groq',
+  name: 'Groq',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  keyVariable: 'GROQ_API_KEY',
+  author: 'groq',
+  pricesProviderId: 'groq',
+  modelRules: groqModels,
+  prices: groqPrices,
+  adapters: {
+    language: [
+      openAiChat({
+        maxTokensField: 'max_completion_tokens',
+        accepts: ['reasoning_format', 'include_reasoning'],
+        drops: ['logprobs', 'top_logprobs', 'logit_bias'],
+        // Flex costs what the default costs; the performance tier has prices of its own.
+        serviceTiers: ['auto', 'on_demand', 'flex'],
+        messageNames: false,
+        choicesMax: 1,
+        temperatureMin: 1e-8,
+      }),
+    ],
+    transcription: openAiTranscription({ isAlwaysVerbose: true, urlField: 'url' }),
+    // Only WAV is documented for its voices: samples are taken out of it, mp3 is not offered.
+    speech: openAiSpeech({ pcm: pcmFromWav }),
+  },
+  audio: { transcription: { url: true }, speech: { speechFormats: ['pcm'] } },
+})

@@ -1,0 +1,34 @@
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { modelsOfManyMakers } from '../many-makers.ts'
+import { ownMachine } from '../own-machine.ts'
+import { llamaCppInspection } from './inspection.ts'
+
+export const llamacpp = defineProvider({
+  slug: 'llamacpp',
+  name: 'llama.cpp',
+  baseUrl: 'http://localhost:8080/v1',
+  baseUrlVariable: 'LLAMACPP_BASE_URL',
+  author: 'llamacpp',
+  inspection: llamaCppInspection,
+  isLocal: true,
+  dataPolicy: ownMachine,
+  modelRules: modelsOfManyMakers,
+  adapters: {
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        accepts: ['top_k', 'min_p'],
+        renames: { repetition_penalty: 'repeat_penalty' },
+        reasoningHistory: 'reasoning_content',
+      }),
+    ],
+    embedding: [
+      openAiEmbeddings({
+        dimensionsField: null,
+        base64: true,
+        tokenArrays: true,
+        unknownMembers: 'forward',
+      }),
+    ],
+  },
+})

@@ -1,0 +1,37 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+const transcriptionPage = 'https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files'
+const seen = '2026-10'
+
+/** Mistral's audio models are known from resellers' lists only: $0.000058 and $0.0000667 a second. */
+export const mistralPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['voxtral-mini-transcribe-3-0'],
+    prices: { audio_per_minute: '0.00348' },
+    source: transcriptionPage,
+    seen,
+  },
+  {
+    upstream: ['voxtral-small-transcribe-latest'],
+    prices: { audio_per_minute: '0.004002' },
+    source: transcriptionPage,
+    seen,
+  },
+  {
+    upstream: ['voxtral-mini-tts-3-0'],
+    prices: { characters_per_million: '14.3' },
+    source: 'https://docs.mistral.ai/studio/audio/text-to-speech/generate-speech',
+    seen,
+  },
+  {
+    upstream: [
+      'voxtral-mini-latest',
+      'voxtral-mini-2602',
+      'voxtral-mini-transcribe-3-0',
+      'voxtral-small-transcribe-latest',
+    ],
+    prices: { round_to_seconds: 1 },
+    source: transcriptionPage,
+    seen,
+  },
+]

@@ -1,0 +1,27 @@
+import type { Inspection, InspectedFacts } from '../../catalog/inspection.ts'
+import { member } from '../../catalog/listing.ts'
+
+/** A server of Ollama describes each of its models when it is asked for it. */
+export const ollamaInspection: Inspection = {
+  asks: 'each_model',
+  async inspect(model, ask) {
+    const { status, body } = await ask({ method: 'POST', path: '/api/show', body: { model } })
+    return status === 200 ? factsOf(body) : null
+  },
+}
+
+/** Servers of 2025 and later list what a model can do; older ones do not. */
+function factsOf(body: unknown): InspectedFacts | null {
+  const capabilities = member(body, 'capabilities')
+  if (!Array.isArray(capabilities)) return null
+  const has = (name: string) => capabilities.includes(name)
+  if (has('completion')) {
+    return {
+      modality: 'language',
+      inputs: [...(has('vision') ? ['image'] : []), ...(has('audio') ? ['audio'] : [])],
+    }
+  }
+  if (has('embedding')) return { modality: 'embedding' }
+  // Such as one that paints: no operation serves it.
+  return capabilities.length > 0 ? { modality: null } : null
+}

@@ -1,0 +1,29 @@
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { modelsOfManyMakers } from '../many-makers.ts'
+import { ownMachine } from '../own-machine.ts'
+import { ollamaInspection } from './inspection.ts'
+
+export const ollama = defineProvider({
+  slug: 'ollama',
+  name: 'Ollama',
+  baseUrl: 'http://localhost:11434/v1',
+  baseUrlVariable: 'OLLAMA_BASE_URL',
+  author: 'ollama',
+  inspection: ollamaInspection,
+  isLocal: true,
+  dataPolicy: ownMachine,
+  modelRules: modelsOfManyMakers,
+  adapters: {
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        // It would ignore these; the caller should hear of it.
+        drops: ['tool_choice', 'logit_bias', 'user'],
+        choicesMax: 1,
+        reasoning: 'object',
+        reasoningHistory: 'reasoning',
+      }),
+    ],
+    embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
+  },
+})

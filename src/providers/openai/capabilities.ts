@@ -1,0 +1,34 @@
+import type { ModelRule } from '../../catalog/capabilities.ts'
+
+const megabyte = 1024 * 1024
+const classicVoices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer']
+const speed = { min: 0.25, max: 4 }
+
+/** Models that OpenAI made, by their names there; Whisper also under the names that other hosts give it. */
+export const openAiModels: readonly ModelRule[] = [
+  {
+    name: /^(?!.*(?:realtime|live)).*whisper/i,
+    modality: 'transcription',
+    audio: { verboseJson: true, wordTimes: true, uploadBytesMax: 25 * megabyte },
+  },
+  { name: /^gpt-(4o-(mini-)?)?transcribe/, audio: { uploadBytesMax: 25 * megabyte } },
+  { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices } },
+  {
+    name: /^gpt-4o-mini-tts/,
+    audio: {
+      speed,
+      inputCharactersMax: 4096,
+      voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
+    },
+  },
+  { name: /dall-e|sora/i, modality: null },
+  // Models of text completions, which no operation has.
+  {
+    name: /^(ada|babbage|curie|davinci)\b|(babbage|davinci)-00|instruct-0914|gpt-3\.5-turbo-instruct/i,
+    modality: null,
+  },
+  { name: /gpt-4o(-mini)?-audio|gpt-audio/i, hears: true },
+  { name: /gpt-oss/i, reasons: true },
+  { name: /gpt-[5-9]|(^|[-/])o[134](-|$)/i, sees: true, reasons: true },
+  { name: /gpt-4o|gpt-4\.1|gpt-4-turbo/i, sees: true },
+]

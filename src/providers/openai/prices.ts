@@ -1,0 +1,30 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+const speechPage = 'https://developers.openai.com/api/docs/guides/text-to-speech'
+const seen = '2026-10'
+
+/** Prices that the package lacks or has wrong. */
+export const openAiPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['gpt-transcribe'],
+    prices: { audio_per_minute: '0.0045' },
+    source: 'https://developers.openai.com/api/docs/models/gpt-transcribe',
+    seen,
+  },
+  { upstream: ['tts-1'], prices: { characters_per_million: '15' }, source: speechPage, seen },
+  { upstream: ['tts-1-hd'], prices: { characters_per_million: '30' }, source: speechPage, seen },
+  // The package states the output as text; what this model puts out is audio.
+  {
+    upstream: ['gpt-4o-mini-tts'],
+    prices: { input_per_million: '0.6', output_audio_per_million: '12' },
+    source: speechPage,
+    seen,
+  },
+  {
+    upstream: ['whisper-1'],
+    prices: { round_to_seconds: 1 },
+    source:
+      'https://developers.openai.com/api/reference/resources/audio/subresources/transcriptions/methods/create',
+    seen,
+  },
+]

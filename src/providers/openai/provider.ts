@@ -1,0 +1,25 @@
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { openAiModels } from './capabilities.ts'
+import { openAiPrices } from './prices.ts'
+import { openAiChatOptions, openAiEmbeddingsOptions } from './quirks.ts'
+
+export const openai = defineProvider({
+  slug: 'openai',
+  name: 'OpenAI',
+  baseUrl: 'https://api.openai.com/v1',
+  keyVariable: 'OPENAI_API_KEY',
+  author: 'openai',
+  pricesProviderId: 'openai',
+  dataPolicy: { zdr: false, trains: false, stores: true },
+  batch: 'native',
+  modelRules: openAiModels,
+  prices: openAiPrices,
+  adapters: {
+    language: [openAiChat(openAiChatOptions)],
+    embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
+    transcription: openAiTranscription(),
+    speech: openAiSpeech(),
+  },
+})

@@ -1,0 +1,27 @@
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { modelsOfManyMakers } from '../many-makers.ts'
+import { ownMachine } from '../own-machine.ts'
+import { openAiPrices } from '../openai/prices.ts'
+import { openAiChatOptions, openAiEmbeddingsOptions } from '../openai/quirks.ts'
+
+/** The simulator. It answers under the names of real models, so that every example of the documentation works. */
+export const sandbox = defineProvider({
+  slug: 'sandbox',
+  name: 'Sandbox',
+  baseUrl: null,
+  author: 'openai',
+  pricesProviderId: 'openai',
+  dataPolicy: ownMachine,
+  batch: 'native',
+  isSimulator: true,
+  modelRules: modelsOfManyMakers,
+  prices: openAiPrices,
+  adapters: {
+    language: [openAiChat(openAiChatOptions)],
+    embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
+    transcription: openAiTranscription(),
+    speech: openAiSpeech(),
+  },
+})

@@ -1,0 +1,34 @@
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { togetherModels } from './capabilities.ts'
+
+export const together = defineProvider({
+  slug: 'together',
+  name: 'Together',
+  baseUrl: 'https://api.together.ai/v1',
+  keyVariable: 'TOGETHER_API_KEY',
+  author: 'together',
+  listing: { path: '/models', shape: 'bare_array' },
+  pricesProviderId: 'together',
+  modelRules: togetherModels,
+  adapters: {
+    language: [
+      openAiChat({
+        accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior'],
+        reasoning: 'object',
+      }),
+    ],
+    embedding: [openAiEmbeddings()],
+    // Without a language it would take everything for English.
+    transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
+    speech: openAiSpeech({
+      pcm: {
+        name: 'raw',
+        members: { response_encoding: 'pcm_s16le', sample_rate: 24_000 },
+        output: { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 },
+      },
+    }),
+  },
+  audio: { transcription: { url: true } },
+})

@@ -1,0 +1,27 @@
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { modelsOfManyMakers } from '../many-makers.ts'
+import { ownMachine } from '../own-machine.ts'
+
+export const vllm = defineProvider({
+  slug: 'vllm',
+  name: 'vLLM',
+  baseUrl: 'http://localhost:8000/v1',
+  baseUrlVariable: 'VLLM_BASE_URL',
+  author: 'vllm',
+  isLocal: true,
+  dataPolicy: ownMachine,
+  modelRules: modelsOfManyMakers,
+  adapters: {
+    language: [
+      openAiChat({
+        unknownMembers: 'forward',
+        accepts: ['top_k', 'min_p', 'repetition_penalty'],
+        drops: ['user'],
+        reasoningHistory: 'reasoning',
+      }),
+    ],
+    embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
+    transcription: openAiTranscription(),
+  },
+})
