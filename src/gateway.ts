@@ -367,6 +367,9 @@ function createEdge(
   const { access, money, log, metrics } = core
   const activity = new Activity()
   const peers = new WeakMap<Request, string>()
+  /** The request that the server received, by the one that was made from it; the server knows no other. */
+  const received = new WeakMap<Request, Request>()
+  const receivedFor = (request: Request) => received.get(request) ?? request
   let server: ReturnType<typeof Bun.serve> | null = null
   const audioIntake: AudioIntake = {
     createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
@@ -374,7 +377,10 @@ function createEdge(
   }
   const publicFetch = createPublicFetch()
   let metricsAddress: MetricsAddress | null = null
-  const peerAddressOf = (request: Request) => peers.get(request) ?? server?.requestIP(request)?.address ?? ''
+  const peerAddressOf = (request: Request) => {
+    const original = receivedFor(request)
+    return peers.get(original) ?? server?.requestIP(original)?.address ?? ''
+  }
   const httpParts: HttpParts = {
     authenticator: access.authenticator,
     rates: access.rates,
@@ -390,10 +396,11 @@ function createEdge(
     clock: core.clock,
     log: createHttpLog(core),
     peerAddressOf,
+    onReaddressed: (made, original) => void received.set(made, original),
     clientAddressOf: (request) =>
       clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
     // The server has no timeouts of its own for calls that run; from here on the connection only rests.
-    onAnswered: (request) => server?.timeout(request, connectionRestSeconds),
+    onAnswered: (request) => server?.timeout(receivedFor(request), connectionRestSeconds),
     notReady: () => notReady(core),
     renderMetrics: () => metrics.render(),
     metricsToken: config.metrics.token,

@@ -30,3 +30,9 @@ test('addresses of IPv4 are slowed one by one, also where they are written as IP
   expect(waits('::ffff:198.51.100.1')).toBe(true)
   expect(waits('::ffff:198.51.100.2')).toBe(false)
 })
+
+test('requests whose address is unknown are slowed together, never free', () => {
+  const waits = setUp(() => '')
+  expect(waits('')).toBe(true)
+  expect(waits('198.51.100.1')).toBe(false)
+})

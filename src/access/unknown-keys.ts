@@ -17,7 +17,8 @@ import {
 export interface UnknownKeys {
   /**
    * The turn to look up a key that this process does not know: at once, or after a wait. Rejects or throws with
-   * `rate_limit_exceeded` when too many wait, or the wait is too long. An empty address is unknown and free.
+   * `rate_limit_exceeded` when too many wait, or the wait is too long. All requests
+   * whose address is unknown (it is empty) share one.
    */
   enter(address: string, key: UnknownKey): Turn | Promise<Turn>
 }
@@ -57,7 +58,6 @@ interface Waiter {
   sinceMs: number
 }
 
-const freeTurn: Turn = { giveBack: () => undefined }
 /** A repeated key leaves one lookup to those that may be good. */
 const needed = { fresh: 1, repeated: 2 } as const
 
@@ -105,7 +105,6 @@ export function createUnknownKeys(options: UnknownKeysOptions): UnknownKeys {
 
   return {
     enter(address, { keyHash, isRepeated }) {
-      if (address === '') return freeTurn
       const nowMs = clock.monotonicMs()
       const network = networkFor(networks, networkOf(address), nowMs)
       refill(network, nowMs)

@@ -23,6 +23,7 @@ export function createApp(parts: HttpParts): { fetch: (request: Request) => Resp
     fetch(request) {
       const addressed = withAddress(request)
       if (!addressed) return unaddressed(request, parts)
+      if (addressed !== request) parts.onReaddressed(addressed, request)
       if (request.method === 'OPTIONS') return preflight(request, parts)
       // What GET says: the server states the length of its body and leaves the body out.
       return answer(addressed, router, parts, request.method === 'HEAD' ? 'GET' : request.method)

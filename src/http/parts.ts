@@ -44,6 +44,8 @@ export interface HttpParts {
   log: HttpLog
   /** The address that the request's connection comes from; empty when unknown. */
   peerAddressOf: (request: Request) => string
+  /** Told that one request stands for another, which the server received: both have the same connection. */
+  onReaddressed: (made: Request, received: Request) => void
   /** The client's address as throttles should see it. */
   clientAddressOf: (request: Request) => string
   /** Told of every request whose answer has ended, so that its connection may not rest forever. */

@@ -1,11 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { unknownKeyLookupsMax } from '../../src/core/limits/access.ts'
 import { startTestGateway } from '../support/gateway.ts'
 import { isEnvelope } from './judge.ts'
 
 // What no HTTP client would send: each is answered or its connection closed, soon, and others do not notice.
 
-const gateway = await startTestGateway()
+const lines: Record<string, unknown>[] = []
+const gateway = await startTestGateway({
+  logLevel: 'info',
+  hooks: { writeLog: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+})
 const port = Number(new URL(gateway.listen()).port)
 afterAll(() => gateway.stop())
 
@@ -137,6 +142,22 @@ test('HTTP/1.0 is answered, also without a Host, as health checks of load balanc
     const { text } = await exchange(`GET /v1/models?limit=1 HTTP/1.0\r\n${more}\r\n`)
     expect([statusOf(text), bodyOf(text).startsWith('{"data":[')]).toEqual([200, true])
   }
+})
+
+test('callers who guess keys without a Host are delayed as others, and the log has their address', async () => {
+  const guess = (count: number) =>
+    exchange(`GET /v1/credits HTTP/1.0\r\nAuthorization: Bearer not-a-key-${count}\r\n\r\n`)
+  const answers = await Promise.all(
+    Array.from({ length: unknownKeyLookupsMax + 1 }, (_, count) => guess(count)),
+  )
+  // The last one is told later than `exchange` listens.
+  expect(answers.map(({ text }) => statusOf(text)).toSorted((left, right) => left - right)).toEqual([
+    0,
+    ...Array.from({ length: unknownKeyLookupsMax }, () => 401),
+  ])
+  const refused = lines.filter(({ status, route }) => status === 401 && route === 'credits')
+  expect(refused.length).toBeGreaterThanOrEqual(unknownKeyLookupsMax)
+  for (const line of refused) expect(String(line['client_address'])).toEndWith('127.0.0.1')
 })
 
 test('a Host that is none is 400 with the envelope', async () => {
