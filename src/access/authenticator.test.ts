@@ -4,7 +4,11 @@ import {
   principalFreshMs,
   principalStaleMs,
   unknownKeyLookupEveryMs,
+  unknownKeyLookupInTotalEveryMs,
+  unknownKeyLookupsInTotalMax,
   unknownKeyLookupsMax,
+  unknownKeyRefusalEveryMs,
+  unknownKeyRefusalsMax,
 } from '../core/limits/access.ts'
 import { createAuthenticator } from './authenticator.ts'
 import type { KeyRecord } from './key-record.ts'
@@ -199,11 +203,13 @@ describe('guessing keys', () => {
   }
 
   test('in any minute one address learns of 30 keys at the most that they are none', async () => {
-    const { ask, advance, state } = setUp()
+    const { ask, advance } = setUp()
     const answers = guess(ask, 500)
     await advance(59_999)
-    expect(answers.filter((type) => type === 'authentication').length).toBeLessThanOrEqual(30)
-    expect(state.loads).toBeLessThanOrEqual(30)
+    const told = answers.filter((type) => type === 'authentication').length
+    expect(told).toBeLessThanOrEqual(30)
+    // 15 at once, and seven in the half minute after which the others are refused.
+    expect(told).toBeGreaterThanOrEqual(22)
     expect(answers.filter((type) => type === 'rate_limit_exceeded').length).toBeGreaterThan(400)
     const elsewhere = ask('Bearer guess', '10.0.0.2')
     await expect(elsewhere).rejects.toMatchObject({ status: 401 })
@@ -219,6 +225,20 @@ describe('guessing keys', () => {
     gate.resolve()
   })
 
+  test('bad keys are looked up at a bounded rate, from one address and from all together', async () => {
+    const { ask, advance, state } = setUp()
+    guess(ask, 1_000)
+    await advance(10_000)
+    expect(state.loads).toBeLessThanOrEqual(unknownKeyLookupsMax + 10_000 / unknownKeyLookupEveryMs)
+    const others = setUp()
+    for (let count = 0; count < 3_000; count++)
+      others.ask(`Bearer guess-${count}`, `10.1.${count >> 8}.${count & 255}`).catch(() => null)
+    await others.advance(1_000)
+    expect(others.state.loads).toBeLessThanOrEqual(
+      unknownKeyLookupsInTotalMax + 1_000 / unknownKeyLookupInTotalEveryMs,
+    )
+  })
+
   test('a good key that was never seen is served soon, whatever the bad ones beside it', async () => {
     const { ask, advance, key } = setUp()
     guess(ask, 200)
@@ -226,6 +246,69 @@ describe('guessing keys', () => {
     const served = ask()
     await advance(unknownKeyLookupEveryMs)
     expect(await served).toMatchObject({ keyId: key.keyId })
+  })
+
+  for (const everyMs of [1_000, 100]) {
+    test(`a good key is served within a tenth of a second while a new bad one comes every ${everyMs} ms`, async () => {
+      const { ask, advance, clock, key } = setUp()
+      const answers: { type: string; atMs: number }[] = []
+      const flood = async (untilMs: number) => {
+        for (; clock.ms < untilMs; await advance(everyMs)) {
+          ask(`Bearer guess-${clock.ms}`).catch(
+            (error: GatewayError) => void answers.push({ type: error.type, atMs: clock.ms }),
+          )
+        }
+      }
+      await flood(60_000)
+      let servedAfterMs = Number.POSITIVE_INFINITY
+      const sentMs = clock.ms
+      const served = ask().then((principal) => {
+        servedAfterMs = clock.ms - sentMs
+        return principal
+      })
+      await flood(sentMs + 60_000)
+      expect(await served).toMatchObject({ keyId: key.keyId })
+      expect(servedAfterMs).toBeLessThanOrEqual(100)
+      // Who guesses learns as much as before: 30 of the keys in the first minute, 15 in every later one.
+      const told = answers.filter(({ type }) => type === 'authentication').map(({ atMs }) => atMs)
+      expect(told.filter((atMs) => atMs < 60_000).length).toBeLessThanOrEqual(30)
+      expect(told.filter((atMs) => atMs >= 60_000).length).toBeLessThanOrEqual(16)
+      expect(told.length).toBeGreaterThanOrEqual(40)
+    })
+  }
+
+  test('a key whose refusal still waits is refused no sooner to a caller who sends it again', async () => {
+    const { ask, advance, authenticator } = setUp()
+    guess(ask, unknownKeyRefusalsMax)
+    await advance(0)
+    let isTold = false
+    ask('Bearer late-guess').catch(() => (isTold = true))
+    await advance(100)
+    // This process knows by now that the key is none.
+    const headers = new Headers({ authorization: 'Bearer late-guess' })
+    const again = authenticator.authenticate(headers, () => '10.0.0.1')
+    expect(again).toBeInstanceOf(Promise)
+    await expect(Promise.race([again, settled().then(() => 'waits')])).resolves.toBe('waits')
+    await advance(unknownKeyRefusalEveryMs - 101)
+    expect(isTold).toBe(false)
+    await advance(1)
+    expect(isTold).toBe(true)
+    await expect(again).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('as many good keys as there are come in at once, also beside bad ones', async () => {
+    const { ask, advance, authenticator, key, state } = setUp()
+    guess(ask, unknownKeyRefusalsMax + 1)
+    await advance(0)
+    const gate = Promise.withResolvers<void>()
+    state.gate = gate.promise
+    const asked = Array.from({ length: unknownKeyLookupsMax * 3 }, (_, count) => {
+      authenticator.forgetKey(key.keyHash)
+      return ask(undefined, `10.0.0.${1 + (count % 2)}`)
+    })
+    gate.resolve()
+    await advance(0)
+    for (const served of asked) expect(await served).toMatchObject({ keyId: key.keyId })
   })
 
   test('one client with one wrong key holds up nobody', async () => {
@@ -245,12 +328,12 @@ describe('guessing keys', () => {
       expect(await ask()).toBeDefined()
     }
     expect(clock.ms).toBe(0)
-    guess(ask, unknownKeyLookupsMax)
+    guess(ask, unknownKeyRefusalsMax)
     await advance(0)
     const next = ask('Bearer another-guess')
     await expect(Promise.race([next, settled().then(() => 'waits')])).resolves.toBe('waits')
     next.catch(() => null)
-    await advance(unknownKeyLookupEveryMs)
+    await advance(unknownKeyRefusalEveryMs)
     await expect(next).rejects.toMatchObject({ status: 401 })
   })
 

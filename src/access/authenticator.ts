@@ -68,17 +68,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return looking
   }
 
-  /** Looks up a key that this process has not seen. What finds a key, and what finds out nothing, costs no turn. */
+  /** Looks up a key that this process has not seen. */
   async function lookUp(keyHash: string, address: string): Promise<Principal> {
-    const turn = await unknownKeys.enter(address, {
-      keyHash,
-      isRepeated: cache.wasUnknown(keyHash) !== null,
+    const unknown = cache.unknown(keyHash)
+    const entry = await unknownKeys.lookUp(address, {
+      wasLookedUp: unknown !== null,
+      wasTold: unknown?.isTold ?? false,
+      load: () => cache.load(keyHash),
     })
-    const entry = await cache.load(keyHash).catch((error: unknown) => {
-      turn.giveBack()
-      throw error
-    })
-    if (entry) turn.giveBack()
+    if (!entry) cache.markTold(keyHash)
     return admit(entry)
   }
 
@@ -89,7 +87,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const keyHash = hashSecret(secret)
       const known = cache.peek(keyHash)
       if (known) return admit(known)
-      if (cache.wasUnknown(keyHash) === 'now') throw new KeyRefused(null)
+      // Only where the caller learns nothing by it: another was told so before.
+      const unknown = cache.unknown(keyHash)
+      if (unknown?.isNow && unknown.isTold) throw new KeyRefused(null)
       // Nobody guesses a key that was there before.
       return cache.has(keyHash) ? cache.load(keyHash).then(admit) : lookUpOnce(keyHash, addressOf())
     },

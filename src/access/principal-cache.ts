@@ -22,12 +22,22 @@ export interface PrincipalCache {
   peek(keyHash: string): CachedPrincipal | null
   /** Whether there was such a key when it was last read, however long ago. */
   has(keyHash: string): boolean
-  /** Whether there was none when it was last looked up: `now` while that need not be asked again, `before` after it. */
-  wasUnknown(keyHash: string): 'now' | 'before' | null
+  /** A key that was none when it was last looked up; null for every other. */
+  unknown(keyHash: string): UnknownReading | null
+  /** A caller has been told that the key is none. */
+  markTold(keyHash: string): void
   /** Reads the key, once for all who ask at the same time; null when there is none. */
   load(keyHash: string): Promise<CachedPrincipal | null>
   forgetKey(keyHash: string): void
   forgetOrganization(organizationId: string): void
+}
+
+/** What is remembered of a key that is none. */
+export interface UnknownReading {
+  /** It was read so short a time ago that it need not be asked again. */
+  isNow: boolean
+  /** A caller has been told. */
+  isTold: boolean
 }
 
 /** What the cache reads from. */
@@ -45,8 +55,8 @@ interface Entry extends CachedPrincipal {
 /** What was read, by key hash; both bounded. */
 interface Readings {
   entries: Map<string, Entry>
-  /** Hashes that were no key, with the monotonic time until which they need not be asked again. */
-  unknown: Map<string, number>
+  /** Hashes that were no key, with the monotonic time until which they need not be asked again, and who was told. */
+  unknown: Map<string, { untilMs: number; isTold: boolean }>
 }
 
 /** Bounded; the principals read longest ago give way. */
@@ -75,7 +85,7 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
   function load(keyHash: string): Promise<CachedPrincipal | null> {
     const running = loading.get(keyHash)
     if (running) return running
-    if ((unknown.get(keyHash) ?? 0) > clock.monotonicMs()) return Promise.resolve(null)
+    if ((unknown.get(keyHash)?.untilMs ?? 0) > clock.monotonicMs()) return Promise.resolve(null)
     const reading = read(keyHash).finally(() => {
       if (loading.get(keyHash) === reading) loading.delete(keyHash)
     })
@@ -94,10 +104,13 @@ export function createPrincipalCache(options: PrincipalCacheOptions): PrincipalC
       return entry
     },
     has: (keyHash) => entries.has(keyHash),
-    wasUnknown(keyHash) {
-      const untilMs = unknown.get(keyHash)
-      if (untilMs === undefined) return null
-      return untilMs > clock.monotonicMs() ? 'now' : 'before'
+    unknown(keyHash) {
+      const reading = unknown.get(keyHash)
+      return reading ? { isNow: reading.untilMs > clock.monotonicMs(), isTold: reading.isTold } : null
+    },
+    markTold(keyHash) {
+      const reading = unknown.get(keyHash)
+      if (reading) reading.isTold = true
     },
     load,
     forgetKey(keyHash) {
@@ -123,13 +136,14 @@ function keep(
 ): void {
   // Deleting first puts a known key behind all others, so that the one read longest ago gives way.
   entries.delete(keyHash)
+  const isTold = unknown.get(keyHash)?.isTold ?? false
   unknown.delete(keyHash)
   if (found) {
     makeRoom(entries, principalCacheMax)
     entries.set(keyHash, { ...found, readAtMs })
   } else {
     makeRoom(unknown, unknownKeyCacheMax)
-    unknown.set(keyHash, readAtMs + principalFreshMs)
+    unknown.set(keyHash, { untilMs: readAtMs + principalFreshMs, isTold })
   }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
-import { unknownKeyLookupsMax } from '../../src/core/limits/access.ts'
+import { unknownKeyRefusalsMax } from '../../src/core/limits/access.ts'
 import { startTestGateway } from '../support/gateway.ts'
 import { isEnvelope } from './judge.ts'
 
@@ -148,15 +148,15 @@ test('callers who guess keys without a Host are delayed as others, and the log h
   const guess = (count: number) =>
     exchange(`GET /v1/credits HTTP/1.0\r\nAuthorization: Bearer not-a-key-${count}\r\n\r\n`)
   const answers = await Promise.all(
-    Array.from({ length: unknownKeyLookupsMax + 1 }, (_, count) => guess(count)),
+    Array.from({ length: unknownKeyRefusalsMax + 1 }, (_, count) => guess(count)),
   )
   // The last one is told later than `exchange` listens.
   expect(answers.map(({ text }) => statusOf(text)).toSorted((left, right) => left - right)).toEqual([
     0,
-    ...Array.from({ length: unknownKeyLookupsMax }, () => 401),
+    ...Array.from({ length: unknownKeyRefusalsMax }, () => 401),
   ])
   const refused = lines.filter(({ status, route }) => status === 401 && route === 'credits')
-  expect(refused.length).toBeGreaterThanOrEqual(unknownKeyLookupsMax)
+  expect(refused.length).toBeGreaterThanOrEqual(unknownKeyRefusalsMax)
   for (const line of refused) expect(String(line['client_address'])).toEndWith('127.0.0.1')
 })
 

@@ -9,11 +9,17 @@ export const principalStaleMs = 300_000
 export const principalCacheMax = 10_000
 export const unknownKeyCacheMax = 10_000
 /**
- * Lookups of keys that are none which one client address has at once, and how often it has one more: 30 within any minute.
- * How many keys of one address wait for theirs, for how long, and addresses watched.
+ * Refusals of keys that are none which one client address has at once, and how often it has one more: 30 within any minute.
+ * Lookups that find none, for one address and for all of them: 50 and 500 a second, so that a good key is found soon among
+ * bad ones, and a flood of bad ones stays a small part of what a database reads. How many keys of one address wait for
+ * their turn, for how long, and addresses watched.
  */
-export const unknownKeyLookupsMax = 15
-export const unknownKeyLookupEveryMs = 4_000
+export const unknownKeyRefusalsMax = 15
+export const unknownKeyRefusalEveryMs = 4_000
+export const unknownKeyLookupsMax = 50
+export const unknownKeyLookupEveryMs = 20
+export const unknownKeyLookupsInTotalMax = 500
+export const unknownKeyLookupInTotalEveryMs = 2
 export const unknownKeysWaitingMax = 1_000
 export const unknownKeyWaitMsMax = 30_000
 export const authenticationAddressesMax = 10_000

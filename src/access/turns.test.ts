@@ -1,16 +1,20 @@
 import { expect, test } from 'bun:test'
-import { unknownKeyLookupsMax } from '../core/limits/access.ts'
-import { createUnknownKeys } from './unknown-keys.ts'
+import { unknownKeyRefusalEveryMs, unknownKeyRefusalsMax } from '../core/limits/access.ts'
+import { createTurns } from './turns.ts'
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 }
 
 /** Uses up the turns of addresses, and says which others have to wait. */
 function setUp(addressOf: (count: number) => string) {
-  const keys = createUnknownKeys({ clock, wakeAfter: () => undefined })
-  const enter = (address: string, count: number) =>
-    keys.enter(address, { keyHash: `key-${count}`, isRepeated: false })
-  for (let count = 0; count < unknownKeyLookupsMax; count++) void enter(addressOf(count), count)
-  return (address: string) => enter(address, -1) instanceof Promise
+  const turns = createTurns({
+    turnsMax: unknownKeyRefusalsMax,
+    everyMs: unknownKeyRefusalEveryMs,
+    clock,
+    wakeAfter: () => undefined,
+  })
+  const enter = (address: string) => turns.enter(address, false)
+  for (let count = 0; count < unknownKeyRefusalsMax; count++) enter(addressOf(count))
+  return (address: string) => enter(address).ready !== null
 }
 
 test('whoever changes addresses within a network of IPv6 is slowed like one address', () => {

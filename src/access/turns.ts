@@ -1,0 +1,198 @@
+import type { Clock } from '../core/clock.ts'
+import { GatewayError } from '../core/errors.ts'
+import {
+  authenticationAddressesMax,
+  unknownKeyRefusalEveryMs,
+  unknownKeysWaitingMax,
+  unknownKeyWaitMsMax,
+} from '../core/limits/access.ts'
+
+/**
+ * Gives out rights to do something once, at a bounded rate for each client address. Of IPv6 a network of 64 bits counts
+ * as one address, since whoever has one address there has all of them. Requests whose address is unknown (empty) count as
+ * those of one address.
+ */
+export interface Turns {
+  /** The next turn of this address. A repeated request comes after all that are not, and leaves one turn to them. */
+  enter(address: string, isRepeated: boolean): Turn
+}
+
+/** The right to do something once, now or after a wait. */
+export interface Turn {
+  /** Null: now. Rejects with `rate_limit_exceeded` when too many wait, or the wait is too long. */
+  readonly ready: Promise<void> | null
+  /** The turn was not needed, whether it came or is still waited for: `ready` then need not settle. Once. */
+  giveBack(): void
+}
+
+/** How many turns an address has at once, and how often it has one more. */
+export interface TurnsOptions {
+  turnsMax: number
+  everyMs: number
+  clock: Clock
+  /** Calls `wake` after so many milliseconds; a timer by default. */
+  wakeAfter?: ((delayMs: number, wake: () => void) => void) | undefined
+}
+
+interface Waiter {
+  turn: PromiseWithResolvers<void>
+  hasTurn: boolean
+  sinceMs: number
+}
+
+/** A repeated request leaves one turn to the others. */
+const needed = { fresh: 1, repeated: 2 } as const
+
+/** Remembers a bounded number of addresses; the one known longest gives way. */
+export function createTurns(options: TurnsOptions): Turns {
+  const { clock } = options
+  const networks = new Map<string, Network>()
+  return {
+    enter(address, isRepeated) {
+      const network = networkOf(networks, networkName(address), () => new Network(options))
+      return network.enter(isRepeated ? 'repeated' : 'fresh', clock.monotonicMs())
+    },
+  }
+}
+
+function networkOf(networks: Map<string, Network>, name: string, create: () => Network): Network {
+  const known = networks.get(name)
+  if (known) return known
+  for (const oldest of networks.keys()) {
+    if (networks.size < authenticationAddressesMax) break
+    networks.delete(oldest)
+  }
+  const network = create()
+  networks.set(name, network)
+  return network
+}
+
+/** The turns of one address. */
+class Network {
+  readonly #options: TurnsOptions
+  /** Turns that may begin now; a fraction counts towards the next. */
+  #turns: number
+  #refilledAtMs: number
+  /** The oldest first. */
+  readonly #waiting = { fresh: new Set<Waiter>(), repeated: new Set<Waiter>() }
+  #isWakeSet = false
+
+  constructor(options: TurnsOptions) {
+    this.#options = options
+    this.#turns = options.turnsMax
+    this.#refilledAtMs = options.clock.monotonicMs()
+  }
+
+  enter(kind: keyof typeof needed, nowMs: number): Turn {
+    this.#refill(nowMs)
+    const queue = this.#waiting[kind]
+    if (this.#waiting.fresh.size === 0 && this.#turns >= needed[kind]) {
+      this.#turns -= 1
+      return this.#turnOf(null, queue)
+    }
+    const waiter = { turn: Promise.withResolvers<void>(), hasTurn: false, sinceMs: nowMs }
+    makeRoom(queue)
+    queue.add(waiter)
+    this.#wakeLater()
+    return this.#turnOf(waiter, queue)
+  }
+
+  #turnOf(waiter: Waiter | null, queue: Set<Waiter>): Turn {
+    let isOpen = true
+    return {
+      ready: waiter && waiter.turn.promise,
+      giveBack: () => {
+        if (!isOpen) return
+        isOpen = false
+        if (waiter && !waiter.hasTurn) return void queue.delete(waiter)
+        this.#turns = Math.min(this.#options.turnsMax, this.#turns + 1)
+        this.#startWaiting()
+      },
+    }
+  }
+
+  #refill(nowMs: number): void {
+    const { turnsMax, everyMs } = this.#options
+    this.#turns = Math.min(turnsMax, this.#turns + (nowMs - this.#refilledAtMs) / everyMs)
+    this.#refilledAtMs = nowMs
+  }
+
+  #startWaiting(): void {
+    const nowMs = this.#options.clock.monotonicMs()
+    this.#refill(nowMs)
+    for (const kind of ['fresh', 'repeated'] as const) {
+      const queue = this.#waiting[kind]
+      while (queue.size > 0 && this.#turns >= needed[kind]) {
+        this.#turns -= 1
+        admitNewest(queue)
+      }
+    }
+    for (const queue of Object.values(this.#waiting)) refuseLate(queue, nowMs)
+    this.#wakeLater()
+  }
+
+  #wakeLater(): void {
+    const { fresh, repeated } = this.#waiting
+    if (this.#isWakeSet || fresh.size + repeated.size === 0) return
+    this.#isWakeSet = true
+    const { everyMs, wakeAfter = wakeByTimer } = this.#options
+    // Not later than one more turn may begin: a request that is not repeated can come in the meantime.
+    const missing = Math.min(1, needed[fresh.size > 0 ? 'fresh' : 'repeated'] - this.#turns)
+    wakeAfter(Math.max(1, Math.ceil(missing * everyMs)), () => {
+      this.#isWakeSet = false
+      this.#startWaiting()
+    })
+  }
+}
+
+function wakeByTimer(delayMs: number, wake: () => void): void {
+  setTimeout(wake, delayMs).unref()
+}
+
+/** The newest first: when more come than there are turns, a good key that comes after them is still served. */
+function admitNewest(queue: Set<Waiter>): void {
+  const newest = [...queue].at(-1)
+  if (!newest) return
+  queue.delete(newest)
+  newest.hasTurn = true
+  newest.turn.resolve()
+}
+
+function refuseLate(queue: Set<Waiter>, nowMs: number): void {
+  for (const waiter of queue) {
+    if (waiter.sinceMs + unknownKeyWaitMsMax > nowMs) return
+    refuse(queue, waiter)
+  }
+}
+
+function makeRoom(queue: Set<Waiter>): void {
+  for (const oldest of queue) {
+    if (queue.size < unknownKeysWaitingMax) return
+    refuse(queue, oldest)
+  }
+}
+
+function refuse(queue: Set<Waiter>, waiter: Waiter): void {
+  queue.delete(waiter)
+  waiter.turn.reject(
+    new GatewayError(
+      'rate_limit_exceeded',
+      'Too many unknown keys come from this address. Try again in a moment.',
+      { retryAfterSeconds: Math.ceil(unknownKeyRefusalEveryMs / 1000) },
+    ),
+  )
+}
+
+/** The first four groups of an IPv6 address; any other address as it is. */
+function networkName(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address
+  const [front = '', back] = address.split('::')
+  const groups = front === '' ? [] : front.split(':')
+  const tail = back === undefined || back === '' ? [] : back.split(':')
+  const gap =
+    back === undefined ? [] : Array.from({ length: Math.max(0, 8 - groups.length - tail.length) }, () => '0')
+  return [...groups, ...gap, ...tail]
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')
+}
