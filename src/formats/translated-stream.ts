@@ -13,6 +13,8 @@ export class TranslatedStream implements StreamRewriter {
   readonly #reader: StreamReader
   readonly #writer: StreamWriter
   readonly #meter = new StreamMeter()
+  /** Something of the answer has been written, though what the body's end completed is not given out yet. */
+  #hasOutput = false
   #late = ''
 
   constructor(reader: StreamReader, writer: StreamWriter) {
@@ -35,7 +37,9 @@ export class TranslatedStream implements StreamRewriter {
   push(chunk: Uint8Array): BodyPiece | null {
     if (this.failure) return null
     const shown = this.#take(this.#reader.push(chunk))
-    return shown === '' ? null : toPiece(fromUtf8(shown))
+    if (shown === '') return null
+    this.hasShownOutput = this.#hasOutput
+    return toPiece(fromUtf8(shown))
   }
 
   end(): void {
@@ -73,7 +77,7 @@ export class TranslatedStream implements StreamRewriter {
     if (event.type === 'usage' || event.type === 'finish') return ''
     const written = this.#writer.write(event)
     const isOutput = event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
-    if (written !== '' && isOutput) this.hasShownOutput = true
+    if (written !== '' && isOutput) this.#hasOutput = true
     return written
   }
 }

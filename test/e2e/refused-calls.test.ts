@@ -1,11 +1,19 @@
 import { expect, test } from 'bun:test'
 import { FileLock } from '../../src/storage/sqlite/file-lock.ts'
 import { at, customProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
-import { answerTogether, refusedKinds, refusedModels, refusedRequest } from '../support/refused-calls.ts'
+import {
+  answerTogether,
+  refusedKinds,
+  refusedModels,
+  refusedRequest,
+  translatedKinds,
+} from '../support/refused-calls.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+
+const kinds = [...refusedKinds, ...translatedKinds]
 
 // The time that a caller waits for its charge is real here; everything waits it out at once.
 test('who was refused and shown nothing pays nothing, and who was shown a part pays', async () => {
@@ -19,8 +27,8 @@ test('who was refused and shown nothing pays nothing, and who was shown a part p
   const lock = new FileLock(join(folder, 'headrace.db.lock'))
   try {
     const ready = Promise.withResolvers<void>()
-    const isAsked = answerTogether(upstream, refusedKinds.length, ready.promise)
-    const asking = refusedKinds.map(async (kind) => {
+    const isAsked = answerTogether(upstream, kinds.length, ready.promise)
+    const asking = kinds.map(async (kind) => {
       const { path, body } = refusedRequest(kind, toneWav(1))
       const answer = await gateway.post(path, body)
       return { kind, ...answer }
@@ -48,7 +56,7 @@ test('who was refused and shown nothing pays nothing, and who was shown a part p
     const { json } = await gateway.get('/credits')
     expect(at(json, 'data.total_usage')).toBe(0.015)
     const { text } = await gateway.get('//metrics')
-    expect(text).toContain(`headrace_lost_calls ${refusedKinds.length - 1}`)
+    expect(text).toContain(`headrace_lost_calls ${kinds.length - 1}`)
   } finally {
     lock.close()
     await gateway.stop()

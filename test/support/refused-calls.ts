@@ -3,14 +3,17 @@ import type { ScriptedUpstream, UpstreamSeen } from './scripted-upstream.ts'
 /** Calls whose answers come while storage is gone: of all but `part` the caller is shown nothing before the charge. */
 export const refusedKinds = ['json', 'whole', 'begun', 'part', 'speech', 'transcript'] as const
 
+/** The same of callers whose format is not the provider's. All output is in a last frame that the body's end completes. */
+export const translatedKinds = ['responses', 'messages'] as const
+
 /** One of those calls. */
-export type RefusedKind = (typeof refusedKinds)[number]
+export type RefusedKind = (typeof refusedKinds)[number] | (typeof translatedKinds)[number]
 
 const perMillion = { input_per_million: '1000', output_per_million: '1000' }
 
 /** The models that answer them, as a custom provider's configuration lists them; each costs a hundredth of a credit or more. */
 export const refusedModels = [
-  ...(['json', 'whole', 'begun', 'part'] as const).map((name) => ({
+  ...(['json', 'whole', 'begun', 'part', ...translatedKinds] as const).map((name) => ({
     id: `acme/${name}`,
     upstream: name,
     modality: 'language' as const,
@@ -40,13 +43,27 @@ export function refusedRequest(kind: RefusedKind, sound: Uint8Array): { path: st
     return { path: '/audio/transcriptions', body: { model, input_audio: audio } }
   }
   const messages = [{ role: 'user', content: 'Hello.' }]
+  if (kind === 'responses')
+    return { path: '/responses', body: { model, max_output_tokens: 20, stream: true, input: 'Hello.' } }
+  if (kind === 'messages')
+    return { path: '/messages', body: { model, max_tokens: 20, stream: true, messages } }
   return { path: '/chat/completions', body: { model, max_tokens: 20, stream: kind !== 'json', messages } }
 }
 
 const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
 const common = { id: 'c', created: 1, model: 'any' }
 
+/** Usage and end in one last frame, without the empty line that would complete it. */
+function lateStream(): string {
+  const chunk = { ...common, object: 'chat.completion.chunk' }
+  const begun = { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }
+  const choice = { index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }
+  const last = { ...chunk, choices: [choice], usage }
+  return `data: ${JSON.stringify(begun)}\n\ndata: ${JSON.stringify(last)}`
+}
+
 function streamOf(kind: RefusedKind): string {
+  if (kind === 'responses' || kind === 'messages') return lateStream()
   const role = { role: 'assistant', content: '' }
   const frames = {
     whole: [{ delta: { ...role, content: 'Hello.' }, finish_reason: 'stop' }],

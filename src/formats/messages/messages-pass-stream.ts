@@ -75,7 +75,8 @@ class MessagesPassage implements StreamRewriter {
     if (this.failure) return
     try {
       const rest = this.#splitter.end()
-      if (rest !== null && !this.#handler.isWhole) this.#unshown += this.#pass(rest)
+      // What it shows begins with what was unshown so far.
+      if (rest !== null && !this.#handler.isWhole) this.#unshown = this.#pass(rest) || this.#unshown
       if (this.isTerminated) this.#handler.end()
       if (!this.#handler.isWhole) throw new Error('the body ended before a stop reason')
     } catch (cause) {
