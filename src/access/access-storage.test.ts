@@ -327,6 +327,16 @@ eachDatabase((_, open, { openFresh }) => {
       expect([await take(), await take(), await take(), await take()].filter(Boolean)).toHaveLength(2)
     })
 
+    test('is looked at as it is taken, and stays as it is', async () => {
+      const rates = createRateRepository(await open())
+      expect(await rates.look('key:e:requests', 2)).toEqual({ isAllowed: true, waitMs: 0 })
+      for (let count = 0; count < 5; count += 1) await rates.look('key:e:requests', 2)
+      const taken = [await rates.take('key:e:requests', 2), await rates.take('key:e:requests', 2)]
+      expect(taken.map(({ isAllowed }) => isAllowed)).toEqual([true, true])
+      const { isAllowed, waitMs } = await rates.look('key:e:requests', 2)
+      expect([isAllowed, waitMs > 0 && waitMs <= 30_000]).toEqual([false, true])
+    })
+
     test('a clock that is set back shuts nobody out, and frees nobody from a limit', async () => {
       const { database, url } = await openFresh({ nowExpression: 'cast(7200000 as bigint)' })
       const back = await openDatabase({

@@ -18,6 +18,8 @@ export interface RateUse {
 export interface RateRepository {
   /** Takes one of `perMinute` by the database's clock; a whole minute's worth may come at once. */
   take(limitId: string, perMinute: number): Promise<RateDecision>
+  /** What `take` would decide now; nothing is taken. */
+  look(limitId: string, perMinute: number): Promise<RateDecision>
   /** Undoes one `take` with the same rate; what ran off meanwhile is not given twice. */
   giveBack(limitId: string, perMinute: number): Promise<void>
   /** Reports this process's uses and returns those of all processes that reported lately, this one included. */
@@ -33,21 +35,29 @@ const oldMs = 3_600_000
 
 /** Rate windows in the given database; its owner id stands for this process. */
 export function createRateRepository(database: Database): RateRepository {
+  async function look(limitId: string, perMinute: number): Promise<RateDecision> {
+    const [row] = await database.query<{ ahead_us: number }>(
+      'select tat_us - now_ms() * 1000 as ahead_us from rate_windows where rate_id = $1',
+      [`gcra:${limitId}`],
+    )
+    const aheadUs = row?.ahead_us ?? 0
+    const { toleranceUs } = paceOf(perMinute)
+    if (aheadUs <= toleranceUs || aheadUs > aheadMicrosecondsMax) return { isAllowed: true, waitMs: 0 }
+    return { isAllowed: false, waitMs: Math.ceil((aheadUs - toleranceUs) / 1000) }
+  }
+
   return {
+    look,
     async take(limitId, perMinute) {
       const rateId = `gcra:${limitId}`
-      const intervalUs = Math.floor(minuteMicroseconds / perMinute)
-      const toleranceUs = intervalUs * (perMinute - 1)
+      const { intervalUs, toleranceUs } = paceOf(perMinute)
       const [rows] = await database.commit({
         name: 'take rate',
         statements: [{ sql: takeSql, params: [rateId, intervalUs, toleranceUs] }],
       })
       if (rows && rows.length > 0) return { isAllowed: true, waitMs: 0 }
-      const [row] = await database.query<{ wait_us: number }>(
-        'select tat_us - now_ms() * 1000 as wait_us from rate_windows where rate_id = $1',
-        [rateId],
-      )
-      return { isAllowed: false, waitMs: Math.max(1, Math.ceil(((row?.wait_us ?? 0) - toleranceUs) / 1000)) }
+      // The next one may have become free since.
+      return { isAllowed: false, waitMs: Math.max(1, (await look(limitId, perMinute)).waitMs) }
     },
     async giveBack(limitId, perMinute) {
       await database.commit({
@@ -100,6 +110,12 @@ const takeSql = `insert into rate_windows (rate_id, tat_us, updated_at_ms) value
   where rate_windows.tat_us <= now_ms() * 1000 + $3
     or rate_windows.tat_us > now_ms() * 1000 + ${aheadMicrosecondsMax}
   returning tat_us`
+
+/** The time that each request takes up, and how far ahead the last one may lie for one more to get through. */
+function paceOf(perMinute: number): { intervalUs: number; toleranceUs: number } {
+  const intervalUs = Math.floor(minuteMicroseconds / perMinute)
+  return { intervalUs, toleranceUs: intervalUs * (perMinute - 1) }
+}
 
 /** `use:<limit>:<owner>`; limits have colons, owners have none. */
 function byLimit(rows: readonly { rate_id: string; tat_us: number }[]): Map<string, Map<string, number>> {

@@ -30,6 +30,7 @@ function board() {
 function setUp() {
   const clock = { ms: 0, nowMs: () => 0, monotonicMs: () => clock.ms }
   const taken: string[] = []
+  const looked: string[] = []
   const given: string[] = []
   const answer = { isAllowed: true, waitMs: 0 }
   const repository: RateRepository = {
@@ -38,10 +39,14 @@ function setUp() {
       taken.push(limitId)
       return { ...answer }
     },
+    look: async (limitId) => {
+      looked.push(limitId)
+      return { ...answer }
+    },
     giveBack: async (limitId) => void given.push(limitId),
   }
   const gate = createRateGate({ repository, ownerId: 'me', clock })
-  return { clock, taken, given, answer, gate }
+  return { clock, taken, looked, given, answer, gate }
 }
 
 describe('the gate', () => {
@@ -114,6 +119,21 @@ describe('the gate', () => {
     expect(gate.admitBatch(many)).toBeUndefined()
     expect(() => gate.admitBatch(many)).toThrow('1000 batches a minute')
     expect(clock.ms).toBe(0)
+    gate.stop()
+  })
+
+  test('looking whether a batch would be admitted uses up nothing', async () => {
+    const { gate, taken, looked, answer } = setUp()
+    const principal = principalWith({ batchesPerMinute: 5 }, { batchesPerMinute: 3 })
+    await gate.lookAtBatch(principal)
+    expect([looked, taken]).toEqual([['key:key_1:batches', 'organization:org_1:batches'], []])
+    Object.assign(answer, { isAllowed: false, waitMs: 2_500 })
+    await expect(gate.lookAtBatch(principal)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3 })
+    const many = principalWith({ batchesPerMinute: 200 })
+    for (let count = 0; count < 500; count += 1) await gate.lookAtBatch(many)
+    for (let count = 0; count < 200; count += 1) await gate.admitBatch(many)
+    expect(() => gate.lookAtBatch(many)).toThrow('200 batches a minute')
+    expect(() => gate.admitBatch(many)).toThrow('200 batches a minute')
     gate.stop()
   })
 

@@ -14,6 +14,8 @@ export interface RateGate {
   admitRequest(principal: Principal): Promise<void> | undefined
   /** For creating a batch, in the same way. */
   admitBatch(principal: Principal): Promise<void> | undefined
+  /** Whether `admitBatch` would admit one now, with its refusals; nothing is used up. */
+  lookAtBatch(principal: Principal): Promise<void> | undefined
   /** Undoes one `admitBatch`, of which no batch came. Resolves when others may have its place; never rejects. */
   giveBackBatch(principal: Principal): Promise<void>
   /** Ends the background work. */
@@ -41,6 +43,9 @@ interface Limit {
   perMinute: number
 }
 
+/** Whether one is used up or only asked about. */
+type Asking = 'take' | 'look'
+
 /** A limit that said no. */
 interface Refusal {
   /** As it was then. */
@@ -56,12 +61,12 @@ export function createRateGate(options: RateGateOptions): RateGate {
   /** Small limits that are used up: no use asking before one more will be free, unless the limit was changed. */
   const refusals = new Map<string, Refusal>()
 
-  async function takeFromDatabase(limit: Limit): Promise<number> {
-    const { id, perMinute } = limit
+  /** Takes one, or only looks whether there is one. */
+  async function askDatabase({ id, perMinute }: Limit, how: Asking): Promise<number> {
     const known = refusals.get(id)
     const restMs = known?.perMinute === perMinute ? known.untilMs - clock.monotonicMs() : 0
     if (restMs > 0) return restMs
-    const { isAllowed, waitMs } = await repository.take(id, perMinute)
+    const { isAllowed, waitMs } = await repository[how](id, perMinute)
     if (isAllowed) {
       refusals.delete(id)
       return 0
@@ -82,38 +87,39 @@ export function createRateGate(options: RateGateOptions): RateGate {
     }
   }
 
-  function take(limit: Limit): number | Promise<number> {
-    if (limit.perMinute <= databaseRateMax) return takeFromDatabase(limit)
-    return shared.take(limit.id, limit.perMinute)
+  function ask(limit: Limit, how: Asking): number | Promise<number> {
+    if (limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
+    return shared[how](limit.id, limit.perMinute)
   }
 
   /** Stays synchronous as long as every limit answers from memory. */
-  function admit(limits: readonly Limit[]): Promise<void> | undefined {
+  function admit(limits: readonly Limit[], how: Asking): Promise<void> | undefined {
     for (const [index, limit] of limits.entries()) {
-      const waitMs = take(limit)
-      if (typeof waitMs !== 'number') return admitRest(limit, waitMs, limits.slice(index + 1))
-      if (waitMs > 0) throw refusal(limit, waitMs)
+      const waitMs = ask(limit, how)
+      if (typeof waitMs === 'number') {
+        if (waitMs > 0) throw refusal(limit, waitMs)
+      } else {
+        const rest = limits.slice(index + 1)
+        return waitMs.then((ms) => {
+          if (ms > 0) throw refusal(limit, ms)
+          return admit(rest, how)
+        })
+      }
     }
     return undefined
-  }
-
-  async function admitRest(limit: Limit, waiting: Promise<number>, rest: readonly Limit[]): Promise<void> {
-    const waitMs = await waiting
-    if (waitMs > 0) throw refusal(limit, waitMs)
-    await admit(rest)
   }
 
   return {
     admitRequest(principal) {
       const { organization, key } = principal.rates
       if (organization.requestsPerMinute === null && key.requestsPerMinute === null) return undefined
-      return admit(limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute]))
+      return admit(
+        limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute]),
+        'take',
+      )
     },
-    admitBatch(principal) {
-      const { organization, key } = principal.rates
-      if (organization.batchesPerMinute === null && key.batchesPerMinute === null) return undefined
-      return admit(batchLimitsOf(principal))
-    },
+    admitBatch: (principal) => admit(batchLimitsOf(principal), 'take'),
+    lookAtBatch: (principal) => admit(batchLimitsOf(principal), 'look'),
     giveBackBatch: (principal) => Promise.all(batchLimitsOf(principal).map(giveBack)).then(() => undefined),
     stop: () => shared.stop(),
   }

@@ -9,6 +9,8 @@ import type { RateRepository } from './rate-repository.ts'
 export interface SharedRates {
   /** Milliseconds to wait, 0 when the request may go; a promise only for a limit this process sees for the first time. */
   take(limitId: string, perMinute: number): number | Promise<number>
+  /** What `take` would give now; nothing is taken, and nothing counts as asked for. */
+  look(limitId: string, perMinute: number): number | Promise<number>
   /** Undoes one `take` that was granted. */
   giveBack(limitId: string): void
   /** Divides the shares anew. Never rejects. Called by a timer that starts with the first limit. */
@@ -97,14 +99,24 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
     return limit
   }
 
+  function limitOf(limitId: string, perMinute: number): SharedLimit {
+    const limit = limits.get(limitId) ?? begin(limitId, perMinute)
+    limit.perMinute = perMinute
+    limit.usedAtMs = clock.monotonicMs()
+    return limit
+  }
+
   return {
     take(limitId, perMinute) {
-      const limit = limits.get(limitId) ?? begin(limitId, perMinute)
-      limit.perMinute = perMinute
-      limit.usedAtMs = clock.monotonicMs()
+      const limit = limitOf(limitId, perMinute)
       limit.asked += 1
       if (limit.joining) return limit.joining.then(() => grant(limit, clock.monotonicMs()))
       return grant(limit, limit.usedAtMs)
+    },
+    look(limitId, perMinute) {
+      const limit = limitOf(limitId, perMinute)
+      if (limit.joining) return limit.joining.then(() => waitOf(limit, clock.monotonicMs()))
+      return waitOf(limit, limit.usedAtMs)
     },
     giveBack: (limitId) => undo(limits.get(limitId)),
     divide,
@@ -117,13 +129,17 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 
 /** The generic cell rate algorithm; a whole minute's share may come at once. */
 function grant(limit: SharedLimit, nowMs: number): number {
-  const intervalMs = intervalOf(limit)
+  const waitMs = waitOf(limit, nowMs)
+  if (waitMs === 0) limit.arrivalMs = Math.max(limit.arrivalMs, nowMs) + intervalOf(limit)
+  return waitMs
+}
+
+/** Milliseconds until one more is granted, 0 when it is now. */
+function waitOf(limit: SharedLimit, nowMs: number): number {
   const arrivalMs = Math.max(limit.arrivalMs, nowMs)
-  const waitMs = arrivalMs - nowMs - (minuteMs - intervalMs)
+  const waitMs = arrivalMs - nowMs - (minuteMs - intervalOf(limit))
   // A billionth of a minute forgives what sums of fractions lose.
-  if (waitMs > 1e-4) return waitMs
-  limit.arrivalMs = arrivalMs + intervalMs
-  return 0
+  return waitMs > 1e-4 ? waitMs : 0
 }
 
 function undo(limit: SharedLimit | undefined): void {

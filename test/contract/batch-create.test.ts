@@ -294,6 +294,10 @@ test('4.1.e429 creations beyond the organization’s rate are 429', async () => 
   }
   expect(statuses).toContain(429)
   expect(statuses[0]).toBe(202)
+  // A dry run tells of it too.
+  const dry = await gateway.post('/batches?dry_run=true', batch(), { key: slow.key })
+  expect([dry.status, at(dry.json, 'error.metadata.limit_source')]).toEqual([429, 'organization_batches'])
+  expect(Number(dry.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await create(batch())).status).toBe(202)
 })
 

@@ -72,13 +72,13 @@ function idOf(exchange: Authenticated): string {
 
 /**
  * The rate is checked before the body is read, so that a flood costs no bandwidth. It is of batches that are created: a
- * dry run makes none and asks for no place in it, and a body that is wrong gives its place back.
+ * dry run is refused as the real request would be and uses up nothing, and a body that is wrong gives its place back.
  */
 async function create(exchange: Authenticated, parts: HttpParts): Promise<Response> {
   const { request, principal } = exchange
   requireJson(request)
   const isDryRun = isOn('dry_run', exchange.query())
-  const admitted = isDryRun ? undefined : parts.rates.admitBatch(principal)
+  const admitted = isDryRun ? parts.rates.lookAtBatch(principal) : parts.rates.admitBatch(principal)
   if (admitted) await admitted
   const contentLength = request.headers.get('content-length')
   try {
