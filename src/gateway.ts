@@ -52,6 +52,7 @@ import type { FileLayer } from './storage/blobs/file-layer.ts'
 import type { StorageFaults } from './storage/database.ts'
 import { openStorage } from './storage/open-storage.ts'
 import { registerGauges } from './telemetry/gauges.ts'
+import { createBatchLines } from './telemetry/batch-lines.ts'
 import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { askServer } from './transport/ask-server.ts'
@@ -336,6 +337,7 @@ function createBatchEngine(parts: {
 }): Batches {
   const { core, executor, execution } = parts
   const { money, access, log } = core
+  const batchLines = createBatchLines(core)
   return createBatches({
     database: core.database,
     blobs: core.blobs,
@@ -348,6 +350,7 @@ function createBatchEngine(parts: {
         return await executeBatchItem(item, executor, execution, facts)
       } finally {
         core.metrics.recordCall(facts)
+        batchLines.record(item.batchId, facts)
       }
     },
     resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { customProvider, startTestGateway } from '../support/gateway.ts'
+import { customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 // What an operator sees of providers that fail and of requests that are refused, without asking their callers.
@@ -134,6 +134,35 @@ test('a credential that is lost is one warning, however many calls find out', as
   expect(lines().filter(({ event }) => event === 'credential_lost')).toMatchObject([
     { level: 'warn', deployment: 'other', said: 'Incorrect API key provided.' },
   ])
+})
+
+test('a provider that fails the items of a batch is one line, with its words', async () => {
+  fails(400, 'No "vault opens with 4711" for sk-secret-of-the-gateway, says worker 9.')
+  const requests = Array.from({ length: 20 }, (_, index) => ({
+    custom_id: `item-${index}`,
+    body: { messages: [{ role: 'user', content: prompt }] },
+  }))
+  const { json } = await gateway.post('/batches', {
+    endpoint: '/v1/chat/completions',
+    model: 'acme/chat',
+    requests,
+  })
+  const id = String(json['id'])
+  await until(
+    () => gateway.get(`/batches/${id}`),
+    (polled) => polled.json['status'] === 'completed',
+  )
+  expect(lines().filter(({ batch_id: batchId }) => batchId === id)).toMatchObject([
+    {
+      level: 'warn',
+      deployment: 'acme',
+      model: 'acme/chat',
+      status: 400,
+      error_type: 'invalid_request',
+      said: 'No "[removed]" for [removed], says worker 9.',
+    },
+  ])
+  expect(log).not.toContain('4711')
 })
 
 test('every line says whose request it was, also where it was refused', async () => {

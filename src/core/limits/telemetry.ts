@@ -14,3 +14,6 @@ export const logGatherMs = 200
 export const logBacklogBytesMax = 4_000_000
 /** Characters of one text in a log line; the rest is cut. */
 export const logTextMax = 2_000
+/** How often one batch, deployment and type of error has a line of the items that it fails, and how many are remembered. */
+export const batchLineEveryMs = 300_000
+export const batchLinesMax = 10_000
