@@ -80,18 +80,8 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
   }
 
   function begin(limitId: string, perMinute: number): SharedLimit {
-    const limit: SharedLimit = {
-      perMinute,
-      share: 1,
-      arrivalMs: 0,
-      asked: 0,
-      usedAtMs: clock.monotonicMs(),
-      joining: null,
-    }
-    for (const oldest of limits.keys()) {
-      if (limits.size < rateLimitsMax) break
-      limits.delete(oldest)
-    }
+    const limit = newLimit(perMinute, clock.monotonicMs())
+    makeRoom(limits)
     limits.set(limitId, limit)
     limit.joining = join(limitId, limit)
     timer ??= setInterval(() => void divide(), rateShareEveryMs)
@@ -124,6 +114,17 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
       if (timer) clearInterval(timer)
       timer = null
     },
+  }
+}
+
+function newLimit(perMinute: number, usedAtMs: number): SharedLimit {
+  return { perMinute, share: 1, arrivalMs: 0, asked: 0, usedAtMs, joining: null }
+}
+
+function makeRoom(limits: Map<string, SharedLimit>): void {
+  for (const oldest of limits.keys()) {
+    if (limits.size < rateLimitsMax) return
+    limits.delete(oldest)
   }
 }
 
