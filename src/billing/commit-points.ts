@@ -4,6 +4,7 @@
  */
 export const commitPoints = {
   capture: 'ledger.capture',
+  /** What could not be captured: a dead letter, or the list of refused calls of which no capture tells. */
   deadLetter: 'ledger.dead_letter',
   refund: 'ledger.refund',
   grant: 'credits.grant',

@@ -227,7 +227,8 @@ test('a refund whose batch was ended meanwhile goes to what the batch was paid f
 })
 
 test('a capture for which the queue has no room holds nothing back, and counts as lost', async () => {
-  const { world, one, hold } = await begin()
+  const scene = await begin()
+  const { world, one, hold } = scene
   one.isStorageDown = true
   for (let index = 0; index < captureQueueMax + captureGroupMax; index += 1) {
     const free = await one.billing.hold({ budgets: [], amount: 0n })
@@ -238,7 +239,57 @@ test('a capture for which the queue has no room holds nothing back, and counts a
     .catch((error: unknown) => error)
   expect(refusal).toMatchObject({ type: 'storage_unavailable' })
   expect(one.billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n, lostCalls: 1 })
-  world.store.close()
+  // It is in no queue, and listed all the same once storage takes something.
+  one.isStorageDown = false
+  await world.advance(2_000)
+  expect(one.billing.stats()).toMatchObject({ capturesQueued: 0 })
+  const common = { provider: 'maker', model: 'maker/model', cost_nanocredits: 70n }
+  expect(losses(scene)).toEqual([{ generation_id: 'gen-1', ...common, outcome: 'voided' }])
+  expect((await one.accounts.readCredits('org_a')).totalUsage).toBe(0n)
+  expect(await world.findings()).toEqual([])
+}, 30_000)
+
+test('a refused call whose charge storage can never take is listed', async () => {
+  const scene = await begin()
+  const { world, one } = scene
+  one.isStorageDown = true
+  captureUnshown(scene)
+  await world.advance(refusedMs)
+  one.isStorageDown = false
+  const commit = one.database.commit.bind(one.database)
+  one.database.commit = async (unit) => {
+    if (unit.name === commitPoints.capture) throw new Error('a value is out of range')
+    return commit(unit)
+  }
+  await world.advance(3_000)
+  one.database.commit = commit
+  expect(losses(scene)).toMatchObject([{ generation_id: 'gen-1', cost_nanocredits: 70n, outcome: 'voided' }])
+  expect((await one.accounts.readCredits('org_a')).totalUsage).toBe(0n)
+  expect(await world.findings()).toEqual([])
+})
+
+test('what is not listed yet is listed when the process stops', async () => {
+  const scene = await begin()
+  const { world, one } = scene
+  one.isStorageDown = true
+  captureUnshown(scene)
+  await world.advance(refusedMs)
+  one.isStorageDown = false
+  const commit = one.database.commit.bind(one.database)
+  let isListed = false
+  one.database.commit = async (unit) => {
+    if (unit.name === commitPoints.capture) throw new Error('a value is out of range')
+    if (unit.name === commitPoints.deadLetter && !isListed)
+      throw new GatewayError('storage_unavailable', 'No.')
+    return commit(unit)
+  }
+  await world.advance(3_000)
+  expect(losses(scene)).toEqual([])
+  isListed = true
+  const stopping = one.billing.stop()
+  await world.advance(1_000)
+  await stopping
+  expect(losses(scene)).toMatchObject([{ generation_id: 'gen-1' }])
 })
 
 eachDatabase((_name, _open, { openFresh }) => {

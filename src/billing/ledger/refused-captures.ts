@@ -1,4 +1,9 @@
-import { captureRetryMaxMs, captureRetryMs } from '../../core/limits/billing.ts'
+import {
+  captureRetryMaxMs,
+  captureRetryMs,
+  lossesListedMax,
+  lossesUnlistedMax,
+} from '../../core/limits/billing.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { redirect } from './charges.ts'
 import type { Charge } from './charges.ts'
@@ -24,6 +29,8 @@ export class RefusedCaptures {
   readonly stats: LossStats = { lostCalls: 0, lostNanocredits: 0n }
   readonly #ledger: Ledger
   readonly #timing: Timing
+  readonly #unlisted: CaptureRow[] = []
+  #isListing = false
 
   constructor(parts: { ledger: Ledger; timing: Timing }) {
     this.#ledger = parts.ledger
@@ -35,6 +42,33 @@ export class RefusedCaptures {
     if (costNanocredits === 0n) return
     this.stats.lostCalls += 1
     this.stats.lostNanocredits += costNanocredits
+  }
+
+  /** A lost call that no unit of captures will list: `list` does. A bounded number is kept. */
+  keep(row: CaptureRow): void {
+    if (row.costNanocredits === 0n || this.#unlisted.length >= lossesUnlistedMax) return
+    this.#unlisted.push(row)
+  }
+
+  /** Whether `list` has something to write. */
+  get hasUnlisted(): boolean {
+    return this.#unlisted.length > 0
+  }
+
+  /** Writes down the lost calls that were kept, as long as storage answers. Never rejects. */
+  async list(): Promise<void> {
+    if (this.#isListing) return
+    this.#isListing = true
+    let size = lossesListedMax
+    while (this.#unlisted.length > 0) {
+      const rows = this.#unlisted.slice(0, size)
+      const outcome = await this.#ledger.commit(commitPoints.deadLetter, [insertLosses(rows, 'voided')])
+      if (outcome.type === 'unknown') break
+      // One that storage can never take must not keep the others out; the log has told it.
+      if (outcome.type !== 'committed' && rows.length > 1) size = 1
+      else this.#unlisted.splice(0, rows.length)
+    }
+    this.#isListing = false
   }
 
   /** Refunds a charge that is in the ledger, to every budget it was taken from. Tries until storage has answered. */

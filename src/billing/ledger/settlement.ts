@@ -128,8 +128,9 @@ export class Settlement {
   capture(hold: SliceHold, row: CaptureRow, whenRefused: WhenRefused = 'keep'): Promise<void> {
     if (hold.state !== 'held') return hold.captured ?? Promise.resolve()
     if (this.#queue.length >= captureQueueMax) {
-      this.#report({ type: 'capture_refused', generationId: row.generationId })
+      this.#report({ type: 'capture_refused', generationId: row.generationId, cause: lossOf(row) })
       this.#refused.count(row)
+      this.#refused.keep(row)
       this.#free(hold)
       return Promise.reject(notDurable())
     }
@@ -204,19 +205,19 @@ export class Settlement {
 
   /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
   #refuse(entry: Entry): unknown {
-    const { generationId, provider, model, costNanocredits } = entry.row
-    if (costNanocredits === 0n) return null
+    const { row } = entry
+    if (row.costNanocredits === 0n) return null
     entry.isRefused = true
-    this.#refused.count(entry.row)
-    const cause = `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
-    return this.#report({ type: 'call_lost', generationId, cause })
+    this.#refused.count(row)
+    return this.#report({ type: 'call_lost', generationId: row.generationId, cause: lossOf(row) })
   }
 
   /** Resolves when everything queued is durable, or the time is over. */
   async drain(untilMs: number): Promise<boolean> {
-    while (this.#queue.length + this.#running.size > 0) {
+    while (this.#queue.length + this.#running.size > 0 || this.#refused.hasUnlisted) {
       if (this.#timing.clock.monotonicMs() >= untilMs) return false
       this.#start()
+      void this.#refused.list()
       await this.#timing.sleep(5)
     }
     return true
@@ -264,6 +265,8 @@ export class Settlement {
         )
       } else await this.#endAlone(entries, outcome)
     }
+    // Storage has just answered.
+    await this.#refused.list()
   }
 
   /** Commits until there is an answer: storage being out of order is none. */
@@ -292,7 +295,10 @@ export class Settlement {
       return this.#abandon(entry)
     }
     // What storage can never take was never charged.
-    if (entry.isRefused) return this.#abandon(entry)
+    if (entry.isRefused) {
+      this.#refused.keep(entry.row)
+      return this.#abandon(entry)
+    }
     const reason =
       outcome.type === 'broken'
         ? outcome.error.message
@@ -395,6 +401,11 @@ function statementsOf(entries: readonly Entry[], voided: ReadonlySet<Entry>): Le
   )
   const rows = [...voided].map(({ row }) => row)
   return [...captureStatements(charges), insertLosses(rows, 'voided')]
+}
+
+/** What the log says of a call that its caller does not pay. */
+function lossOf({ model, provider, costNanocredits }: CaptureRow): string {
+  return `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
 }
 
 function notDurable(): GatewayError {

@@ -57,6 +57,9 @@ export const captureRetryMaxMs = 1_000
 /** What `headrace doctor` lists of calls that were answered and then refused: of this time, and so many one by one. */
 export const refusedCallsShownMs = 2_592_000_000
 export const refusedCallsShownMax = 20
+/** Refused calls kept until storage takes the list of them where no capture does, and written at once. */
+export const lossesUnlistedMax = 10_000
+export const lossesListedMax = 100
 /** How often waiting captures are checked for having waited too long. */
 export const captureWatchMs = 500
 /** Tries of one group after its leases or budgets turned out closed, before it is split. */
