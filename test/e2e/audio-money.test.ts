@@ -24,6 +24,13 @@ const gateway = await startTestGateway({
         prices: { audio_per_minute: '0.006' },
       },
       {
+        id: 'acme/timed',
+        upstream: 'timed',
+        modality: 'transcription',
+        prices: { audio_per_minute: '0.006' },
+        audio: { verbose_json: true },
+      },
+      {
         id: 'acme/least',
         upstream: 'least',
         modality: 'transcription',
@@ -151,6 +158,23 @@ test('a length that only the provider tells costs the same in whole seconds and 
     const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
     await response.text()
     expect(at(await usageOf(response), 'total_cost')).toBe(0.0004)
+  }
+})
+
+test('a length that is told only beside times costs the same in every format of the answer', async () => {
+  upstream.answer(({ body }) =>
+    Response.json({ text: 'what was said', ...(body.includes('verbose_json') ? { duration: 3.4 } : {}) }),
+  )
+  for (const format of ['json', 'verbose_json']) {
+    const form = new FormData()
+    form.set('model', 'acme/timed')
+    form.set('response_format', format)
+    form.set('file', new File([new Uint8Array(60_000).fill(7)], 'talk.mp3'))
+    const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+    const shown = (await response.json()) as Record<string, unknown>
+    expect([format, at(shown, 'usage.cost'), at(shown, 'usage.seconds')]).toEqual([format, 0.0004, 4])
+    expect(at(await usageOf(response), 'total_cost')).toBe(0.0004)
+    if (format === 'json') expect(Object.keys(shown).toSorted()).toEqual(['text', 'usage'])
   }
 })
 

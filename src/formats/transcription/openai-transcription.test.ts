@@ -58,7 +58,7 @@ function callWith(changes: Partial<TranscriptionCall> & { audioFormat?: string }
     granularities: [],
     diarize: false,
     keyterms: [],
-    measuredMilliseconds: null,
+    measuredMilliseconds: 1_000,
     ...changes,
   }
 }
@@ -161,9 +161,18 @@ describe('the form for an OpenAI-style provider', () => {
       'json',
     ])
     expect(await fieldsOf(callWith())).toContainEqual(['response_format', 'json'])
-    expect(await fieldsOf(callWith(), { isAlwaysVerbose: true })).toContainEqual([
+  })
+
+  test('asks for the length of audio that could not be measured, and for no times with it', async () => {
+    const unmeasured = callWith({ measuredMilliseconds: null })
+    expect(await fieldsOf(unmeasured)).toEqual([
+      ['model', 'whisper-1'],
+      ['response_format', 'verbose_json'],
+      ['file', '<audio.wav>'],
+    ])
+    expect(await fieldsOf(unmeasured, {}, endpointWith({ verboseJson: false }))).toContainEqual([
       'response_format',
-      'verbose_json',
+      'json',
     ])
   })
 

@@ -16,8 +16,6 @@ import { readOpenAiTranscript } from './openai-transcript.ts'
 export interface OpenAiTranscriptionOptions {
   /** Below the base URL. */
   path?: string
-  /** Ask for verbose_json whenever the model has it, because only there the duration is told. */
-  isAlwaysVerbose?: boolean
   /** What the field for granularities is called; null where times cannot be asked for. */
   granularitiesField?: 'timestamp_granularities[]' | 'timestamp_granularities' | null
   /** Mistral takes one granularity, and tells words as if they were segments. */
@@ -38,7 +36,6 @@ type Options = Required<OpenAiTranscriptionOptions>
 
 const defaults: Options = {
   path: '/audio/transcriptions',
-  isAlwaysVerbose: false,
   granularitiesField: 'timestamp_granularities[]',
   hasWordsInSegments: false,
   hasResponseFormat: true,
@@ -88,7 +85,7 @@ function toForm(
   if (language !== null) form.push(['language', language])
   if (call.temperature !== null) form.push(['temperature', String(call.temperature)])
   if (options.hasResponseFormat)
-    form.push(['response_format', isVerbose(call, endpoint, options) ? 'verbose_json' : 'json'])
+    form.push(['response_format', isVerbose(call, endpoint) ? 'verbose_json' : 'json'])
   const granularities = granularitiesOf(call, endpoint, options)
   if (options.granularitiesField !== null) {
     for (const granularity of granularities) form.push([options.granularitiesField, granularity])
@@ -106,8 +103,9 @@ function wantsTimes(call: TranscriptionCall): boolean {
   return call.responseFormat === 'verbose_json'
 }
 
-function isVerbose(call: TranscriptionCall, endpoint: Endpoint, options: Options): boolean {
-  return endpoint.audio?.verboseJson === true && (wantsTimes(call) || options.isAlwaysVerbose)
+/** Also for the length of audio that could not be measured: some providers tell it nowhere else. */
+function isVerbose(call: TranscriptionCall, endpoint: Endpoint): boolean {
+  return endpoint.audio?.verboseJson === true && (wantsTimes(call) || call.measuredMilliseconds === null)
 }
 
 /** Segments whenever times are wanted, because `word` alone would leave them out; words also to carry speakers. */

@@ -26,7 +26,7 @@ export const groq = defineProvider({
         temperatureMin: 1e-8,
       }),
     ],
-    transcription: openAiTranscription({ isAlwaysVerbose: true, urlField: 'url' }),
+    transcription: openAiTranscription({ urlField: 'url' }),
     // Only WAV is documented for its voices: samples are taken out of it, mp3 is not offered.
     speech: openAiSpeech({ pcm: pcmFromWav }),
   },
