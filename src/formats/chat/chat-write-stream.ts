@@ -4,7 +4,7 @@ import { assert } from '../../core/assert.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
-import { showError } from './chat-answer.ts'
+import { noArguments, showError } from './chat-answer.ts'
 import { detailBase } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
 import { writeAnnotation, writeLogprob } from './chat-write.ts'
@@ -19,7 +19,7 @@ class WrittenChoice {
   hasRole = false
   calls = 0
   thoughts = 0
-  open: { head: PartHead; index: number } | null = null
+  open: { head: PartHead; index: number; hasArguments: boolean } | null = null
 }
 
 class ChatWriter implements StreamWriter {
@@ -41,7 +41,7 @@ class ChatWriter implements StreamWriter {
   write(event: TextEvent): string {
     if (event.type === 'part_begin') return this.#begin(event.choice, event.head)
     if (event.type === 'piece') return this.#piece(event.choice, event.piece)
-    if (event.type === 'part_end') this.#choiceAt(event.choice).open = null
+    if (event.type === 'part_end') return this.#end(event.choice)
     return ''
   }
 
@@ -75,7 +75,7 @@ class ChatWriter implements StreamWriter {
   #begin(index: number, head: PartHead): string {
     const choice = this.#choiceAt(index)
     if (head.type === 'reasoning') {
-      choice.open = { head, index: choice.thoughts }
+      choice.open = { head, index: choice.thoughts, hasArguments: false }
       choice.thoughts += 1
       return ''
     }
@@ -83,13 +83,24 @@ class ChatWriter implements StreamWriter {
       const url = writeMediaUrl({ kind: 'data', mediaType: head.mediaType, base64: head.base64 })
       return this.#delta(index, { images: [{ type: 'image_url', image_url: { url } }] })
     }
-    choice.open = { head, index: choice.calls }
+    choice.open = { head, index: choice.calls, hasArguments: false }
     if (head.type !== 'tool_call') return ''
     choice.calls += 1
     const { id, name, kind } = head
     const called = kind === 'custom' ? { custom: { name, input: '' } } : { function: { name, arguments: '' } }
     return this.#delta(index, {
       tool_calls: [{ index: choice.open.index, id, type: kind, ...called }],
+    })
+  }
+
+  /** A call that never got arguments gets empty ones, because clients parse what they have joined. */
+  #end(index: number): string {
+    const choice = this.#choiceAt(index)
+    const { open } = choice
+    choice.open = null
+    if (open?.head.type !== 'tool_call' || open.head.kind !== 'function' || open.hasArguments) return ''
+    return this.#delta(index, {
+      tool_calls: [{ index: open.index, function: { arguments: noArguments } }],
     })
   }
 
@@ -102,6 +113,7 @@ class ChatWriter implements StreamWriter {
       case 'text':
         return this.#delta(index, head.type === 'refusal' ? { refusal: piece.text } : { content: piece.text })
       case 'arguments': {
+        open.hasArguments ||= piece.text !== ''
         const part =
           head.type === 'tool_call' && head.kind === 'custom'
             ? { custom: { input: piece.text } }

@@ -4,6 +4,7 @@ import type { TokenLogprob } from '../../canonical/text/events.ts'
 import type { ShownCharge } from '../../canonical/upstream.ts'
 import type { Asked } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
+import { noArguments } from './chat-answer.ts'
 import { writeDetails } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
 
@@ -73,7 +74,7 @@ function writeCall({ head, text }: AnswerPart, index: number): Record<string, un
   if (head.type !== 'tool_call') return {}
   const { id, name, kind } = head
   if (kind === 'custom') return { index, id, type: 'custom', custom: { name, input: text } }
-  return { index, id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } }
+  return { index, id, type: 'function', function: { name, arguments: text === '' ? noArguments : text } }
 }
 
 /** Citations of something without an address have no place in the format. */

@@ -1,6 +1,7 @@
 import { emptyPart, type AnswerPart } from '../../canonical/text/answer.ts'
 import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import type { GatewayError } from '../../core/errors.ts'
+import { noArguments } from '../chat/chat-answer.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { writeResponsesError } from './responses-error.ts'
@@ -291,6 +292,11 @@ class ResponsesWriter implements StreamWriter {
     if (part.head.type !== 'tool_call') return ''
     const index = this.#output.length
     const { generationId } = this.#asked.context
+    // Clients parse what they have joined, which must be what the end tells.
+    const added =
+      part.head.kind === 'function' && part.text === ''
+        ? this.#piece({ type: 'arguments', text: noArguments })
+        : ''
     const item = callItem(part.head, { generationId, index, text: part.text, status: 'completed' })
     const place = this.#item(open)
     const done =
@@ -302,7 +308,7 @@ class ResponsesWriter implements StreamWriter {
             arguments: item['arguments'],
           })
     this.#output.push(item)
-    return done + this.#event('response.output_item.done', { output_index: index, item })
+    return added + done + this.#event('response.output_item.done', { output_index: index, item })
   }
 
   #closeMessage(): string {

@@ -4,6 +4,7 @@ import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { Finish, PartHead, TokenLogprob } from '../../canonical/text/events.ts'
 import type { ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
+import { noArguments } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
@@ -173,7 +174,7 @@ export function callItem(
     const custom = itemId('ctc', generationId, index)
     return { id: custom, type: 'custom_tool_call', call_id: id, name, input: text, status }
   }
-  const called = text === '' && status === 'completed' ? '{}' : text
+  const called = text === '' && status === 'completed' ? noArguments : text
   return {
     id: itemId('fc', generationId, index),
     type: 'function_call',
