@@ -21,12 +21,15 @@ export class StreamMeter {
       case 'finish':
         this.#running.delete(event.choice)
         this.finishes.push(event)
-        this.#reading.finishReason ??= event.reason
+        // Without a word and without a reason there is no answer that anybody would pay for.
+        if (event.native !== null || this.#reading.outputPieces > 0)
+          this.#reading.finishReason ??= event.reason
         this.#reading.nativeFinishReason ??= event.native
         return
       case 'part_begin':
         this.#running.add(event.choice)
         if (event.head.type === 'tool_call') this.#count(event.head.name)
+        else if (event.head.type === 'image') this.#reading.outputPieces += 1
         return
       case 'piece':
         if ('text' in event.piece) this.#count(event.piece.text)

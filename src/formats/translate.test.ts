@@ -1,7 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import type { GatewayError } from '../core/errors.ts'
+import { chatQuirks } from './chat/chat-quirks.ts'
 import { decodeChatRequest } from './chat/chat-request.ts'
-import { runStream, streamOf, testContext } from './chat/chat-testing.ts'
+import { runStream, streamOf, testCharge, testContext, textOf } from './chat/chat-testing.ts'
 import { selectCodec } from './codec.ts'
+import { decodeMessagesRequest } from './messages/messages-decode.ts'
 import { messagesQuirks } from './messages/messages-quirks.ts'
 import { decodeResponsesRequest } from './responses/responses-decode.ts'
 
@@ -90,4 +93,86 @@ test('a responses caller is told {} of a call without input, in its pieces and a
     { type: 'response.function_call_arguments.delta', delta: '{}' },
     { type: 'response.function_call_arguments.done', arguments: '{}' },
   ])
+})
+
+// What follows is of chat upstreams: the rules by which an answer is whole are those of a chat caller.
+
+const messagesBody = { model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
+const foreign = [
+  ['responses', decodeResponsesRequest, bodies.responses],
+  ['messages', decodeMessagesRequest, messagesBody],
+] as const
+const counts = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }
+const delta = (content: string) => ({
+  id: 'c',
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+})
+
+describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) => {
+  const call = decode(Buffer.from(JSON.stringify(body)), { sessionIdHeader: null })
+  const codec = selectCodec(caller, 'chat')
+  const run = (payloads: readonly unknown[]) =>
+    runStream(codec.createStream(testContext, chatQuirks(), call), streamOf(payloads)).rewriter
+  const read = (wire: unknown) =>
+    codec.decodeAnswer(Buffer.from(JSON.stringify(wire)), testContext, chatQuirks(), call)
+  const refusalOf = (wire: unknown): unknown => {
+    try {
+      read(wire)
+    } catch (error) {
+      return (error as GatewayError).type
+    }
+    return 'no refusal'
+  }
+
+  test('has no answer of a stream that [DONE] ends without usage and without a finish reason', () => {
+    const cut = run([delta('Hel')])
+    expect([cut.failure?.type, cut.choicesFinished]).toEqual(['provider_failed', 0])
+  })
+
+  test('has a whole answer of a stream that ends with usage but without a finish reason', () => {
+    const whole = run([delta('Hi'), { choices: [], usage: counts }])
+    expect([whole.failure, whole.choicesFinished]).toEqual([null, 1])
+  })
+
+  test('has a whole answer where one of several choices has a finish reason and [DONE] came', () => {
+    const second = { id: 'c', choices: [{ index: 1, delta: { content: 'a' }, finish_reason: 'stop' }] }
+    const whole = run([delta('Hi'), second])
+    expect([whole.failure, whole.choicesFinished]).toEqual([null, 2])
+  })
+
+  test('pays nothing for a stream with usage of nothing, no word and no finish reason', () => {
+    const silent = run([
+      delta(''),
+      { choices: [], usage: { ...counts, completion_tokens: 0, total_tokens: 3 } },
+    ])
+    expect([silent.failure, silent.reading().finishReason]).toEqual([null, null])
+    expect(run([delta('Hi'), { choices: [], usage: counts }]).reading().finishReason).toBe('stop')
+  })
+
+  test.each([{ finish_reason: 'stop' }, { finish_reason: null }, { finish_reason: 'stop', message: 'Hi' }])(
+    'has no answer of a choice without a message: %j',
+    (choice) => {
+      expect(refusalOf({ id: 'c', choices: [{ index: 0, ...choice }], usage: counts })).toBe(
+        'provider_failed',
+      )
+    },
+  )
+
+  test('has no answer of a choice that is not an object', () => {
+    expect(refusalOf({ id: 'c', choices: ['Hi'], usage: counts })).toBe('provider_failed')
+  })
+
+  test('has an answer of a choice that a content filter emptied', () => {
+    const emptied = read({ id: 'c', choices: [{ index: 0, finish_reason: 'content_filter' }], usage: counts })
+    expect(emptied.reading.finishReason).toBe('content_filter')
+    expect(textOf(emptied.encode(testCharge))).toMatch(/refusal|content_filter/)
+  })
+
+  test('pays nothing for a whole answer without a word and without a finish reason', () => {
+    const say = (content: string) => ({
+      choices: [{ message: { role: 'assistant', content }, finish_reason: null }],
+    })
+    expect(read(say('')).reading.finishReason).toBeNull()
+    expect(read(say('Hi')).reading.finishReason).toBe('stop')
+  })
 })

@@ -24,20 +24,23 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
 
 /** What the meter reads of a whole answer. */
 export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
-  const [first] = choices
-  const sizes = choices.flatMap(({ parts }) => parts.map(sizeOf)).filter((bytes) => bytes > 0)
+  const parts = choices.flatMap((choice) => choice.parts)
+  const pieces = parts.filter((part) => sizeOf(part) > 0 || part.head.type === 'image')
+  const finish = choices[0]?.finish ?? null
+  // Without a word and without a reason there is no answer that anybody would pay for.
+  const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)
   return {
     ...emptyReading(),
     usage: usage?.usage ?? null,
     source: usage ? 'provider' : 'estimated',
-    finishReason: first?.finish?.reason ?? null,
-    nativeFinishReason: first?.finish?.native ?? null,
+    finishReason: isAnswer ? finish.reason : null,
+    nativeFinishReason: finish?.native ?? null,
     upstreamId,
     upstreamModel,
     mediaTokens: usage?.mediaTokens ?? null,
     serviceTier: usage?.serviceTier ?? null,
-    outputBytes: sizes.reduce((sum, bytes) => sum + bytes, 0),
-    outputPieces: sizes.length,
+    outputBytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
+    outputPieces: pieces.length,
     reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
   }
 }

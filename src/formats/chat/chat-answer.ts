@@ -203,7 +203,7 @@ function toChoice(
 }
 
 /** Azure leaves the message out of a choice that its content filter emptied; without one of its own words it is no answer. */
-function messageOf(
+export function messageOf(
   wire: Readonly<Record<string, unknown>>,
   native: string | null,
 ): Readonly<Record<string, unknown>> {

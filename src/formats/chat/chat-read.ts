@@ -6,7 +6,7 @@ import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
-import { stringOrNull, tierOf } from './chat-answer.ts'
+import { messageOf, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
 import { readNativeReason } from './chat-choice.ts'
 import { ChoiceState, toShownChoice } from './chat-chunk.ts'
@@ -25,10 +25,17 @@ export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, context: A
   const events: TextEvent[] = []
   const handler = new ChatHandler({ quirks, context }, (event) => events.push(event))
   // A message is a delta that has everything.
-  const given = Array.isArray(choices) ? choices.filter(isRecord) : []
-  handler.read({ ...wire, choices: given.map((choice) => ({ ...choice, delta: choice['message'] })) })
-  handler.end()
+  const given = Array.isArray(choices) ? choices : []
+  handler.read({ ...wire, choices: given.map(withDelta) })
+  handler.finishAll()
   return joinEvents(events)
+}
+
+function withDelta(choice: unknown): Wire {
+  if (!isRecord(choice)) throw unreadable('a choice is not an object')
+  return isRecord(choice['error'])
+    ? choice
+    : { ...choice, delta: messageOf(choice, readNativeReason(choice)) }
 }
 
 /** Reads a chat completions stream. */
@@ -44,6 +51,7 @@ class ChatHandler implements StreamHandler {
   readonly #emit: Emit
   readonly #choices = new Map<number, { reader: ChatChoiceReader; state: ChoiceState }>()
   #hasBegun = false
+  #sawUsage = false
   #tier: string | null = null
 
   constructor({ quirks, context }: { quirks: ChatQuirks; context: AnswerContext }, emit: Emit) {
@@ -69,12 +77,25 @@ class ChatHandler implements StreamHandler {
     const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
     for (const choice of choices) this.#readChoice(choice)
     const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
-    const usage = this.#readUsage(wire['usage'] ?? groq)
+    const counted = wire['usage'] ?? groq ?? null
+    this.#sawUsage ||= counted !== null
+    const usage = this.#readUsage(counted)
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
+  /** `[DONE]` alone may follow a break in the middle: who has counted, or has finished a choice, has said everything. */
   end(): void {
+    if (this.#sawUsage || this.#hasFinished()) this.finishAll()
+  }
+
+  /** Ends every choice that its provider gave no end. */
+  finishAll(): void {
     for (const { reader } of this.#choices.values()) reader.finish(null)
+  }
+
+  #hasFinished(): boolean {
+    for (const { reader } of this.#choices.values()) if (reader.isFinished) return true
+    return false
   }
 
   #readChoice(wire: Wire): void {
