@@ -1,5 +1,13 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { acme, choicesOf, eventsOf, withUpstream, type Received } from './upstream-row.ts'
+import {
+  acme,
+  choicesOf,
+  eventsOf,
+  questionAt,
+  textPaths,
+  withUpstream,
+  type Received,
+} from './upstream-row.ts'
 
 const model = 'acme/chat'
 const prices = { input_per_million: '1', output_per_million: '2' }
@@ -22,22 +30,54 @@ interface Call {
   function?: { arguments?: string }
 }
 
-/** Tool calls as a client puts them together. */
-function callsOf({ json, frames }: Received): { id: string; text: string }[] {
-  const built: { id: string; text: string }[] = []
-  for (const choice of [json, ...frames].flatMap(choicesOf)) {
-    const said = (choice['delta'] ?? choice['message'] ?? {}) as { tool_calls?: Call[] }
-    for (const { index, id, function: called } of said.tool_calls ?? []) {
-      const call = (built[index] ??= { id: '', text: '' })
-      call.id += id ?? ''
-      call.text += called?.arguments ?? ''
-    }
-  }
-  return built
+type Wire = Record<string, unknown>
+
+interface Built {
+  id: string
+  text: string
 }
 
-function checkCalls(where: string, received: Received): Check[] {
-  const built = callsOf(received)
+/** Tool calls as a client of each format puts them together. */
+const builders: Readonly<Record<(typeof textPaths)[number], (received: Received) => Built[]>> = {
+  '/chat/completions': ({ json, frames }) => {
+    const built: Built[] = []
+    for (const choice of [json, ...frames].flatMap(choicesOf)) {
+      const said = (choice['delta'] ?? choice['message'] ?? {}) as { tool_calls?: Call[] }
+      for (const { index, id, function: called } of said.tool_calls ?? []) {
+        const call = (built[index] ??= { id: '', text: '' })
+        call.id += id ?? ''
+        call.text += called?.arguments ?? ''
+      }
+    }
+    return built
+  },
+  '/responses': ({ json, frames }) => {
+    const last = (frames.at(-1)?.['response'] ?? json) as { output?: Wire[] }
+    const called = (last.output ?? []).filter(({ type }) => type === 'function_call')
+    const joined = frames.filter(({ type }) => type === 'response.function_call_arguments.delta')
+    return called.map(({ id: item, call_id: id, arguments: whole }) => {
+      const pieces = joined.filter((frame) => frame['item_id'] === item)
+      const text = pieces.map(({ delta }) => delta).join('')
+      // What the pieces say must be what the end says.
+      return {
+        id: String(id),
+        text: frames.length > 0 && text !== whole ? `${text}≠${whole}` : String(whole),
+      }
+    })
+  },
+  '/messages': ({ json, frames }) => {
+    const begun = frames.map((frame) => (frame['content_block'] ?? {}) as Wire)
+    const blocks = [...((json['content'] ?? []) as Wire[]), ...begun]
+    const called = blocks.filter(({ type }) => type === 'tool_use')
+    const pieces = frames.flatMap((frame) => (frame['delta'] as Wire | undefined)?.['partial_json'] ?? [])
+    return called.map(({ id, input }) => ({
+      id: String(id),
+      text: pieces.join('') === '' ? JSON.stringify(input) : pieces.join(''),
+    }))
+  },
+}
+
+function checkCalls(where: string, built: readonly Built[]): Check[] {
   const ids = built.map(({ id }) => id)
   const isNamed = ids.length === 2 && ids.every((id) => id !== '') && new Set(ids).size === 2
   const texts = built.map(({ text }) => text)
@@ -59,15 +99,24 @@ export const proof = reproduction({
   title: 'tool calls have ids and arguments, and frames without choices lose nothing',
   observe: (root) =>
     withUpstream(root, acme([{ id: model, prices }]), async ({ upstream, post }) => {
-      const ask = (stream: boolean, answer: () => Response) => {
+      const ask = (
+        stream: boolean,
+        answer: () => Response,
+        path: (typeof textPaths)[number] = '/chat/completions',
+      ) => {
         upstream.answer(answer)
-        return post('/chat/completions', { model, stream, messages: [{ role: 'user', content: 'hi' }] })
+        return post(path, { ...questionAt(path, model), stream })
       }
       const message = { role: 'assistant', content: null, tool_calls: calls }
       const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
-      const whole = await ask(false, () => Response.json({ id: 'chatcmpl-1', choices, usage }))
       const called = calls.map((call) => piece({ tool_calls: [call] }))
-      const streamed = await ask(true, () => eventsOf([...called, ...ending]))
+      const checks: Check[] = []
+      for (const path of textPaths) {
+        const whole = await ask(false, () => Response.json({ id: 'chatcmpl-1', choices, usage }), path)
+        checks.push(...checkCalls(`${path}, JSON`, builders[path](whole)))
+        const streamed = await ask(true, () => eventsOf([...called, ...ending]), path)
+        checks.push(...checkCalls(`${path}, stream`, builders[path](streamed)))
+      }
       const filtered = {
         choices: [],
         created: 0,
@@ -83,11 +132,6 @@ export const proof = reproduction({
         const count = azure.frames.filter((frame) => name in frame).length
         return { name: `${name} of a frame without choices is kept`, held: count === 1, seen: `${count}×` }
       }
-      return [
-        ...checkCalls('JSON', whole),
-        ...checkCalls('stream', streamed),
-        kept('prompt_filter_results'),
-        kept('moderation'),
-      ]
+      return [...checks, kept('prompt_filter_results'), kept('moderation')]
     }),
 })

@@ -56,12 +56,12 @@ export async function withUpstream(
 
 async function readReceived(response: Response): Promise<Received> {
   const text = Buffer.from(await response.arrayBuffer()).toString('latin1')
-  const payloads = text.split('\n\n').filter((frame) => frame.startsWith('data: {'))
+  const payloads = text.split('\n').filter((line) => line.startsWith('data: {'))
   return {
     status: response.status,
     text,
     json: text.startsWith('{') ? JSON.parse(text) : {},
-    frames: payloads.map((frame) => JSON.parse(frame.slice(6))),
+    frames: payloads.map((line) => JSON.parse(line.slice(6))),
     contentType: response.headers.get('content-type') ?? '',
   }
 }
@@ -77,6 +77,16 @@ export function eventsOf(payloads: readonly unknown[]): Response {
   return new Response(`${frames.join('')}data: [DONE]\n\n`, {
     headers: { 'content-type': 'text/event-stream' },
   })
+}
+
+/** The text operations, whose callers speak a format each. */
+export const textPaths = ['/chat/completions', '/responses', '/messages'] as const
+
+/** A short question in the format of a path. */
+export function questionAt(path: (typeof textPaths)[number], model: string): Record<string, unknown> {
+  if (path === '/responses') return { model, input: 'hi' }
+  const messages = [{ role: 'user', content: 'hi' }]
+  return path === '/messages' ? { model, messages, max_tokens: 50 } : { model, messages }
 }
 
 /** The choices of a body or an event. */
