@@ -175,4 +175,13 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     expect(read(say('')).reading.finishReason).toBeNull()
     expect(read(say('Hi')).reading.finishReason).toBe('stop')
   })
+
+  test('notes the word of the model itself, where the provider is a gateway that has one of its own', () => {
+    const ended = { finish_reason: 'stop', native_finish_reason: 'end_turn' }
+    const whole = { choices: [{ message: { role: 'assistant', content: 'Hi' }, ...ended }] }
+    expect(read(whole).reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
+    const frame = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, ...ended }] }
+    const reading = run([frame]).reading()
+    expect(reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
+  })
 })

@@ -1,5 +1,12 @@
 import { reproduction, type Check } from './reproduction.ts'
-import { choicesOf, withUpstream, type Received, type GatewayBefore } from './upstream-row.ts'
+import {
+  choicesOf,
+  questionAt,
+  textPaths,
+  withUpstream,
+  type Received,
+  type GatewayBefore,
+} from './upstream-row.ts'
 
 const prices = { input_per_million: '1', output_per_million: '2' }
 const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 }
@@ -76,6 +83,20 @@ async function ask({ upstream, post }: GatewayBefore, to: string, members: Wire)
   return [received, seen === undefined ? {} : (JSON.parse(seen.body) as Wire)]
 }
 
+async function checkGeneration(
+  { post, send }: GatewayBefore,
+  path: (typeof textPaths)[number],
+): Promise<Check> {
+  const { generationId } = await post(path, questionAt(path, 'test/custom'))
+  const { json } = await send('GET', `/generation?id=${generationId}`)
+  const { finish_reason: reason, native_finish_reason: native } = (json['data'] ?? {}) as Wire
+  return {
+    name: `${path}: and stands in the generation beside its reason`,
+    held: reason === 'stop' && native === 'end_turn',
+    seen: `${String(reason)}, ${String(native)}`,
+  }
+}
+
 export const proof = reproduction({
   title: "requests are taken as vendors' own clients send them, and reach those who know them",
   observe: (root) =>
@@ -104,7 +125,9 @@ export const proof = reproduction({
         const [received] = await ask(gateway, 'custom', {})
         const native = choicesOf(received.json)[0]?.['native_finish_reason']
         const name = "an upstream's own native_finish_reason is kept"
-        return [...checks, { name, held: native === 'end_turn', seen: String(native) }]
+        checks.push({ name, held: native === 'end_turn', seen: String(native) })
+        for (const path of textPaths) checks.push(await checkGeneration(gateway, path))
+        return checks
       },
     ),
 })

@@ -13,6 +13,8 @@ export interface Received {
   /** The JSON of every event of a stream. */
   frames: Record<string, unknown>[]
   contentType: string
+  /** By which `GET /generation` knows the call. */
+  generationId: string
 }
 
 /** A gateway of some checkout before an upstream that says what it is told to say. */
@@ -63,6 +65,7 @@ async function readReceived(response: Response): Promise<Received> {
     json: text.startsWith('{') ? JSON.parse(text) : {},
     frames: payloads.map((line) => JSON.parse(line.slice(6))),
     contentType: response.headers.get('content-type') ?? '',
+    generationId: response.headers.get('x-generation-id') ?? '',
   }
 }
 

@@ -53,8 +53,11 @@ export class ChatChoiceReader {
     if (Array.isArray(calls)) for (const each of calls.filter(isRecord)) this.#readCall(each)
   }
 
-  /** Closes what is open. `native` null is a provider that does not say why it ended. */
-  finish(native: string | null): void {
+  /**
+   * Closes what is open. `native` null is a provider that does not say why it ended; `shown` is the word of the model
+   * itself, where that is another.
+   */
+  finish(native: string | null, shown: string | null): void {
     if (this.isFinished) return
     this.isFinished = true
     this.#close()
@@ -66,7 +69,7 @@ export class ChatChoiceReader {
       type: 'finish',
       choice: this.#choice,
       reason: toFinishReason(native ?? 'stop', this.#sawToolCalls),
-      native,
+      native: shown,
       stopSequence: null,
       refusal: null,
     })

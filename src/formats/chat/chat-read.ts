@@ -8,7 +8,7 @@ import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { messageOf, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
-import { readNativeReason } from './chat-choice.ts'
+import { readNativeReason, shownNativeReason } from './chat-choice.ts'
 import { ChoiceState, toShownChoice } from './chat-chunk.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
@@ -90,7 +90,7 @@ class ChatHandler implements StreamHandler {
 
   /** Ends every choice that its provider gave no end. */
   finishAll(): void {
-    for (const { reader } of this.#choices.values()) reader.finish(null)
+    for (const { reader } of this.#choices.values()) reader.finish(null, null)
   }
 
   #hasFinished(): boolean {
@@ -105,7 +105,7 @@ class ChatHandler implements StreamHandler {
     const { choice, delta } = toShownChoice(wire, index, state)
     if (!reader.isFinished) reader.read(delta, choice['logprobs'])
     const native = readNativeReason(wire)
-    if (native !== null) reader.finish(native)
+    if (native !== null) reader.finish(native, shownNativeReason(wire))
   }
 
   #readUsage(wire: unknown): ReportedUsage | null {
