@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { at, startTestGateway, until, type TestGateway } from '../support/gateway.ts'
 
 const running = await startTestGateway({
-  hooks: { writeLog: () => undefined, keepAliveMs: 150 },
+  hooks: { writeLog: () => undefined, keepAliveMs: 1_000 },
   providers: (url) => [
     {
       preset: 'custom',
@@ -189,7 +189,7 @@ test('a stream that is cut off ends with an error event, never as if it were who
 })
 
 test('a provider that keeps silent is covered by comments, and its late answer follows them', async () => {
-  await withFault('first_byte=500,tokens=3')
+  await withFault('first_byte=2500,tokens=3')
   const { reader } = await open(chat())
   const text = await readUntil(reader, '[DONE]')
   expect(text.startsWith(': HEADRACE PROCESSING\n\n')).toBe(true)
@@ -197,7 +197,7 @@ test('a provider that keeps silent is covered by comments, and its late answer f
 })
 
 test('a failure after the first comment becomes an error event', async () => {
-  await withFault('latency=400,status=400')
+  await withFault('latency=2500,status=400')
   const { reader } = await open(chat())
   const text = await readUntil(reader, 'never there')
   expect(framesOf(text).at(-1)).toMatchObject({ error: { code: 400 }, choices: [{ finish_reason: 'error' }] })
