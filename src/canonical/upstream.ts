@@ -26,6 +26,8 @@ export interface AnswerContext {
   provider: string
   /** Unix seconds. */
   created: number
+  /** What the model that was asked is called here and at its provider; these names are no secrets. */
+  modelNames: readonly string[]
   /** A provider's words without what they repeat of the deployment's own secrets. */
   hideSecrets(text: string): string
 }

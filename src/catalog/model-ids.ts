@@ -28,6 +28,11 @@ export function slugOf(modelId: string): string {
   return modelId.slice(modelId.indexOf('/') + 1)
 }
 
+/** What a model is called here and at its provider; none of these names is a secret. */
+export function modelNamesOf({ model, upstreamModel }: { model: string; upstreamModel: string }): string[] {
+  return [upstreamModel, model, slugOf(model)]
+}
+
 /**
  * Ids that somebody who wrote `wanted` may have meant, the nearest first: by edit distance of the slugs, at most two
  * fifths of the wanted one, or by containing it.

@@ -2,7 +2,7 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
 import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
-import { slugOf } from '../catalog/model-ids.ts'
+import { modelNamesOf } from '../catalog/model-ids.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { CallOutcome } from '../routing/limiter.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
@@ -239,14 +239,13 @@ export async function sendAttempt(
   if (response.status >= 200 && response.status < 300) return response
   const body = await response.readAll(errorBodyBytesMax)
   const { call } = state
-  const { model, upstreamModel } = attempt.endpoint
   throw new AttemptFailed(
     readUpstreamFailure({
       status: response.status,
       headers: response.headers,
       body,
       requestedModel: call.model,
-      modelNames: [upstreamModel, model, slugOf(model)],
+      modelNames: modelNamesOf(attempt.endpoint),
       parameterNames: call.parameters,
     }),
   )

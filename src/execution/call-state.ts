@@ -5,6 +5,7 @@ import type { Credential } from '../canonical/credential.ts'
 import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
 import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
+import { modelNamesOf } from '../catalog/model-ids.ts'
 import { assert } from '../core/assert.ts'
 import { newGenerationId } from '../core/ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
@@ -103,6 +104,7 @@ export class CallState {
     }
     this.attempts.push(attempt)
     this.scope.facts.tried.push(line)
+    this.scope.facts.model = endpoint.model
     this.scope.facts.attempts = this.attempts.length
     return attempt
   }
@@ -171,6 +173,7 @@ export class CallState {
       provider: endpoint.deployment.providerName,
       created: Math.floor(this.createdAtMs / 1000),
       hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
+      modelNames: modelNamesOf(endpoint),
     }
   }
 

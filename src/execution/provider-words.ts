@@ -1,6 +1,7 @@
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { modelNamesOf } from '../catalog/model-ids.ts'
 import { comparedTextLengthMax } from '../core/limits/text.ts'
 import { stringsOf, withoutCallerText, type CallerWords } from '../formats/caller-text.ts'
 import { ProviderReport } from '../formats/upstream-errors.ts'
@@ -21,7 +22,7 @@ export function providerWords(
   const written = wordsOf(call)
   if (written === null) return null
   const said = hideSecrets(cause.said, credential)
-  return withoutCallerText(said, { ...written, names: [...written.names, endpoint.upstreamModel] })
+  return withoutCallerText(said, { ...written, names: [...written.names, ...modelNamesOf(endpoint)] })
 }
 
 function wordsOf(call: Call): CallerWords | null {

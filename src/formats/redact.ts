@@ -2,7 +2,7 @@ import { upstreamMessageLengthMax } from '../core/limits/text.ts'
 
 const secrets: readonly RegExp[] = [
   /\b[a-z][a-z0-9+.-]*:\/\/[^\s"')>]+/gi,
-  /\b(?:sk|pk|rk|gsk|key|api|tok|org|proj|acct|user|req|fw|xai|AIza)[-_][\w*.-]{6,}/gi,
+  /\b(?:sk|pk|rk|gsk|key|api|tok|org|proj|acct|user|req|fw|xai|hf|r8|AIza)[-_][\w*.-]{6,}/gi,
   /\bBearer\s+\S+/gi,
   /\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/g,
   /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g,

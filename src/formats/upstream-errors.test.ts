@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import { redact } from './redact.ts'
-import { readReportedError, readUpstreamFailure } from './upstream-errors.ts'
+import { readReportedError, readUpstreamFailure, type ProviderReport } from './upstream-errors.ts'
 
 function failureOf(status: number, body: unknown, headers: Record<string, string> = {}): UpstreamFailure {
   return readUpstreamFailure({
@@ -293,7 +293,7 @@ describe('what a caller is shown', () => {
 })
 
 describe('an error inside a stream', () => {
-  const plain = { hideSecrets: (text: string) => text }
+  const plain = { hideSecrets: (text: string) => text, modelNames: [] }
 
   test('is classified by its code, its type, or as a failure', () => {
     expect(readReportedError({ code: 503, message: 'x' }, plain).type).toBe('provider_overloaded')
@@ -301,5 +301,14 @@ describe('an error inside a stream', () => {
     expect(readReportedError({ code: 'context_length_exceeded' }, plain).type).toBe('context_length_exceeded')
     expect(readReportedError('text', plain).type).toBe('provider_failed')
     expect(readReportedError({}, plain).type).toBe('provider_failed')
+  })
+
+  test('names the model that was asked, however much its name looks like a key', () => {
+    const name = 'qwen2-5-coder-32b-instruct-q4_k_m'
+    const told = { type: 'invalid_request_error', message: `no room for ${name} of fw-abcdef123456` }
+    const { message, cause } = readReportedError(told, { ...plain, modelNames: [name] })
+    expect(message).toEndWith(`It said: no room for ${name} of [removed]`)
+    expect((cause as ProviderReport).said).toBe(`no room for ${name} of [removed]`)
+    expect(readReportedError(told, plain).message).not.toContain(name)
   })
 })

@@ -50,7 +50,7 @@ export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFa
  */
 export function readReportedError(
   wire: unknown,
-  { hideSecrets }: Pick<AnswerContext, 'hideSecrets'>,
+  { hideSecrets, modelNames }: Pick<AnswerContext, 'hideSecrets' | 'modelNames'>,
 ): GatewayError {
   const { message, type, code, param } = readShape({ error: wire })
   const reported: ReportedError = {
@@ -61,8 +61,8 @@ export function readReportedError(
   }
   const status = statusOfReport(reported)
   const kind = classify(status, reported)
-  return toFailure(kind, { status, reported, retryAfterMs: null, requestedModel: '', parameterNames: [] })
-    .error
+  const facts = { status, reported, modelNames, retryAfterMs: null, requestedModel: '', parameterNames: [] }
+  return toFailure(kind, facts).error
 }
 
 /** The status an error inside a stream would have had as a response. */
@@ -281,7 +281,7 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
   const param = kind === 'request' ? parameterOf(facts) : null
   const cause = new ProviderReport(
     `upstream ${facts.status} ${redact(facts.reported.code || facts.reported.type)}`.trim(),
-    redact(facts.reported.message),
+    redact(facts.reported.message, facts.modelNames),
   )
   const error = new GatewayError(type, describe(facts), {
     cause,

@@ -7,7 +7,10 @@ export interface AttemptLine {
   status: number | null
   outcome: 'answered' | 'failed' | 'cancelled'
   errorType: string | null
-  /** The provider's own words, bounded, without secrets and without what the caller wrote; null when it said nothing. */
+  /**
+   * The provider's own words, bounded, without what looks like a secret and is no model's name, and without what the
+   * caller wrote; null when it said nothing.
+   */
   said: string | null
 }
 
@@ -15,6 +18,7 @@ export interface AttemptLine {
 export interface CallLine {
   generationId: string | null
   operation: string | null
+  /** As the caller named it, until the first attempt; then the model of the catalog that was asked last. */
   model: string | null
   /** Display name of the provider that answered. */
   provider: string | null

@@ -107,6 +107,30 @@ test('what looks like a secret is taken out of free text', () => {
   expect(redact('x'.repeat(logTextMax * 2))).toHaveLength(logTextMax + 1)
 })
 
+test('names of models that are known stay, however much they look like keys', () => {
+  const { logger, lines } = setUp()
+  const model = 'local/hf-coder-32b-instruct'
+  const said = 'hf-coder-32b-instruct is not loaded'
+  logger.warn('circuit opened', { model, said, other: said })
+  expect(lines()[0]).toMatchObject({ model, said, other: 'hf-[secret] is not loaded' })
+  const failed = {
+    deployment: 'local',
+    status: 500,
+    outcome: 'failed',
+    errorType: 'provider_failed',
+  } as const
+  const line = { requestId: 'r', route: 'x', status: 502, durationMs: 1, asker }
+  logger.request({ ...line, facts: { ...facts, model, tried: [{ ...failed, model, said }] } })
+  expect(lines()[1]).toMatchObject({ model, failed_attempts: [{ model, said }] })
+})
+
+test('what a caller calls a model is redacted as long as nobody was asked for it', () => {
+  const { logger, lines } = setUp()
+  const line = { requestId: 'r', route: 'x', status: 400, durationMs: 1, asker }
+  logger.request({ ...line, facts: { ...facts, model: 'sk-proj-abcdef123456' } })
+  expect(lines()[0]?.['model']).toBe('sk-[secret]')
+})
+
 test('causes that lead to themselves end', () => {
   const { logger, lines } = setUp()
   const loop = new Error('round')

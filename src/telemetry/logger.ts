@@ -9,7 +9,10 @@ import { redact } from './redact.ts'
 /** How much is logged: each level includes those before it. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
-/** Named facts of a line. Texts are redacted; an error is written as the list of its causes. */
+/**
+ * Named facts of a line. Texts are redacted, except ids, `model`, which is a model of the catalog, and `said`, which was
+ * redacted where the model's names are known; an error is written as the list of its causes.
+ */
 export type LogFacts = Readonly<Record<string, unknown>>
 
 /** One JSON line per call; never a body, a header or a secret. */
@@ -135,7 +138,7 @@ function requestFields({
   if (facts.operation === null) return fields
   fields['generation_id'] = facts.generationId ?? undefined
   fields['operation'] = facts.operation
-  fields['model'] = facts.model === null ? undefined : redact(facts.model)
+  fields['model'] = facts.model === null ? undefined : shownModel(facts.model, facts.tried)
   fields['provider'] = facts.provider ?? undefined
   fields['attempts'] = facts.attempts
   if (facts.firstByteMs !== null) fields['first_byte_ms'] = rounded(facts.firstByteMs)
@@ -158,13 +161,18 @@ export function askerFields({ organizationId, keyId, clientAddress }: Asker): Re
   return fields
 }
 
+/** What was asked is a model of the catalog, and its name no secret; before that it is the caller's own text. */
+function shownModel(model: string, tried: readonly AttemptLine[]): string {
+  return tried.some((attempt) => attempt.model === model) ? model : redact(model)
+}
+
 function attemptFields({ deployment, model, status, errorType, said }: AttemptLine): Record<string, unknown> {
   return {
     deployment,
-    model: redact(model),
+    model,
     ...(status === null ? {} : { status }),
     error_type: errorType,
-    ...(said === null ? {} : { said: redact(said) }),
+    ...(said === null ? {} : { said }),
   }
 }
 
@@ -174,8 +182,12 @@ function rounded(milliseconds: number): number {
 
 function toFields(facts: LogFacts = {}): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [name, isId(name, value) ? value : toField(value)]),
+    Object.entries(facts).map(([name, value]) => [name, isClear(name, value) ? value : toField(value)]),
   )
+}
+
+function isClear(name: string, value: unknown): boolean {
+  return name === 'model' || name === 'said' ? typeof value === 'string' : isId(name, value)
 }
 
 /** An id of this gateway's own: it opens nothing, and looks like a key to whoever takes keys out of texts. */

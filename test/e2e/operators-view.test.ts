@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { customProvider, startTestGateway, until } from '../support/gateway.ts'
+import { at, customProvider, startTestGateway, until } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
 // What an operator sees of providers that fail and of requests that are refused, without asking their callers.
@@ -14,6 +14,11 @@ const gateway = await startTestGateway({
   providers: () => [
     customProvider(upstream.url, [
       { id: 'acme/chat', modality: 'language', prices: { input_per_million: '1', output_per_million: '1' } },
+      {
+        id: 'acme/hf-coder-32b-instruct-q4_k_m',
+        modality: 'language',
+        prices: { input_per_million: '1', output_per_million: '1' },
+      },
       {
         id: 'acme/dear',
         modality: 'language',
@@ -99,6 +104,27 @@ test('a provider that fails is counted by what it failed of, with its words in t
     ],
   })
   expect(log).not.toContain('4711')
+})
+
+test('the names of models stay readable, in the log and in the answer to the caller', async () => {
+  const name = 'hf-coder-32b-instruct-q4_k_m'
+  fails(500, `The worker of "${name}" is gone.`)
+  expect((await ask({ model: `acme/${name}` })).status).toBe(502)
+  const said = `The worker of "${name}" is gone.`
+  const request = lines().find(({ msg }) => msg === 'request')
+  expect(request).toMatchObject({
+    model: `acme/${name}`,
+    failed_attempts: [{ model: `acme/${name}`, said }, { said }],
+  })
+  expect(lines().find(({ msg }) => msg === 'request failed')).toMatchObject({ said })
+  // The same inside an answer that says 200.
+  const error = { type: 'invalid_request_error', message: `${name} has no room for that.` }
+  upstream.answer(() => Response.json({ error }))
+  const refused = await ask({ model: `acme/${name}` })
+  expect([refused.status, at(refused.json, 'error.message')]).toEqual([
+    400,
+    `The provider refused the request. It said: ${name} has no room for that.`,
+  ])
 })
 
 test('a stream that breaks is a failed attempt, one whose caller leaves is not', async () => {

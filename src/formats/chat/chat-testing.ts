@@ -15,6 +15,7 @@ export const testContext: AnswerContext = {
   provider: 'OpenAI',
   created: 1_700_000_000,
   hideSecrets: (text) => text,
+  modelNames: [],
 }
 
 /** A charge in tests: 30 nanocredits, of which 10 for the prompt. */
