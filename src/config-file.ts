@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { timeRuleSecondsMax } from './core/limits/billing.ts'
 import { parseCredits } from './core/money.ts'
 import { describeFault } from './core/json-syntax.ts'
+import { describeIssue } from './formats/schema-issue.ts'
 
 const slug = z
   .string()
@@ -189,7 +190,7 @@ export function readConfigFile(sources: FileSources, problems: string[]) {
   if (raw === undefined) return { file: empty, path, outlines: [] }
   const given = substitute(raw, { ...sources, path, problems }, '')
   const { providers: outlines } = outlineSchema.parse(given)
-  const parsed = configFileSchema.safeParse(given)
+  const parsed = configFileSchema.safeParse(given, { reportInput: true, error: describeIssue })
   if (parsed.success) return { file: parsed.data, path, outlines }
   for (const issue of parsed.error.issues) {
     const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'

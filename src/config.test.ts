@@ -87,6 +87,29 @@ test('all problems are reported at once, each with its place', () => {
   expect(text).not.toContain('hunter2')
 })
 
+test('what is wrong with the file is told in plain words, without any of its values', () => {
+  const problems = problemsOf(
+    {},
+    {
+      hots: 'x',
+      log_level: 'loud',
+      port: '8787',
+      share_port: 'hunter2',
+      providers: [{ preset: 'openai', weight: 0, api_key: 7, models: [{ id: '' }] }, {}],
+    },
+  ).map((problem) => problem.replace(/^.*config\.json: /, ''))
+  expect(problems).toEqual([
+    'port: must be a number, not string',
+    'log_level: must be one of "silent", "error", "warn", "info", "debug"',
+    'share_port: must be a boolean, not string',
+    'providers.0.api_key: must be a string, not number',
+    'providers.0.weight: must be a number above 0',
+    'providers.0.models.0.id: must not be empty',
+    'providers.1.preset: is required; send a string',
+    '(top level): has members that are not known: "hots"',
+  ])
+})
+
 test('the two keys of the first start are two', () => {
   const secret = 'k'.repeat(20)
   const env = { HEADRACE_BOOTSTRAP_KEY: secret, HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: secret }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { decodeChatRequest } from './chat/chat-request.ts'
 import { parseField } from './field-error.ts'
+import { decodeResponsesRequest } from './responses/responses-decode.ts'
 
 const schema = z.strictObject({
   sort: z.union([z.enum(['price', 'latency']), z.object({ by: z.string() })]).optional(),
@@ -32,6 +34,19 @@ describe('a refusal names the member, what is wrong with it, and what would be r
   ])('%j', (value, param, problem) => {
     expect(refusalOf('provider', value)).toMatchObject({ param, message: `"${param}" ${problem}` })
   })
+})
+
+test('bounds that formats count themselves are told in the same words', () => {
+  const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']))
+  const context = { sessionIdHeader: null }
+  const wire = (more: object) => Buffer.from(JSON.stringify({ model: 'a/b', ...more }))
+  const messages = [{ role: 'user', content: 'x' }]
+  const tooLong = '"user" must have at most 256 characters.'
+  const tooMany = '"metadata" must have at most 16 pairs.'
+  expect(() => decodeChatRequest(wire({ messages, user: 'u'.repeat(257) }), context)).toThrow(tooLong)
+  expect(() => decodeChatRequest(wire({ messages, metadata: pairs }), context)).toThrow(tooMany)
+  expect(() => decodeResponsesRequest(wire({ input: 'x', user: 'u'.repeat(257) }), context)).toThrow(tooLong)
+  expect(() => decodeResponsesRequest(wire({ input: 'x', metadata: pairs }), context)).toThrow(tooMany)
 })
 
 test('of a whole body the members have no prefix', () => {

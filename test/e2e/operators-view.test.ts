@@ -148,7 +148,7 @@ test('a stream that breaks is a failed attempt, one whose caller leaves is not',
     body: { model: 'acme/chat', stream: true, messages: [{ role: 'user', content: 'hi' }] },
   })
   await left.body?.cancel()
-  await until(attempts, (lines) => lines.includes('acme/chat cancelled none 1'))
+  await until(attempts, (counted) => counted.includes('acme/chat cancelled none 1'))
 })
 
 test('a credential that is lost is one warning, however many calls find out', async () => {

@@ -9,7 +9,8 @@ const batch = {
   requests: [{ custom_id: 'a', body: { messages } }],
 }
 /** Texts of the schema library, as callers met them. */
-const foreign = /expected (?:number|string|array|one of)|Too (?:big|small)|Invalid (?:input|option)|[<>]=/i
+const foreign =
+  /expected (?:number|string|array|one of|at )|Too (?:big|small)|Invalid (?:input|option)|[<>]=/i
 /** By which every process follows what a command changed. */
 const followMs = 2_500
 
@@ -54,7 +55,15 @@ async function post(gateway: RealGateway, path: string, body: string) {
 
 async function checkWords(gateway: RealGateway): Promise<Check> {
   const model = 'openai/gpt-4o-mini'
-  const wrong = [{ n: 0 }, { temperature: 3 }, { models: Array(21).fill('m') }, { verbosity: 'loud' }]
+  const pairs = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']))
+  const wrong = [
+    { n: 0 },
+    { temperature: 3 },
+    { models: Array(21).fill('m') },
+    { verbosity: 'loud' },
+    { user: 'u'.repeat(257) },
+    { metadata: pairs },
+  ]
   const told: string[] = []
   for (const member of wrong) {
     const { message } = await post(
@@ -64,8 +73,12 @@ async function checkWords(gateway: RealGateway): Promise<Check> {
     )
     told.push(message)
   }
-  const held =
-    told.includes('"n" must be a number of at least 1.') && !told.some((text) => foreign.test(text))
+  const wanted = [
+    '"n" must be a number of at least 1.',
+    '"user" must have at most 256 characters.',
+    '"metadata" must have at most 16 pairs.',
+  ]
+  const held = wanted.every((text) => told.includes(text)) && !told.some((text) => foreign.test(text))
   return { name: 'values out of bounds are refused in plain words', held, seen: told.join(' ') }
 }
 

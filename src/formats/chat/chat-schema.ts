@@ -6,7 +6,7 @@ import { preferencesSchema } from '../preferences.ts'
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
 export function textUpTo(lengthMax: number) {
   return z.string().refine((text) => text.length <= lengthMax || [...text].length <= lengthMax, {
-    message: `expected at most ${lengthMax} characters`,
+    message: `must have at most ${lengthMax} characters`,
   })
 }
 
@@ -147,7 +147,7 @@ export const standardChatShape = {
   metadata: z
     .record(z.string(), z.string())
     .refine((pairs) => Object.keys(pairs).length <= metadataPairsMax, {
-      message: `expected at most ${metadataPairsMax} pairs`,
+      message: `must have at most ${metadataPairsMax} pairs`,
     })
     .meta({ maxProperties: metadataPairsMax })
     .nullish(),

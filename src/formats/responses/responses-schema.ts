@@ -53,7 +53,7 @@ export const ownResponsesShape = {
   metadata: z
     .record(z.string(), z.string())
     .refine((pairs) => Object.keys(pairs).length <= metadataPairsMax, {
-      message: `expected at most ${metadataPairsMax} pairs`,
+      message: `must have at most ${metadataPairsMax} pairs`,
     })
     .nullish(),
   service_tier: z.string().nullish(),
