@@ -49,11 +49,14 @@ export function listModels(catalog: CatalogView, options: ListOptions): ModelLis
   }
 }
 
-/** The entry of the list with this id, or null; a variant that is only a way of routing shows its base entry. */
+/**
+ * The entry of the list with this id, or null, also for a variant that the model does not have; a variant that is only a
+ * way of routing shows its base entry.
+ */
 export function findListedModel(catalog: CatalogView, modelId: string, basePath: string): ModelJson | null {
   const { base, variant } = catalog.resolve(modelId)
   const model = catalog.model(base)
-  if (!model) return null
+  if (!model || (variant !== null && !variantsOf(model).includes(variant))) return null
   const wanted = variant === 'batch' ? variant : null
   const entry = toEntries({ model, endpoints: model.endpoints }).find((one) => one.variant === wanted)
   return entry ? renderEntry(entry, basePath) : null

@@ -2,6 +2,12 @@ import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import { isFree } from './effective-price.ts'
 import type { Variant } from './model-ids.ts'
 
+/**
+ * Variants that exist elsewhere. Those of long context and of reasoning are models of their own and one searches the web;
+ * serving the plain model instead would be another answer.
+ */
+export const unservedVariants: ReadonlySet<Variant> = new Set<Variant>(['online', 'thinking', 'extended'])
+
 /** The variants under which a model of this gateway can be asked for, besides its plain id. */
 export function variantsOf({ modality, endpoints }: Model): Variant[] {
   const variants: Variant[] = ['floor', 'nitro', 'exacto']

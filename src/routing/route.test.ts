@@ -356,8 +356,16 @@ describe('refusals', () => {
       status: 400,
     })
     expect(refusalOf(request({}, { model: 'acme/larg' })).message).toContain('acme/large')
-    expect(refusalOf(request({}, { model: 'acme/large:online' })).type).toBe('invalid_request')
-    expect(refusalOf(request({}, { model: 'acme/large:thinking' })).type).toBe('model_not_found')
+  })
+
+  test('a variant that is not served is 400 and names those that are', () => {
+    const { request } = setUp(providers)
+    for (const variant of [':online', ':thinking', ':extended']) {
+      const refusal = refusalOf(request({}, { model: `acme/large${variant}` }))
+      expect(refusal).toMatchObject({ type: 'model_not_found', status: 400, param: 'model' })
+      expect(refusal.message).toContain(`acme/large has no variant "${variant}"`)
+      expect(refusal.message).toContain(':floor, :nitro')
+    }
   })
 
   test('policy that leaves none is 403 and says which rule', () => {

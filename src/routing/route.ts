@@ -5,7 +5,7 @@ import type { Modality } from '../canonical/operation.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { CatalogView } from '../catalog/catalog.ts'
 import type { ResolvedModel } from '../catalog/model-ids.ts'
-import { GatewayError } from '../core/errors.ts'
+import { unservedVariants } from '../catalog/variants.ts'
 import { exclude, exclusionOf } from './exclusion.ts'
 import type { Exclusion, Filter } from './exclusion.ts'
 import type { Health } from './health.ts'
@@ -89,20 +89,9 @@ function candidatesOf(
   { catalog, model, modality }: RouteRequest,
   { base, variant }: ResolvedModel,
 ): readonly Endpoint[] {
-  if (variant === 'online') {
-    throw new GatewayError(
-      'invalid_request',
-      'The variant ":online" is not served; ask for the model without it.',
-      {
-        param: 'model',
-      },
-    )
-  }
   const candidates = catalog.endpointsOf(base, modality)
-  // Long-context and reasoning variants are models of their own; serving the base instead would be another model.
-  if (candidates.length === 0 || variant === 'thinking' || variant === 'extended') {
+  if (candidates.length === 0 || (variant !== null && unservedVariants.has(variant)))
     throw catalog.unknownModel(model, modality)
-  }
   return candidates
 }
 

@@ -201,6 +201,18 @@ test('1.4e every model of the list can be read by the id it has there', async ()
     expect(model).toMatchObject({ object: 'model', owned_by: 'openai' })
   }
   expect((await gateway.get('/models/openai/none-such')).status).toBe(404)
+  // What a call for it is refused as, its entry is too.
+  for (const variant of ['thinking', 'extended', 'online', 'turbo', 'free']) {
+    const id = `openai/gpt-4o-mini:${variant}`
+    expect([id, (await gateway.get(`/models/${id}`)).status]).toEqual([id, 404])
+    expect([id, (await gateway.get(`/model/${id}`)).status]).toEqual([id, 404])
+    const call = { model: id, messages: [{ role: 'user', content: 'hi' }] }
+    expect([id, (await gateway.post('/chat/completions', call)).status >= 400]).toEqual([id, true])
+  }
+  for (const variant of ['nitro', 'floor'])
+    expect(at((await gateway.get(`/models/openai/gpt-4o-mini:${variant}`)).json, 'id')).toBe(
+      'openai/gpt-4o-mini',
+    )
   expect(at((await gateway.get('/models/count')).json, 'data.count')).toBeNumber()
   expect((await gateway.get('/model/openai/tts-1:batch')).status).toBe(404)
   expect(at((await gateway.get('/model/openai/gpt-4o:nitro')).json, 'data.id')).toBe('openai/gpt-4o')

@@ -2,8 +2,8 @@ import { prepareGateway } from '../story/real-gateway.ts'
 import { reproduction, type Check } from './reproduction.ts'
 
 const key = 'inference-key-of-the-proof'
-/** One that exists elsewhere, and one that nobody has. */
-const names = ['openai/gpt-4o-mini:thinking', 'openai/gpt-4o-mini:turbo']
+/** Two that exist elsewhere, and one that nobody has. */
+const names = ['openai/gpt-4o-mini:thinking', 'openai/gpt-4o-mini:online', 'openai/gpt-4o-mini:turbo']
 
 export const proof = reproduction({
   title: 'a variant that does not exist is refused with those that do, and not with a missing key',
