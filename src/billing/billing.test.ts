@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { captureRowOf, insertOrganization, principalOf } from '../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { GatewayError } from '../core/errors.ts'
+import { GuardFailed } from '../storage/database.ts'
 import type { Database, Unit } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { createAccountsRepository } from './ledger/accounts-repository.ts'
@@ -456,8 +457,7 @@ eachDatabase((_name, _open, { openFresh }) => {
       expect: 1,
       guard: 'part',
     }
-    const error = await commit(one, [...failing.statements, guarded]).catch((thrown: unknown) => thrown)
-    failing.failed(error)
+    failing.failed(await guardOf(commit(one, [...failing.statements, guarded])))
     expect((await one.accounts.readCredits(one.org)).totalUsage).toBe(0n)
     expect(one.billing.stats().heldNanocredits).toBe(200n)
     const prepared = one.billing.prepareCaptures(entries)
@@ -476,7 +476,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     const entries = [{ hold, row: one.row('gen-1', 70n) }]
     await closeLeasesOf(one)
     const first = one.billing.prepareCaptures(entries)
-    first.failed(await commit(one, first.statements).catch((thrown: unknown) => thrown))
+    first.failed(await guardOf(commit(one, first.statements)))
     const second = one.billing.prepareCaptures(entries)
     await commit(one, second.statements)
     second.committed()
@@ -606,6 +606,13 @@ async function failureOf(committing: Promise<void>): Promise<string> {
     () => 'committed',
     (error: unknown) => String(error),
   )
+}
+
+/** The guard that refused a unit. */
+async function guardOf(committing: Promise<void>): Promise<string> {
+  const error = await committing.catch((thrown: unknown) => thrown)
+  if (error instanceof GuardFailed) return error.guard
+  throw new Error('no guard refused the unit', { cause: error })
 }
 
 /** What a reaper does to leases that expired. */

@@ -96,7 +96,7 @@ export class Leases {
       this.#observe(outcome)
       return { type: 'taken' }
     }
-    if (outcome.type === 'guard') {
+    if (outcome.type === 'refused' && outcome.by === 'guard') {
       for (const { plan } of leases) {
         if (plan.slice && outcome.guard === leaseGuard(plan.slice.leaseId)) this.#lose(plan.slice)
       }
@@ -106,10 +106,7 @@ export class Leases {
       if (plan.slice) doubt(plan.slice, { apply: () => apply(sentMs), revert: () => undefined })
       else if (this.#unanswered.size < leasesPerRoundMax) this.#unanswered.set(leaseId, sentMs)
     }
-    return {
-      type: 'unknown',
-      error: outcome.type === 'duplicate' ? new Error('a lease id was taken') : outcome.error,
-    }
+    return { type: 'unknown', error: outcome.error }
   }
 
   /**
@@ -151,7 +148,7 @@ export class Leases {
     if (outcome.type === 'committed') {
       apply()
       this.#observe(outcome)
-    } else if (outcome.type === 'guard') this.#lose(slice)
+    } else if (outcome.type === 'refused' && outcome.by === 'guard') this.#lose(slice)
     else {
       const revert = (): void => {
         slice.free += returned

@@ -1,5 +1,6 @@
 import { leasesPerRoundMax, reapPagesMax } from '../../core/limits/billing.ts'
 import { commitPoints } from '../commit-points.ts'
+import { answerOf } from '../ledger/ledger-repository.ts'
 import type { Ledger } from '../ledger/ledger-repository.ts'
 import { closeLease, drainLease } from '../ledger/ledger-statements.ts'
 import type { LeaseRow, LedgerStatement } from '../ledger/ledger-statements.ts'
@@ -62,8 +63,8 @@ export class Reaper {
   async #commit(lease: LeaseRow, statements: readonly LedgerStatement[]): Promise<boolean> {
     if (lease.state === 'closed') return false
     const outcome = await this.#ledger.commit(commitPoints.reap, statements)
-    if (outcome.type === 'unknown' || outcome.type === 'broken') throw outcome.error
-    if (outcome.type === 'committed') this.stats.leasesReaped += 1
-    return outcome.type === 'committed'
+    const isEnded = answerOf(outcome).type === 'committed'
+    if (isEnded) this.stats.leasesReaped += 1
+    return isEnded
   }
 }

@@ -8,6 +8,7 @@ import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from 
 import { budgetsOf, creditsBudget, windowStartOf } from '../budgets/budget-ids.ts'
 import { commitPoints } from '../commit-points.ts'
 import type { Learning } from '../metering/learning.ts'
+import { answerOf } from './ledger-repository.ts'
 import type { Ledger } from './ledger-repository.ts'
 import {
   creditGrant,
@@ -95,10 +96,10 @@ class LedgerAccounts implements Accounts {
       insertGrantPostings(grant),
       creditGrant(budget.budgetId, grant.amountNanocredits),
     ])
-    if (outcome.type === 'committed') return { isRepeated: false }
-    if (outcome.type === 'duplicate') return { isRepeated: true }
-    if (outcome.type === 'guard' && outcome.guard === overflowGuard) throw tooMuch()
-    throw outcome.type === 'guard' ? new Error(`grant failed at ${outcome.guard}`) : outcome.error
+    const answer = answerOf(outcome)
+    if (answer.type === 'committed') return { isRepeated: false }
+    if (answer.by === 'duplicate') return { isRepeated: true }
+    throw answer.guard === overflowGuard ? tooMuch() : answer.error
   }
 
   async refund(refund: Refund): Promise<{ isRepeated: boolean }> {
@@ -107,15 +108,15 @@ class LedgerAccounts implements Accounts {
     const isPrepaid = (await this.#repository.loadAccountMode(refund.organizationId)) === 'prepaid'
     const budgetId = creditsBudget(refund.organizationId).budgetId
     const statements = refundStatements(refund, isPrepaid ? [budgetId] : [])
-    const outcome = await this.#ledger.commit(commitPoints.refund, statements)
-    if (outcome.type === 'committed') return { isRepeated: false }
-    if (outcome.type === 'duplicate') return { isRepeated: true }
-    if (outcome.type === 'guard' && outcome.guard === refundGuard) {
+    const answer = answerOf(await this.#ledger.commit(commitPoints.refund, statements))
+    if (answer.type === 'committed') return { isRepeated: false }
+    if (answer.by === 'duplicate') return { isRepeated: true }
+    if (answer.guard === refundGuard) {
       const day = dayOfTransaction(refund.generationId)
       if (await this.#repository.hasRefund(refundTransactionId(refund), day)) return { isRepeated: true }
       throw new GatewayError('conflict', 'The refund would exceed what is left of the original charge.')
     }
-    throw outcome.type === 'guard' ? new Error(`refund failed at ${outcome.guard}`) : outcome.error
+    throw answer.error
   }
 
   async readCredits(organizationId: string): Promise<CreditsBalance> {
@@ -139,8 +140,7 @@ class LedgerAccounts implements Accounts {
       )
       assert(found, 'the budget was created above')
       if (found.unspent === 0n && found.limit === found.grants) return this.readCredits(organizationId)
-      const outcome = await this.#ledger.commit(commitPoints.ensure, [correctCredits(budget.budgetId, found)])
-      if (outcome.type === 'unknown' || outcome.type === 'broken') throw outcome.error
+      answerOf(await this.#ledger.commit(commitPoints.ensure, [correctCredits(budget.budgetId, found)]))
     }
     throw new GatewayError('conflict', 'The account is too busy to be reconciled; try again in a moment.')
   }

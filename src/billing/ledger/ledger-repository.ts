@@ -1,7 +1,7 @@
-import { GatewayError } from '../../core/errors.ts'
-import { leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
-import { GuardFailed, UniqueViolation } from '../../storage/database.ts'
-import type { Database, Row } from '../../storage/database.ts'
+import { captureRetryMaxMs, captureRetryMs, leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
+import { answerOf, commitOnce } from '../../storage/commit-once.ts'
+import type { CommitOptions, CommitOutcome } from '../../storage/commit-once.ts'
+import type { Database } from '../../storage/database.ts'
 import type { BudgetRef } from '../budgets/budget-ids.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { commitPoints } from '../commit-points.ts'
@@ -9,16 +9,8 @@ import type { CommitPoint } from '../commit-points.ts'
 import { ensureBudget } from './ledger-statements.ts'
 import type { LeaseRow, LedgerStatement, SliceRowState } from './ledger-statements.ts'
 
-/**
- * What became of a unit: `unknown` may have become real or not, which the ids and epochs in it tell; `broken` never will
- * be accepted as it is.
- */
-export type CommitOutcome =
-  | { type: 'committed'; rows: Row[][] }
-  | { type: 'guard'; guard: string }
-  | { type: 'duplicate' }
-  | { type: 'unknown'; error: Error }
-  | { type: 'broken'; error: Error }
+export type { CommitOutcome } from '../../storage/commit-once.ts'
+export { answerOf } from '../../storage/commit-once.ts'
 
 /** A budget as it is now. */
 export interface BudgetState {
@@ -38,10 +30,14 @@ export interface Returning {
 /** All SQL of budgets, leases, usages, postings and dead letters that changes something, and what changing needs to read. */
 export interface Ledger {
   readonly ownerId: string
-  /** Commits guarded statements; never rejects. */
+  /** Commits guarded statements, sent once; never rejects. What is left unknown, the ids and epochs in them tell later. */
   commit(name: CommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome>
-  /** What a failed commit of statements given away (a batch part's unit) says about them. */
-  outcomeOf(error: unknown): CommitOutcome
+  /** The same, sent until storage has answered; the statements are made anew for every try. */
+  commitUntilAnswered(
+    name: CommitPoint,
+    statements: () => readonly LedgerStatement[],
+    waiting: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
+  ): Promise<CommitOutcome>
   /** The database's clock, Unix milliseconds. Rejects with `storage_unavailable`, as every read here does. */
   loadNow(): Promise<number>
   /** The budgets that exist among these, by id, and the database's clock. */
@@ -72,10 +68,21 @@ export interface Ledger {
   /** Asks all owners to give back what they do not hold. */
   recall(budgetIds: readonly string[]): Promise<void>
   onRecall(wake: () => void): () => void
-  insertDeadLetter(row: CaptureRow, reason: string): Promise<CommitOutcome>
+  /** What an operator has to look after, kept aside; tried until storage has answered. */
+  insertDeadLetter(row: CaptureRow, reason: string, waiting: Pick<CommitOptions, 'sleep'>): Promise<void>
 }
 
 const recallChannel = 'budget_recall'
+
+/** Money that was earned is never given up, so that only the end of this process ends the tries. */
+const untilAnswered = {
+  patience: {
+    triesMax: Number.POSITIVE_INFINITY,
+    waitMs: captureRetryMs,
+    waitMsMax: captureRetryMaxMs,
+  },
+  isSentAfterOutage: true,
+}
 
 /** The ledger on a database. */
 export function createLedger(database: Database): Ledger {
@@ -91,21 +98,17 @@ class DatabaseLedger implements Ledger {
     this.ownerId = database.ownerId
   }
 
-  async commit(name: CommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome> {
-    try {
-      return { type: 'committed', rows: await this.#database.commit({ name, statements }) }
-    } catch (error) {
-      return this.outcomeOf(error)
-    }
+  commit(name: CommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome> {
+    return commitOnce(this.#database, { name, statements })
   }
 
-  outcomeOf(error: unknown): CommitOutcome {
-    if (error instanceof GuardFailed) return { type: 'guard', guard: error.guard }
-    if (error instanceof UniqueViolation) return { type: 'duplicate' }
-    const known = error instanceof Error ? error : new Error('a commit failed', { cause: error })
-    // Everything that storage calls temporary counts as uncertain: the ids and epochs make trying again harmless.
-    if (known instanceof GatewayError) return { type: 'unknown', error: known }
-    return { type: 'broken', error: known }
+  commitUntilAnswered(
+    name: CommitPoint,
+    statements: () => readonly LedgerStatement[],
+    waiting: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
+  ): Promise<CommitOutcome> {
+    const unit = () => ({ name, statements: statements() })
+    return commitOnce(this.#database, unit, { ...untilAnswered, ...waiting })
   }
 
   async loadNow(): Promise<number> {
@@ -128,8 +131,7 @@ class DatabaseLedger implements Ledger {
   async ensureBudgets(budgets: readonly BudgetRef[]): Promise<void> {
     const missing = budgets.filter((budget) => budget.kind !== 'batch')
     if (missing.length === 0) return
-    const outcome = await this.commit(commitPoints.ensure, missing.map(ensureBudget))
-    if (outcome.type === 'unknown' || outcome.type === 'broken') throw outcome.error
+    answerOf(await this.commit(commitPoints.ensure, missing.map(ensureBudget)))
   }
 
   async loadLease(leaseId: string): Promise<LeaseRow | null> {
@@ -226,7 +228,7 @@ class DatabaseLedger implements Ledger {
         params: [budgetId],
       })),
     )
-    if (outcome.type === 'unknown') throw outcome.error
+    answerOf(outcome)
     this.#database.notify(recallChannel)
   }
 
@@ -234,17 +236,20 @@ class DatabaseLedger implements Ledger {
     return this.#database.listen(recallChannel, wake)
   }
 
-  insertDeadLetter(row: CaptureRow, reason: string): Promise<CommitOutcome> {
+  async insertDeadLetter(
+    row: CaptureRow,
+    reason: string,
+    waiting: Pick<CommitOptions, 'sleep'>,
+  ): Promise<void> {
     const payload = JSON.stringify(row, (_, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     )
-    return this.commit(commitPoints.deadLetter, [
-      {
-        sql: `insert into usage_dead_letters (generation_id, payload_json, reason, created_at_ms)
-          values ($1, $2, $3, now_ms()) on conflict (generation_id) do nothing`,
-        params: [row.generationId, payload, reason],
-      },
-    ])
+    const insert = {
+      sql: `insert into usage_dead_letters (generation_id, payload_json, reason, created_at_ms)
+        values ($1, $2, $3, now_ms()) on conflict (generation_id) do nothing`,
+      params: [row.generationId, payload, reason],
+    }
+    await this.commitUntilAnswered(commitPoints.deadLetter, () => [insert], waiting)
   }
 
   async #leases(condition: string, params: readonly (string | number)[]): Promise<LeaseRow[]> {

@@ -1,9 +1,4 @@
-import {
-  captureRetryMaxMs,
-  captureRetryMs,
-  lossesListedMax,
-  lossesUnlistedMax,
-} from '../../core/limits/billing.ts'
+import { lossesListedMax, lossesUnlistedMax } from '../../core/limits/billing.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { redirect } from './charges.ts'
 import type { Charge } from './charges.ts'
@@ -11,6 +6,7 @@ import { commitPoints } from '../commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { Ledger } from './ledger-repository.ts'
 import { refundGuard } from './ledger-statements.ts'
+import type { LedgerStatement } from './ledger-statements.ts'
 import { insertLosses } from './losses.ts'
 import { refundStatements } from './refunds.ts'
 import type { Timing } from '../timing.ts'
@@ -73,20 +69,23 @@ export class RefusedCaptures {
 
   /** Refunds a charge that is in the ledger, to every budget it was taken from. Tries until storage has answered. */
   async giveBack(charge: Charge): Promise<GivenBack> {
-    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
-      const outcome = await this.#ledger.commit(commitPoints.refund, this.#statementsOf(charge))
+    const statements = (): LedgerStatement[] => this.#statementsOf(charge)
+    const sleep: Timing['sleep'] = (milliseconds) => this.#timing.sleep(milliseconds)
+    for (;;) {
+      const outcome = await this.#ledger.commitUntilAnswered(commitPoints.refund, statements, { sleep })
+      if (outcome.type === 'committed') return { type: 'refunded' }
       // A duplicate is this very refund, which became real without an answer.
-      if (outcome.type === 'committed' || outcome.type === 'duplicate') return { type: 'refunded' }
-      if (outcome.type === 'broken') return { type: 'failed', error: outcome.error }
-      if (outcome.type === 'unknown') await this.#timing.sleep(waitMs)
-      else if (outcome.guard === refundGuard) return { type: 'void' }
+      if (outcome.type === 'refused' && outcome.by === 'duplicate') return { type: 'refunded' }
+      if (outcome.type === 'unknown' || outcome.by !== 'guard')
+        return { type: 'failed', error: outcome.error }
+      if (outcome.guard === refundGuard) return { type: 'void' }
       // The budget of a batch was closed since, and its parents have booked what it spent.
-      else if (!redirect([charge], outcome.guard).isChanged)
+      if (!redirect([charge], outcome.guard).isChanged)
         return { type: 'failed', error: new Error(`a refund failed at ${outcome.guard}`) }
     }
   }
 
-  #statementsOf({ hold, row }: Charge) {
+  #statementsOf({ hold, row }: Charge): LedgerStatement[] {
     const refund = {
       generationId: row.generationId,
       organizationId: row.organizationId,

@@ -1,4 +1,4 @@
-import { GuardFailed } from '../../storage/database.ts'
+import { answerOf, commitOnce } from '../../storage/commit-once.ts'
 import type { Database } from '../../storage/database.ts'
 import { commitPoints } from '../commit-points.ts'
 import { cursorGuard, rollUp } from './rollup-statements.ts'
@@ -36,14 +36,11 @@ export function createRollupRepository(database: Database): RollupRepository {
       return rows.map((row) => row.tail_id)
     },
     async rollUp(position, tailIds) {
-      try {
-        const unit = { name: commitPoints.rollUp, statements: rollUp(position, tailIds) }
-        await database.commit({ ...unit, rowsEstimate: tailIds.length })
-        return true
-      } catch (error) {
-        if (error instanceof GuardFailed && error.guard === cursorGuard) return false
-        throw error
-      }
+      const statements = rollUp(position, tailIds)
+      const unit = { name: commitPoints.rollUp, statements, rowsEstimate: tailIds.length }
+      const answer = answerOf(await commitOnce(database, unit))
+      if (answer.type === 'refused' && answer.guard !== cursorGuard) throw answer.error
+      return answer.type === 'committed'
     },
   }
 }

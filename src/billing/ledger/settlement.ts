@@ -6,8 +6,6 @@ import {
   captureGroupsMax,
   captureQueueMax,
   captureRedirectsMax,
-  captureRetryMaxMs,
-  captureRetryMs,
   captureStallMs,
   captureWaitMs,
 } from '../../core/limits/billing.ts'
@@ -50,8 +48,8 @@ export interface PreparedCaptures {
   readonly statements: readonly LedgerStatement[]
   /** The unit is durable. */
   committed(): void
-  /** The unit is not durable; prepare again, with what the error taught about leases. Never for an uncertain outcome. */
-  failed(error?: unknown): void
+  /** The unit left no trace; prepare again, with what the guard that failed taught about leases. */
+  failed(guard?: string): void
 }
 
 /**
@@ -80,6 +78,7 @@ interface Entry extends Charge, Placed {
 export class Settlement {
   readonly #ledger: Ledger
   readonly #timing: Timing
+  readonly #sleep: Timing['sleep']
   readonly #onLost: (slice: Slice) => void
   readonly #report: Report
   readonly #refused: RefusedCaptures
@@ -95,6 +94,7 @@ export class Settlement {
   constructor(parts: { ledger: Ledger; timing: Timing; onLost: (slice: Slice) => void; report: Report }) {
     this.#ledger = parts.ledger
     this.#timing = parts.timing
+    this.#sleep = (milliseconds) => parts.timing.sleep(milliseconds)
     this.#onLost = parts.onLost
     this.#report = parts.report
     this.#refused = new RefusedCaptures(parts)
@@ -169,10 +169,9 @@ export class Settlement {
         once()
         for (const charge of charges) this.#settle(charge)
       },
-      failed: (error) => {
+      failed: (guard) => {
         once()
-        const outcome = error === undefined ? null : this.#ledger.outcomeOf(error)
-        if (outcome?.type === 'guard') this.#redirect(charges, outcome.guard)
+        if (guard !== undefined) this.#redirect(charges, guard)
         for (const charge of charges) restore(charge)
       },
     }
@@ -252,7 +251,8 @@ export class Settlement {
       const { outcome, voided } = await this.#commit(entries)
       if (outcome.type === 'committed') await this.#finishAll(entries, voided)
       else if (
-        outcome.type === 'guard' &&
+        outcome.type === 'refused' &&
+        outcome.by === 'guard' &&
         redirects < captureRedirectsMax &&
         this.#redirect(entries, outcome.guard)
       ) {
@@ -271,24 +271,28 @@ export class Settlement {
 
   /** Commits until there is an answer: storage being out of order is none. */
   async #commit(entries: readonly Entry[]): Promise<Answered> {
-    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
+    let voided: ReadonlySet<Entry> = new Set()
+    const statements = (): readonly LedgerStatement[] => {
       // A caller may be refused while the commit is on its way: what was sent decides what it means.
-      const voided = new Set(entries.filter((entry) => entry.isRefused))
-      const outcome = await this.#ledger.commit(commitPoints.capture, statementsOf(entries, voided))
-      if (outcome.type !== 'unknown') {
-        this.#noteAnswer()
-        return { outcome, voided }
-      }
-      for (const entry of entries) entry.mayBeDurable = true
-      this.#noteFailure(outcome.error)
-      await this.#timing.sleep(waitMs)
+      voided = new Set(entries.filter((entry) => entry.isRefused))
+      return statementsOf(entries, voided)
     }
+    const outcome = await this.#ledger.commitUntilAnswered(commitPoints.capture, statements, {
+      sleep: this.#sleep,
+      onUnanswered: (error) => {
+        for (const entry of entries) entry.mayBeDurable = true
+        this.#noteFailure(error)
+      },
+    })
+    this.#noteAnswer()
+    return { outcome, voided }
   }
 
   async #endAlone(entries: readonly Entry[], outcome: CommitOutcome): Promise<void> {
     const [entry] = entries
     if (entry === undefined) return
-    if (outcome.type === 'duplicate') {
+    const by = outcome.type === 'refused' ? outcome.by : null
+    if (by === 'duplicate') {
       if (entry.mayBeDurable) return entry.isRefused ? this.#giveBack(entry) : this.#finish(entry)
       // Somebody else captured this generation before: it changes nothing, and its hold is given back.
       this.#duplicates += 1
@@ -299,19 +303,13 @@ export class Settlement {
       this.#refused.keep(entry.row)
       return this.#abandon(entry)
     }
-    const reason =
-      outcome.type === 'broken'
-        ? outcome.error.message
-        : `guard ${outcome.type === 'guard' ? outcome.guard : ''}`
-    await this.#bury(entry, reason)
+    assert(outcome.type !== 'committed', 'what was committed is not refused')
+    const isGuard = outcome.type === 'refused' && outcome.by === 'guard'
+    await this.#bury(entry, isGuard ? `guard ${outcome.guard}` : outcome.error.message)
   }
 
   async #bury(entry: Entry, reason: string): Promise<void> {
-    for (let waitMs = captureRetryMs; ; waitMs = Math.min(captureRetryMaxMs, waitMs * 2)) {
-      const outcome = await this.#ledger.insertDeadLetter(entry.row, reason)
-      if (outcome.type !== 'unknown') break
-      await this.#timing.sleep(waitMs)
-    }
+    await this.#ledger.insertDeadLetter(entry.row, reason, { sleep: this.#sleep })
     this.#deadLetters += 1
     this.#report({ type: 'dead_letter', generationId: entry.row.generationId, cause: reason })
     this.#abandon(entry)
@@ -389,7 +387,7 @@ export class Settlement {
 
 /** What a unit came to, and which of its captures went as rows that charge nothing. */
 interface Answered {
-  outcome: Exclude<CommitOutcome, { type: 'unknown' }>
+  outcome: CommitOutcome
   voided: ReadonlySet<Entry>
 }
 
