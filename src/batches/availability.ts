@@ -1,5 +1,4 @@
 import { GatewayError } from '../core/errors.ts'
-import { CommitUncertain } from './commit-repository.ts'
 
 /** Storage that is out of order, an unknown outcome, and a process that stops are one thing to callers of batches: 502. */
 export async function answerable<T>(work: Promise<T>): Promise<T> {
@@ -7,9 +6,8 @@ export async function answerable<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (thrown) {
     const isOutOfOrder =
-      thrown instanceof CommitUncertain ||
-      (thrown instanceof GatewayError &&
-        (thrown.type === 'storage_unavailable' || thrown.type === 'shutting_down'))
+      thrown instanceof GatewayError &&
+      (thrown.type === 'storage_unavailable' || thrown.type === 'shutting_down')
     throw isOutOfOrder ? unavailable(thrown) : thrown
   }
 }

@@ -170,11 +170,11 @@ class StoredBatches implements Batches {
 
   async cancel(principal: Principal, id: BatchId): Promise<BatchObject> {
     await this.#load(principal, id)
-    const { guard } = await answerable(this.#stores.committer.commit('batch.cancel', [cancelBatch(id)]))
+    const { type } = await answerable(this.#stores.committer.commit('batch.cancel', [cancelBatch(id)]))
     this.#wake()
     const batch = await this.#load(principal, id)
     const isAsked = batch.status === 'cancelling' || batch.status === 'cancelled'
-    if (guard === null || isAsked) return toBatchObject(batch)
+    if (type === 'committed' || isAsked) return toBatchObject(batch)
     throw new GatewayError(
       'conflict',
       `The batch is ${toBatchObject(batch).status} and cannot be cancelled any more.`,

@@ -1,32 +1,37 @@
-import type { Database, Row, Statement } from '../storage/database.ts'
-import { GuardFailed, isUncertain, UniqueViolation } from '../storage/database.ts'
 import { uncertainCommitsMax, uncertainWaitMs } from '../core/limits/batches.ts'
+import { answerOf, askUntilAnswered, commitOnce } from '../storage/commit-once.ts'
+import type { CommitOptions, CommitOutcome, Patience, Proof } from '../storage/commit-once.ts'
+import type { Database, Row, Statement } from '../storage/database.ts'
 import type { CommitPoint, CrashHook } from './commit-points.ts'
 import type { Pause } from './running/pause.ts'
 
-/** How a unit ended: with the rows of its statements, or refused by a guard (or a row that was there) without a trace. */
-export type Committed = { rows: Row[][]; guard: null } | { rows: null; guard: string; refusal: Error }
+export { CommitUnknown } from '../storage/commit-once.ts'
+export type { Committed, Patience, Proof } from '../storage/commit-once.ts'
 
-/** A commit whose outcome stayed unknown. Nothing that the unit may refer to can be cleaned up now. */
-export class CommitUncertain extends Error {
-  constructor(unit: string) {
-    super(`the outcome of "${unit}" is unknown`)
-    this.name = 'CommitUncertain'
-  }
+/** The unit is durable, or was refused by a guard (or by a row that was there) without a trace. */
+export type Answer = ReturnType<typeof answerOf>
+
+/** What the first statement of a unit returned; nothing when the unit was refused. */
+export function rowsOf(answer: Answer): readonly Row[] {
+  return answer.type === 'committed' ? (answer.rows[0] ?? []) : []
 }
 
 /** The one way in which batches write: named units around which a crash can be staged. */
 export interface Committer {
   /**
-   * Commits a unit. A refusal by a guard is an answer, not an error. When the connection was lost while committing, the
-   * unit is tried again, and `wasCommitted` tells a repetition's refusal from a real one. Rejects with
-   * `storage_unavailable` when nothing was written, with CommitUncertain when that cannot be told.
+   * Commits a unit. A refusal by a guard is an answer, not an error. A try without an answer is followed by another, and
+   * `proof` tells a repetition's refusal from a real one. Rejects with `storage_unavailable` when nothing was written,
+   * with CommitUnknown when that cannot be told.
    */
-  commit(
+  commit(name: CommitPoint, statements: readonly Statement[], proof?: Proof): Promise<Answer>
+  /** The same as a value: never rejects. */
+  commitOnce(
     name: CommitPoint,
     statements: readonly Statement[],
-    wasCommitted?: () => Promise<boolean>,
-  ): Promise<Committed>
+    doubt: Pick<CommitOptions, 'proof' | 'isInDoubt'>,
+  ): Promise<CommitOutcome>
+  /** Asks until there is an answer whether a unit of unknown outcome became real; null when there was none. */
+  ask(proof: Proof, patience: Patience): Promise<boolean | null>
 }
 
 /** Everything that `createCommitter` needs. */
@@ -36,53 +41,28 @@ export interface CommitterParts {
   crash: CrashHook | null
 }
 
+/** Short, since callers wait for most units of batches; what takes longer has patience of its own. */
+const patience: Patience = {
+  triesMax: uncertainCommitsMax,
+  waitMs: uncertainWaitMs,
+  waitMsMax: uncertainWaitMs,
+}
+
 export function createCommitter({ database, pause, crash }: CommitterParts): Committer {
-  return {
-    async commit(name, statements, wasCommitted) {
-      crash?.(name, 'before')
-      const committed = await commitCertainly({ database, pause }, { name, statements }, wasCommitted)
-      crash?.(name, 'after')
-      return committed
+  const sleep = (milliseconds: number): Promise<void> => pause(milliseconds)
+  const committer: Committer = {
+    async commit(name, statements, proof) {
+      return answerOf(await committer.commitOnce(name, statements, { proof }))
     },
+    async commitOnce(name, statements, doubt) {
+      crash?.(name, 'before')
+      const options = { patience, sleep, isSentAfterOutage: false, ...doubt }
+      const outcome = await commitOnce(database, { name, statements }, options)
+      if (outcome.type === 'committed' || (outcome.type === 'refused' && outcome.guard !== null))
+        crash?.(name, 'after')
+      return outcome
+    },
+    ask: (proof, asking) => askUntilAnswered(proof, asking, sleep),
   }
-}
-
-async function commitCertainly(
-  { database, pause }: { database: Database; pause: Pause },
-  unit: { name: string; statements: readonly Statement[] },
-  wasCommitted: (() => Promise<boolean>) | undefined,
-): Promise<Committed> {
-  let sawUncertain = false
-  for (let attempt = 0; attempt < uncertainCommitsMax; attempt++) {
-    try {
-      return { rows: await database.commit(unit), guard: null }
-    } catch (thrown) {
-      if (isUncertain(thrown)) {
-        sawUncertain = true
-        await pause(uncertainWaitMs)
-        continue
-      }
-      const isRefusal = thrown instanceof GuardFailed || thrown instanceof UniqueViolation
-      const wasOurs = isRefusal && sawUncertain ? await ask(wasCommitted) : false
-      // Nobody can say whether the refusal is a repetition's, so nothing may be cleaned up.
-      if (wasOurs === null) break
-      if (wasOurs) return { rows: [], guard: null }
-      if (thrown instanceof GuardFailed) return { rows: null, guard: thrown.guard, refusal: thrown }
-      if (thrown instanceof UniqueViolation)
-        return { rows: null, guard: thrown.table ?? 'unique', refusal: thrown }
-      // Nothing is known when the repetition could not even be tried.
-      if (sawUncertain) break
-      throw thrown
-    }
-  }
-  throw new CommitUncertain(unit.name)
-}
-
-/** Null when there is no answer. */
-async function ask(wasCommitted: (() => Promise<boolean>) | undefined): Promise<boolean | null> {
-  try {
-    return (await wasCommitted?.()) ?? false
-  } catch {
-    return null
-  }
+  return committer
 }

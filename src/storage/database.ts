@@ -63,7 +63,8 @@ export interface Database {
   /**
    * Commits one unit durably and resolves, after the commit, with the rows each statement returned, in order. Units that
    * arrive together share a transaction; each still stands or falls alone. Rejects with `GuardFailed`,
-   * `UniqueViolation`, or `storage_unavailable`; ask `isUncertain` whether the latter may have become real after all.
+   * `UniqueViolation`, or `storage_unavailable`, after which the unit may have become real all the same: `commitOnce`
+   * says so, and finds out.
    */
   commit(unit: Unit): Promise<Row[][]>
   /**
@@ -99,7 +100,7 @@ export class GuardFailed extends Error {
   }
 }
 
-/** A row with that key exists; the unit left no trace. After an uncertain commit it means that the commit succeeded. */
+/** A row with that key exists; the unit left no trace. */
 export class UniqueViolation extends Error {
   readonly table: string | null
   /** `<table>_pkey` or `<table>_<columns>_key`, the same on both databases. */
@@ -134,11 +135,6 @@ export function storageUnavailable(cause: StorageFailure): GatewayError {
     cause,
     retryAfterSeconds: 1,
   })
-}
-
-/** Whether a failed commit may have become real after all. */
-export function isUncertain(thrown: unknown): boolean {
-  return thrown instanceof Error && thrown.cause instanceof StorageFailure && thrown.cause.uncertain
 }
 
 /**

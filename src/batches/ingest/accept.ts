@@ -12,7 +12,7 @@ import { unavailable } from '../availability.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { insertBatch, toBatch } from '../batch-repository.ts'
-import type { Committed, Committer } from '../commit-repository.ts'
+import type { Answer, Committed, Committer } from '../commit-repository.ts'
 import type { Claimed } from './idempotency.ts'
 import type { Ingested } from './ingest.ts'
 import type { BatchMoney } from '../running/money.ts'
@@ -49,10 +49,10 @@ export interface Acceptance {
 export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
   const { batchId, upload, principal } = acceptance
   return untilAffordable(upload, principal, parts, async (parents) => {
-    const committed = await commitAcceptance(acceptance, parents, parts)
-    if (committed.guard === null) return acceptedBatch(committed, batchId, parts)
-    if (committed.guard === paymentRequiredGuard) return null
-    throw new Error(`accepting a batch failed on ${committed.guard}`)
+    const answer = await commitAcceptance(acceptance, parents, parts)
+    if (answer.type === 'committed') return acceptedBatch(answer, batchId, parts)
+    if (answer.guard === paymentRequiredGuard) return null
+    throw new Error(`accepting a batch failed on ${answer.guard}`)
   })
 }
 
@@ -105,7 +105,7 @@ function commitAcceptance(
   { batchId, principal, upload, claim }: Acceptance,
   parents: readonly BudgetRef[],
   { committer, money, batches }: AcceptParts,
-): Promise<Committed> {
+): Promise<Answer> {
   const budgetParents = parents.map((parent) => parent.budgetId)
   const insert = insertBatch({
     id: batchId,
@@ -134,8 +134,9 @@ function commitAcceptance(
   return committer.commit('batch.accept', statements, async () => (await batches.load(batchId)) !== null)
 }
 
-async function acceptedBatch(committed: Committed, batchId: BatchId, parts: AcceptParts): Promise<Batch> {
-  const row = committed.rows?.[0]?.[0]
+/** Without rows when only the proof said that the batch was accepted. */
+async function acceptedBatch({ rows }: Committed, batchId: BatchId, parts: AcceptParts): Promise<Batch> {
+  const row = rows[0]?.[0]
   if (row) return toBatch(row)
   const batch = await parts.batches.load(batchId)
   if (!batch) throw new GatewayError('batch_unavailable', 'The batch was accepted but cannot be read now.')

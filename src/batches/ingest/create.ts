@@ -7,7 +7,7 @@ import { acceptBatch, checkAffordable } from './accept.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
 import { toBatchEstimate, toBatchObject } from '../../formats/batch/batch-object.ts'
-import { CommitUncertain } from '../commit-repository.ts'
+import { CommitUnknown } from '../commit-repository.ts'
 import type { Claimed, Idempotency, Replay } from './idempotency.ts'
 import type { IngestParts, IngestRequest } from './ingest.ts'
 import { ingestBatch } from './ingest.ts'
@@ -54,8 +54,8 @@ export async function createBatch(request: CreateBatch, parts: CreateParts): Pro
     claim.completed()
     return created
   } catch (thrown) {
-    // After an uncertain commit the key may belong to a batch: only time, or the next claim, can tell.
-    if (thrown instanceof CommitUncertain) claim.completed()
+    // After a commit of unknown outcome the key may belong to a batch: only time, or the next claim, can tell.
+    if (thrown instanceof CommitUnknown) claim.completed()
     else await claim.release()
     throw thrown
   }
@@ -74,7 +74,7 @@ async function acceptUpload(
     return { kind: 'batch', object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
     // Segments that a batch may refer to must stay; without a row they are found as orphans.
-    if (!(thrown instanceof CommitUncertain)) await upload.discard()
+    if (!(thrown instanceof CommitUnknown)) await upload.discard()
     throw thrown
   }
 }

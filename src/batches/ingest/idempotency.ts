@@ -136,7 +136,7 @@ async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): 
   const isOurs = async () => (await repository.load(claimId))?.ownerId === owner
   const insert = insertClaim({ claimId, organizationId, route, ownerId: owner, rememberMs: idempotencyMs })
   const inserted = await committer.commit('idempotency.claim', [insert], isOurs)
-  if (inserted.guard === null) return null
+  if (inserted.type === 'committed') return null
   const found = await repository.load(claimId)
   // Freed between the two statements: the next attempt may have it.
   if (found === null) throw stillRunning()
@@ -144,7 +144,7 @@ async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): 
   if (replay !== null) return replay
   const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
   const taken = await committer.commit('idempotency.take_over', [takeOver], isOurs)
-  if (taken.guard !== null) throw stillRunning()
+  if (taken.type === 'refused') throw stillRunning()
   return null
 }
 

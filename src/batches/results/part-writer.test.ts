@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { PreparedCaptures } from '../../billing/billing.ts'
 import { itemsAtRiskStart, partDoubtsMax, partGatherMinMs } from '../../core/limits/batches.ts'
-import { CommitUncertain } from '../commit-repository.ts'
+import type { Database } from '../../storage/database.ts'
+import { StorageFailure, storageUnavailable } from '../../storage/database.ts'
+import { createCommitter } from '../commit-repository.ts'
 import type { PartWriterParts } from './part-writer.ts'
 import { PartWriter } from './part-writer.ts'
 import { Ramp } from '../running/ramp.ts'
@@ -21,6 +23,9 @@ function unanswered() {
     failed: () => void told.push('failed'),
   }
   const clock = { nowMs: () => 1, monotonicMs: () => 1 }
+  const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const lost = storageUnavailable(new StorageFailure('lost', { uncertain: true }))
+  const database = { commit: () => Promise.reject(lost) } as unknown as Database
   const parts = {
     lease: {
       batchId: 'batch_1',
@@ -34,7 +39,7 @@ function unanswered() {
       doneCount: 0,
     },
     owner: 'me',
-    committer: { commit: () => Promise.reject(new CommitUncertain('part.commit')) },
+    committer: createCommitter({ database, pause, crash: null }),
     parts: {
       exists: async () => {
         questions += 1
@@ -47,7 +52,7 @@ function unanswered() {
       prepareCaptures: () => prepared,
       release: ({ id }: { id: string }) => void held.delete(id),
     },
-    pause: () => new Promise((resolve) => setImmediate(resolve)),
+    pause,
     clock,
     ramp: new Ramp(clock),
     onLost: () => undefined,
@@ -102,9 +107,9 @@ function young() {
     },
     owner: 'me',
     committer: {
-      commit: async (_name: string, statements: readonly { params: unknown[] }[]) => {
+      commitOnce: async (_name: string, statements: readonly { params: unknown[] }[]) => {
         partSizes.push(Number(statements[0]?.params[1]))
-        return { rows: [], guard: null }
+        return { type: 'committed', rows: [] }
       },
     },
     payloads: { compress: async (bytes: Uint8Array) => bytes },

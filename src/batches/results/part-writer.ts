@@ -13,8 +13,7 @@ import {
 } from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
 import { withBits } from './bitmap.ts'
-import type { Committer } from '../commit-repository.ts'
-import { CommitUncertain } from '../commit-repository.ts'
+import type { Committer, Patience } from '../commit-repository.ts'
 import type { ItemCapture } from '../item-contract.ts'
 import type { BatchMoney } from '../running/money.ts'
 import type { ResultLine } from './parts.ts'
@@ -64,6 +63,11 @@ interface Failure {
   cause: unknown
   isOutage: boolean
 }
+
+const everyQuestion = { waitMs: partCommitRetryMaxMs, waitMsMax: partCommitRetryMaxMs }
+/** Until the segment goes on without the part, and after that. */
+const partDoubts: Patience = { triesMax: partDoubtsMax, ...everyQuestion }
+const partQuestions: Patience = { triesMax: partQuestionsMax, ...everyQuestion }
 
 /**
  * Gathers one segment's results and makes them real, part by part: blob first, then part, bitmap, counts and captures in
@@ -254,30 +258,26 @@ export class PartWriter {
     })
     const count = countItems(lease.batchId, { completed: items.length - failedCount, failed: failedCount })
     const prepared = money.prepareCaptures(items.flatMap((item) => item.capture ?? []))
-    try {
-      const committed = await committer.commit(
-        'part.commit',
-        [claim, count, insert, ...prepared.statements],
-        () => parts.exists(part.id),
-      )
-      if (committed.guard === null) return this.#succeed(prepared, after, items.length)
-      const { guard, refusal } = committed
-      prepared.failed(refusal)
-      return guard === leaseGuard || guard === statusGuard ? 'lost' : { cause: refusal, isOutage: false }
-    } catch (thrown) {
-      if (!(thrown instanceof CommitUncertain)) {
-        prepared.failed(thrown)
-        return { cause: thrown, isOutage: true }
-      }
-      const isDurable = await this.#findOut(part, partDoubtsMax)
-      if (isDurable === null) {
-        void this.#learnLater(part, prepared, items)
-        return 'unknown'
-      }
-      if (isDurable) return this.#succeed(prepared, after, items.length)
-      prepared.failed()
-      return { cause: thrown, isOutage: true }
+    const outcome = await committer.commitOnce(
+      'part.commit',
+      [claim, count, insert, ...prepared.statements],
+      { proof: () => parts.exists(part.id) },
+    )
+    if (outcome.type === 'committed') return this.#succeed(prepared, after, items.length)
+    const { error: cause } = outcome
+    if (outcome.type === 'refused') {
+      const { guard } = outcome
+      prepared.failed(outcome.by === 'guard' ? outcome.guard : undefined)
+      return guard === leaseGuard || guard === statusGuard ? 'lost' : { cause, isOutage: guard === null }
     }
+    const isDurable = await this.#isDurable(part, partDoubts)
+    if (isDurable === null) {
+      void this.#learnLater(part, prepared, items)
+      return 'unknown'
+    }
+    if (isDurable) return this.#succeed(prepared, after, items.length)
+    prepared.failed()
+    return { cause, isOutage: true }
   }
 
   #succeed(prepared: PreparedCaptures, after: Uint8Array, count: number): Ending {
@@ -292,23 +292,17 @@ export class PartWriter {
    * held from its budget. Ends with the process, whose holds go with it.
    */
   async #learnLater(part: Part, prepared: PreparedCaptures, items: readonly FinishedItem[]): Promise<void> {
-    const isDurable = await this.#findOut(part, partQuestionsMax)
+    const isDurable = await this.#isDurable(part, partQuestions)
     if (isDurable === null) return
     if (isDurable) return prepared.committed()
     prepared.failed()
     this.#drop(items)
   }
 
-  /** Whether an uncertain part became real; null when storage does not answer for long. */
-  async #findOut(part: Part, attemptsMax: number): Promise<boolean | null> {
-    for (let attempt = 0; attempt < attemptsMax; attempt++) {
-      try {
-        return await this.#parts.parts.exists(part.id)
-      } catch {
-        await this.#parts.pause(partCommitRetryMaxMs)
-      }
-    }
-    return null
+  /** Whether a part of unknown outcome became real; null when storage does not answer for long. */
+  #isDurable(part: Part, patience: Patience): Promise<boolean | null> {
+    const { committer, parts } = this.#parts
+    return committer.ask(() => parts.exists(part.id), patience)
   }
 
   #drop(items: readonly FinishedItem[]): void {

@@ -11,6 +11,7 @@ import type { BatchRepository } from '../batch-repository.ts'
 import { markDeleted, purgeBatch } from '../batch-repository.ts'
 import type { BlobDeletionRepository } from './blob-deletion-repository.ts'
 import { forgetOrphan, noteOrphan } from './blob-deletion-repository.ts'
+import { rowsOf } from '../commit-repository.ts'
 import type { Committer } from '../commit-repository.ts'
 import type { Idempotency } from '../ingest/idempotency.ts'
 import { forgetClaims } from '../ingest/idempotency-repository.ts'
@@ -43,7 +44,7 @@ export async function cleanUp(parts: RetentionParts): Promise<void> {
   await parts.idempotency.releaseLeftovers()
   await inPages(async () => {
     const forgotten = await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
-    return forgotten.rows?.[0]?.length ?? 0
+    return rowsOf(forgotten).length
   })
   await inPages(async () => {
     const retired = await parts.batches.listRetired(batchRetentionMs, retentionPageMax)

@@ -74,8 +74,8 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       amountNanocredits: amount,
       limitMax: batch.maxCostNanocredits,
     })
-    const { guard } = await committer.commit('batch.enlarge', statements)
-    return guard === null
+    const { type } = await committer.commit('batch.enlarge', statements)
+    return type === 'committed'
   }
 
   async function enlargeOnce(batch: Batch, owner: Principal, least: bigint): Promise<boolean> {

@@ -121,7 +121,7 @@ async function endWhenDone(batch: Batch, parts: PhaseParts): Promise<void> {
   const moved = await parts.committer.commit('batch.finalizing', [
     moveBatch(batch.id, 'in_progress', 'finalizing'),
   ])
-  if (moved.guard === null) await finalizeAs('completed', { ...batch, status: 'finalizing' }, parts)
+  if (moved.type === 'committed') await finalizeAs('completed', { ...batch, status: 'finalizing' }, parts)
 }
 
 async function finalizeWhenDone(

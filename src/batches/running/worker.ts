@@ -14,6 +14,7 @@ import { isTerminal } from '../../canonical/batch.ts'
 import { batchErrorJson, isWaiting } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
 import { beginFailing, expireBatches, noteWaiting } from '../batch-repository.ts'
+import { rowsOf } from '../commit-repository.ts'
 import { GivenBack } from './given-back.ts'
 import type { RunItem } from '../item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
@@ -173,10 +174,10 @@ export class Worker {
     const before = [...this.#active.keys()]
     const leases = [...this.#active.values()].map(({ lease }) => lease)
     const renewal = renewLeases(signals.ownerId, segmentLeaseMs, leases)
-    const { rows } = await committer.commit('segment.renew', [renewal])
+    const renewed = await committer.commit('segment.renew', [renewal])
     this.#renewedMs = nowMs
     const kept = new Set(
-      (rows?.[0] ?? []).map((row) =>
+      rowsOf(renewed).map((row) =>
         keyOf(String(row['batch_id']), Number(row['ordinal']), Number(row['epoch'])),
       ),
     )
@@ -282,8 +283,7 @@ export class Worker {
     const { segments, committer, signals, batches } = this.#parts
     if (!(await segments.hasFree(found.id))) return false
     const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
-    const { rows } = await committer.commit('segment.lease', [lease])
-    const row = rows?.[0]?.[0]
+    const [row] = rowsOf(await committer.commit('segment.lease', [lease]))
     if (!row) return false
     // As it is now: the phase before may have moved it on.
     const batch = (await batches.load(found.id)) ?? found
@@ -397,11 +397,11 @@ export class Worker {
     const merged = await mergeSegment(payloads, lease, parts)
     const forgotten = note.isThere ? [forgetSegmentWaiting(lease.batchId, lease.ordinal)] : []
     const swap = finishSegment(lease, signals.ownerId, merged)
-    const { guard } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
+    const { type } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
       segments.isReferenced(merged.blob),
     )
     // Taken over while merging: the new owner merges again.
-    if (guard !== null) await payloads.delete(merged.blob)
+    if (type === 'refused') await payloads.delete(merged.blob)
   }
 
   async #giveBack(

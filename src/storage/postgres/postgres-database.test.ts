@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from 'bun:test'
 import type { Socket, TCPSocketListener } from 'bun'
 import { startPostgres, whyNoPostgres } from '../../../test/support/postgres.ts'
 import type { TestPostgres } from '../../../test/support/postgres.ts'
-import { isUncertain, UniqueViolation } from '../database.ts'
+import { outcomeOf } from '../commit-once.ts'
+import { UniqueViolation } from '../database.ts'
 import type { Database, DatabaseOptions, Unit } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
 import { postgresOwnerPauseMs } from '../../core/limits/storage.ts'
@@ -63,13 +64,13 @@ describe.skipIf(reason !== null)('postgres', () => {
     expect(here.health().ok).toBe(true)
   })
 
-  test('a connection lost during the commit is uncertain, and committing again tells', async () => {
+  test('a connection lost during the commit leaves it unknown, and committing again tells', async () => {
     const proxy = proxyTo()
     const database = await open(proxy.url(server.url))
     proxy.cutAfter('commit\0')
     const failure = await failureOf(database.commit(insert('uncertain')))
     expect(failure).toMatchObject({ type: 'storage_unavailable' })
-    expect(isUncertain(failure)).toBe(true)
+    expect(outcomeOf(failure).type).toBe('unknown')
     expect(database.health().ok).toBe(false)
     expect(await failureOf(database.commit(insert('uncertain')))).toBeInstanceOf(UniqueViolation)
   })

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, sta
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nextTurn } from '../../core/turns.ts'
-import { isUncertain } from '../database.ts'
 import type { Database, DatabaseOptions, Unit } from '../database.ts'
 import { openDatabase } from '../open-database.ts'
 
@@ -208,7 +207,6 @@ test.skipIf(small === null)(
       for (let index = 0; index < 40; index++)
         outcomes.push(await failureOf(database.commit(insert(`fill-${index}`, filler))))
       expect(outcomes.at(-1)).toMatchObject({ type: 'storage_unavailable' })
-      expect(isUncertain(outcomes.at(-1))).toBeBoolean()
       expect(database.health()).toMatchObject({ ok: false, lastError: expect.stringContaining('SQLITE_') })
       const written = outcomes.filter((outcome) => outcome === null).length
       expect(await count(database)).toBe(written + 1)
