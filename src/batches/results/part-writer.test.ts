@@ -1,12 +1,30 @@
 import { expect, test } from 'bun:test'
 import type { PreparedCaptures } from '../../billing/billing.ts'
-import { itemsAtRiskStart, partDoubtsMax, partGatherMinMs } from '../../core/limits/batches.ts'
+import {
+  itemsAtRiskStart,
+  partDoubtsMax,
+  partGatherMinMs,
+  partInlineBytesMax,
+  uncertainCommitsMax,
+} from '../../core/limits/batches.ts'
 import type { Database } from '../../storage/database.ts'
-import { StorageFailure, storageUnavailable } from '../../storage/database.ts'
+import { GuardFailed, StorageFailure, storageUnavailable } from '../../storage/database.ts'
 import { createCommitter } from '../commit-repository.ts'
-import type { PartWriterParts } from './part-writer.ts'
+import { leaseGuard } from '../running/segment-repository.ts'
+import type { FinishedItem, PartWriterParts } from './part-writer.ts'
 import { PartWriter } from './part-writer.ts'
 import { Ramp } from '../running/ramp.ts'
+
+const lost = storageUnavailable(new StorageFailure('lost', { uncertain: true }))
+
+function leaseOf(itemCount: number) {
+  const done = new Uint8Array(Math.ceil(itemCount / 8))
+  return { batchId: 'batch_1', ordinal: 0, firstItem: 0, itemCount, epoch: 1, done, doneCount: 0 }
+}
+
+function itemOf(index: number): FinishedItem {
+  return { index, item: index, line: Buffer.from('{}\n'), usage: null, isFailed: true, capture: null }
+}
 
 /** A writer whose commits get no answer, and whose store answers no question until `answer` says what is there. */
 function unanswered() {
@@ -24,20 +42,9 @@ function unanswered() {
   }
   const clock = { nowMs: () => 1, monotonicMs: () => 1 }
   const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
-  const lost = storageUnavailable(new StorageFailure('lost', { uncertain: true }))
   const database = { commit: () => Promise.reject(lost) } as unknown as Database
   const parts = {
-    lease: {
-      batchId: 'batch_1',
-      ordinal: 0,
-      firstItem: 0,
-      itemCount: 1,
-      blob: 'b',
-      blobBytes: 1,
-      epoch: 1,
-      done: new Uint8Array(1),
-      doneCount: 0,
-    },
+    lease: leaseOf(1),
     owner: 'me',
     committer: createCommitter({ database, pause, crash: null }),
     parts: {
@@ -59,14 +66,7 @@ function unanswered() {
     onSettled: () => undefined,
   } as unknown as PartWriterParts
   const writer = new PartWriter(parts)
-  writer.add({
-    index: 0,
-    item: 0,
-    line: Buffer.from('{}\n'),
-    usage: null,
-    isFailed: false,
-    capture: { hold: { id: 'hold_1', amount: 1n }, row: {} } as never,
-  })
+  writer.add({ ...itemOf(0), capture: { hold: { id: 'hold_1', amount: 1n }, row: {} } as never })
   const say = async (found: boolean): Promise<void> => {
     answer = found
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
@@ -89,6 +89,48 @@ for (const [isThere, end] of [
   })
 }
 
+test('a part that became real after it had been looked for is kept, with its blob', async () => {
+  const told: string[] = []
+  const deleted: string[] = []
+  const found = [false, true]
+  const answers = Array.from({ length: uncertainCommitsMax }, (): Error => lost)
+  const clock = { nowMs: () => 1, monotonicMs: () => 1 }
+  const pause = async () => undefined
+  // The repetition meets what the late commit left: the segment's results are not as they were.
+  const database = {
+    commit: () => Promise.reject(answers.shift() ?? new GuardFailed(leaseGuard, 'part.commit')),
+  }
+  const writer = new PartWriter({
+    lease: leaseOf(1),
+    owner: 'me',
+    committer: createCommitter({ database: database as unknown as Database, pause, crash: null }),
+    parts: { exists: async () => found.shift() ?? true },
+    payloads: {
+      compress: async () => new Uint8Array(partInlineBytesMax + 1),
+      putPart: async () => 'blob_1',
+      delete: async (blob: string) => void deleted.push(blob),
+    },
+    money: {
+      prepareCaptures: () => ({
+        statements: [],
+        committed: () => void told.push('committed'),
+        failed: () => void told.push('failed'),
+      }),
+      release: () => undefined,
+    },
+    pause,
+    clock,
+    ramp: new Ramp(clock),
+    onHeld: () => undefined,
+    onLost: () => void told.push('lost'),
+    onSettled: () => undefined,
+  } as unknown as PartWriterParts)
+  writer.add(itemOf(0))
+  await writer.flush()
+  expect(told).toEqual(['failed', 'committed'])
+  expect([writer.isLost, writer.doneCount, deleted]).toEqual([false, 1, []])
+})
+
 /** A writer of a process that has just started, on storage that works. */
 function young() {
   const pauses: number[] = []
@@ -97,14 +139,7 @@ function young() {
   const clock = { nowMs: () => 1, monotonicMs: () => 1 }
   const ramp = new Ramp(clock)
   const writer = new PartWriter({
-    lease: {
-      batchId: 'batch_1',
-      ordinal: 0,
-      itemCount: 100,
-      epoch: 1,
-      done: new Uint8Array(13),
-      doneCount: 0,
-    },
+    lease: leaseOf(100),
     owner: 'me',
     committer: {
       commitOnce: async (_name: string, statements: readonly { params: unknown[] }[]) => {
@@ -123,8 +158,7 @@ function young() {
     onLost: () => undefined,
     onSettled: () => undefined,
   } as unknown as PartWriterParts)
-  const add = (index: number): void =>
-    writer.add({ index, item: index, line: Buffer.from('{}\n'), usage: null, isFailed: true, capture: null })
+  const add = (index: number): void => writer.add(itemOf(index))
   return { writer, ramp, pauses, partSizes, add }
 }
 

@@ -85,6 +85,8 @@ export class PartWriter {
   /** A part waits for storage. */
   #isHeld = false
   #isClosing = false
+  /** A commit of the part under way had no answer and may become real yet, although it was not there when asked. */
+  #isInDoubt = false
 
   constructor(parts: PartWriterParts) {
     this.#parts = parts
@@ -184,6 +186,7 @@ export class PartWriter {
     let untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
     let part: Part | null = null
+    this.#isInDoubt = false
     while (!this.#isLost) {
       let ending: Ending
       try {
@@ -208,7 +211,8 @@ export class PartWriter {
       await pause(waitMs)
       waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
     }
-    if (part?.blob) await payloads.delete(part.blob).catch(() => undefined)
+    // A blob without a row is found as an orphan; a row without its blob loses results.
+    if (part?.blob && !this.#isInDoubt) await payloads.delete(part.blob).catch(() => undefined)
     this.lose()
     this.#drop(items)
     return false
@@ -261,8 +265,9 @@ export class PartWriter {
     const outcome = await committer.commitOnce(
       'part.commit',
       [claim, count, insert, ...prepared.statements],
-      { proof: () => parts.exists(part.id) },
+      { proof: () => parts.exists(part.id), isInDoubt: this.#isInDoubt },
     )
+    this.#isInDoubt = outcome.type === 'unknown'
     if (outcome.type === 'committed') return this.#succeed(prepared, after, items.length)
     const { error: cause } = outcome
     if (outcome.type === 'refused') {
