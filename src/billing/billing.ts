@@ -14,7 +14,9 @@ import { Leases } from './budgets/leases.ts'
 import { Reaper } from './budgets/reaper.ts'
 import { Renewals } from './budgets/renewals.ts'
 import { Settlement } from './ledger/settlement.ts'
-import type { PreparedCaptures, Report, WhenRefused } from './ledger/settlement.ts'
+import type { Report } from './billing-events.ts'
+import type { PreparedCaptures } from './ledger/prepared-captures.ts'
+import type { WhenRefused } from './ledger/queued-capture.ts'
 import { systemTiming } from './timing.ts'
 import type { Timing } from './timing.ts'
 
@@ -23,7 +25,9 @@ export type { CaptureRow } from './ledger/capture-row.ts'
 export type { HoldRequest } from './budgets/granter.ts'
 export type { Hold } from './budgets/hold.ts'
 export type { LedgerStatement } from './ledger/ledger-statements.ts'
-export type { BillingEvent, PreparedCaptures, Report, WhenRefused } from './ledger/settlement.ts'
+export type { BillingEvent, Report } from './billing-events.ts'
+export type { PreparedCaptures } from './ledger/prepared-captures.ts'
+export type { WhenRefused } from './ledger/queued-capture.ts'
 
 /** Figures for metrics; never waits. */
 export interface BillingStats {

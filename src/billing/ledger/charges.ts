@@ -13,14 +13,13 @@ export interface Charge {
 }
 
 /** Begins a capture: a cost above the hold takes from what its slices have free, and the rest is excess. */
-export function reserve(hold: SliceHold, row: CaptureRow): Charge {
+export function reserve(hold: SliceHold, row: CaptureRow): void {
   hold.state = 'capturing'
   for (const share of hold.shares) {
     const reserved = share.slice.reserveExcess(hold.amount, row.costNanocredits)
     share.fromFree = reserved.fromFree
     share.excess = reserved.excess
   }
-  return { hold, row }
 }
 
 /** Undoes `reserve`: the capture did not happen and the hold is as before. */

@@ -1,4 +1,5 @@
 import { freePrice } from '../../canonical/usage.ts'
+import { formatCredits } from '../../core/money.ts'
 import type { CaptureRow } from './capture-row.ts'
 import { toWhole } from './capture-statements.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
@@ -15,6 +16,11 @@ export type LossOutcome = 'voided' | 'refunded'
  */
 export function toVoided(row: CaptureRow): CaptureRow {
   return { ...row, status: 'failed', price: freePrice, costNanocredits: 0n }
+}
+
+/** What the log says of a call that its caller does not pay. */
+export function lossOf({ model, provider, costNanocredits }: CaptureRow): string {
+  return `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
 }
 
 const insertLossSql = `insert into refused_calls (generation_id, organization_id, provider, model, cost_nanocredits,

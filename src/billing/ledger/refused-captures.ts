@@ -2,12 +2,14 @@ import { lossesListedMax, lossesUnlistedMax } from '../../core/limits/billing.ts
 import type { CaptureRow } from './capture-row.ts'
 import { redirect } from './charges.ts'
 import type { Charge } from './charges.ts'
+import type { Report } from '../billing-events.ts'
 import { commitPoints } from '../commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { Ledger } from './ledger-repository.ts'
 import { refundGuard } from './ledger-statements.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
-import { insertLosses } from './losses.ts'
+import { insertLosses, lossOf } from './losses.ts'
+import type { QueuedCapture } from './queued-capture.ts'
 import { refundStatements } from './refunds.ts'
 import type { Timing } from '../timing.ts'
 
@@ -17,9 +19,6 @@ export interface LossStats {
   lostNanocredits: bigint
 }
 
-/** `void`: the row that stands in the charge's place was there first, and nothing is to be given back. */
-export type GivenBack = { type: 'refunded' } | { type: 'void' } | { type: 'failed'; error: Error }
-
 /** Counts the captures whose callers were refused, and gives back those that had been written all the same. */
 export class RefusedCaptures {
   readonly stats: LossStats = { lostCalls: 0, lostNanocredits: 0n }
@@ -27,10 +26,12 @@ export class RefusedCaptures {
   readonly #timing: Timing
   readonly #unlisted: CaptureRow[] = []
   #isListing = false
+  readonly #report: Report
 
-  constructor(parts: { ledger: Ledger; timing: Timing }) {
+  constructor(parts: { ledger: Ledger; timing: Timing; report: Report }) {
     this.#ledger = parts.ledger
     this.#timing = parts.timing
+    this.#report = parts.report
   }
 
   /** What cost nothing is no loss. */
@@ -67,21 +68,41 @@ export class RefusedCaptures {
     this.#isListing = false
   }
 
-  /** Refunds a charge that is in the ledger, to every budget it was taken from. Tries until storage has answered. */
-  async giveBack(charge: Charge): Promise<GivenBack> {
+  /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
+  refuse(entry: QueuedCapture): unknown {
+    const { generationId, costNanocredits } = entry.row
+    if (costNanocredits === 0n) return null
+    entry.isRefused = true
+    this.count(entry.row)
+    return this.#report({ type: 'call_lost', generationId, cause: lossOf(entry.row) })
+  }
+
+  /**
+   * Refunds a charge that is in the ledger, to every budget it was taken from. False when there is none: the row that
+   * stands in the charge's place was there first.
+   */
+  async giveBack(charge: Charge): Promise<boolean> {
+    const { generationId } = charge.row
+    const given = await this.#refund(charge)
+    if (given === 'refunded') this.#report({ type: 'call_freed', generationId })
+    else if (given !== 'void') this.#report({ type: 'refund_failed', generationId, cause: given })
+    return given !== 'void'
+  }
+
+  /** Tries until storage has answered. An error when the charge cannot be given back. */
+  async #refund(charge: Charge): Promise<'refunded' | 'void' | Error> {
     const statements = (): LedgerStatement[] => this.#statementsOf(charge)
     const sleep: Timing['sleep'] = (milliseconds) => this.#timing.sleep(milliseconds)
     for (;;) {
       const outcome = await this.#ledger.commitUntilAnswered(commitPoints.refund, statements, { sleep })
-      if (outcome.type === 'committed') return { type: 'refunded' }
+      if (outcome.type === 'committed') return 'refunded'
       // A duplicate is this very refund, which became real without an answer.
-      if (outcome.type === 'refused' && outcome.by === 'duplicate') return { type: 'refunded' }
-      if (outcome.type === 'unknown' || outcome.by !== 'guard')
-        return { type: 'failed', error: outcome.error }
-      if (outcome.guard === refundGuard) return { type: 'void' }
+      if (outcome.type === 'refused' && outcome.by === 'duplicate') return 'refunded'
+      if (outcome.type === 'unknown' || outcome.by !== 'guard') return outcome.error
+      if (outcome.guard === refundGuard) return 'void'
       // The budget of a batch was closed since, and its parents have booked what it spent.
       if (!redirect([charge], outcome.guard).isChanged)
-        return { type: 'failed', error: new Error(`a refund failed at ${outcome.guard}`) }
+        return new Error(`a refund failed at ${outcome.guard}`)
     }
   }
 

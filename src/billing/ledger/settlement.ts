@@ -1,74 +1,32 @@
 import { assert } from '../../core/assert.ts'
-import { Bag, type Placed } from '../../core/bag.ts'
+import { Bag } from '../../core/bag.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
   captureGroupMax,
   captureGroupsMax,
   captureQueueMax,
   captureRedirectsMax,
-  captureStallMs,
   captureWaitMs,
 } from '../../core/limits/billing.ts'
 import { refusalNoteMs } from '../../core/limits/storage.ts'
-import { formatCredits } from '../../core/money.ts'
 import type { CaptureRow } from './capture-row.ts'
-import { captureStatements, discharge, redirect, reserve, restore } from './charges.ts'
+import { CaptureHealth } from './capture-health.ts'
+import { discharge, redirect, reserve, restore } from './charges.ts'
 import type { Charge } from './charges.ts'
+import type { Report } from '../billing-events.ts'
 import { commitPoints } from '../commit-points.ts'
 import type { SliceHold } from '../budgets/hold.ts'
 import type { CommitOutcome, Ledger } from './ledger-repository.ts'
 import type { LedgerStatement } from './ledger-statements.ts'
-import { insertLosses, toVoided } from './losses.ts'
+import { lossOf } from './losses.ts'
+import { prepareCaptures } from './prepared-captures.ts'
+import type { PreparedCaptures } from './prepared-captures.ts'
+import { statementsOf } from './queued-capture.ts'
+import type { QueuedCapture, WhenRefused } from './queued-capture.ts'
 import { RefusedCaptures } from './refused-captures.ts'
 import type { LossStats } from './refused-captures.ts'
 import type { Slice } from '../budgets/slices.ts'
 import type { Timing } from '../timing.ts'
-
-/** A mishap of which somebody should hear. After `call_lost` comes `call_freed` once the database says that nobody pays. */
-export interface BillingEvent {
-  type:
-    | 'dead_letter'
-    | 'captures_failing'
-    | 'captures_recovered'
-    | 'capture_refused'
-    | 'call_lost'
-    | 'call_freed'
-    | 'refund_failed'
-    | 'maintenance_failed'
-  /** For the log; never shown to callers. */
-  cause?: unknown
-  generationId?: string
-}
-
-/** Hears of mishaps. A caller who is refused waits a moment for the promise that it gives for `call_lost`, if it does. */
-export type Report = (event: BillingEvent) => unknown
-
-/** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
-export interface PreparedCaptures {
-  readonly statements: readonly LedgerStatement[]
-  /** The unit is durable. */
-  committed(): void
-  /** The unit left no trace; prepare again, with what the guard that failed taught about leases. */
-  failed(guard?: string): void
-}
-
-/**
- * What becomes of a capture whose caller is told that it took too long. `void`: the caller is shown that error and
- * nothing of the answer, and therefore pays nothing. `keep`: the caller had a part of the answer, or has left, and pays.
- */
-export type WhenRefused = 'void' | 'keep'
-
-interface Entry extends Charge, Placed {
-  readonly whenRefused: WhenRefused
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
-  readonly queuedMs: number
-  isOverdue: boolean
-  /** Its caller was refused and pays nothing, whatever became of the commits that were sent. */
-  isRefused: boolean
-  /** A commit that contained it ended without an answer, so finding it there means it was ours. */
-  mayBeDurable: boolean
-}
 
 /**
  * Makes captures durable. Those of one event-loop turn go into one unit; a group that fails for one row's sake is split
@@ -82,11 +40,11 @@ export class Settlement {
   readonly #onLost: (slice: Slice) => void
   readonly #report: Report
   readonly #refused: RefusedCaptures
-  readonly #queue: Entry[] = []
-  readonly #running = new Bag<Entry>()
+  readonly #health: CaptureHealth
+  readonly #queue: QueuedCapture[] = []
+  readonly #running = new Bag<QueuedCapture>()
   #groups = 0
   #isScheduled = false
-  #failingSinceMs: number | null = null
   #captured = 0
   #deadLetters = 0
   #duplicates = 0
@@ -98,6 +56,7 @@ export class Settlement {
     this.#onLost = parts.onLost
     this.#report = parts.report
     this.#refused = new RefusedCaptures(parts)
+    this.#health = new CaptureHealth(parts)
   }
 
   get stats(): {
@@ -112,7 +71,7 @@ export class Settlement {
       captured: this.#captured,
       deadLetters: this.#deadLetters,
       duplicates: this.#duplicates,
-      isFailing: this.#failingSinceMs !== null,
+      isFailing: this.#health.isFailing,
       ...this.#refused.stats,
     }
   }
@@ -120,8 +79,7 @@ export class Settlement {
   /** False while captures do not become durable: nothing new should be spent. */
   canAccept(): boolean {
     if (this.#queue.length >= captureQueueMax / 2) return false
-    if (this.#failingSinceMs === null) return true
-    return this.#timing.clock.monotonicMs() - this.#failingSinceMs < captureStallMs
+    return !this.#health.isStalled
   }
 
   /** Resolves when durable. A hold is captured once: a second time gives the first one's promise. */
@@ -136,10 +94,11 @@ export class Settlement {
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     hold.captured = promise
-    const charge = reserve(hold, row)
+    reserve(hold, row)
     const queuedMs = this.#timing.clock.monotonicMs()
     this.#queue.push({
-      ...charge,
+      hold,
+      row,
       resolve,
       reject,
       queuedMs,
@@ -155,26 +114,10 @@ export class Settlement {
 
   /** For a batch part: the captures as statements of the part's own unit. Holds that ended are left out. */
   prepare(entries: readonly { hold: SliceHold; row: CaptureRow }[]): PreparedCaptures {
-    const charges = entries
-      .filter(({ hold }) => hold.state === 'held')
-      .map(({ hold, row }) => reserve(hold, row))
-    let isOver = false
-    const once = (): void => {
-      assert(!isOver, 'prepared captures were ended twice')
-      isOver = true
-    }
-    return {
-      statements: charges.length === 0 ? [] : captureStatements(charges),
-      committed: () => {
-        once()
-        for (const charge of charges) this.#settle(charge)
-      },
-      failed: (guard) => {
-        once()
-        if (guard !== undefined) this.#redirect(charges, guard)
-        for (const charge of charges) restore(charge)
-      },
-    }
+    return prepareCaptures(entries, {
+      settle: (charge) => this.#settle(charge),
+      redirect: (charges, guard) => void this.#redirect(charges, guard),
+    })
   }
 
   /**
@@ -189,26 +132,17 @@ export class Settlement {
         entry.isOverdue = true
         // Also when nothing was answered at all, a stalled disk counts as failing.
         const failure = notDurable()
-        this.#noteFailure(failure, entry.queuedMs)
-        const told = entry.whenRefused === 'void' ? this.#refuse(entry) : null
+        this.#health.noteFailure(failure, entry.queuedMs)
+        const told = entry.whenRefused === 'void' ? this.#refused.refuse(entry) : null
         if (told instanceof Promise) void this.#reject(entry, failure, told)
         else entry.reject(failure)
       }
     }
   }
 
-  async #reject(entry: Entry, failure: GatewayError, told: Promise<unknown>): Promise<void> {
+  async #reject(entry: QueuedCapture, failure: GatewayError, told: Promise<unknown>): Promise<void> {
     await Promise.race([told, this.#timing.sleep(refusalNoteMs)])
     entry.reject(failure)
-  }
-
-  /** From here on nobody pays. A promise when somebody notes that, which is to come before the caller is told. */
-  #refuse(entry: Entry): unknown {
-    const { row } = entry
-    if (row.costNanocredits === 0n) return null
-    entry.isRefused = true
-    this.#refused.count(row)
-    return this.#report({ type: 'call_lost', generationId: row.generationId, cause: lossOf(row) })
   }
 
   /** Resolves when everything queued is durable, or the time is over. */
@@ -244,8 +178,10 @@ export class Settlement {
   }
 
   /** Until every capture of the group is durable or a dead letter. */
-  async #run(group: readonly Entry[]): Promise<void> {
-    const work: { entries: readonly Entry[]; redirects: number }[] = [{ entries: group, redirects: 0 }]
+  async #run(group: readonly QueuedCapture[]): Promise<void> {
+    const work: { entries: readonly QueuedCapture[]; redirects: number }[] = [
+      { entries: group, redirects: 0 },
+    ]
     for (let next = work.pop(); next !== undefined; next = work.pop()) {
       const { entries, redirects } = next
       const { outcome, voided } = await this.#commit(entries)
@@ -270,8 +206,8 @@ export class Settlement {
   }
 
   /** Commits until there is an answer: storage being out of order is none. */
-  async #commit(entries: readonly Entry[]): Promise<Answered> {
-    let voided: ReadonlySet<Entry> = new Set()
+  async #commit(entries: readonly QueuedCapture[]): Promise<Answered> {
+    let voided: ReadonlySet<QueuedCapture> = new Set()
     const statements = (): readonly LedgerStatement[] => {
       // A caller may be refused while the commit is on its way: what was sent decides what it means.
       voided = new Set(entries.filter((entry) => entry.isRefused))
@@ -281,14 +217,14 @@ export class Settlement {
       sleep: this.#sleep,
       onUnanswered: (error) => {
         for (const entry of entries) entry.mayBeDurable = true
-        this.#noteFailure(error)
+        this.#health.noteFailure(error)
       },
     })
-    this.#noteAnswer()
+    this.#health.noteAnswer()
     return { outcome, voided }
   }
 
-  async #endAlone(entries: readonly Entry[], outcome: CommitOutcome): Promise<void> {
+  async #endAlone(entries: readonly QueuedCapture[], outcome: CommitOutcome): Promise<void> {
     const [entry] = entries
     if (entry === undefined) return
     const by = outcome.type === 'refused' ? outcome.by : null
@@ -308,14 +244,14 @@ export class Settlement {
     await this.#bury(entry, isGuard ? `guard ${outcome.guard}` : outcome.error.message)
   }
 
-  async #bury(entry: Entry, reason: string): Promise<void> {
+  async #bury(entry: QueuedCapture, reason: string): Promise<void> {
     await this.#ledger.insertDeadLetter(entry.row, reason, { sleep: this.#sleep })
     this.#deadLetters += 1
     this.#report({ type: 'dead_letter', generationId: entry.row.generationId, cause: reason })
     this.#abandon(entry)
   }
 
-  #abandon(entry: Entry): void {
+  #abandon(entry: QueuedCapture): void {
     if (entry.isRefused) this.#report({ type: 'call_freed', generationId: entry.row.generationId })
     restore(entry)
     this.#free(entry.hold)
@@ -329,7 +265,7 @@ export class Settlement {
   }
 
   /** First those who wait for the answer, then the charges that were written after their callers had been refused. */
-  async #finishAll(entries: readonly Entry[], voided: ReadonlySet<Entry>): Promise<void> {
+  async #finishAll(entries: readonly QueuedCapture[], voided: ReadonlySet<QueuedCapture>): Promise<void> {
     const written = entries.filter((entry) => entry.isRefused && !voided.has(entry))
     for (const entry of entries) {
       if (voided.has(entry)) this.#abandon(entry)
@@ -339,22 +275,18 @@ export class Settlement {
   }
 
   /** Of a refused caller whose charge was written, or may have been. */
-  async #giveBack(entry: Entry): Promise<void> {
-    const given = await this.#refused.giveBack(entry)
-    if (given.type === 'void') return this.#abandon(entry)
-    const { generationId } = entry.row
-    if (given.type === 'failed') this.#report({ type: 'refund_failed', generationId, cause: given.error })
-    else this.#report({ type: 'call_freed', generationId })
-    this.#finish(entry)
+  async #giveBack(entry: QueuedCapture): Promise<void> {
+    if (await this.#refused.giveBack(entry)) this.#finish(entry)
+    else this.#abandon(entry)
   }
 
-  #finish(entry: Entry): void {
+  #finish(entry: QueuedCapture): void {
     this.#settle(entry)
     this.#end(entry)
   }
 
   /** A refused caller may not have been told yet, and must not get the answer for nothing. */
-  #end(entry: Entry): void {
+  #end(entry: QueuedCapture): void {
     this.#running.delete(entry)
     if (entry.isRefused) entry.reject(notDurable())
     else entry.resolve()
@@ -371,39 +303,12 @@ export class Settlement {
     for (const slice of lost.slices) this.#onLost(slice)
     return lost.isChanged
   }
-
-  #noteAnswer(): void {
-    if (this.#failingSinceMs === null) return
-    this.#failingSinceMs = null
-    this.#report({ type: 'captures_recovered' })
-  }
-
-  #noteFailure(cause: Error, sinceMs = this.#timing.clock.monotonicMs()): void {
-    if (this.#failingSinceMs !== null) return
-    this.#failingSinceMs = sinceMs
-    this.#report({ type: 'captures_failing', cause })
-  }
 }
 
 /** What a unit came to, and which of its captures went as rows that charge nothing. */
 interface Answered {
   outcome: CommitOutcome
-  voided: ReadonlySet<Entry>
-}
-
-/** The captures, those of refused callers as rows that charge nothing beside what the operator loses by them. */
-function statementsOf(entries: readonly Entry[], voided: ReadonlySet<Entry>): LedgerStatement[] {
-  if (voided.size === 0) return captureStatements(entries)
-  const charges = entries.map((entry) =>
-    voided.has(entry) ? { hold: entry.hold, row: toVoided(entry.row) } : entry,
-  )
-  const rows = [...voided].map(({ row }) => row)
-  return [...captureStatements(charges), insertLosses(rows, 'voided')]
-}
-
-/** What the log says of a call that its caller does not pay. */
-function lossOf({ model, provider, costNanocredits }: CaptureRow): string {
-  return `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
+  voided: ReadonlySet<QueuedCapture>
 }
 
 function notDurable(): GatewayError {

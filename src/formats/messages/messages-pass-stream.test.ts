@@ -9,6 +9,7 @@ test('a stream that breaks off in its first frame of output begins once', () => 
     provider: 'Acme',
     created: 1,
     hideSecrets: (text: string) => text,
+    modelNames: [],
   }
   const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 3 } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }

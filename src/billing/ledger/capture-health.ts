@@ -1,0 +1,39 @@
+import { captureStallMs } from '../../core/limits/billing.ts'
+import type { Report } from '../billing-events.ts'
+import type { Timing } from '../timing.ts'
+
+/** Whether captures become durable, and who hears when that changes. */
+export class CaptureHealth {
+  readonly #timing: Timing
+  readonly #report: Report
+  #failingSinceMs: number | null = null
+
+  constructor({ timing, report }: { timing: Timing; report: Report }) {
+    this.#timing = timing
+    this.#report = report
+  }
+
+  get isFailing(): boolean {
+    return this.#failingSinceMs !== null
+  }
+
+  /** Captures have failed for so long that nothing new should be spent. */
+  get isStalled(): boolean {
+    if (this.#failingSinceMs === null) return false
+    return this.#timing.clock.monotonicMs() - this.#failingSinceMs >= captureStallMs
+  }
+
+  /** Storage has answered, whatever it said. */
+  noteAnswer(): void {
+    if (this.#failingSinceMs === null) return
+    this.#failingSinceMs = null
+    this.#report({ type: 'captures_recovered' })
+  }
+
+  /** `sinceMs`: monotonic. */
+  noteFailure(cause: Error, sinceMs = this.#timing.clock.monotonicMs()): void {
+    if (this.#failingSinceMs !== null) return
+    this.#failingSinceMs = sinceMs
+    this.#report({ type: 'captures_failing', cause })
+  }
+}
