@@ -34,6 +34,7 @@ const unitOfKey: Readonly<Record<string, PriceUnit>> = {
   input_mtok: 'inputToken',
   cache_read_mtok: 'cachedInputToken',
   cache_write_mtok: 'cacheWriteToken',
+  cache_write_1h_mtok: 'cacheWriteHourToken',
   input_audio_mtok: 'inputAudioToken',
   output_mtok: 'outputToken',
   output_audio_mtok: 'outputAudioToken',

@@ -24,6 +24,11 @@ const pricesSchema = z
     input_per_million: amount.optional(),
     cached_input_per_million: amount.optional(),
     cache_write_per_million: amount.optional(),
+    cache_write_hour_per_million: amount
+      .optional()
+      .describe(
+        'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
+      ),
     output_per_million: amount.optional(),
     input_audio_per_million: amount.optional(),
     output_audio_per_million: amount.optional(),

@@ -1,12 +1,15 @@
 /**
  * What one call consumed, in the units that prices name. All values are whole, never negative, and zero when the unit
- * does not apply. Totals include their parts: cached and written input is part of the input, reasoning of the output,
- * as chat completions counts them; formats that count otherwise are converted when read.
+ * does not apply. Totals include their parts: cached and written input is part of the input, what is written
+ * for an hour of what is written, and reasoning of the output, as chat completions counts them; formats that count otherwise
+ * are converted when read.
  */
 export interface Usage {
   inputTokens: number
   cachedInputTokens: number
   cacheWriteTokens: number
+  /** Those of the written ones that the provider keeps for an hour; its usual time is five minutes. */
+  cacheWriteHourTokens: number
   inputAudioTokens: number
   outputTokens: number
   reasoningTokens: number
@@ -25,6 +28,7 @@ export const priceUnits = [
   'inputToken',
   'cachedInputToken',
   'cacheWriteToken',
+  'cacheWriteHourToken',
   'inputAudioToken',
   'outputToken',
   'outputAudioToken',
@@ -51,6 +55,7 @@ export const freePrice: Price = Object.freeze({
   inputToken: 0n,
   cachedInputToken: 0n,
   cacheWriteToken: 0n,
+  cacheWriteHourToken: 0n,
   inputAudioToken: 0n,
   outputToken: 0n,
   outputAudioToken: 0n,
@@ -63,6 +68,7 @@ export const noUsage: Usage = Object.freeze({
   inputTokens: 0,
   cachedInputTokens: 0,
   cacheWriteTokens: 0,
+  cacheWriteHourTokens: 0,
   inputAudioTokens: 0,
   outputTokens: 0,
   reasoningTokens: 0,

@@ -3,7 +3,7 @@ import type { Modality } from '../canonical/operation.ts'
 import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './operator-prices.ts'
-import type { PriceOverlay } from './price-overlay.ts'
+import type { HourRule, PriceOverlay } from './price-overlay.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
 export interface OperatorModel {
@@ -34,6 +34,8 @@ export interface DeploymentSource {
   publicName: (upstreamModel: string) => string
   /** What names tell of its models. */
   modelRules: readonly ModelRule[]
+  /** What cache writes for an hour cost where only the price of others is known; absent where the provider has no rule. */
+  hourWrites?: HourRule
   /** Everything costs nothing here, as on a server the operator runs himself. */
   isFree: boolean
   /** Only its listing tells which models exist; before the first listing there are none but the operator's. */

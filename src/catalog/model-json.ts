@@ -36,6 +36,7 @@ export interface PricingJson {
   audio_output?: string
   input_cache_read?: string
   input_cache_write?: string
+  input_cache_write_1h?: string
 }
 
 /** How a model is shown: which of its endpoints the reader may use (all by default), and under which id. */
@@ -122,6 +123,7 @@ export function renderPricing({ modality, price, isPriced }: Endpoint): PricingJ
     ...optional('audio_output', price.outputAudioToken),
     ...optional('input_cache_read', price.cachedInputToken),
     ...optional('input_cache_write', price.cacheWriteToken),
+    ...optional('input_cache_write_1h', price.cacheWriteHourToken),
   }
 }
 

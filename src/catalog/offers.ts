@@ -9,6 +9,7 @@ import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
+import { withHourWrites } from './price-overlay.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
 export interface Offer {
@@ -93,7 +94,10 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...parseOperatorPrices(context.prices[model] ?? {}),
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
-  const price: Price = { ...(source.isFree ? freePrice : facts?.price), ...stated }
+  const price = withHourWrites(source.hourWrites, {
+    ...(source.isFree ? freePrice : facts?.price),
+    ...stated,
+  })
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,

@@ -9,6 +9,7 @@ export interface OperatorPrices {
   input_per_million?: string | number | undefined
   cached_input_per_million?: string | number | undefined
   cache_write_per_million?: string | number | undefined
+  cache_write_hour_per_million?: string | number | undefined
   output_per_million?: string | number | undefined
   input_audio_per_million?: string | number | undefined
   output_audio_per_million?: string | number | undefined
@@ -27,6 +28,7 @@ const conversions = {
   input_per_million: ['inputToken', 1n, 1n],
   cached_input_per_million: ['cachedInputToken', 1n, 1n],
   cache_write_per_million: ['cacheWriteToken', 1n, 1n],
+  cache_write_hour_per_million: ['cacheWriteHourToken', 1n, 1n],
   output_per_million: ['outputToken', 1n, 1n],
   input_audio_per_million: ['inputAudioToken', 1n, 1n],
   output_audio_per_million: ['outputAudioToken', 1n, 1n],

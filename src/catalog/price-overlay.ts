@@ -1,4 +1,5 @@
 import type { Price } from '../canonical/usage.ts'
+import { divideHalfEven } from '../core/money.ts'
 import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 
@@ -36,4 +37,19 @@ export function createPriceOverlay(entries: readonly PriceEntry[]): PriceOverlay
     }
   }
   return { priceOf: (upstreamModel) => byName.get(upstreamModel) ?? null, names: [...names] }
+}
+
+/** What input that is kept for an hour costs, as a fraction of what other written input costs, and of the input itself. */
+export interface HourRule {
+  ofWrite: readonly [bigint, bigint]
+  ofInput: readonly [bigint, bigint]
+}
+
+/** A price with that of cache writes for an hour, where nobody stated it and the provider has a rule for it. */
+export function withHourWrites(rule: HourRule | undefined, price: Price): Price {
+  const { inputToken, cacheWriteToken, cacheWriteHourToken } = price
+  const base = cacheWriteToken ?? inputToken
+  if (!rule || cacheWriteHourToken !== undefined || base === undefined) return price
+  const [factor, divisor] = cacheWriteToken === undefined ? rule.ofInput : rule.ofWrite
+  return { ...price, cacheWriteHourToken: divideHalfEven(base * factor, divisor) }
 }

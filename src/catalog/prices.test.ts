@@ -32,6 +32,14 @@ test('long prompts have a price of their own where the package has one', () => {
   expect(packageFacts('openai', 'gpt-4o', 0)?.longPrices).toEqual([])
 })
 
+// The maker's price list: a write for an hour costs twice the input, also above 200,000 tokens.
+test('cache writes for an hour have a price of their own where the package has one', () => {
+  const facts = packageFacts('anthropic', 'claude-sonnet-4-5', 0)
+  expect(facts?.price).toMatchObject({ inputToken: 3_000_000_000n, cacheWriteHourToken: 6_000_000_000n })
+  expect(facts?.longPrices[0]?.price.cacheWriteHourToken).toBe(12_000_000_000n)
+  expect(packageFacts('openai', 'gpt-5.6-sol', 0)?.price).not.toHaveProperty('cacheWriteHourToken')
+})
+
 test('written prices become nanocredits per million units', () => {
   expect(
     parseOperatorPrices({

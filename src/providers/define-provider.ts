@@ -2,7 +2,7 @@ import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
-import type { PriceEntry } from '../catalog/price-overlay.ts'
+import type { HourRule, PriceEntry } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
@@ -49,6 +49,8 @@ export interface Preset {
   pricesProviderId: string | null
   /** Prices and rules of counting that the package lacks or has wrong. */
   prices: readonly PriceEntry[]
+  /** What its cache writes for an hour cost where only the price of others is known; absent where it has no rule. */
+  hourWrites?: HourRule
   /** A model's name without what is only an address of the provider's; the public id is made of it. */
   publicName: (upstreamModel: string) => string
   /** What names tell of its models; the first rule that says something counts, general ones follow. */

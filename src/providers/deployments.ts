@@ -66,6 +66,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
     prices: createPriceOverlay(preset.prices),
+    ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     publicName: preset.publicName,
     modelRules: preset.modelRules,
     isFree: preset.isLocal,

@@ -65,6 +65,7 @@ export function toReportedCounts(usage: Usage): ReportedCounts {
   const parts = {
     cached_input_tokens: usage.cachedInputTokens,
     cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_hour_tokens: usage.cacheWriteHourTokens,
     input_audio_tokens: usage.inputAudioTokens,
     reasoning_tokens: usage.reasoningTokens,
     output_audio_tokens: usage.outputAudioTokens,

@@ -67,6 +67,7 @@ const usageColumns = [
   'credential_id',
   'input_audio_tokens',
   'output_audio_tokens',
+  'cache_write_hour_tokens',
 ]
 const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
   .map((_, index) => `$${index + 1}`)
@@ -122,6 +123,7 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
     row.credentialId,
     usage.inputAudioTokens,
     usage.outputAudioTokens,
+    usage.cacheWriteHourTokens,
   ]
 }
 

@@ -67,6 +67,8 @@ test('input that may be billed as a cache write is held at the dearest price', (
     outputToken: 0n,
   })
   expect(holdAmountOf(demandOf({ inputTokens: 100 }), endpoint, 1)).toBe(200n)
+  const forAnHour = endpointOf('language', { ...endpoint.price, cacheWriteHourToken: 3n * million })
+  expect(holdAmountOf(demandOf({ inputTokens: 100 }), forAnHour, 1)).toBe(300n)
 })
 
 test('audio is held by its own length in whole seconds and one more, never by bytes, and by an hour when nobody knows it', () => {
@@ -88,16 +90,24 @@ test('audio is held as its price counts time', () => {
 test('what a call may use within its demand never costs more than its hold', () => {
   const tokens = fc.integer({ min: 0, max: 100_000 })
   const amount = fc.bigInt({ min: 0n, max: 50_000_000n })
-  const call = fc.record({ input: tokens, cached: tokens, output: tokens })
-  const prices = fc.record({ inputToken: amount, cachedInputToken: amount, outputToken: amount })
+  const call = fc.record({ input: tokens, cached: tokens, written: tokens, hour: tokens, output: tokens })
+  const prices = fc.record({
+    inputToken: amount,
+    cachedInputToken: amount,
+    cacheWriteToken: amount,
+    cacheWriteHourToken: amount,
+    outputToken: amount,
+  })
   fc.assert(
-    fc.property(call, prices, ({ input, cached, output }, stated) => {
+    fc.property(call, prices, ({ input, cached, written, hour, output }, stated) => {
       const endpoint = endpointOf('language', stated)
       const demand = demandOf({ inputTokens: input, outputTokensMax: output })
       const used = {
         ...noUsage,
         inputTokens: input,
         cachedInputTokens: Math.min(cached, input),
+        cacheWriteTokens: written,
+        cacheWriteHourTokens: hour,
         outputTokens: output,
       }
       expect(chargeOf(used, stated).costNanocredits <= holdAmountOf(demand, endpoint, 1)).toBe(true)

@@ -39,7 +39,8 @@ export function largestOutput(
 function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
   const price = priceOf(demand, endpoint, ratio)
   const terms: PricedQuantity[] = [{ quantity: 1, price: price.request ?? 0n }]
-  const inputPrice = dearest(price.inputToken, price.cachedInputToken, price.cacheWriteToken)
+  const { inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken } = price
+  const inputPrice = dearest(inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken)
   const prompt = promptTokens(demand, ratio)
   const audio = Math.min(prompt, Math.ceil((demand.audioInputTokens ?? 0) * ratio))
   terms.push({ quantity: prompt - audio, price: inputPrice })

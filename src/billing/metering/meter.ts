@@ -129,6 +129,7 @@ const tokenFields = [
   'inputTokens',
   'cachedInputTokens',
   'cacheWriteTokens',
+  'cacheWriteHourTokens',
   'inputAudioTokens',
   'outputTokens',
   'reasoningTokens',
@@ -163,12 +164,14 @@ function contradicts(usage: Usage, reading: MeterReading, context: MeterContext)
 function withinTotals(usage: Usage): Usage {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cached)
+  const hour = Math.min(usage.cacheWriteHourTokens, written)
   const audioInput = Math.min(usage.inputAudioTokens, usage.inputTokens)
   const reasoning = Math.min(usage.reasoningTokens, usage.outputTokens)
   const audioOutput = Math.min(usage.outputAudioTokens, usage.outputTokens)
   const isWithin =
     cached === usage.cachedInputTokens &&
     written === usage.cacheWriteTokens &&
+    hour === usage.cacheWriteHourTokens &&
     audioInput === usage.inputAudioTokens &&
     reasoning === usage.reasoningTokens &&
     audioOutput === usage.outputAudioTokens
@@ -177,6 +180,7 @@ function withinTotals(usage: Usage): Usage {
     ...usage,
     cachedInputTokens: cached,
     cacheWriteTokens: written,
+    cacheWriteHourTokens: hour,
     inputAudioTokens: audioInput,
     reasoningTokens: reasoning,
     outputAudioTokens: audioOutput,

@@ -31,6 +31,19 @@ describe('a charge', () => {
     })
   })
 
+  test('prices input that is written for an hour apart, and like other writes where it has no price of its own', () => {
+    const usage = { ...noUsage, inputTokens: 100, cacheWriteTokens: 60, cacheWriteHourTokens: 45 }
+    const price = { inputToken: 4n * million, cacheWriteToken: 5n * million }
+    expect(chargeOf(usage, { ...price, cacheWriteHourToken: 8n * million }).costNanocredits).toBe(
+      40n * 4n + 15n * 5n + 45n * 8n,
+    )
+    expect(chargeOf(usage, price).costNanocredits).toBe(40n * 4n + 60n * 5n)
+    expect(chargeOf(usage, { inputToken: 4n * million })).toMatchObject({
+      costNanocredits: 400n,
+      unpricedUnits: [],
+    })
+  })
+
   test('counts cached and written input at the input price where they have none of their own', () => {
     const usage = { ...noUsage, inputTokens: 100, cachedInputTokens: 60, cacheWriteTokens: 40 }
     expect(chargeOf(usage, { inputToken: 5n * million })).toMatchObject({

@@ -15,7 +15,7 @@ export interface Charge {
 
 /**
  * Prices a usage, exactly and rounded once. Rules where a price is not stated: cached and written input costs what
- * input costs; a fee per request is only charged when stated; audio is priced by time or characters or by tokens, and
+ * input costs, and input written for an hour what other written input costs; a fee per request is only charged when stated; audio is priced by time or characters or by tokens, and
  * the one basis needs no price when the other has one; every other unit is reported as unpriced and not guessed, but for
  * heard audio, which costs at least what text does.
  */
@@ -41,7 +41,9 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   const parts = partsOf(usage)
   add(prompt, parts.plainInput, 'inputToken', price.inputToken)
   add(prompt, parts.cachedInput, 'cachedInputToken', price.cachedInputToken ?? price.inputToken)
-  add(prompt, parts.writtenInput, 'cacheWriteToken', price.cacheWriteToken ?? price.inputToken)
+  const written = price.cacheWriteToken ?? price.inputToken
+  add(prompt, parts.writtenInput, 'cacheWriteToken', written)
+  add(prompt, parts.hourInput, 'cacheWriteHourToken', price.cacheWriteHourToken ?? written)
   add(prompt, parts.audioInput, 'inputAudioToken', price.inputAudioToken)
   add(completion, parts.plainOutput, 'outputToken', price.outputToken)
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
@@ -79,7 +81,9 @@ export function billedMilliseconds(
 interface TokenParts {
   plainInput: number
   cachedInput: number
+  /** Written for the provider's usual time. */
   writtenInput: number
+  hourInput: number
   audioInput: number
   plainOutput: number
   audioOutput: number
@@ -88,13 +92,15 @@ interface TokenParts {
 /** Totals include their parts, so what is left after the parts is charged as plain input and output. */
 function partsOf(usage: Usage): TokenParts {
   const cachedInput = Math.min(usage.cachedInputTokens, usage.inputTokens)
-  const writtenInput = Math.min(usage.cacheWriteTokens, usage.inputTokens - cachedInput)
-  const audioInput = Math.min(usage.inputAudioTokens, usage.inputTokens - cachedInput - writtenInput)
+  const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cachedInput)
+  const hourInput = Math.min(usage.cacheWriteHourTokens, written)
+  const audioInput = Math.min(usage.inputAudioTokens, usage.inputTokens - cachedInput - written)
   const audioOutput = Math.min(usage.outputAudioTokens, usage.outputTokens)
   return {
-    plainInput: usage.inputTokens - cachedInput - writtenInput - audioInput,
+    plainInput: usage.inputTokens - cachedInput - written - audioInput,
     cachedInput,
-    writtenInput,
+    writtenInput: written - hourInput,
+    hourInput,
     audioInput,
     plainOutput: usage.outputTokens - audioOutput,
     audioOutput,
@@ -119,6 +125,7 @@ const unitNames: Record<PriceUnit, string> = {
   inputToken: 'input tokens',
   cachedInputToken: 'cached input tokens',
   cacheWriteToken: 'cache writes',
+  cacheWriteHourToken: 'cache writes for an hour',
   inputAudioToken: 'input audio tokens',
   outputToken: 'output tokens',
   outputAudioToken: 'output audio tokens',

@@ -19,6 +19,10 @@ const kinds: Record<string, { usage: Partial<Usage>; price: Price }> = {
     usage: { inputTokens: 900, cachedInputTokens: 400, cacheWriteTokens: 300, outputTokens: 5 },
     price: allPrices,
   },
+  'a chat with input written for an hour': {
+    usage: { inputTokens: 900, cacheWriteTokens: 300, cacheWriteHourTokens: 170, outputTokens: 5 },
+    price: allPrices,
+  },
   'a chat that hears and speaks': {
     usage: { inputTokens: 500, inputAudioTokens: 410, outputTokens: 333, outputAudioTokens: 250 },
     price: allPrices,

@@ -1,6 +1,7 @@
 import type { MediaTokens } from '../../canonical/upstream.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { toCredits } from '../../core/money.ts'
+import { showCacheCreation } from '../chat/chat-usage.ts'
 import type { BatchUsage } from './batch-usage.ts'
 
 /** What an item used and what it was charged. */
@@ -18,6 +19,7 @@ export interface ItemCharge {
 export function itemUsage(charge: ItemCharge): BatchUsage {
   const { usage, costNanocredits: cost, promptNanocredits, completionNanocredits, serviceTier } = charge
   const { image_tokens: image, ...read } = charge.mediaTokens ?? {}
+  const creation = showCacheCreation(usage)
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,
@@ -40,6 +42,7 @@ export function itemUsage(charge: ItemCharge): BatchUsage {
       upstream_inference_completions_cost: toCredits(completionNanocredits),
     },
     is_byok: false,
+    ...(creation === null ? {} : { cache_creation: { ...creation } }),
     ...(serviceTier === null ? {} : { service_tier: serviceTier }),
   }
 }

@@ -13,6 +13,19 @@ export interface ReadUsage {
   reportedCostNanocredits: bigint | null
 }
 
+/** Input that a provider wrote to its cache: for how long it is kept decides its price. */
+interface CacheWrites {
+  written: number
+  /** Those of them that are kept for an hour. */
+  hour: number
+}
+
+/** How a usage object divides what was written, by the time that it is kept. */
+interface CacheCreation {
+  ephemeral_5m_input_tokens: number
+  ephemeral_1h_input_tokens: number
+}
+
 /** How a provider counts otherwise than OpenAI. */
 export interface UsageQuirks {
   reasoningNotCounted: boolean
@@ -29,6 +42,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
   if (input === null || output === null) return null
   const promptDetails = readCounts(wire['prompt_tokens_details'] ?? wire['prompt_token_details'])
   const completionDetails = readCounts(wire['completion_tokens_details'])
+  const writes = readWrites(wire, promptDetails)
   const counts = settleCounts(
     {
       input,
@@ -39,7 +53,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
         readCount(wire['prompt_cache_hit_tokens']) ??
         readCount(wire['num_cached_tokens']) ??
         0,
-      written: promptDetails['cache_write_tokens'] ?? 0,
+      written: writes.written,
       inputAudio: promptDetails['audio_tokens'] ?? 0,
       reasoning: completionDetails['reasoning_tokens'] ?? 0,
       outputAudio: completionDetails['audio_tokens'] ?? 0,
@@ -68,11 +82,46 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
       inputTokens: counts.input,
       cachedInputTokens: counts.cached,
       cacheWriteTokens: counts.written,
+      cacheWriteHourTokens: Math.min(writes.hour, counts.written),
       inputAudioTokens: counts.inputAudio,
       outputTokens: counts.output,
       reasoningTokens: counts.reasoning,
       outputAudioTokens: counts.outputAudio,
     },
+  }
+}
+
+/**
+ * Written input as OpenRouter names it, or as LiteLLM does for the providers behind it; how it is divided stands beside the
+ * sum in the one, and within the details in the other.
+ */
+function readWrites(
+  wire: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, number>>,
+): CacheWrites {
+  const nested = wire['prompt_tokens_details']
+  const division = isRecord(nested) ? nested['cache_creation_token_details'] : undefined
+  const sum = details['cache_write_tokens'] ?? details['cache_creation_tokens'] ?? null
+  return readCacheWrites(sum, wire['cache_creation'] ?? division)
+}
+
+/**
+ * What a usage object says of cache writes: their sum, where it has one, and how they are divided. A provider that gives the
+ * division alone has said the sum with it.
+ */
+export function readCacheWrites(sum: number | null, division: unknown): CacheWrites {
+  if (!isRecord(division)) return { written: sum ?? 0, hour: 0 }
+  const hour = readCount(division['ephemeral_1h_input_tokens']) ?? 0
+  const usual = readCount(division['ephemeral_5m_input_tokens']) ?? 0
+  return { written: sum ?? usual + hour, hour }
+}
+
+/** The same division for callers, or null where nothing was written. */
+export function showCacheCreation({ cacheWriteTokens, cacheWriteHourTokens }: Usage): CacheCreation | null {
+  if (cacheWriteTokens === 0) return null
+  return {
+    ephemeral_5m_input_tokens: cacheWriteTokens - cacheWriteHourTokens,
+    ephemeral_1h_input_tokens: cacheWriteHourTokens,
   }
 }
 
@@ -140,6 +189,7 @@ export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): 
     total_tokens: usage.inputTokens + usage.outputTokens,
     prompt_tokens_details: promptDetails,
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens, ...read?.completionDetails },
+    ...(usage.cacheWriteHourTokens > 0 ? { cache_creation: showCacheCreation(usage) } : {}),
     ...showCharge(charge),
   }
 }

@@ -1,7 +1,7 @@
 import type { ReportedUsage } from '../../canonical/text/events.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { readCount } from '../chat/chat-usage.ts'
+import { readCacheWrites, readCount } from '../chat/chat-usage.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 
 /**
@@ -14,7 +14,10 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
   const output = readCount(wire['output_tokens'])
   if (uncached === null || output === null) return null
   const cached = readCount(wire['cache_read_input_tokens']) ?? 0
-  const written = readCount(wire['cache_creation_input_tokens']) ?? 0
+  const { written, hour } = readCacheWrites(
+    readCount(wire['cache_creation_input_tokens']),
+    wire['cache_creation'],
+  )
   const details = wire['output_tokens_details']
   const thinking = isRecord(details) ? (readCount(details['thinking_tokens']) ?? 0) : 0
   return {
@@ -23,6 +26,7 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
       inputTokens: uncached + cached + written,
       cachedInputTokens: cached,
       cacheWriteTokens: written,
+      cacheWriteHourTokens: hour,
       outputTokens: output,
       reasoningTokens: Math.min(thinking, output),
     },

@@ -3,7 +3,7 @@ import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { Finish, FinishReason } from '../../canonical/text/events.ts'
 import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
-import { showMetadata } from '../chat/chat-usage.ts'
+import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import type { Asked } from '../halves.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 
@@ -130,7 +130,7 @@ export function writeUsage(charge: ShownCharge, serviceTier: string | null): Wir
     input_tokens: Math.max(0, inputTokens - cached - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
-    cache_creation: null,
+    cache_creation: showCacheCreation(usage),
     output_tokens: usage.outputTokens,
     ...(usage.reasoningTokens > 0
       ? { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }

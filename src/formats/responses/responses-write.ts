@@ -6,7 +6,7 @@ import type { ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { noArguments } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { showMetadata } from '../chat/chat-usage.ts'
+import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
@@ -222,6 +222,7 @@ export function writeUsage(charge: ShownCharge): Wire {
       cached_tokens: usage.cachedInputTokens,
       ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
     },
+    ...(usage.cacheWriteHourTokens > 0 ? { cache_creation: showCacheCreation(usage) } : {}),
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
