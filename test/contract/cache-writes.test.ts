@@ -147,7 +147,7 @@ test('chat and responses callers are charged the same, and told the division', a
   })
 })
 
-test('2.2.r11 a batch adds the division of its items up in usage.cache_creation', async () => {
+test('2.2.r11b a batch adds the division of its items up in usage.cache_creation', async () => {
   const body = { max_tokens: 50, messages }
   const created = await gateway.post('/batches', {
     endpoint: '/v1/messages',
