@@ -88,6 +88,8 @@ export interface TextCall extends CallBase {
   document: JsonDocument
   /** JSON of members from which the caller left out what most upstreams want; nothing for nearly all. */
   completed?: Readonly<Record<string, string>> | null
+  /** The caller wants to see what the provider is sent, and when it answers. Chat completions and responses. */
+  debug?: true
   /** Interfaces of Anthropic that the caller asks for by name, as it listed them; only messages carry them. */
   betas?: string
   /** True when the caller wants floats or base64 that the upstream may not give; embeddings only. */

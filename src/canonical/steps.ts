@@ -25,7 +25,7 @@ export interface Exchange {
  */
 export type Step<State, Answer, Reader> =
   | { type: 'send'; exchange: Exchange; state: State }
-  | { type: 'stream'; exchange: Exchange; open(): Reader }
+  | { type: 'stream'; exchange: Exchange; open(context: AnswerContext): Reader }
   | { type: 'answer'; answer: Answer }
 
 /**

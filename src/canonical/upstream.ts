@@ -17,6 +17,24 @@ export interface UpstreamRequest {
   body: BodyPieces | StreamedBody | null
 }
 
+/** Stages of an attempt, by the names that callers see. */
+export type StageMark =
+  | 'adapter_request'
+  | 'upstream_headers_received'
+  | 'first_token_received'
+  | 'upstream_body_ended'
+
+/**
+ * What is shown of the exchange with a provider to the caller who asked for it, in the contract's words. It never has a
+ * secret of the operator.
+ */
+export interface ShownDebug {
+  /** The body that the provider was sent. Absent where it was shown before, or is too large. */
+  echo_upstream_body?: Readonly<Record<string, unknown>>
+  /** A stage was reached: milliseconds from the beginning of the call, and in Unix time. Whole. */
+  timings: { start_ms: number; event: StageMark; epoch_ms: number }
+}
+
 /** What an answer must say about itself to the caller. */
 export interface AnswerContext {
   generationId: string
@@ -30,6 +48,8 @@ export interface AnswerContext {
   modelNames: readonly string[]
   /** A provider's words without what they repeat of the deployment's own secrets. */
   hideSecrets(text: string): string
+  /** What the beginning of a stream shows of the exchange, in this order; absent where the caller did not ask for it. */
+  debug?: () => readonly ShownDebug[]
 }
 
 /** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */
@@ -76,6 +96,8 @@ export interface ShownCharge {
   metadata: Readonly<Record<string, unknown>> | null
   /** True when the caller also asked for the same object as `openrouter_metadata`. */
   metadataAlias: boolean
+  /** What the end of the answer shows of the exchange; absent where the caller did not ask for it. */
+  debug?: ShownDebug
 }
 
 /** A whole JSON answer, read; encoded for the caller once the charge is known. */

@@ -14,6 +14,7 @@ import type { AttemptLine } from '../telemetry/call-line.ts'
 import { hideSecrets } from '../transport/additions.ts'
 import { charge, type CallEnding } from './charge.ts'
 import { callerCredential, callerCredentialId } from './caller-login.ts'
+import { endDebugOf } from './debug.ts'
 import { operations } from './operations.ts'
 import { metadataOf, type Attempt } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
@@ -219,6 +220,7 @@ export class CallState {
         ...shown,
         metadata: this.metadata(candidate),
         metadataAlias: this.scope.metadata === 'openrouter',
+        ...endDebugOf(this, attempt),
       },
     }
   }

@@ -5,6 +5,7 @@ import { answerBytesMax, exchangesMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { sendAttempt } from './attempts.ts'
 import type { CallState } from './call-state.ts'
+import { keepSentBody } from './debug.ts'
 import type { Attempt } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
 import { sleepUnless } from './wait.ts'
@@ -37,8 +38,9 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
     const { request, waitMs = 0, dropped } = step.exchange
     if (dropped) state.dropped.push(...dropped)
     if (waitMs > 0) await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
+    if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
     const response = await sendAttempt(request, attempt, state, parts)
-    if (step.type === 'stream') return { type: 'opened', response, reader: step.open() }
+    if (step.type === 'stream') return { type: 'opened', response, reader: step.open(asked.context) }
     attempt.firstTokenMs = attempt.headersMs
     const bytes = await response.readAll(answerBytesMax)
     attempt.endedMs = state.elapsedMs()

@@ -1,3 +1,4 @@
+import type { BodyPieces } from '../canonical/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
@@ -19,6 +20,8 @@ export interface Attempt {
   endedMs: number | null
   status: number | null
   errorType: ErrorType | null
+  /** The body it was sent, kept for a caller who asked to see it. */
+  sentBody?: BodyPieces
   /** The same attempt for the log and the metrics. */
   line: AttemptLine
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import { chooseInterface, textAdapter } from '../formats/text-adapter.ts'
 import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
+import { streamContextOf } from './debug.ts'
 import { streamBody } from './event-stream.ts'
 import { exchange } from './exchanges.ts'
 import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream.ts'
@@ -85,7 +86,7 @@ async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
-        askedAt(call, candidate, state),
+        { call, endpoint: candidate.endpoint, context: streamContextOf(state, attempt) },
         {
           attempt,
           state,

@@ -3,6 +3,7 @@ import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
 import { encodeChatRequest } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
+import { showDebugFirst } from './chat/chat-debug.ts'
 import { readChatConversation } from './chat/chat-conversation.ts'
 import { createChatReader, readChatAnswer } from './chat/chat-read.ts'
 import { createChatStream } from './chat/chat-stream.ts'
@@ -33,7 +34,14 @@ import { translate } from './translate.ts'
 const chatToChat: TextCodec = {
   encodeRequest: (call, endpoint, quirks) => encodeChatRequest(call, endpoint, asChat(quirks)),
   decodeAnswer: (bytes, context, quirks) => decodeChatAnswer(bytes, context, asChat(quirks)),
-  createStream: (context, quirks) => createChatStream(context, asChat(quirks)),
+  createStream: (context, quirks) => showDebugFirst(createChatStream(context, asChat(quirks)), context),
+}
+
+const chatToMessages = (): TextCodec => {
+  const codec = translate(callers.chat, upstreams.messages)
+  const createStream: TextCodec['createStream'] = (context, quirks, call) =>
+    showDebugFirst(codec.createStream(context, quirks, call), context)
+  return { ...codec, createStream }
 }
 
 const messagesToMessages: TextCodec = {
@@ -100,7 +108,7 @@ const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQuirks>>>
 
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */
 const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
-  chat: { chat: chatToChat, messages: translate(callers.chat, upstreams.messages) },
+  chat: { chat: chatToChat, messages: chatToMessages() },
   responses: {
     chat: translate(callers.responses, upstreams.chat),
     messages: translate(callers.responses, upstreams.messages),

@@ -43,7 +43,7 @@ export function textAdapter(
 ): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
   const codec = selectCodec(callerFormat, format)
   return {
-    first({ call, endpoint, context }) {
+    first({ call, endpoint }) {
       const { body, dropped, headers } = codec.encodeRequest(call, endpoint, quirks)
       const usual = call.stream ? streamHeaders : jsonHeaders
       const request = {
@@ -54,7 +54,7 @@ export function textAdapter(
       }
       const exchange = { request, dropped }
       return call.stream
-        ? { type: 'stream', exchange, open: () => codec.createStream(context, quirks, call) }
+        ? { type: 'stream', exchange, open: (context) => codec.createStream(context, quirks, call) }
         : { type: 'send', exchange, state: null }
     },
     next: (_, bytes, { call, context }) => ({

@@ -8,6 +8,8 @@ export const attemptsMax = 6
 export const retryDelayMs = 250
 /** Bytes read of an upstream's error body; what matters stands at its beginning. */
 export const errorBodyBytesMax = 65_536
+/** Largest body sent to a provider that is shown to a caller who asks to see it; of a larger one the parsing would stall everybody. */
+export const debugBodyBytesMax = 524_288
 /** Largest whole JSON answer kept in memory: an embeddings answer of 2,048 vectors of 3,072 floats fits. */
 export const answerBytesMax = 256_000_000
 /** Longest silence in the middle of an upstream's body; a model that thinks between two pieces is quiet for minutes. */

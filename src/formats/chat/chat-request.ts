@@ -2,6 +2,7 @@ import type { JsonDocument, LeanJson, TextCall } from '../../canonical/call.ts'
 import { assert } from '../../core/assert.ts'
 import { sessionIdLengthMax } from '../../core/limits/http.ts'
 import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../core/limits/text.ts'
+import { readDebugOptions } from '../debug-options.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
@@ -30,7 +31,7 @@ const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
 const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'prediction'])
 
 /** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
-const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'debug', 'stop_server_tools_when'] as const
+const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'stop_server_tools_when'] as const
 
 /** Names a capability list uses where the request's own name is another. */
 const capabilityOf: Readonly<Record<string, string>> = {
@@ -70,6 +71,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   const fields = readFields(document)
   const messages = decodeMessages(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  const debug = readDebugOptions(fields.debug)
   const { model, fallbackModels } = decodeModels(fields)
   return {
     kind: 'text',
@@ -91,11 +93,12 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    dropped: [...dropped, ...debug.dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
     stream: fields.stream ?? false,
     document,
     completed: completeMembers(fields),
     encodingFormat: null,
+    ...debug.asked,
   }
 }
 
@@ -112,6 +115,7 @@ interface Fields {
   response_format?: { type: string } | null
   tools?: unknown
   tool_choice?: unknown
+  debug?: { echo_upstream_body?: boolean | null } | null
 }
 
 /** Every known member of moderate size, checked; larger ones are for the provider to judge. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { messagesMax, metadataPairsMax } from '../../core/limits/text.ts'
+import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
@@ -192,7 +193,7 @@ export const gatewayChatShape = {
   transforms: z.array(z.string()).nullish(),
   preset: z.string().nullish(),
   usage: z.looseObject({}).nullish(),
-  debug: z.looseObject({}).nullish(),
+  debug: debugSchema.nullish(),
   stop_server_tools_when: z.array(z.looseObject({})).nullish(),
   headrace: z.looseObject({}).nullish(),
 }

@@ -212,10 +212,12 @@ export function showCharge(charge: ShownCharge): Record<string, unknown> {
   }
 }
 
-/** The `headrace_metadata` members of an answer's last part, when one is due. */
+/** The `headrace_metadata` and `debug` members of an answer's last part, when they are due. */
 export function showMetadata(charge: ShownCharge): Record<string, unknown> {
-  if (charge.metadata === null) return {}
+  const debug = charge.debug === undefined ? {} : { debug: charge.debug }
+  if (charge.metadata === null) return debug
   return {
+    ...debug,
     headrace_metadata: charge.metadata,
     ...(charge.metadataAlias ? { openrouter_metadata: charge.metadata } : {}),
   }

@@ -2,6 +2,7 @@ import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
+import { readDebugOptions } from '../debug-options.ts'
 import { fieldError } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
@@ -29,11 +30,12 @@ interface Fields {
   stream?: boolean | null
   store?: boolean | null
   background?: boolean | null
+  debug?: { echo_upstream_body?: boolean | null } | null
   text?: { format?: { type: string } | null } | null
 }
 
 /** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
-const withoutEffect = ['route', 'plugins', 'preset', 'debug', 'stop_server_tools_when'] as const
+const withoutEffect = ['route', 'plugins', 'preset', 'stop_server_tools_when'] as const
 
 /** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
 const capabilities: Readonly<Record<string, string>> = {
@@ -60,6 +62,7 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
   refuseState(document, fields)
   const input = estimateInput(document)
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  const debug = readDebugOptions(fields.debug)
   const [first, ...rest] = fields.models ?? []
   const model = fields.model ?? first
   if (model === undefined)
@@ -83,10 +86,11 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    dropped: [...dropped, ...debug.dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
     stream: fields.stream ?? false,
     document,
     encodingFormat: null,
+    ...debug.asked,
   }
 }
 

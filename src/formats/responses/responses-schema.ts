@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { metadataPairsMax } from '../../core/limits/text.ts'
 import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
+import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
 
 /** An entry of the input; what it has beyond its kind is read when it has to be told in another format. */
@@ -78,7 +79,7 @@ export const gatewayResponsesShape = {
   route: z.string().nullish(),
   plugins: z.array(z.looseObject({ id: z.string() })).nullish(),
   preset: z.string().nullish(),
-  debug: z.looseObject({}).nullish(),
+  debug: debugSchema.nullish(),
   stop_server_tools_when: z.array(z.looseObject({})).nullish(),
   headrace: z.looseObject({}).nullish(),
 }

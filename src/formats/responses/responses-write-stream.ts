@@ -54,6 +54,7 @@ class ResponsesWriter implements StreamWriter {
 
   /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
   write(event: TextEvent): string {
+    if (event.type === 'begin') return ''
     this.#unshown += this.#start()
     const shown = this.#show(event)
     if (shown === '') return ''
@@ -103,7 +104,10 @@ class ResponsesWriter implements StreamWriter {
     if (this.#hasStarted) return ''
     this.#hasStarted = true
     const response = this.#response
-    return this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
+    const begun =
+      this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
+    const debug = this.#asked.context.debug?.() ?? []
+    return begun + debug.map((shown) => this.#event('response.debug', { debug: shown })).join('')
   }
 
   #begin(head: PartHead): string {

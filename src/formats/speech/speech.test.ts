@@ -307,7 +307,7 @@ function streamStep(adapter: SpeechAdapter, call: SpeechCall, endpoint: Endpoint
 }
 
 const exchangeOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).exchange
-const outputOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).open()
+const outputOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).open(testContext)
 
 describe('the call to an OpenAI-style provider', () => {
   const bodyOf = (

@@ -1,0 +1,81 @@
+import { joinPieces, lengthOfPieces } from '../canonical/body.ts'
+import type { BodyPieces } from '../canonical/body.ts'
+import type { Call } from '../canonical/call.ts'
+import type { AnswerContext, ShownDebug, StageMark } from '../canonical/upstream.ts'
+import { debugBodyBytesMax } from '../core/limits/calls.ts'
+import type { Attempt } from './metadata.ts'
+
+/** The call that is looked into; its `elapsedMs` counts from `createdAtMs`. */
+interface DebuggedCall {
+  readonly call: Call
+  readonly createdAtMs: number
+  readonly dropped: string[]
+  elapsedMs(): number
+  contextOf(candidate: Attempt['candidate']): AnswerContext
+}
+
+/** Keeps what the provider is sent for a caller who asked to see it; what is too large is listed as dropped. */
+export function keepSentBody({ call, dropped }: DebuggedCall, attempt: Attempt, body: BodyPieces): void {
+  if (!isDebugged(call)) return
+  if (lengthOfPieces(body) <= debugBodyBytesMax) attempt.sentBody = body
+  else dropped.push('debug.echo_upstream_body')
+}
+
+/** What a streamed answer must say about itself, with what its beginning shows of the exchange. */
+export function streamContextOf(state: DebuggedCall, attempt: Attempt): AnswerContext {
+  const context = state.contextOf(attempt.candidate)
+  if (!isDebugged(state.call)) return context
+  const marks = ['adapter_request', 'upstream_headers_received', 'first_token_received'] as const
+  return {
+    ...context,
+    debug: () =>
+      marks.map((event, index) => ({
+        ...(index === 0 ? echoOf(attempt, context) : {}),
+        timings: timingOf(state, attempt, event),
+      })),
+  }
+}
+
+/** What the end of an answer shows of the exchange: the body too, unless the beginning of a stream showed it. */
+export function endDebugOf(state: DebuggedCall, attempt: Attempt): { debug?: ShownDebug } {
+  const { call } = state
+  if (!isDebugged(call)) return {}
+  const echo = call.kind === 'text' && call.stream ? {} : echoOf(attempt, state.contextOf(attempt.candidate))
+  return { debug: { ...echo, timings: timingOf(state, attempt, 'upstream_body_ended') } }
+}
+
+function isDebugged(call: Call): boolean {
+  return call.kind === 'text' && call.debug === true
+}
+
+/** The deployment's own secrets are in headers and the address; a caller who knows one and writes it is not shown it either. */
+function echoOf(
+  { sentBody }: Attempt,
+  { hideSecrets }: AnswerContext,
+): Pick<ShownDebug, 'echo_upstream_body'> {
+  if (sentBody === undefined) return {}
+  const text = Buffer.from(joinPieces(sentBody)).toString('utf8')
+  const isClean = hideSecrets(text) === text
+  const body: unknown = isClean
+    ? JSON.parse(text)
+    : JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? hideSecrets(value) : value))
+  return { echo_upstream_body: body as Record<string, unknown> }
+}
+
+function timingOf(state: DebuggedCall, attempt: Attempt, event: StageMark): ShownDebug['timings'] {
+  const startMs = Math.round(timeOf(attempt, event) ?? state.elapsedMs())
+  return { start_ms: startMs, event, epoch_ms: Math.round(state.createdAtMs) + startMs }
+}
+
+function timeOf(attempt: Attempt, event: StageMark): number | null {
+  switch (event) {
+    case 'adapter_request':
+      return attempt.startedMs
+    case 'upstream_headers_received':
+      return attempt.headersMs
+    case 'first_token_received':
+      return attempt.firstTokenMs
+    case 'upstream_body_ended':
+      return attempt.endedMs
+  }
+}
