@@ -142,6 +142,16 @@ export const configFileSchema = z.strictObject({
   database_url: z.string().min(1).optional(),
   base_path: z.string().optional(),
   trusted_proxies: z.array(z.string()).optional(),
+  fetch_hosts: z
+    .array(
+      z.string().regex(/^[\w.-]+(?::\d{1,5})?$|^\[[\da-fA-F:.]+\](?::\d{1,5})?$/, {
+        error: 'must be a host, or a host and a port, such as "minio.internal:9000"',
+      }),
+    )
+    .optional()
+    .describe(
+      'Hosts from which media that callers name by address is fetched although they are not public, such as `minio.internal:9000`',
+    ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
   share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),

@@ -230,6 +230,14 @@ test('a trusted proxy is an address or a network, and a typo is not silently tru
     expect(problemsOf({ HEADRACE_TRUSTED_PROXIES: typo }).join()).toContain(`"${typo}" is no address`)
 })
 
+test('a host to fetch media from is a host, with a port or without, and no address of a page', () => {
+  expect(read({}).fetchHosts).toEqual([])
+  const hosts = ['minio.internal:9000', 'Files.example', '10.0.0.7', '[fd00::7]:80']
+  expect(read({}, { fetch_hosts: hosts }).fetchHosts).toEqual(hosts)
+  for (const typo of ['http://minio.internal', 'minio.internal/files', 'minio:', ''])
+    expect(problemsOf({}, { fetch_hosts: [typo] }).join()).toContain('fetch_hosts.0: must be a host')
+})
+
 test('a base path is a path', () => {
   expect(read({ HEADRACE_BASE_PATH: '/ai/' }).basePath).toBe('/ai')
   expect(problemsOf({ HEADRACE_BASE_PATH: 'ai' }).join()).toContain('begin with a slash')

@@ -26,6 +26,8 @@ export interface Config {
   /** Prefix of every path behind an ingress, without a trailing slash; empty by default. */
   readonly basePath: string
   readonly trustedProxies: readonly string[]
+  /** Hosts, with a port or without, from which media is fetched although they are not public. */
+  readonly fetchHosts: readonly string[]
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -129,6 +131,7 @@ export function readConfig(sources: ConfigSources): Config {
       env['HEADRACE_TRUSTED_PROXIES']?.split(',') ?? file.trusted_proxies ?? [],
       problems,
     ),
+    fetchHosts: file.fetch_hosts ?? [],
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??

@@ -26,13 +26,13 @@ import { resolveBatch } from './execution/resolve-batch.ts'
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
+import { fetchRemoteAudio } from './execution/remote-audio.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
 import { createHttpLog } from './http/http-log.ts'
 import type { HttpParts } from './http/parts.ts'
-import { fetchRemoteAudio } from './http/remote-audio.ts'
 import {
   inspectionOf,
   listingPathOf,
@@ -120,9 +120,9 @@ type Closer = () => Promise<unknown>
 async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[]): Promise<Gateway> {
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
-  const { executor, execution } = createExecution(core, providers, hooks)
+  const { executor, execution } = createExecution(config, { core, providers, hooks })
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
-  const edge = createEdge(config, { core, providers, executor, batches })
+  const edge = createEdge(config, { core, providers, executor, execution, batches })
   const { money, log } = core
   offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
@@ -308,11 +308,10 @@ function createInspection(
 
 type Providers = Awaited<ReturnType<typeof createProviders>>
 
-function createExecution(
-  { clock, log, money }: Core,
-  { serving, transport }: Providers,
-  hooks: GatewayHooks,
-) {
+function createExecution(config: Config, parts: { core: Core; providers: Providers; hooks: GatewayHooks }) {
+  const { core, providers, hooks } = parts
+  const { clock, log, money } = core
+  const { serving, transport } = providers
   const execution: ExecutionParts = {
     serving,
     billing: money.billing,
@@ -321,6 +320,7 @@ function createExecution(
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
+    publicFetch: createPublicFetch({ allowedHosts: config.fetchHosts }),
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     clock,
     random: hooks.random ?? Math.random,
@@ -364,9 +364,15 @@ function createBatchEngine(parts: {
 /** The HTTP surface, with the port it listens on once it is told to. */
 function createEdge(
   config: Config,
-  parts: { core: Core; providers: Providers; executor: Executor; batches: Batches },
+  parts: {
+    core: Core
+    providers: Providers
+    executor: Executor
+    execution: ExecutionParts
+    batches: Batches
+  },
 ) {
-  const { core, providers, executor, batches } = parts
+  const { core, providers, executor, execution, batches } = parts
   const { access, money, log, metrics } = core
   const activity = new Activity()
   const peers = new WeakMap<Request, string>()
@@ -378,7 +384,6 @@ function createEdge(
     createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
     sniffFormat,
   }
-  const publicFetch = createPublicFetch()
   let metricsAddress: MetricsAddress | null = null
   const peerAddressOf = (request: Request) => {
     const original = receivedFor(request)
@@ -394,7 +399,7 @@ function createEdge(
     batches,
     executor,
     audioIntake,
-    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: publicFetch, intake: audioIntake }),
+    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: execution.publicFetch, intake: audioIntake }),
     activity,
     clock: core.clock,
     log: createHttpLog(core),

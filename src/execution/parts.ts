@@ -6,6 +6,7 @@ import type { Limiter } from '../routing/limiter.ts'
 import type { StickyRoutes } from '../routing/sticky.ts'
 import type { Transport } from '../transport/http-client.ts'
 import type { Serving } from './serving.ts'
+import type { PublicFetch } from '../transport/public-fetch.ts'
 import type { StreamWatch } from './stream-watch.ts'
 
 /** What the one path is built from. */
@@ -18,6 +19,8 @@ export interface ExecutionParts {
   limiter: Limiter
   sticky: StickyRoutes
   transport: Transport
+  /** The one way to what a caller names by address. */
+  publicFetch: PublicFetch
   streamWatch: StreamWatch
   clock: Clock
   /** Uniform numbers from 0 to 1 for weighted choice; seeded in tests. */

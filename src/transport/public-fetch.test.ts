@@ -62,6 +62,35 @@ test('a redirect to a private address is not followed, and neither is an endless
   expect(await problemOf(`http://${name}/missing`, fetch)).toContain('404')
 })
 
+test('whoever asked and has left reads nothing more, before the answer and within it', async () => {
+  const closed: string[] = []
+  let leaving = new AbortController()
+  const slow = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', (bytes: Buffer) => {
+      const path = bytes.toString('latin1').split(' ')[1] ?? ''
+      socket.once('close', () => closed.push(path))
+      if (path === '/silent') leaving.abort()
+      else socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nRIFF\r\n')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const host = `127.0.0.1:${(slow.address() as AddressInfo).port}`
+  const fetch = createPublicFetch({ allowedHosts: [host] })
+  for (const path of ['/silent', '/begun']) {
+    leaving = new AbortController()
+    const wish = { what: 'image', accept: 'image/*', timeoutMs: 20_000, signal: leaving.signal } as const
+    const read = async () => {
+      const file = await fetch(`http://${host}${path}`, 'image_url.url', wish)
+      for await (const _ of file.body) leaving.abort()
+    }
+    const reading = read().catch((thrown: unknown) => thrown)
+    expect(await reading).toMatchObject({ type: 'invalid_request', param: 'image_url.url' })
+    while (!closed.includes(path)) await Bun.sleep(5)
+  }
+  slow.close()
+})
+
 test('a server that breaks off in the middle is the address’s fault', async () => {
   const heads = ['Content-Length: 100000\r\n\r\nRIFF', 'Transfer-Encoding: chunked\r\n\r\n4\r\nRIFF\r\n']
   for (const head of heads) {

@@ -25,8 +25,22 @@ export interface FetchedFile {
   body: AsyncIterable<Uint8Array> & { destroy(): void }
 }
 
+/** What is fetched, and how long it may take. */
+export interface FetchWish {
+  /** In the words of an error's remedy. */
+  what: 'audio' | 'image' | 'file'
+  /** The media types that are asked for, as a header `accept`. */
+  accept: string
+  /** For the whole of it, redirects and body included. */
+  timeoutMs: number
+  /** Whoever asked has left: nothing more is read, and what waits fails. */
+  signal?: AbortSignal
+}
+
 /** Fetches what a caller named by URL. Throws `invalid_request` naming `param` for whatever is wrong with the address. */
-export type PublicFetch = (url: string, param: string) => Promise<FetchedFile>
+export type PublicFetch = (url: string, param: string, wish?: FetchWish) => Promise<FetchedFile>
+
+const anyAudio: FetchWish = { what: 'audio', accept: 'audio/*, */*;q=0.5', timeoutMs: publicFetchMs }
 
 /**
  * A fetch that reaches the public internet only. Every hop is checked: the scheme, the name, and each address it
@@ -35,54 +49,68 @@ export type PublicFetch = (url: string, param: string) => Promise<FetchedFile>
  */
 export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
   const resolve = options.resolve ?? resolveAll
-  const allowed = new Set(options.allowedHosts ?? [])
-  return async (url, param) => {
-    let target = parseTarget(url, param)
-    const deadline = AbortSignal.timeout(publicFetchMs)
+  const allowed = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()))
+  return async (url, param, wish = anyAudio) => {
+    const asked = { param, what: wish.what }
+    let target = parseTarget(url, asked)
+    const deadline = AbortSignal.timeout(wish.timeoutMs)
+    const signal = wish.signal ? AbortSignal.any([deadline, wish.signal]) : deadline
     for (let hop = 0; hop <= publicRedirectsMax; hop += 1) {
-      const address = await addressOf(target, { resolve, allowed, param })
-      const response = await open(target, address, deadline).catch((cause: unknown) => {
-        throw unreachable(param, cause)
-      })
+      const address = await addressOf(target, { resolve, allowed, asked })
+      const response = await open(target, address, { accept: wish.accept, signal }).catch(
+        (cause: unknown) => {
+          throw unreachable(asked, cause)
+        },
+      )
       const { statusCode = 0, headers } = response
-      if (statusCode === 200) return toFile(response, target, param)
+      if (statusCode === 200) return toFile(response, target, { ...asked, signal })
       response.destroy()
       if (statusCode < 300 || statusCode >= 400 || !headers.location) {
-        throw refused(param, `the address answered with status ${statusCode}`)
+        throw refused(asked, `the address answered with status ${statusCode}`)
       }
-      target = parseTarget(headers.location, param, target)
+      target = parseTarget(headers.location, asked, target)
     }
-    throw refused(param, `the address redirects more than ${publicRedirectsMax} times`)
+    throw refused(asked, `the address redirects more than ${publicRedirectsMax} times`)
   }
+}
+
+/** What an error says of an address. */
+interface Asked {
+  param: string
+  what: FetchWish['what']
 }
 
 interface Guard {
   resolve: (hostname: string) => Promise<readonly string[]>
   allowed: ReadonlySet<string>
-  param: string
+  asked: Asked
 }
 
-function parseTarget(url: string, param: string, base?: URL): URL {
+function parseTarget(url: string, asked: Asked, base?: URL): URL {
   const target = URL.parse(url, base?.href)
   if (!target || (target.protocol !== 'http:' && target.protocol !== 'https:')) {
-    throw refused(param, 'the address must begin with http:// or https://')
+    throw refused(asked, 'the address must begin with http:// or https://')
   }
   if (target.username !== '' || target.password !== '')
-    throw refused(param, 'the address must not carry credentials')
+    throw refused(asked, 'the address must not carry credentials')
   return target
 }
 
-async function addressOf(target: URL, { resolve, allowed, param }: Guard): Promise<string> {
+async function addressOf(target: URL, { resolve, allowed, asked }: Guard): Promise<string> {
   const hostname = target.hostname.replace(/^\[|\]$/g, '')
   const isAllowed = allowed.has(target.host) || allowed.has(target.hostname)
   const addresses = isIP(hostname) ? [hostname] : await resolve(hostname).catch(() => [])
   const [first] = addresses
-  if (first === undefined) throw refused(param, 'the host name cannot be resolved')
-  if (!isAllowed && !addresses.every(isPublicAddress)) throw refused(param, 'the address is not public')
+  if (first === undefined) throw refused(asked, 'the host name cannot be resolved')
+  if (!isAllowed && !addresses.every(isPublicAddress)) throw refused(asked, 'the address is not public')
   return first
 }
 
-function open(target: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
+function open(
+  target: URL,
+  address: string,
+  { accept, signal }: Pick<FetchWish, 'accept'> & { signal: AbortSignal },
+): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const family = isIP(address)
   const request = target.protocol === 'https:' ? httpsRequest : httpRequest
@@ -92,7 +120,7 @@ function open(target: URL, address: string, signal: AbortSignal): Promise<Incomi
       method: 'GET',
       signal,
       agent: false,
-      headers: { accept: 'audio/*, */*;q=0.5', 'user-agent': 'headrace', connection: 'close' },
+      headers: { accept, 'user-agent': 'headrace', connection: 'close' },
       // The name was resolved and checked; this answers the socket's own question with the same address.
       lookup: (_hostname, lookupOptions, callback) => {
         if (lookupOptions.all) callback(null, [{ address, family }])
@@ -106,27 +134,36 @@ function open(target: URL, address: string, signal: AbortSignal): Promise<Incomi
   return promise
 }
 
-function toFile(response: IncomingMessage, target: URL, param: string): FetchedFile {
+function toFile(response: IncomingMessage, target: URL, asked: Asked & { signal: AbortSignal }): FetchedFile {
   return {
     contentType: response.headers['content-type'] ?? null,
     name: decodeName(target.pathname.split('/').at(-1) ?? ''),
     body: {
-      [Symbol.asyncIterator]: () => readToEnd(response, param),
+      [Symbol.asyncIterator]: () => readToEnd(response, asked),
       destroy: () => void response.destroy(),
     },
   }
 }
 
 /** A server that breaks off, or is slower than the deadline, is the address's fault and none of ours. */
-async function* readToEnd(response: IncomingMessage, param: string): AsyncGenerator<Uint8Array> {
+async function* readToEnd(
+  response: IncomingMessage,
+  { param, what, signal }: Asked & { signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  // The runtime ends the request by the signal, and may take what came of its answer for all of it.
+  const stop = () => void response.destroy()
+  signal.addEventListener('abort', stop, { once: true })
   try {
     yield* response as AsyncIterable<Uint8Array>
+    signal.throwIfAborted()
   } catch (cause) {
     throw new GatewayError(
       'invalid_request',
-      `${param}: the address broke off or took too long; send the audio itself, or try again.`,
+      `${param}: the address broke off or took too long; send the ${what} itself, or try again.`,
       { param, cause },
     )
+  } finally {
+    signal.removeEventListener('abort', stop)
   }
 }
 
@@ -147,15 +184,15 @@ function resolveAll(hostname: string): Promise<readonly string[]> {
   return promise
 }
 
-function refused(param: string, problem: string): GatewayError {
+function refused({ param, what }: Asked, problem: string): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `${param}: ${problem}; send the audio itself or a public address.`,
+    `${param}: ${problem}; send the ${what} itself or a public address.`,
     { param },
   )
 }
 
-function unreachable(param: string, cause: unknown): GatewayError {
+function unreachable({ param }: Asked, cause: unknown): GatewayError {
   return new GatewayError(
     'invalid_request',
     `${param}: the address cannot be reached; check that it is public and answers.`,

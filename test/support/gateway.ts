@@ -31,6 +31,8 @@ export interface TestGatewayOptions {
   logLevel?: Config['logLevel']
   /** Proxies whose forwarded addresses are believed. */
   trustedProxies?: readonly string[]
+  /** Hosts that are fetched from although they are not public. */
+  fetchHosts?: readonly string[]
   /** The prefix of every path; requests name it themselves. */
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
@@ -224,6 +226,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     role: options.role ?? config.role,
     logLevel: options.logLevel ?? config.logLevel,
     trustedProxies: options.trustedProxies ?? config.trustedProxies,
+    fetchHosts: options.fetchHosts ?? config.fetchHosts,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
   }
