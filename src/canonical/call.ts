@@ -80,12 +80,31 @@ export interface CallBase {
   dropped: readonly string[]
 }
 
+/** An image or a document that a request names by address; `field` is its path as the caller wrote it. */
+export interface MediaAddress {
+  url: string
+  kind: 'image' | 'file'
+  field: string
+}
+
+/** What the gateway fetched for providers that take no addresses, or not such ones. */
+export interface FetchedMedia {
+  /** Those that some provider of the call does not take. */
+  addresses: readonly MediaAddress[]
+  /** Why one of them could not be fetched, by its URL. */
+  failures: ReadonlyMap<string, Error>
+  /** The request with the bytes in place of what could be fetched. */
+  document: JsonDocument
+}
+
 /** Chat completions or embeddings. */
 export interface TextCall extends CallBase {
   kind: 'text'
   format: TextFormat
   stream: boolean
   document: JsonDocument
+  /** Absent where nothing had to be fetched. */
+  fetched?: FetchedMedia
   /** JSON of members from which the caller left out what most upstreams want; nothing for nearly all. */
   completed?: Readonly<Record<string, string>> | null
   /** The caller wants to see what the provider is sent, and when it answers. Chat completions and responses. */

@@ -1,6 +1,7 @@
 import type { SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { assert } from '../core/assert.ts'
 import type { ExecutionParts } from './parts.ts'
+import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
@@ -18,7 +19,11 @@ export interface Executor {
 
 export function createExecutor(parts: ExecutionParts): Executor {
   return {
-    text: (call, scope) => executeText(call, scope, parts),
+    text: (call, scope) =>
+      // Most calls have no media, and must not wait a turn for it.
+      call.demand.hasUncountedInput === true
+        ? withFetchedMedia(call, scope, parts).then((fetched) => executeText(fetched, scope, parts))
+        : executeText(call, scope, parts),
     transcription: (call, scope) => executeTranscription(call, scope, parts),
     speech: (call, scope) => executeSpeech(call, scope, parts),
     countTokens(call, scope) {

@@ -3,7 +3,8 @@ import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
 import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { chooseInterface, textAdapter } from '../formats/text-adapter.ts'
+import { chooseInterface, textAdapter, type TextInterface } from '../formats/text-adapter.ts'
+import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { streamContextOf } from './debug.ts'
@@ -13,6 +14,7 @@ import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream
 import type { ExecutionParts } from './parts.ts'
 import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
+import { callFor } from './remote-media.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
 type TextStep = Step<null, DecodedAnswer, StreamRewriter>
@@ -86,7 +88,7 @@ async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
-        { call, endpoint: candidate.endpoint, context: streamContextOf(state, attempt) },
+        { ...askedAt(call, candidate, state), context: streamContextOf(state, attempt) },
         {
           attempt,
           state,
@@ -129,16 +131,28 @@ function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextSte
 }
 
 function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt<TextCall> {
-  return { call, endpoint: candidate.endpoint, context: state.contextOf(candidate) }
+  const { quirks } = interfaceAt(call, candidate, state)
+  return {
+    call: callFor(call, quirks),
+    endpoint: candidate.endpoint,
+    context: state.contextOf(candidate),
+  }
 }
 
 function adapterAt(
+  call: TextCall,
+  candidate: Candidate,
+  state: CallState,
+): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
+  return textAdapter(call.format, interfaceAt(call, candidate, state))
+}
+
+function interfaceAt(
   { format }: TextCall,
   { endpoint: { deployment } }: Candidate,
   { serving }: CallState,
-): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
-  const { language, embedding } = serving.adaptersOf(deployment)
-  const found = chooseInterface((format === 'embeddings' ? embedding : language) ?? [], format)
-  if (found) return textAdapter(format, found)
+): TextInterface {
+  const found = chooseInterface(textInterfacesOf(serving.adaptersOf(deployment), format), format)
+  if (found) return found
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
 }

@@ -1,4 +1,4 @@
-import type { BodyPieces } from '../canonical/body.ts'
+import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
 import { leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
@@ -101,6 +101,14 @@ export class LookedInto {
   lengthOf(text: string): number {
     const { lean } = this.#document
     return lean ? lengthOf(text, lean) : text.length
+  }
+
+  /** A text of the value, whole, or null when it is longer. */
+  textOf(text: string, lengthMax: number): string | null {
+    const { lean } = this.#document
+    if (!lean || !text.includes(mark)) return text.length > lengthMax ? null : text
+    if (this.lengthOf(text) > lengthMax) return null
+    return JSON.parse(Buffer.from(joinPieces(this.restore(JSON.stringify(text)))).toString('utf8')) as string
   }
 
   /** JSON that was made of the value, whole again. */

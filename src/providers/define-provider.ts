@@ -1,5 +1,6 @@
 import type { SpeechAdapter, TranscriptionAdapter } from '../canonical/audio.ts'
 import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../canonical/endpoint.ts'
+import type { TextFormat } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import type { HourRule, PriceEntry } from '../catalog/price-overlay.ts'
@@ -15,6 +16,14 @@ export interface Adapters {
   embedding?: readonly TextInterface[]
   transcription?: TranscriptionAdapter
   speech?: SpeechAdapter
+}
+
+/** The interfaces that take a call in this format. */
+export function textInterfacesOf(
+  { language, embedding }: Adapters,
+  callerFormat: TextFormat,
+): readonly TextInterface[] {
+  return (callerFormat === 'embeddings' ? embedding : language) ?? []
 }
 
 /** Everything the gateway knows about a provider before the operator has said anything. Immutable data. */

@@ -1,3 +1,4 @@
+import { unreadFileTokens } from '../../core/limits/media.ts'
 import { toBuffer } from '../json-document.ts'
 
 /** Tokens of an image whose size is not known: a large one at full detail, as most providers count it. */
@@ -61,8 +62,12 @@ function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) =
   if (isRecord(file)) {
     const length = lengthOf(file['file_data'])
     total.bytes += length
-    total.tokens += tokensOf(length, fileBytesPerToken)
+    total.tokens += isAddress(file['file_data']) ? unreadFileTokens : tokensOf(length, fileBytesPerToken)
   }
+}
+
+function isAddress(text: unknown): boolean {
+  return typeof text === 'string' && /^https?:/i.test(text)
 }
 
 /** Base64 carries three bytes in four characters. */

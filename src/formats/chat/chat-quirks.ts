@@ -1,3 +1,4 @@
+import type { AddressSupport } from '../address-support.ts'
 import { extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
 
 /** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */
@@ -47,6 +48,8 @@ export interface ChatQuirkOptions {
   userLengthMax?: number
   /** Whether reasoning tokens may be missing from the completion's count. Default false. */
   reasoningNotCounted?: boolean
+  /** What it fetches itself. Default: images of any address, and no files, which the format has as bytes alone. */
+  addresses?: AddressSupport
 }
 
 /** What becomes of a request member: passed on, taken out silently, taken out and listed, or renamed. */
@@ -118,6 +121,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     jsonSchema: options.jsonSchema ?? true,
     userLengthMax: options.userLengthMax ?? Number.POSITIVE_INFINITY,
     reasoningNotCounted: options.reasoningNotCounted ?? false,
+    addresses: options.addresses ?? { image: 'any', file: 'none' },
   }
 }
 

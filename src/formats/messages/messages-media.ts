@@ -1,3 +1,4 @@
+import { unreadFileTokens } from '../../core/limits/media.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { toBuffer } from '../json-document.ts'
 
@@ -43,6 +44,6 @@ function addBlocks(
       total.bytes += length
       // Base64 carries three bytes in four characters.
       total.tokens += Math.ceil((length * 0.75) / fileBytesPerToken)
-    }
+    } else if (type === 'document' && source['type'] === 'url') total.tokens += unreadFileTokens
   }
 }

@@ -1,3 +1,5 @@
+import type { AddressSupport } from '../address-support.ts'
+
 /** What a model takes of the format's members. */
 export interface MessagesModel {
   /** `temperature`, `top_p` and `top_k`; newer models refuse them. */
@@ -24,6 +26,8 @@ export interface MessagesQuirkOptions {
   hasDocuments?: boolean
   /** `cache_control` marks. Default true; others are sent none. */
   hasCacheMarks?: boolean
+  /** What it fetches itself. Default: what lies at an address of https, as Anthropic does. */
+  addresses?: AddressSupport
 }
 
 /** Options with their defaults. */
@@ -48,5 +52,6 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
     hasImages: options.hasImages ?? true,
     hasDocuments: options.hasDocuments ?? true,
     hasCacheMarks: options.hasCacheMarks ?? true,
+    addresses: options.addresses ?? { image: 'https', file: 'https' },
   }
 }

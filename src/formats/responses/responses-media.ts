@@ -1,3 +1,4 @@
+import { unreadFileTokens } from '../../core/limits/media.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { toBuffer } from '../json-document.ts'
 
@@ -43,5 +44,5 @@ function addPart(
     total.bytes += length
     // Base64 carries three bytes in four characters.
     total.tokens += Math.ceil((length * 0.75) / fileBytesPerToken)
-  }
+  } else if (type === 'input_file' && typeof part['file_url'] === 'string') total.tokens += unreadFileTokens
 }

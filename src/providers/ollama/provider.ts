@@ -20,6 +20,8 @@ export const ollama = defineProvider({
         // It would ignore these; the caller should hear of it.
         drops: ['tool_choice', 'logit_bias', 'user'],
         choicesMax: 1,
+        // It refuses addresses of images, and takes them as data alone.
+        addresses: { image: 'none', file: 'none' },
         reasoning: 'object',
         reasoningHistory: 'reasoning',
       }),

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto'
+import type { FetchedMedia, MediaAddress, TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import {
+  mediaAddressesMax,
+  mediaBytesMax,
+  mediaFetchesMax,
+  mediaFetchesPerCall,
+  mediaFetchMs,
+  mediaTotalBytesMax,
+} from '../core/limits/media.ts'
+import { leanBodyBytesMin } from '../core/limits/text.ts'
+import { inTurns } from '../core/turns.ts'
+import { takesAddress, type AddressSupport } from '../formats/address-support.ts'
+import { leaveOutTexts } from '../formats/lean-json.ts'
+import { listAddresses, placeMedia, type LoadedMedia } from '../formats/media-addresses.ts'
+import { mediaTypeOf } from '../formats/media-type.ts'
+import { chooseInterface } from '../formats/text-adapter.ts'
+import type { TextQuirks } from '../formats/text-codec.ts'
+import { textInterfacesOf } from '../providers/define-provider.ts'
+import type { FetchWish } from '../transport/public-fetch.ts'
+import { operations } from './operations.ts'
+import type { ExecutionParts } from './parts.ts'
+import { Places } from './places.ts'
+import { routedCallOf, routeModel } from './route-model.ts'
+import type { RequestScope } from './scope.ts'
+import type { Serving } from './serving.ts'
+
+/** Of all calls of this process. */
+const places = new Places(mediaFetchesMax)
+
+/**
+ * The call with what it names by address, fetched once, where some endpoint that it may be sent to takes no such address.
+ * It is fetched before anything is held, because the hold depends on how much it is. An address that cannot be fetched
+ * is refused once an endpoint needs it; others may fetch it themselves.
+ */
+export async function withFetchedMedia(
+  call: TextCall,
+  scope: RequestScope,
+  parts: ExecutionParts,
+): Promise<TextCall> {
+  const addresses = listAddresses(call)
+  if (addresses.length === 0) return call
+  const serving = parts.serving()
+  const supports = candidatesOf(call, scope, { parts, serving }).map((endpoint) =>
+    supportOf(endpoint, call, serving),
+  )
+  const needed = addresses.filter((address) => supports.some((support) => !takesAddress(support, address)))
+  if (needed.length === 0) return call
+  scope.facts.operation = call.operation
+  scope.facts.model = call.model
+  return fetchAll(call, needed, { scope, parts })
+}
+
+/** The call as this provider is sent it. Throws `invalid_request` for an address that it does not take and nobody could fetch. */
+export function callFor(call: TextCall, quirks: TextQuirks): TextCall {
+  const { fetched } = call
+  if (fetched === undefined || quirks.format === 'embeddings') return call
+  const needed = fetched.addresses.filter((address) => !takesAddress(quirks.addresses, address))
+  for (const { url } of needed) {
+    const failure = fetched.failures.get(url)
+    if (failure !== undefined) throw failure
+  }
+  return needed.length === 0 ? call : { ...call, document: fetched.document }
+}
+
+/** Endpoints of the model and of its fallback models; one that is not served is refused later, by who routes the call. */
+function candidatesOf(
+  call: TextCall,
+  scope: RequestScope,
+  { parts, serving }: { parts: ExecutionParts; serving: Serving },
+): Endpoint[] {
+  const routed = routedCallOf(call, [], scope, serving)
+  return [call.model, ...call.fallbackModels].flatMap((model) => {
+    try {
+      return [...routeModel(routed, model, parts).ordered]
+    } catch {
+      return []
+    }
+  })
+}
+
+const takesAll: AddressSupport = { image: 'any', file: 'any' }
+
+function supportOf({ deployment }: Endpoint, { format }: TextCall, serving: Serving): AddressSupport {
+  const asked = chooseInterface(textInterfacesOf(serving.adaptersOf(deployment), format), format)
+  return asked === null || asked.format === 'embeddings' ? takesAll : asked.quirks.addresses
+}
+
+interface Fetching {
+  scope: RequestScope
+  parts: ExecutionParts
+}
+
+async function fetchAll(
+  call: TextCall,
+  addresses: readonly MediaAddress[],
+  fetching: Fetching,
+): Promise<TextCall> {
+  const byUrl = new Map(addresses.toReversed().map((address) => [address.url, address]))
+  const waiting = [...byUrl.values()].toReversed()
+  const tooMany = waiting[mediaAddressesMax]
+  if (tooMany) {
+    throw refused(
+      tooMany,
+      `is one of more than ${mediaAddressesMax} addresses. Send fewer, or the media itself`,
+    )
+  }
+  const loaded = new Map<string, LoadedMedia>()
+  const failures = new Map<string, GatewayError>()
+  const budget = { bytesLeft: mediaTotalBytesMax }
+  const work = async () => {
+    for (let address = waiting.shift(); address; address = waiting.shift()) {
+      try {
+        loaded.set(address.url, await load(address, budget, fetching))
+      } catch (error) {
+        failures.set(address.url, toGatewayError(error))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: mediaFetchesPerCall }, work))
+  if (fetching.scope.signal.aborted)
+    throw new GatewayError('invalid_request', 'The call ended before its media was fetched.')
+  const fetched = { addresses, failures }
+  if (loaded.size === 0) return { ...call, fetched: { ...fetched, document: call.document } }
+  return withDocument(call, fetched, loaded)
+}
+
+/** What was fetched counts like what callers send themselves: the request is decoded with it. */
+async function withDocument(
+  call: TextCall,
+  fetched: Omit<FetchedMedia, 'document'>,
+  loaded: ReadonlyMap<string, LoadedMedia>,
+): Promise<TextCall> {
+  const bytes = await inTurns(placeMedia(call, loaded, randomUUID()))
+  const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+  const decoded = operations[call.operation].text?.decode(bytes, { sessionIdHeader: null, lean })
+  if (decoded === undefined) return call
+  return { ...call, demand: decoded.demand, fetched: { ...fetched, document: decoded.document } }
+}
+
+const wishes = {
+  image: { what: 'image', accept: 'image/png, image/jpeg, image/gif, image/webp' },
+  file: { what: 'file', accept: 'application/pdf' },
+} as const satisfies Record<MediaAddress['kind'], Pick<FetchWish, 'what' | 'accept'>>
+
+async function load(
+  address: MediaAddress,
+  budget: { bytesLeft: number },
+  { scope, parts }: Fetching,
+): Promise<LoadedMedia> {
+  const { url, kind, field } = address
+  const { signal } = scope
+  const free = await places.take(signal)
+  try {
+    const file = await parts.publicFetch(url, field, { ...wishes[kind], timeoutMs: mediaFetchMs, signal })
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of file.body) {
+      size += chunk.length
+      budget.bytesLeft -= chunk.length
+      chunks.push(chunk)
+      if (size <= mediaBytesMax && budget.bytesLeft >= 0) continue
+      file.body.destroy()
+      throw tooLarge(address, size > mediaBytesMax)
+    }
+    const bytes = Buffer.concat(chunks, size)
+    return { mediaType: checkedType(bytes, address), bytes, name: nameOf(file.name) }
+  } finally {
+    free()
+  }
+}
+
+/** What the bytes are, not what their server calls them: providers refuse an image of another type than it is said to have. */
+function checkedType(bytes: Uint8Array, address: MediaAddress): LoadedMedia['mediaType'] {
+  const type = mediaTypeOf(bytes)
+  if (address.kind === 'image' && type?.startsWith('image/')) return type
+  if (address.kind === 'file' && type === 'application/pdf') return type
+  const wanted = address.kind === 'image' ? 'an image in PNG, JPEG, GIF or WebP' : 'a PDF'
+  throw refused(
+    address,
+    `names something that is not ${wanted}. Send another address, or the ${address.kind} itself`,
+  )
+}
+
+function nameOf(name: string): string {
+  return /^[\w. -]{1,100}$/.test(name) ? name : 'document.pdf'
+}
+
+function tooLarge(address: MediaAddress, isAlone: boolean): GatewayError {
+  const bound = isAlone
+    ? `names more than ${mediaBytesMax} bytes`
+    : `and the addresses before it name more than ${mediaTotalBytesMax} bytes together`
+  return refused(address, `${bound}. Send something smaller`)
+}
+
+function refused({ field }: MediaAddress, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `"${field}" ${problem}.`, { param: field })
+}

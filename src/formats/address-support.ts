@@ -1,0 +1,16 @@
+import type { MediaAddress } from '../canonical/call.ts'
+
+/** Addresses that a provider fetches itself: of any kind, of https alone, or none, so that it is sent the bytes. */
+type TakenAddresses = 'any' | 'https' | 'none'
+
+/** Which media a provider fetches itself. */
+export interface AddressSupport {
+  image: TakenAddresses
+  file: TakenAddresses
+}
+
+/** Whether the provider is sent the address as it stands. */
+export function takesAddress(support: AddressSupport, { kind, url }: MediaAddress): boolean {
+  const taken = support[kind]
+  return taken === 'any' || (taken === 'https' && /^https:/i.test(url))
+}
