@@ -5,8 +5,12 @@ import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
 import { toDeploymentSource } from './deployments.ts'
 import { findPreset, presets } from './registry.ts'
 import { testProvider } from './provider.case.ts'
+import { testSamples } from './sample.case.ts'
 
-for (const preset of presets) describe(preset.name, () => testProvider(preset))
+for (const preset of presets) {
+  describe(preset.name, () => testProvider(preset))
+  describe(`${preset.name}, by its sample replies,`, () => testSamples(preset))
+}
 
 test('the address of a local server may be given without the path of its version', () => {
   const addressOf = (preset: string, baseUrl: string) =>

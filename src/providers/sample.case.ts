@@ -1,0 +1,236 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import type { TranscriptionAdapter } from '../canonical/audio.ts'
+import { defaultPreferences, type TextCall, type TranscriptionCall } from '../canonical/call.ts'
+import type { Modality } from '../canonical/operation.ts'
+import { noUsage, type Usage } from '../canonical/usage.ts'
+import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
+import { parseListing } from '../catalog/listing.ts'
+import type { ErrorType } from '../core/errors.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
+import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import {
+  framesOf,
+  runStream,
+  testCharge,
+  testContext,
+  testEndpoint,
+  textOf,
+} from '../formats/chat/chat-testing.ts'
+import { selectCodec } from '../formats/codec.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
+import { readUpstreamFailure } from '../formats/upstream-errors.ts'
+import type { Preset, TextAdapter } from './define-provider.ts'
+
+/** What a caller of chat completions gets of a sample. */
+interface ExpectedAnswer {
+  text: string | null
+  reasoning?: string
+  /** Arguments of each tool that is called, by its name. */
+  tools?: Readonly<Record<string, unknown>>
+  finish: string
+  /** Units that are not named must be zero. */
+  usage: Partial<Usage>
+}
+
+/** What is read from the samples of a provider, by their files; written by hand. */
+type Expected = Readonly<{
+  [file: `${string}.sse`]: ExpectedAnswer
+  'chat.json'?: ExpectedAnswer
+  'messages.json'?: ExpectedAnswer
+  'embeddings.json'?: { vectors: number[][]; inputTokens: number }
+  'transcription.json'?: { text: string; language: string | null; durationSeconds: number | null }
+  'error.json': { status: number; type: ErrorType; credentialFault: boolean }
+  'models.json'?: Readonly<Record<string, Modality | null>>
+}>
+
+const expectedFile = 'expected.json'
+const request = { model: 'a/b', messages: [{ role: 'user', content: 'hi' }] }
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+const callOf = (stream: boolean) =>
+  decodeChatRequest(bytesOf({ ...request, stream }), { sessionIdHeader: null })
+
+/** Replies as the provider's documentation shows them, read as its adapters read them. */
+export function testSamples(preset: Preset): void {
+  const folder = new URL(`./${preset.slug}/samples/`, import.meta.url)
+  const { language, embedding, transcription } = preset.adapters
+
+  test('has a sample of every kind of reply, and says what is read from it', () => {
+    const needed = [
+      ...(language ? [`${language.format}.json`, `${language.format}.sse`] : []),
+      ...(embedding ? ['embeddings.json'] : []),
+      ...(transcription ? ['transcription.json'] : []),
+      ...(preset.listing ? ['models.json'] : []),
+      'error.json',
+    ]
+    const name = `src/providers/${preset.slug}/samples`
+    expect(
+      existsSync(folder) ? name : `${name} is missing; write replies there after the provider’s documents`,
+    ).toBe(name)
+    const files = readdirSync(folder).filter((file) => file !== expectedFile)
+    expect(files.toSorted()).toEqual(needed.toSorted())
+    expect(Object.keys(expectedOf(folder)).toSorted()).toEqual(needed.toSorted())
+  })
+  if (!existsSync(new URL(expectedFile, folder))) return
+  const expected = expectedOf(folder)
+  const read = (file: string) => new Uint8Array(readFileSync(new URL(file, folder)))
+  if (language) testText(language, expected, read)
+  if (embedding) testVectors(embedding, expected, read)
+  if (transcription) testTranscript(transcription, expected, read)
+  testRefusal(expected, read)
+  if (preset.listing) testListing(preset, expected, read)
+}
+
+type Read = (file: string) => Uint8Array
+
+function expectedOf(folder: URL): Expected {
+  return JSON.parse(readFileSync(new URL(expectedFile, folder), 'utf8')) as Expected
+}
+
+function testText(adapter: TextAdapter, expected: Expected, read: Read): void {
+  const codec = selectCodec('chat', adapter.format)
+  const kind = adapter.format === 'messages' ? 'messages' : 'chat'
+
+  test('shows what its sample answer says', () => {
+    const answer = codec.decodeAnswer(read(`${kind}.json`), testContext, adapter.quirks, callOf(false))
+    const shown = JSON.parse(textOf(answer.encode(testCharge)))
+    expect(chatAnswerSchema.safeParse(shown).error).toBeUndefined()
+    const [{ message, finish_reason: finish }] = shown.choices
+    const calls: WireCall[] = message.tool_calls ?? []
+    const told = { text: message.content, reasoning: message.reasoning ?? '', calls, finish }
+    expectAnswer(told, answer.reading.usage, expected[`${kind}.json`])
+  })
+
+  test('shows what its sample stream says, wherever it is cut', () => {
+    const bytes = read(`${kind}.sse`)
+    for (const cut of [0, 1, Math.floor(bytes.length / 3), Math.floor(bytes.length / 2), bytes.length - 3]) {
+      const rewriter = codec.createStream(testContext, adapter.quirks, callOf(true))
+      const { shown, ending } = runStream(rewriter, bytes, [cut])
+      const frames = framesOf(shown + ending)
+      for (const frame of frames) expect(chatChunkSchema.safeParse(frame).error).toBeUndefined()
+      expect(rewriter.failure).toBeNull()
+      expectAnswer(joined(frames), rewriter.reading().usage, expected[`${kind}.sse`])
+    }
+  })
+}
+
+interface WireCall {
+  index?: number
+  function: { name?: string; arguments?: string }
+}
+
+interface Told {
+  text: string | null
+  reasoning: string
+  calls: readonly WireCall[]
+  finish: string | null
+}
+
+function expectAnswer(told: Told, usage: Usage | null, expected: ExpectedAnswer | undefined): void {
+  const tools = told.calls.map(({ function: called }) => [called.name, JSON.parse(called.arguments ?? '')])
+  const answer = {
+    text: told.text || null,
+    reasoning: told.reasoning,
+    finish: told.finish,
+    tools: Object.fromEntries(tools),
+  }
+  expect({ ...answer, usage }).toEqual({
+    text: expected?.text ?? null,
+    reasoning: expected?.reasoning ?? '',
+    finish: expected?.finish ?? '',
+    tools: expected?.tools ?? {},
+    usage: { ...noUsage, ...expected?.usage },
+  })
+}
+
+/** What a client puts together from the pieces of a stream. */
+function joined(frames: readonly Record<string, unknown>[]): Told {
+  let [text, reasoning] = ['', '']
+  let finish: string | null = null
+  const calls: { function: { name: string; arguments: string } }[] = []
+  for (const frame of frames) {
+    for (const { delta, finish_reason: reason } of frame['choices'] as WireChoice[]) {
+      text += delta.content ?? ''
+      reasoning += delta.reasoning ?? ''
+      finish = reason ?? finish
+      for (const { index = 0, function: piece } of delta.tool_calls ?? []) {
+        const call = (calls[index] ??= { function: { name: '', arguments: '' } })
+        call.function.name += piece.name ?? ''
+        call.function.arguments += piece.arguments ?? ''
+      }
+    }
+  }
+  return { text, reasoning, calls, finish }
+}
+
+interface WireChoice {
+  delta: { content?: string | null; reasoning?: string | null; tool_calls?: WireCall[] }
+  finish_reason: string | null
+}
+
+function testVectors(adapter: TextAdapter, expected: Expected, read: Read): void {
+  test('gives the vectors of its sample', () => {
+    const body = bytesOf({ model: 'a/b', input: ['x', 'y'] })
+    const call: TextCall = decodeEmbeddingsRequest(body, { sessionIdHeader: null })
+    const codec = selectCodec('embeddings', adapter.format)
+    const answer = codec.decodeAnswer(read('embeddings.json'), testContext, adapter.quirks, call)
+    const { data } = JSON.parse(textOf(answer.encode(testCharge))) as { data: { embedding: number[] }[] }
+    const { vectors, inputTokens } = expected['embeddings.json'] ?? {}
+    expect<unknown>(data.map(({ embedding }) => embedding)).toEqual(vectors)
+    expect<unknown>(answer.reading.usage).toEqual({ ...noUsage, inputTokens })
+  })
+}
+
+function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read: Read): void {
+  test('gives the transcript of its sample', () => {
+    const call: TranscriptionCall = {
+      kind: 'transcription',
+      operation: 'transcription',
+      model: 'a/b',
+      fallbackModels: [],
+      preferences: defaultPreferences,
+      parameters: [],
+      demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 0 },
+      sessionId: null,
+      userId: null,
+      trace: null,
+      dropped: [],
+      audio: {
+        kind: 'remote',
+        url: 'https://example.test/a.wav',
+        field: 'file',
+      } as unknown as TranscriptionCall['audio'],
+      measuredMilliseconds: null,
+      language: null,
+      temperature: null,
+      responseFormat: 'json',
+      granularities: [],
+      diarize: false,
+      keyterms: [],
+    }
+    const endpoint = { ...testEndpoint('b'), modality: 'transcription' as const, audio: leastAudio }
+    const { text, language, durationSeconds } = adapter.decode(read('transcription.json'), call, endpoint)
+    expect<unknown>({ text, language, durationSeconds }).toEqual(expected['transcription.json'])
+  })
+}
+
+function testRefusal(expected: Expected, read: Read): void {
+  test('is understood when it refuses', () => {
+    const { status, type, credentialFault } = expected['error.json']
+    const body = read('error.json')
+    const refusal = { status, headers: new Headers(), body, requestedModel: 'a/b', parameterNames: [] }
+    const failure = readUpstreamFailure(refusal)
+    expect([failure.error.type, failure.credentialFault]).toEqual([type, credentialFault])
+  })
+}
+
+function testListing(preset: Preset, expected: Expected, read: Read): void {
+  test('lists models whose kind is known', () => {
+    const models = parseListing(JSON.parse(new TextDecoder().decode(read('models.json'))))
+    const kinds = models.map(({ upstream, modality }) => [
+      upstream,
+      modality === undefined ? traitsOf(upstream, preset.modelRules).modality : modality,
+    ])
+    expect<unknown>(Object.fromEntries(kinds)).toEqual(expected['models.json'])
+  })
+}
