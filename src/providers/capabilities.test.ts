@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { traitsOf } from '../catalog/capabilities.ts'
-import { findPreset } from './registry.ts'
+import { findPreset, modelRulesOf } from './registry.ts'
 
 function traits(slug: string, model: string) {
   const preset = findPreset(slug)
   if (preset === null) throw new Error(`there is no preset ${slug}`)
-  return traitsOf(model, preset.modelRules)
+  return traitsOf(model, modelRulesOf(preset))
 }
 
 test.each([

@@ -62,8 +62,12 @@ export interface Preset {
   hourWrites?: HourRule
   /** A model's name without what is only an address of the provider's; the public id is made of it. */
   publicName: (upstreamModel: string) => string
-  /** What names tell of its models; the first rule that says something counts, general ones follow. */
+  /** What names tell of the models that it made, here and at every host of many makers. */
+  family: readonly ModelRule[]
+  /** What names tell of its models here alone, such as limits of its own. Counts before every family. */
   modelRules: readonly ModelRule[]
+  /** It serves what others made, or whatever the operator loads: the families of all providers count. */
+  hostsManyMakers: boolean
   /** As its terms for API customers say; what is not known counts as the worse. The operator can state otherwise. */
   dataPolicy: DataPolicy
   /** How batches run on it. */
@@ -86,7 +90,9 @@ type Optional =
   | 'pricesProviderId'
   | 'prices'
   | 'publicName'
+  | 'family'
   | 'modelRules'
+  | 'hostsManyMakers'
   | 'dataPolicy'
   | 'batch'
   | 'audio'
@@ -111,7 +117,9 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     pricesProviderId: null,
     prices: [],
     publicName: (upstreamModel) => upstreamModel,
+    family: [],
     modelRules: [],
+    hostsManyMakers: false,
     dataPolicy: unknownPolicy,
     batch: 'emulated',
     audio: {},

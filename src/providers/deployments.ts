@@ -6,7 +6,7 @@ import type { Inspection } from '../catalog/inspection.ts'
 import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import { assert } from '../core/assert.ts'
 import type { Preset } from './define-provider.ts'
-import { findPreset, presets } from './registry.ts'
+import { findPreset, modelRulesOf, presets } from './registry.ts'
 
 /** A provider as the operator configures it; the members are those of the configuration file, checked already. */
 export interface ProviderSettings {
@@ -68,7 +68,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     prices: createPriceOverlay(preset.prices),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     publicName: preset.publicName,
-    modelRules: preset.modelRules,
+    modelRules: modelRulesOf(preset),
     isFree: preset.isLocal,
     onlyListed: preset.isLocal,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),

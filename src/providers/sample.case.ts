@@ -21,6 +21,7 @@ import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { Preset, TextAdapter } from './define-provider.ts'
+import { modelRulesOf } from './registry.ts'
 
 /** What a caller of chat completions gets of a sample. */
 interface ExpectedAnswer {
@@ -229,7 +230,7 @@ function testListing(preset: Preset, expected: Expected, read: Read): void {
     const models = parseListing(JSON.parse(new TextDecoder().decode(read('models.json'))))
     const kinds = models.map(({ upstream, modality }) => [
       upstream,
-      modality === undefined ? traitsOf(upstream, preset.modelRules).modality : modality,
+      modality === undefined ? traitsOf(upstream, modelRulesOf(preset)).modality : modality,
     ])
     expect<unknown>(Object.fromEntries(kinds)).toEqual(expected['models.json'])
   })

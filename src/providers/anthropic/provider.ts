@@ -16,6 +16,6 @@ export const anthropic = defineProvider({
   // One rule for all models: a write for five minutes costs 1.25 times the input, one for an hour twice the input.
   // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
   hourWrites: { ofWrite: [8n, 5n], ofInput: [2n, 1n] },
-  modelRules: claudeModels,
+  family: claudeModels,
   adapters: { language: [anthropicMessages({ modelOf: claudeOf })] },
 })

@@ -2,7 +2,6 @@ import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 
 /** Any other server that speaks OpenAI's formats: what the caller sends goes through as it is. */
 export const custom = defineProvider({
@@ -11,7 +10,7 @@ export const custom = defineProvider({
   baseUrl: null,
   author: 'custom',
   isOperatorNamed: true,
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({

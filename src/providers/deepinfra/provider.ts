@@ -1,7 +1,6 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 
 export const deepinfra = defineProvider({
   slug: 'deepinfra',
@@ -9,7 +8,7 @@ export const deepinfra = defineProvider({
   baseUrl: 'https://api.deepinfra.com/v1/openai',
   keyVariable: 'DEEPINFRA_API_KEY',
   author: 'deepinfra',
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({

@@ -8,7 +8,7 @@ export const deepseek = defineProvider({
   keyVariable: 'DEEPSEEK_API_KEY',
   author: 'deepseek',
   pricesProviderId: 'deepseek',
-  modelRules: deepSeekModels,
+  family: deepSeekModels,
   adapters: {
     language: [
       openAiChat({

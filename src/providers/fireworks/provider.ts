@@ -1,5 +1,4 @@
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 
 const accountPath = /^accounts\/[^/]+\/models\//
 
@@ -16,7 +15,7 @@ export const fireworks = defineProvider({
   author: 'fireworks',
   pricesProviderId: 'fireworks',
   publicName: withoutAccount,
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({

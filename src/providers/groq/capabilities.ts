@@ -1,7 +1,6 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 
-/** Groq hosts other makers' models, and has limits and systems of its own. */
+/** Groq's own limits of voices that others made, and its own systems. */
 export const groqModels: readonly ModelRule[] = [
   {
     name: /orpheus-v1-english/,
@@ -21,5 +20,4 @@ export const groqModels: readonly ModelRule[] = [
   },
   { name: /playai/i, modality: 'speech' },
   { name: /compound/i, reasons: true },
-  ...modelsOfManyMakers,
 ]

@@ -12,6 +12,7 @@ export const groq = defineProvider({
   author: 'groq',
   pricesProviderId: 'groq',
   modelRules: groqModels,
+  hostsManyMakers: true,
   prices: groqPrices,
   adapters: {
     language: [

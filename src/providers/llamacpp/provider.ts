@@ -1,5 +1,4 @@
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 import { ownMachine } from '../own-machine.ts'
 import { llamaCppInspection } from './inspection.ts'
 
@@ -12,7 +11,7 @@ export const llamacpp = defineProvider({
   inspection: llamaCppInspection,
   isLocal: true,
   dataPolicy: ownMachine,
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({

@@ -10,7 +10,7 @@ export const mistral = defineProvider({
   keyVariable: 'MISTRAL_API_KEY',
   author: 'mistralai',
   pricesProviderId: 'mistral',
-  modelRules: mistralModels,
+  family: mistralModels,
   prices: mistralPrices,
   adapters: {
     language: [

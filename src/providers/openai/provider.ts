@@ -14,7 +14,7 @@ export const openai = defineProvider({
   pricesProviderId: 'openai',
   dataPolicy: { zdr: false, trains: false, stores: true },
   batch: 'native',
-  modelRules: openAiModels,
+  family: openAiModels,
   prices: openAiPrices,
   adapters: {
     language: [openAiChat(openAiChatOptions)],

@@ -1,7 +1,6 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 import { ownMachine } from '../own-machine.ts'
 import { openAiPrices } from '../openai/prices.ts'
 import { openAiChatOptions, openAiEmbeddingsOptions } from '../openai/quirks.ts'
@@ -16,7 +15,7 @@ export const sandbox = defineProvider({
   dataPolicy: ownMachine,
   batch: 'native',
   isSimulator: true,
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   prices: openAiPrices,
   adapters: {
     language: [openAiChat(openAiChatOptions)],

@@ -12,6 +12,7 @@ export const together = defineProvider({
   listing: { path: '/models', shape: 'bare_array' },
   pricesProviderId: 'together',
   modelRules: togetherModels,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({

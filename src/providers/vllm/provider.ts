@@ -1,6 +1,5 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { modelsOfManyMakers } from '../many-makers.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const vllm = defineProvider({
@@ -11,7 +10,7 @@ export const vllm = defineProvider({
   author: 'vllm',
   isLocal: true,
   dataPolicy: ownMachine,
-  modelRules: modelsOfManyMakers,
+  hostsManyMakers: true,
   adapters: {
     language: [
       openAiChat({
