@@ -1,44 +1,28 @@
+import type { Batch } from '../../canonical/batch.ts'
 import type { Principal } from '../../canonical/principal.ts'
+import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { principalFreshMs } from '../../core/limits/access.ts'
-import {
-  batchItemBytesMax,
-  batchItemValuesBytesMax,
-  cancelGraceMs,
-  itemFailuresMax,
-  itemRefusalsMax,
-  itemTimeoutsMax,
-  itemRestMaxMs,
-  itemRestMinMs,
-  itemRetryMs,
-  segmentRestMs,
-} from '../../core/limits/batches.ts'
-import type { Batch } from '../../canonical/batch.ts'
+import { cancelGraceMs, segmentRestMs } from '../../core/limits/batches.ts'
 import { batchErrorType } from '../../formats/batch/batch-object.ts'
 import { usageSumOf } from '../../formats/batch/batch-usage.ts'
+import { readItemLine, resultLine, type ItemInput } from '../../formats/batch/result-line.ts'
+import { BatchOwner } from './batch-owner.ts'
 import type { Tries } from './given-back.ts'
-import type { ItemOutcome, LoadPrincipal, QueuedPlace, RunItem } from '../item-contract.ts'
+import type { ItemOutcome, LoadPrincipal, RunItem } from '../item-contract.ts'
+import type { CloseReason } from './item-endings.ts'
+import { closedEnding, failedEnding, keptEnding, ownerGoneEnding, tooLargeEnding } from './item-endings.ts'
+import { retryRestMs } from './item-retries.ts'
 import type { ItemLimiter } from './limiter.ts'
 import type { BatchMoney } from './money.ts'
 import type { PartWriter } from '../results/part-writer.ts'
 import type { Payloads } from '../results/payload-repository.ts'
 import type { Pause } from './pause.ts'
-import {
-  isJson,
-  itemErrorOf,
-  readItemLine,
-  resultLine,
-  type ItemInput,
-} from '../../formats/batch/result-line.ts'
+import type { Resting } from './put-back.ts'
+import { PutBack } from './put-back.ts'
 import type { OpenItem } from './segment-items.ts'
 import { readOpenItems } from './segment-items.ts'
 import type { SegmentLease } from './segment-repository.ts'
-import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
-import { sumWaiting } from '../../canonical/waiting.ts'
-
-/** Why what is left of a batch is ended without running. */
-export type CloseReason = 'batch_cancelled' | 'batch_expired'
 
 /** How a run ended: every item has its result; or some are left, to be looked at again after `restMs`. */
 export type RunEnd =
@@ -70,32 +54,6 @@ export interface SegmentRunParts {
   share(): number
 }
 
-/** An item that was put back. */
-interface Resting {
-  item: OpenItem
-  attempts: number
-  /** Monotonic. */
-  dueMs: number
-  /** What money was short of for it; null when it was put back for another reason. */
-  missing: bigint | null
-  /** Wall clock: since when it waits; null when it was never put back. */
-  sinceMs: number | null
-  /** Until when the provider said it wants no calls; monotonic. */
-  askedUntilMs?: number
-  /** What it waits for; null when it only has not been started. */
-  error: WaitingReason | null
-}
-
-/** Tries after failures that say nothing about the item and may be over a while later. */
-const attemptsMax: ReadonlyMap<string, number> = new Map([
-  ['provider_failed', itemFailuresMax],
-  ['provider_overloaded', itemRefusalsMax],
-  ['provider_timeout', itemTimeoutsMax],
-  ['upstream_rate_limited', itemRefusalsMax],
-  ['rate_limit_exceeded', itemRefusalsMax],
-  ['no_healthy_endpoint', itemRefusalsMax],
-])
-
 /**
  * Works on one leased segment: starts its unfinished items in order, as many at once as the limiter lets, puts back what
  * cannot run yet, and hands every ending to the part writer. Ends when nothing is left, when it is told to, or when what
@@ -110,24 +68,19 @@ export class SegmentRun {
   #closing: CloseReason | null = null
   readonly #queue: OpenItem[] = []
   #next = 0
-  #resting: Resting[] = []
+  readonly #putBack: PutBack
+  readonly #owner: BatchOwner
   #running = 0
-  /** Items under way that were put back before: whether they wait any longer is about to be known. */
-  readonly #retried = new Set<Resting>()
-  /** Items under way that wait for a provider, with the wall clock's time since when. */
-  readonly #queued = new Map<OpenItem, { place: QueuedPlace; sinceMs: number }>()
   #hasProgressed = false
   #changed = Promise.withResolvers<void>()
   #canEnlarge = true
   /** Monotonic time of the last item that ended. */
   #progressMs: number
-  /** As last read; null when the key may no longer be used. */
-  #owner: Principal | null = null
-  /** Monotonic time of that reading. */
-  #ownerReadMs = 0
 
   constructor(parts: SegmentRunParts) {
     this.#parts = parts
+    this.#putBack = new PutBack(parts.clock)
+    this.#owner = new BatchOwner(parts)
     this.#progressMs = parts.clock.monotonicMs()
   }
 
@@ -175,63 +128,26 @@ export class SegmentRun {
     return this.#hasProgressed
   }
 
-  /** What items wait for now: those that were put back, and those that wait for a provider that rests. */
+  /** What items wait for now. */
   get waiting(): Waiting[] {
-    const { clock } = this.#parts
-    const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()]
-    const queued = [...this.#queued].filter(([, { place }]) => place.restMs() > 0)
-    const ofQueued = queued.map(([, { place, sinceMs }]) => {
-      return { ...restOf(place), items: 1, sinceMs, nextTryMs: nowMs + Math.ceil(place.restMs()) }
-    })
-    const counted = new Set(queued.map(([item]) => item))
-    const ofPutBack = [...this.#resting, ...this.#retried].flatMap((one) => {
-      const { item, error, sinceMs, dueMs, askedUntilMs = 0 } = one
-      if (error === null || counted.has(item)) return []
-      const waitMs = Math.max(0, Math.ceil(Math.max(dueMs, askedUntilMs) - monotonicMs))
-      return [{ ...error, items: 1, sinceMs: sinceMs ?? nowMs, nextTryMs: nowMs + waitMs }]
-    })
-    return sumWaiting([...ofPutBack, ...ofQueued])
+    return this.#putBack.waiting
   }
 
   async run(): Promise<RunEnd> {
     const { lease, payloads, writer } = this.#parts
     for (const item of await readOpenItems(payloads, lease)) {
       const tries = this.#parts.tries.get(item.index)
-      if (tries) this.#resting.push({ item, dueMs: 0, missing: null, ...tries })
+      if (tries) this.#putBack.put({ item, dueMs: 0, missing: null, ...tries })
       else this.#queue.push(item)
     }
-    await this.#readOwner()
-    if (this.#owner) await this.#startItems()
+    if (await this.#owner.read()) await this.#startItems()
     while (this.#running > 0) await this.#changed.promise
     if (this.#closing !== null) this.#closeRest(this.#closing)
-    else if (this.#owner === null) this.#endRest(ownerGone())
+    else if (this.#owner.lastRead === null) this.#endRest(ownerGoneEnding)
     await writer.flush()
     if (!writer.isLost && writer.doneCount === lease.itemCount) return { isDone: true }
-    return {
-      isDone: false,
-      restMs: this.#restMs(),
-      missing: this.#resting.find(({ missing }) => missing !== null)?.missing ?? null,
-      tries: new Map(
-        this.#resting.flatMap(({ item, attempts, sinceMs, error }) =>
-          sinceMs === null ? [] : [[item.index, { attempts, sinceMs, error }]],
-        ),
-      ),
-    }
-  }
-
-  async #readOwner(): Promise<void> {
-    const { batch, clock, loadPrincipal } = this.#parts
-    this.#ownerReadMs = clock.monotonicMs()
-    this.#owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
-  }
-
-  /** A segment may run for hours; a key that is taken away or limited meanwhile is heeded as quickly as in live calls. */
-  async #currentOwner(): Promise<Principal | null> {
-    if (this.#parts.clock.monotonicMs() - this.#ownerReadMs >= principalFreshMs) {
-      // While storage is out of order, what was read last holds.
-      await this.#readOwner().catch(() => undefined)
-    }
-    return this.#owner
+    const { restMs, missing, tries } = this.#putBack
+    return { isDone: false, restMs, missing, tries }
   }
 
   /** Until there is nothing more to start, or the owner is gone. */
@@ -245,14 +161,14 @@ export class SegmentRun {
         continue
       }
       const release = await limiter.acquire(batch.organizationId, signal)
-      const owner = release === null ? null : await this.#currentOwner()
+      const owner = release === null ? null : await this.#owner.current()
       if (release !== null && owner !== null && !signal.aborted) {
         void this.#runOne(ready, owner, release)
         continue
       }
       release?.()
-      this.#resting.push(ready)
-      if (this.#owner === null) return
+      this.#putBack.put(ready)
+      if (this.#owner.lastRead === null) return
     }
   }
 
@@ -262,9 +178,8 @@ export class SegmentRun {
 
   /** The next item to start: first what was put back and is due, then the next in order. */
   #takeReady(): Resting | null {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const due = this.#resting.findIndex(({ dueMs }) => dueMs <= nowMs)
-    if (due >= 0) return this.#resting.splice(due, 1)[0] ?? null
+    const due = this.#putBack.takeDue()
+    if (due !== null) return due
     const item = this.#queue[this.#next]
     if (item === undefined) return null
     this.#next++
@@ -278,12 +193,12 @@ export class SegmentRun {
       await changed
       return true
     }
-    if (this.#resting.length === 0) {
+    if (this.#putBack.count === 0) {
       if (this.#running === 0) return false
       await changed
       return true
     }
-    const waitMs = this.#restMs()
+    const waitMs = this.#putBack.restMs
     if (this.#running === 0 && (waitMs > segmentRestMs || this.#isStuck())) return false
     const done = new AbortController()
     await Promise.race([
@@ -299,20 +214,13 @@ export class SegmentRun {
     return this.#parts.clock.monotonicMs() - this.#progressMs > segmentRestMs
   }
 
-  #restMs(): number {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const dueMs = Math.min(...this.#resting.map((resting) => resting.dueMs))
-    return Number.isFinite(dueMs) ? Math.max(0, dueMs - nowMs) : 0
-  }
-
   async #runOne(ready: Resting, owner: Principal, release: () => void): Promise<void> {
     this.#running++
-    if (ready.error !== null) this.#retried.add(ready)
+    this.#putBack.begin(ready)
     const input = readItemLine(ready.item.line)
     const outcome =
-      input.body === null ? tooLarge() : await this.#execute(ready.item, input, input.body, owner)
-    this.#queued.delete(ready.item)
-    this.#retried.delete(ready)
+      input.body === null ? tooLargeEnding() : await this.#execute(ready.item, input, input.body, owner)
+    this.#putBack.end(ready)
     release()
     this.#settle(ready, input, outcome)
     this.#running--
@@ -325,7 +233,7 @@ export class SegmentRun {
     body: Uint8Array,
     principal: Principal,
   ): Promise<ItemOutcome> {
-    const { batch, money, runItem, clock } = this.#parts
+    const { batch, money, runItem } = this.#parts
     try {
       return await runItem({
         principal,
@@ -338,14 +246,11 @@ export class SegmentRun {
         budgets: money.budgetsOf(batch),
         signal: this.#halt.signal,
         deadlineMs: batch.expiresAtMs,
-        onQueued: (place) => {
-          if (place === null) this.#queued.delete(item)
-          else this.#queued.set(item, { place, sinceMs: clock.nowMs() })
-        },
+        onQueued: (place) => this.#putBack.noteQueued(item, place),
       })
     } catch (thrown) {
       // Promised not to happen. The item ends with it, so that one bug cannot hold up a batch for a day.
-      return failure(new GatewayError('internal', 'Internal server error.', { cause: thrown }))
+      return failedEnding(new GatewayError('internal', 'Internal server error.', { cause: thrown }))
     }
   }
 
@@ -367,26 +272,21 @@ export class SegmentRun {
       // What is given up because the process stops waits for nothing.
       error: this.#halt.signal.aborted ? null : waitsFor(outcome),
     }
-    this.#resting.push(resting)
+    this.#putBack.put(resting)
     if (missing !== null) void this.#enlarge(resting, missing)
   }
 
   /** How long an item is put back for; null when its outcome is final. */
   #restOf(ready: Resting, outcome: ItemOutcome): number | null {
-    if (outcome.response !== null) return null
-    if (this.#halt.signal.aborted) return 0
-    if (outcome.retryLaterMs !== null)
-      return Math.min(Math.max(outcome.retryLaterMs, itemRestMinMs), itemRestMaxMs)
-    if (ready.attempts + 1 >= (attemptsMax.get(outcome.error?.type ?? '') ?? 0)) return null
-    const waitMs = Math.min(itemRetryMs * 2 ** ready.attempts, itemRestMaxMs)
+    if (outcome.response === null && this.#halt.signal.aborted) return 0
     const leftMs = this.#parts.batch.expiresAtMs - this.#parts.clock.nowMs()
-    return waitMs < leftMs ? waitMs : null
+    return retryRestMs(outcome, { attempts: ready.attempts, leftMs })
   }
 
   /** More money lets the item go on at once. A refusal is not asked again in this run, unless running items end. */
   async #enlarge(resting: Resting, missing: bigint): Promise<void> {
     if (!this.#canEnlarge || this.#starting.signal.aborted) return
-    const owner = await this.#currentOwner()
+    const owner = await this.#owner.current()
     const { batch, money } = this.#parts
     const isEnlarged = owner !== null && (await money.enlarge(batch, owner, missing).catch(() => false))
     this.#canEnlarge = isEnlarged
@@ -396,12 +296,7 @@ export class SegmentRun {
 
   #finish(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
     const { batch, money, writer } = this.#parts
-    let final = outcome
-    if (outcome.response !== null && !isJson(outcome.response.body)) {
-      final = failure(
-        new GatewayError('provider_failed', 'The provider answered with something that is not JSON.'),
-      )
-    }
+    const final = keptEnding(outcome)
     // Only what the caller gets is charged.
     const isFailed = final.response === null
     const capture = isFailed ? null : final.capture
@@ -421,62 +316,20 @@ export class SegmentRun {
 
   #closeRest(reason: CloseReason): void {
     const isUnpaid = batchErrorType(this.#parts.batch.errorJson) === 'payment_required'
-    const unpaid = new Set(
-      this.#resting.filter(({ missing }) => missing !== null).map(({ item }) => item.index),
-    )
-    this.#endRest((item) => {
-      const type =
-        reason === 'batch_expired' && (isUnpaid || unpaid.has(item.index)) ? 'payment_required' : reason
-      return new GatewayError(type, closeMessages[type])
-    })
+    const { unpaid } = this.#putBack
+    this.#endRest(({ index }) => closedEnding(reason, isUnpaid || unpaid.has(index)))
   }
 
   /** Ends everything that has no result with an error. */
-  #endRest(errorOf: (item: OpenItem) => GatewayError): void {
-    const rest = [...this.#resting.map(({ item }) => item), ...this.#queue.slice(this.#next)]
-    this.#resting = []
+  #endRest(endingOf: (item: OpenItem) => ItemOutcome): void {
+    const rest = [...this.#putBack.takeAll(), ...this.#queue.slice(this.#next)]
     this.#next = this.#queue.length
-    for (const item of rest) this.#finish(item, readItemLine(item.line), failure(errorOf(item)))
+    for (const item of rest) this.#finish(item, readItemLine(item.line), endingOf(item))
   }
 }
 
-const closeMessages = {
-  batch_cancelled: 'The batch was cancelled before this request was finished.',
-  batch_expired: 'The batch expired before this request was finished.',
-  payment_required: 'The batch expired while this request waited for credits.',
-}
-
-function waitsFor({ error }: ItemOutcome): Resting['error'] {
+function waitsFor({ error }: ItemOutcome): WaitingReason | null {
   if (error?.type !== 'payment_required') return error
   // The item's own error speaks of the batch's budget, which its owner cannot see.
   return { type: error.type, message: 'This batch waits for credits, or for a limit to be raised.' }
-}
-
-function restOf({ providerName }: QueuedPlace): NonNullable<Resting['error']> {
-  const message = `${providerName} limits the rate of calls or is overloaded; the batch waits for as long as it asked.`
-  return { type: 'upstream_rate_limited', message }
-}
-
-function failure(error: GatewayError): ItemOutcome {
-  return {
-    response: null,
-    error: itemErrorOf(error),
-    usage: null,
-    capture: null,
-    retryLaterMs: null,
-    missingNanocredits: 0n,
-  }
-}
-
-function tooLarge(): ItemOutcome {
-  const message = `The item is larger than ${batchItemBytesMax} bytes, or has more than ${batchItemValuesBytesMax} besides its long texts. Send less in it.`
-  return failure(new GatewayError('payload_too_large', message, { param: 'body' }))
-}
-
-function ownerGone(): (item: OpenItem) => GatewayError {
-  const error = new GatewayError(
-    'permission_denied',
-    'The API key that created this batch may no longer be used.',
-  )
-  return () => error
 }

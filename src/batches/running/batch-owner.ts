@@ -1,0 +1,42 @@
+import type { Batch } from '../../canonical/batch.ts'
+import type { Principal } from '../../canonical/principal.ts'
+import type { Clock } from '../../core/clock.ts'
+import { principalFreshMs } from '../../core/limits/access.ts'
+import type { LoadPrincipal } from '../item-contract.ts'
+
+/** The principal a batch's items run as, read again while a segment runs for hours. */
+export class BatchOwner {
+  readonly #batch: Batch
+  readonly #clock: Clock
+  readonly #loadPrincipal: LoadPrincipal
+  #principal: Principal | null = null
+  /** Monotonic time of the last reading. */
+  #readMs = 0
+
+  constructor(parts: { batch: Batch; clock: Clock; loadPrincipal: LoadPrincipal }) {
+    this.#batch = parts.batch
+    this.#clock = parts.clock
+    this.#loadPrincipal = parts.loadPrincipal
+  }
+
+  /** As last read; null when the key may no longer be used. */
+  get lastRead(): Principal | null {
+    return this.#principal
+  }
+
+  async read(): Promise<Principal | null> {
+    const { organizationId, keyId } = this.#batch
+    this.#readMs = this.#clock.monotonicMs()
+    this.#principal = await this.#loadPrincipal({ organizationId, keyId })
+    return this.#principal
+  }
+
+  /** A key that is taken away or limited meanwhile is heeded as quickly as in live calls. */
+  async current(): Promise<Principal | null> {
+    if (this.#clock.monotonicMs() - this.#readMs >= principalFreshMs) {
+      // While storage is out of order, what was read last holds.
+      await this.read().catch(() => undefined)
+    }
+    return this.#principal
+  }
+}

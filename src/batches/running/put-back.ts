@@ -1,0 +1,119 @@
+import type { Clock } from '../../core/clock.ts'
+import type { Waiting, WaitingReason } from '../../canonical/waiting.ts'
+import { sumWaiting } from '../../canonical/waiting.ts'
+import type { QueuedPlace } from '../item-contract.ts'
+import type { Tries } from './given-back.ts'
+import type { OpenItem } from './segment-items.ts'
+
+/** An item that was put back, or one that is about to start for the first time. */
+export interface Resting {
+  item: OpenItem
+  attempts: number
+  /** Monotonic. */
+  dueMs: number
+  /** What money was short of for it; null when it was put back for another reason. */
+  missing: bigint | null
+  /** Wall clock: since when it waits; null when it was never put back. */
+  sinceMs: number | null
+  /** Until when the provider said it wants no calls; monotonic. */
+  askedUntilMs?: number
+  /** What it waits for; null when it only has not been started. */
+  error: WaitingReason | null
+}
+
+/** The items of one segment that wait: those that were put back, and those under way that wait for a provider. */
+export class PutBack {
+  readonly #clock: Clock
+  #resting: Resting[] = []
+  /** Items under way that were put back before: whether they wait any longer is about to be known. */
+  readonly #retried = new Set<Resting>()
+  /** Items under way that wait for a provider, with the wall clock's time since when. */
+  readonly #queued = new Map<OpenItem, { place: QueuedPlace; sinceMs: number }>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get count(): number {
+    return this.#resting.length
+  }
+
+  put(resting: Resting): void {
+    this.#resting.push(resting)
+  }
+
+  /** The first that is due; null when none is. */
+  takeDue(): Resting | null {
+    const nowMs = this.#clock.monotonicMs()
+    const due = this.#resting.findIndex(({ dueMs }) => dueMs <= nowMs)
+    return due >= 0 ? (this.#resting.splice(due, 1)[0] ?? null) : null
+  }
+
+  takeAll(): OpenItem[] {
+    return this.#resting.splice(0).map(({ item }) => item)
+  }
+
+  begin(ready: Resting): void {
+    if (ready.error !== null) this.#retried.add(ready)
+  }
+
+  end(ready: Resting): void {
+    this.#queued.delete(ready.item)
+    this.#retried.delete(ready)
+  }
+
+  /** An item under way waits for a provider now; null when it does no longer. */
+  noteQueued(item: OpenItem, place: QueuedPlace | null): void {
+    if (place === null) this.#queued.delete(item)
+    else this.#queued.set(item, { place, sinceMs: this.#clock.nowMs() })
+  }
+
+  /** How long until the first is due; 0 when none waits. */
+  get restMs(): number {
+    const nowMs = this.#clock.monotonicMs()
+    const dueMs = Math.min(...this.#resting.map((resting) => resting.dueMs))
+    return Number.isFinite(dueMs) ? Math.max(0, dueMs - nowMs) : 0
+  }
+
+  /** What one of the items that money was short for needs more than there is; null when none was. */
+  get missing(): bigint | null {
+    return this.#resting.find(({ missing }) => missing !== null)?.missing ?? null
+  }
+
+  /** Places in the segment of the items that money was short for. */
+  get unpaid(): ReadonlySet<number> {
+    const short = this.#resting.filter(({ missing }) => missing !== null)
+    return new Set(short.map(({ item }) => item.index))
+  }
+
+  /** What the items have behind them, by place in the segment. */
+  get tries(): ReadonlyMap<number, Tries> {
+    return new Map(
+      this.#resting.flatMap(({ item, attempts, sinceMs, error }) =>
+        sinceMs === null ? [] : [[item.index, { attempts, sinceMs, error }]],
+      ),
+    )
+  }
+
+  /** What items wait for now: those that were put back, and those that wait for a provider that rests. */
+  get waiting(): Waiting[] {
+    const [nowMs, monotonicMs] = [this.#clock.nowMs(), this.#clock.monotonicMs()]
+    const queued = [...this.#queued].filter(([, { place }]) => place.restMs() > 0)
+    const ofQueued = queued.map(([, { place, sinceMs }]) => {
+      return { ...reasonOf(place), items: 1, sinceMs, nextTryMs: nowMs + Math.ceil(place.restMs()) }
+    })
+    const counted = new Set(queued.map(([item]) => item))
+    const ofPutBack = [...this.#resting, ...this.#retried].flatMap((one) => {
+      const { item, error, sinceMs, dueMs, askedUntilMs = 0 } = one
+      if (error === null || counted.has(item)) return []
+      const waitMs = Math.max(0, Math.ceil(Math.max(dueMs, askedUntilMs) - monotonicMs))
+      return [{ ...error, items: 1, sinceMs: sinceMs ?? nowMs, nextTryMs: nowMs + waitMs }]
+    })
+    return sumWaiting([...ofPutBack, ...ofQueued])
+  }
+}
+
+function reasonOf({ providerName }: QueuedPlace): WaitingReason {
+  const message = `${providerName} limits the rate of calls or is overloaded; the batch waits for as long as it asked.`
+  return { type: 'upstream_rate_limited', message }
+}
