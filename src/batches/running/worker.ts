@@ -1,8 +1,6 @@
-import { GatewayError } from '../../core/errors.ts'
 import {
   activeBatchesMax,
   organizationShareOf,
-  resultsHoldMs,
   segmentLeaseMs,
   segmentRenewEveryMs,
   segmentsAtOnce,
@@ -11,34 +9,24 @@ import {
 } from '../../core/limits/batches.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import { isTerminal } from '../../canonical/batch.ts'
-import { batchErrorJson, isWaiting } from '../../formats/batch/batch-object.ts'
+import { isWaiting } from '../../formats/batch/batch-object.ts'
 import type { BatchRepository } from '../batch-repository.ts'
-import { beginFailing, expireBatches, noteWaiting } from '../batch-repository.ts'
+import { expireBatches } from '../batch-repository.ts'
 import { rowsOf } from '../commit-repository.ts'
 import { GivenBack } from './given-back.ts'
 import type { RunItem } from '../item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
-import { mergeSegment } from '../results/merge.ts'
-import type { Shortage } from './money.ts'
 import { PartWriter } from '../results/part-writer.ts'
 import type { Pause } from './pause.ts'
 import type { PhaseParts } from './phases.ts'
 import { advance } from './phases.ts'
 import { Ramp } from './ramp.ts'
-import type { RunEnd } from './segment-run.ts'
+import { SegmentEndings } from './segment-endings.ts'
 import { SegmentRun } from './segment-run.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import { WaitingNote } from './waiting-note.ts'
-import { forgetSegmentWaiting } from './waiting-repository.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
-import {
-  finishSegment,
-  freeLeases,
-  leaseSegment,
-  renewLeases,
-  returnSegment,
-  toLease,
-} from './segment-repository.ts'
+import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
 
 /** What a worker needs. */
 export interface WorkerParts extends PhaseParts {
@@ -91,6 +79,7 @@ export class Worker {
   #isWoken = false
   #stopListening: () => void = () => undefined
   readonly #givenBack = new GivenBack()
+  readonly #endings: SegmentEndings
   /** Monotonic time of the last renewal of all leases. */
   #renewedMs = 0
   #batchesWaiting = 0
@@ -100,6 +89,7 @@ export class Worker {
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
+    this.#endings = new SegmentEndings({ ...parts, givenBack: this.#givenBack, wake: () => this.wake() })
   }
 
   get stats(): WorkerStats {
@@ -308,7 +298,7 @@ export class Worker {
       clock,
       ramp,
       onHeld: (cause) => report('batch_results_held', { batchId: batch.id, cause }),
-      giveUp: (cause) => this.#giveUp(batch, cause),
+      giveUp: (cause) => this.#endings.giveUp(batch, cause),
       onLost: (lateResults) => {
         this.#lateResults += lateResults
         run.halt()
@@ -352,83 +342,16 @@ export class Worker {
       if (writer.isLost) return
       // Remembered first: as soon as it is given back, this process may lease it again.
       if (!end.isDone) this.#givenBack.keepTries(lease, end.tries)
-      if (end.isDone) await this.#finish(lease, note)
-      else await this.#giveBack(batch, lease, end, note.statements(run))
+      if (end.isDone) await this.#endings.finish(lease, note)
+      else await this.#endings.giveBack(batch, lease, end, note.statements(run))
       this.#givenBack.forgetFailures(lease)
     } catch (cause) {
       this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
       // While the database does not answer either, nothing is known of the segment.
-      await this.#putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
+      await this.#endings.putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
     }
   }
-
-  /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
-  async #putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const { sinceMs, restMs } = this.#givenBack.noteFailure(lease, nowMs)
-    const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
-    if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.#giveUp(batch, cause)
-    await this.#giveBack(batch, lease, { isDone: false, restMs, missing: null, tries: new Map() })
-  }
-
-  /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
-  async #noteShortage(batch: Batch, missing: bigint): Promise<void> {
-    const { committer, loadPrincipal, money } = this.#parts
-    const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
-    if (owner === null) return
-    const message = shortages[await money.shortageOf(batch, owner, missing)]
-    // Also when the row said so at the lease: a part may have taken it back since.
-    const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
-    await committer.commit('batch.wait', [note])
-    if (!isWaiting(batch)) this.#parts.report('batch_waits', { batchId: batch.id, cause: message })
-  }
-
-  /** The batch fails: what is stored of it stays, nothing more is begun. */
-  async #giveUp(batch: Batch, cause: unknown): Promise<void> {
-    const error = new GatewayError('batch_unavailable', resultsRefused)
-    await this.#parts.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
-    this.#parts.report('batch_given_up', { batchId: batch.id, cause })
-    this.wake()
-  }
-
-  async #finish(lease: SegmentLease, note: WaitingNote): Promise<void> {
-    const { payloads, committer, signals, segments } = this.#parts
-    const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
-    const merged = await mergeSegment(payloads, lease, parts)
-    const forgotten = note.isThere ? [forgetSegmentWaiting(lease.batchId, lease.ordinal)] : []
-    const swap = finishSegment(lease, signals.ownerId, merged)
-    const { type } = await committer.commit('segment.merge', [swap, ...forgotten], () =>
-      segments.isReferenced(merged.blob),
-    )
-    // Taken over while merging: the new owner merges again.
-    if (type === 'refused') await payloads.delete(merged.blob)
-  }
-
-  async #giveBack(
-    batch: Batch,
-    lease: SegmentLease,
-    end: RunEnd & { isDone: false },
-    noted: ReturnType<WaitingNote['statements']> = [],
-  ): Promise<void> {
-    const { committer, signals } = this.#parts
-    if (end.missing !== null) await this.#noteShortage(batch, end.missing)
-    else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
-    const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
-    await committer.commit('segment.return', [...noted, returned])
-  }
 }
-
-const shortages: Record<Shortage, string> = {
-  credits: 'This batch waits for credits. It goes on when credits are added.',
-  key_limit:
-    "This batch waits because the limit of its API key is used up. It goes on when the key's limit is raised.",
-  max_cost:
-    'This batch has reached its headrace.max_cost. Its other requests end unpaid at the deadline, or now when it is cancelled.',
-}
-
-const resultsRefused =
-  'The gateway could not store all results of this batch. Those that were stored can be read at /batches/{id}/results; ' +
-  'only they were charged. Send the other requests again.'
 
 function keyOf(batchId: string, ordinal: number, epoch: number): string {
   return `${batchId}/${ordinal}/${epoch}`
