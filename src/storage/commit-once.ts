@@ -54,7 +54,7 @@ export interface Patience {
 /** How `commitOnce` finds out. */
 export interface CommitOptions {
   readonly patience: Patience
-  sleep(milliseconds: number): Promise<void>
+  readonly sleep: (milliseconds: number) => Promise<void>
   /** Whether a unit that storage certainly did not take is sent again too. */
   readonly isSentAfterOutage: boolean
   /**
@@ -65,7 +65,7 @@ export interface CommitOptions {
   /** An earlier commit of the same unit had no answer. */
   readonly isInDoubt?: boolean
   /** Called for every try that is followed by another. */
-  onUnanswered?(error: Error): void
+  readonly onUnanswered?: ((error: Error) => void) | undefined
 }
 
 /**

@@ -1,6 +1,6 @@
 import { captureRetryMaxMs, captureRetryMs, leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
 import { answerOf, commitOnce } from '../../storage/commit-once.ts'
-import type { CommitOptions, CommitOutcome } from '../../storage/commit-once.ts'
+import type { CommitOptions, CommitOutcome, Patience } from '../../storage/commit-once.ts'
 import type { Database } from '../../storage/database.ts'
 import type { BudgetRef } from '../budgets/budget-ids.ts'
 import type { CaptureRow } from './capture-row.ts'
@@ -75,13 +75,10 @@ export interface Ledger {
 const recallChannel = 'budget_recall'
 
 /** Money that was earned is never given up, so that only the end of this process ends the tries. */
-const untilAnswered = {
-  patience: {
-    triesMax: Number.POSITIVE_INFINITY,
-    waitMs: captureRetryMs,
-    waitMsMax: captureRetryMaxMs,
-  },
-  isSentAfterOutage: true,
+const untilAnswered: Patience = {
+  triesMax: Number.POSITIVE_INFINITY,
+  waitMs: captureRetryMs,
+  waitMsMax: captureRetryMaxMs,
 }
 
 /** The ledger on a database. */
@@ -105,10 +102,11 @@ class DatabaseLedger implements Ledger {
   commitUntilAnswered(
     name: CommitPoint,
     statements: () => readonly LedgerStatement[],
-    waiting: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
+    { sleep, onUnanswered }: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
   ): Promise<CommitOutcome> {
     const unit = () => ({ name, statements: statements() })
-    return commitOnce(this.#database, unit, { ...untilAnswered, ...waiting })
+    const options = { patience: untilAnswered, isSentAfterOutage: true, sleep, onUnanswered }
+    return commitOnce(this.#database, unit, options)
   }
 
   async loadNow(): Promise<number> {

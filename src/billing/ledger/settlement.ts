@@ -207,10 +207,10 @@ export class Settlement {
 
   /** Commits until there is an answer: storage being out of order is none. */
   async #commit(entries: readonly QueuedCapture[]): Promise<Answered> {
-    let voided: ReadonlySet<QueuedCapture> = new Set()
+    let voided = none
     const statements = (): readonly LedgerStatement[] => {
       // A caller may be refused while the commit is on its way: what was sent decides what it means.
-      voided = new Set(entries.filter((entry) => entry.isRefused))
+      voided = refusedAmong(entries)
       return statementsOf(entries, voided)
     }
     const outcome = await this.#ledger.commitUntilAnswered(commitPoints.capture, statements, {
@@ -309,6 +309,13 @@ export class Settlement {
 interface Answered {
   outcome: CommitOutcome
   voided: ReadonlySet<QueuedCapture>
+}
+
+const none: ReadonlySet<QueuedCapture> = new Set()
+
+function refusedAmong(entries: readonly QueuedCapture[]): ReadonlySet<QueuedCapture> {
+  const refused = entries.filter((entry) => entry.isRefused)
+  return refused.length === 0 ? none : new Set(refused)
 }
 
 function notDurable(): GatewayError {
