@@ -20,7 +20,8 @@ import {
 import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
-import type { Preset, TextAdapter } from './define-provider.ts'
+import type { TextInterface } from '../formats/text-adapter.ts'
+import type { Preset } from './define-provider.ts'
 import { modelRulesOf } from './registry.ts'
 
 /** What a caller of chat completions gets of a sample. */
@@ -58,7 +59,7 @@ export function testSamples(preset: Preset): void {
 
   test('has a sample of every kind of reply, and says what is read from it', () => {
     const needed = [
-      ...(language ? [`${language.format}.json`, `${language.format}.sse`] : []),
+      ...(language ?? []).flatMap(({ format }) => [`${format}.json`, `${format}.sse`]),
       ...(embedding ? ['embeddings.json'] : []),
       ...(transcription ? ['transcription.json'] : []),
       ...(preset.listing ? ['models.json'] : []),
@@ -75,8 +76,8 @@ export function testSamples(preset: Preset): void {
   if (!existsSync(new URL(expectedFile, folder))) return
   const expected = expectedOf(folder)
   const read = (file: string) => new Uint8Array(readFileSync(new URL(file, folder)))
-  if (language) testText(language, expected, read)
-  if (embedding) testVectors(embedding, expected, read)
+  for (const one of language ?? []) testText(one, expected, read)
+  for (const one of embedding ?? []) testVectors(one, expected, read)
   if (transcription) testTranscript(transcription, expected, read)
   testRefusal(expected, read)
   if (preset.listing) testListing(preset, expected, read)
@@ -88,7 +89,7 @@ function expectedOf(folder: URL): Expected {
   return JSON.parse(readFileSync(new URL(expectedFile, folder), 'utf8')) as Expected
 }
 
-function testText(adapter: TextAdapter, expected: Expected, read: Read): void {
+function testText(adapter: TextInterface, expected: Expected, read: Read): void {
   const codec = selectCodec('chat', adapter.format)
   const kind = adapter.format === 'messages' ? 'messages' : 'chat'
 
@@ -169,7 +170,7 @@ interface WireChoice {
   finish_reason: string | null
 }
 
-function testVectors(adapter: TextAdapter, expected: Expected, read: Read): void {
+function testVectors(adapter: TextInterface, expected: Expected, read: Read): void {
   test('gives the vectors of its sample', () => {
     const body = bytesOf({ model: 'a/b', input: ['x', 'y'] })
     const call: TextCall = decodeEmbeddingsRequest(body, { sessionIdHeader: null })
@@ -210,7 +211,10 @@ function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read:
       keyterms: [],
     }
     const endpoint = { ...testEndpoint('b'), modality: 'transcription' as const, audio: leastAudio }
-    const { text, language, durationSeconds } = adapter.decode(read('transcription.json'), call, endpoint)
+    const asked = { call, endpoint, context: testContext }
+    const step = adapter.next(null, read('transcription.json'), asked)
+    if (step.type !== 'answer') throw new Error('expected an answer')
+    const { text, language, durationSeconds } = step.answer
     expect<unknown>({ text, language, durationSeconds }).toEqual(expected['transcription.json'])
   })
 }
