@@ -23,6 +23,27 @@ export const costDetailsSchema = z.looseObject({
   upstream_inference_completions_cost: z.number(),
 })
 
+/** Input that was written to the provider's cache, by the time that it is kept. */
+export const cacheCreationSchema = z.looseObject({
+  ephemeral_5m_input_tokens: z.int(),
+  ephemeral_1h_input_tokens: z.int(),
+})
+
+/** What is shown of the exchange with the provider to a caller who asked for `debug`. */
+export const shownDebugSchema = z.looseObject({
+  echo_upstream_body: z.looseObject({}).optional(),
+  timings: z.looseObject({
+    start_ms: z.int(),
+    event: z.enum([
+      'adapter_request',
+      'upstream_headers_received',
+      'first_token_received',
+      'upstream_body_ended',
+    ]),
+    epoch_ms: z.int(),
+  }),
+})
+
 /** Tokens and charge of one chat answer. A count the provider did not give is left out, never null. */
 export const chatUsageSchema = z
   .looseObject({
@@ -39,6 +60,7 @@ export const chatUsageSchema = z
     completion_tokens_details: z
       .looseObject({ reasoning_tokens: z.int().optional(), audio_tokens: z.int().optional() })
       .optional(),
+    cache_creation: cacheCreationSchema.optional(),
     cost: z.number().nullable().describe('Credits charged; null when no price is known.'),
     cost_details: costDetailsSchema.optional(),
     is_byok: z.boolean(),
@@ -80,6 +102,7 @@ export const chatAnswerSchema = z
       }),
     ),
     usage: chatUsageSchema,
+    debug: shownDebugSchema.optional(),
   })
   .meta({ id: 'ChatCompletion' })
 
@@ -101,6 +124,7 @@ export const chatChunkSchema = z
       }),
     ),
     usage: chatUsageSchema.optional(),
+    debug: shownDebugSchema.optional(),
     error: z
       .looseObject({ code: z.int(), message: z.string(), metadata: z.looseObject({}).optional() })
       .optional(),

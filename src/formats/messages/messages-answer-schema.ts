@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cacheCreationSchema } from '../chat/chat-answer-schema.ts'
 
 /** The body of a message that is not streamed. */
 export const messagesAnswerSchema = z
@@ -18,6 +19,7 @@ export const messagesAnswerSchema = z
       output_tokens: z.int(),
       cache_creation_input_tokens: z.int(),
       cache_read_input_tokens: z.int(),
+      cache_creation: cacheCreationSchema.nullish(),
       cost: z.number().nullable(),
       is_byok: z.boolean(),
     }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { cacheCreationSchema, shownDebugSchema } from '../chat/chat-answer-schema.ts'
 
 const usage = z.looseObject({
   input_tokens: z.int(),
@@ -6,6 +7,7 @@ const usage = z.looseObject({
   output_tokens: z.int(),
   output_tokens_details: z.looseObject({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),
+  cache_creation: cacheCreationSchema.optional(),
   cost: z.number().nullable(),
   is_byok: z.boolean(),
 })
@@ -33,6 +35,7 @@ export const responsesAnswerSchema = z
     presence_penalty: z.number().nullable(),
     frequency_penalty: z.number().nullable(),
     usage: usage.nullable(),
+    debug: shownDebugSchema.optional(),
   })
   .meta({ id: 'Response' })
 
