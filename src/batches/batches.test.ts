@@ -19,8 +19,9 @@ import {
 } from '../../test/simulation/batches-world.ts'
 import type { Process } from '../../test/simulation/batches-world.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
-import type { Hold } from '../billing/billing.ts'
+import { createBilling, type Hold } from '../billing/billing.ts'
 import { creditsBudget } from '../billing/budgets/budget-ids.ts'
+import { createLedger } from '../billing/ledger/ledger-repository.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { principalFreshMs } from '../core/limits/access.ts'
@@ -120,6 +121,28 @@ eachDatabase((_name, open) => {
       expect(await rowsIn(process, 'batches')).toBe(0)
       expect(await available(process)).toBe(9_999n)
       expect(await world.findings(process)).toEqual([])
+    })
+
+    test('that what a dead process had leased would pay for is refused for now, and leaves nothing behind', async () => {
+      const world = await newWorld()
+      const process = await world.process()
+      await world.grant(process, itemCost * 10n)
+      const dying = await open()
+      const billing = createBilling({ ledger: createLedger(dying) })
+      await billing.hold({ budgets: [creditsBudget('org_a')], amount: itemCost * 9n })
+      await dying.close()
+      const request = (isDryRun: boolean) => upload(batchOf(10), { principal: prepaid, isDryRun })
+      for (const isDryRun of [false, true])
+        expect(await errorOf(process.batches.create(request(isDryRun)))).toMatchObject({
+          type: 'batch_unavailable',
+          status: 502,
+          retryAfterSeconds: 5,
+        })
+      expect(world.files.paths()).toEqual([])
+      expect(await rowsIn(process, 'batches')).toBe(0)
+      // What the dead would not pay for either is a matter of money.
+      const dearer = await errorOf(process.batches.create(upload(batchOf(11), { principal: prepaid })))
+      expect(dearer.type).toBe('payment_required')
     })
 
     test('that its key may not pay is refused for the key’s limit, not for the balance', async () => {
