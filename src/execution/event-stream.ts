@@ -7,6 +7,7 @@ import { rewrittenBytesMax } from '../core/limits/calls.ts'
 import { gatheredResponseBytes } from '../core/limits/http.ts'
 import type { StreamFrames } from '../formats/stream-frames.ts'
 import type { Answered } from './attempts.ts'
+import { coveredCharge } from './covered-charge.ts'
 import type { CallState } from './call-state.ts'
 import { CallerRest } from './caller-rest.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
@@ -98,7 +99,12 @@ async function charged(
 ): Promise<Uint8Array> {
   const { rewriter } = answered.value
   answered.attempt.endedMs = state.elapsedMs()
-  const { row, shown } = state.charge(answered.attempt, rewriter.reading(), 'completed')
+  const covered = coveredCharge(state, plan.settlement, {
+    attempt: answered.attempt,
+    reading: rewriter.reading(),
+    ending: 'completed',
+  })
+  const { row, shown } = covered instanceof Promise ? await covered : covered
   await plan.settlement.capture(row, rewriter.hasShownOutput ? 'part' : 'nothing')
   return rewriter.encodeEnding(shown)
 }
@@ -269,7 +275,11 @@ class EventStream {
     }
     this.#isOver = true
     answered.value.response.body.cancel()
-    const { row } = state.charge(answered.attempt, answered.value.rewriter.reading(), 'cancelled')
+    const { row } = await coveredCharge(state, plan.settlement, {
+      attempt: answered.attempt,
+      reading: answered.value.rewriter.reading(),
+      ending: 'cancelled',
+    })
     try {
       await plan.settlement.capture(row, 'part')
     } catch (error) {

@@ -95,6 +95,7 @@ function planOf<State, Answer, Reader>(
   const settlement = new Settlement(hold, {
     billing,
     scope: state.scope,
+    budgets,
     onSettled: () => state.releasePermit(),
   })
   try {

@@ -1,6 +1,9 @@
 import type { Billing } from '../billing/billing.ts'
 import type { CaptureRow } from '../billing/ledger/capture-row.ts'
+import type { BudgetRef } from '../billing/budgets/budget-ids.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
+import { atMost } from '../core/at-most.ts'
+import { coverWaitMs } from '../core/limits/billing.ts'
 import type { RequestScope } from './scope.ts'
 
 /**
@@ -8,18 +11,32 @@ import type { RequestScope } from './scope.ts'
  * left, never started. The second and every later request to settle does nothing.
  */
 export class Settlement {
-  readonly hold: Hold
   readonly #billing: Billing
   readonly #scope: RequestScope
   readonly #onSettled: () => void
+  readonly #budgets: readonly BudgetRef[]
+  #hold: Hold
   #settled = false
 
-  /** `onSettled` runs once, as soon as the call needs nothing more of its provider. */
-  constructor(hold: Hold, parts: { billing: Billing; scope: RequestScope; onSettled: () => void }) {
-    this.hold = hold
+  /** `budgets` are those that the hold was taken from. `onSettled` runs once, as soon as the call needs nothing more of its provider. */
+  constructor(
+    hold: Hold,
+    parts: {
+      billing: Billing
+      scope: RequestScope
+      budgets: readonly BudgetRef[]
+      onSettled: () => void
+    },
+  ) {
+    this.#hold = hold
     this.#billing = parts.billing
     this.#scope = parts.scope
+    this.#budgets = parts.budgets
     this.#onSettled = parts.onSettled
+  }
+
+  get hold(): Hold {
+    return this.#hold
   }
 
   get isSettled(): boolean {
@@ -46,11 +63,35 @@ export class Settlement {
     })
   }
 
+  /**
+   * Sets more aside for a call that turned out dearer than its hold: as much as there is, up to this cost. Resolves with
+   * how much of the cost is covered, which is all of it where nothing limits the account. Never rejects.
+   */
+  async cover(costNanocredits: bigint): Promise<bigint> {
+    if (this.#budgets.length === 0) return costNanocredits
+    if (!this.#settled && costNanocredits > this.#hold.amount)
+      await atMost(coverWaitMs, this.#holdMore(costNanocredits))
+    return this.#hold.amount
+  }
+
+  async #holdMore(amount: bigint): Promise<void> {
+    try {
+      const smallestAmount = this.#hold.amount + 1n
+      const larger = await this.#billing.hold({ budgets: this.#budgets, amount, smallestAmount })
+      // The caller may have left meanwhile, and the call be settled by that.
+      const spare = this.#settled || larger.amount <= this.#hold.amount ? larger : this.#hold
+      if (spare !== larger) this.#hold = larger
+      this.#billing.release(spare)
+    } catch {
+      // There is no more, or storage is away: what is held is what is covered.
+    }
+  }
+
   /** Gives the hold back: nothing was answered. */
   release(): void {
     if (this.#settled) return
     this.#settled = true
     this.#onSettled()
-    this.#billing.release(this.hold)
+    this.#billing.release(this.#hold)
   }
 }

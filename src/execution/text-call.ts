@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import { chooseInterface, textAdapter, type TextInterface } from '../formats/text-adapter.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
+import { coveredCharge } from './covered-charge.ts'
 import { CallState } from './call-state.ts'
 import { streamContextOf } from './debug.ts'
 import { streamBody } from './event-stream.ts'
@@ -67,12 +68,18 @@ async function whole({ call, plan, state, parts }: TextWork): Promise<Outcome> {
       return reached.answer
     },
   )
-  const { row, shown } = state.charge(answered.attempt, answered.value.reading, 'completed')
+  const { attempt, value } = answered
+  const covered = coveredCharge(state, plan.settlement, {
+    attempt,
+    reading: value.reading,
+    ending: 'completed',
+  })
+  const { row, shown } = covered instanceof Promise ? await covered : covered
   await plan.settlement.capture(row, 'nothing')
   return {
     generationId: state.generationId,
     contentType: 'application/json',
-    body: answered.value.encode(shown),
+    body: value.encode(shown),
     provider: answered.endpoint.deployment.providerName,
     ended: Promise.resolve(),
   }

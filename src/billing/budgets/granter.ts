@@ -242,7 +242,8 @@ export class Granter {
       const withinMs = Math.max(...[...returning.values()].map((each) => each.withinMs))
       return stillSetAside(request, scarcest, { available: capacity, withinMs })
     }
-    this.#refused += 1
+    // What a call that was made would still need is no call that is refused.
+    if (request.smallestAmount === undefined) this.#refused += 1
     return paymentRequired(request, scarcest, capacity)
   }
 

@@ -68,25 +68,33 @@ function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterConte
 
 /**
  * Whether a call that was limited to so much output can have had so much. What a model thinks before it answers is for
- * some providers no part of that limit; the endpoint's own limit bounds it. Without any limit the context does.
+ * some providers no part of that limit; the endpoint's own limit bounds it. Without any limit the context does. What is
+ * believed so is charged as far as money covers it (`execution/covered-charge.ts`), since no hold was made for it.
  */
 function isWithinLimits(
   { outputTokens, reasoningTokens }: Usage,
   { demand, endpoint }: MeterContext,
 ): boolean {
-  if (endpoint.modality !== 'language') return true
-  const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
-  const limit = Math.min(demand.outputTokensMax ?? own, own)
-  const isWithin = (tokens: number, most: number): boolean =>
-    tokens <= Math.ceil(most * demand.choices * outputBeyondLimitFactor)
-  if (isWithin(outputTokens, limit)) return true
+  const said = { outputTokens: outputTokens - reasoningTokens }
+  if (!isBeyondLimit({ outputTokens }, { demand, endpoint })) return true
   const thinkingMax = endpoint.outputTokensMax ?? endpoint.contextLength ?? outputTokensUnknown
   return (
     reasoningTokens > 0 &&
     reasons(endpoint) &&
-    isWithin(outputTokens - reasoningTokens, limit) &&
-    isWithin(reasoningTokens, thinkingMax)
+    !isBeyondLimit(said, { demand, endpoint }) &&
+    reasoningTokens <= Math.ceil(thinkingMax * demand.choices * outputBeyondLimitFactor)
   )
+}
+
+/** Whether there is more output than the call was limited to, and so more than its hold was for. */
+export function isBeyondLimit(
+  { outputTokens }: Pick<Usage, 'outputTokens'>,
+  { demand, endpoint }: Pick<MeterContext, 'demand' | 'endpoint'>,
+): boolean {
+  if (endpoint.modality !== 'language') return false
+  const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
+  const limit = Math.min(demand.outputTokensMax ?? own, own)
+  return outputTokens > Math.ceil(limit * demand.choices * outputBeyondLimitFactor)
 }
 
 /** Whether a model thinks before it answers: as somebody stated, else as its provider knows. */

@@ -6,6 +6,8 @@
 export const captureWaitMs = 10_000
 /** How long a shortage of budget may be settled by recalling other owners' slices before a 402. */
 export const recallWaitMs = 250
+/** How long a call that turned out dearer than its hold waits for more to be set aside; what is held then is what is charged. */
+export const coverWaitMs = 2_000
 /** Times a balance is read and corrected until it stands still; each needs a grant or a lease returned to be in vain. */
 export const reconcileAttemptsMax = 10
 /** How long a lease on a budget lasts without renewal, by the database's clock. */
