@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test'
+import { captureRowOf, insertOrganization, principalOf } from '../../test/simulation/billing-fixtures.ts'
+import { SimulatedDatabase } from '../../test/simulation/billing-store.ts'
+import { BillingWorld } from '../../test/simulation/billing-world.ts'
+import { creditsBudget } from '../billing/budgets/budget-ids.ts'
+import { noFacts } from './scope.ts'
+import { Settlement } from './settlement.ts'
+
+const credits = [creditsBudget('org_a')]
+
+async function begin(budgets = credits) {
+  const world = new BillingWorld(1, Date.UTC(2026, 0, 1))
+  await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
+  const { billing, accounts } = await world.startProcess()
+  await accounts.grantCredits({
+    organizationId: 'org_a',
+    amountNanocredits: 10_000n,
+    transactionId: 'grant-1',
+    createdAtMs: 1,
+  })
+  const settlement = new Settlement(await billing.hold({ budgets, amount: 100n }), {
+    billing,
+    budgets,
+    scope: {
+      principal: principalOf({}),
+      requestId: 'req_1',
+      signal: new AbortController().signal,
+      priority: 'live',
+      metadata: 'none',
+      batch: null,
+      facts: noFacts(),
+    },
+    onSettled: () => undefined,
+  })
+  const left = async () => (await accounts.readCredits('org_a')).balance
+  return { world, billing, settlement, left }
+}
+
+test('a call that is dearer than its hold is covered whole, or by all there is', async () => {
+  const { world, billing, settlement, left } = await begin()
+  expect(await settlement.cover(90n)).toBe(100n)
+  expect(await settlement.cover(4_000n)).toBe(4_000n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 4_000n })
+  // What it holds already cannot be held twice: six thousand are free.
+  expect(await settlement.cover(20_000n)).toBe(6_000n)
+  await settlement.capture(captureRowOf('gen-1', 6_000n), 'nothing')
+  expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n, holdsRefused: 0 })
+  expect(await left()).toBe(4_000n)
+  expect(await world.findings()).toEqual([])
+})
+
+test('where there is no more the hold stays, and where nothing limits an account everything is covered', async () => {
+  const { billing, settlement } = await begin()
+  const other = await billing.hold({ budgets: credits, amount: 9_850n })
+  expect(await settlement.cover(4_000n)).toBe(100n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 2, holdsRefused: 0 })
+  billing.release(other)
+  const free = await begin([])
+  expect(await free.settlement.cover(4_000n)).toBe(4_000n)
+})
+
+test('more that comes when the call is settled already is given back', async () => {
+  const { world, billing, settlement, left } = await begin()
+  const covering = settlement.cover(9_900n)
+  const capturing = settlement.capture(captureRowOf('gen-1', 70n), 'part')
+  await covering
+  await capturing
+  expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n })
+  expect(await left()).toBe(9_930n)
+  expect(await world.findings()).toEqual([])
+})
