@@ -62,6 +62,7 @@ describe('what vendors’ own clients send', () => {
     ['deepseek', { thinking: { type: 'disabled' } }],
     ['mistral', { safe_prompt: true, prompt_mode: 'reasoning', random_seed: 7 }],
     ['fireworks', { context_length_exceeded_behavior: 'error' }],
+    ['together', { safety_model: 'meta-llama/Llama-Guard-4-12B' }],
   ])('reaches %s: %j', (slug, members) => {
     expect(sentTo(slug, members)).toMatchObject({ wire: members, dropped: [] })
   })

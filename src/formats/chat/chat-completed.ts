@@ -3,7 +3,7 @@ import { isRecord } from './chat-media.ts'
 /** A schema's name where the caller gave none: most providers want one, and nothing depends on which. */
 const schemaName = 'response'
 
-/** Members as they were parsed; those too large to be parsed are not here, and their provider judges them as they are. */
+/** Members as they were parsed, checked or not; those too large to be parsed are not here, and their provider judges them as they are. */
 interface ParsedMembers {
   tools?: unknown
   tool_choice?: unknown

@@ -379,6 +379,20 @@ describe('encoding for an upstream', () => {
     expect(textOf(encodeChatRequest(call, testEndpoint('up/stream'), chatQuirks()).body)).toContain(whole)
   })
 
+  test('completes tools and schemas that are too large to be checked, up to what is parsed at all', () => {
+    const untyped = (bytes: number) => [{ function: { name: 'f', description: 'd'.repeat(bytes) } }]
+    const schema = { type: 'object', description: 'd'.repeat(70_000) }
+    const format = { type: 'json_schema', json_schema: { schema } }
+    const { wire } = encode({ tools: untyped(70_000), response_format: format })
+    expect(wire).toMatchObject({
+      tools: [{ type: 'function', ...untyped(70_000)[0] }],
+      response_format: { json_schema: { name: 'response', schema } },
+    })
+    expect(decode({ response_format: format }).parameters).toContain('structured_outputs')
+    // Larger ones go as they are, and their provider judges them.
+    expect(encode({ tools: untyped(600_000) }).wire['tools']).toEqual(untyped(600_000))
+  })
+
   test('still wants to know what a tool is', () => {
     expect(refusalOf(() => decode({ tools: [{ type: 5 }] })).param).toBe('tools[0].type')
     expect(refusalOf(() => decode({ tool_choice: {} })).param).toContain('tool_choice')

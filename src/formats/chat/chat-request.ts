@@ -30,6 +30,9 @@ const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
 /** What may be as large as the body: it is passed on, and nothing of it decides how. */
 const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'prediction'])
 
+/** What clients leave something out of that most providers want: read where it is too large to be checked, too. */
+const completable: ReadonlySet<string> = new Set(['tools', 'tool_choice', 'response_format'])
+
 /** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
 const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'stop_server_tools_when'] as const
 
@@ -118,15 +121,17 @@ interface Fields {
   debug?: { echo_upstream_body?: boolean | null } | null
 }
 
-/** Every known member of moderate size, checked; larger ones are for the provider to judge. */
+/** Every known member of moderate size, checked; larger ones are for the provider to judge, and not checked. */
 function readFields(document: JsonDocument): Fields {
   const fields: Record<string, unknown> = {}
   for (const [name, member] of document.members) {
     if (readApart.has(name) || !isFieldName(name)) continue
-    if (member.valueEnd - member.valueStart > memberParseBytesMax) {
+    const size = member.valueEnd - member.valueStart
+    if (size > memberParseBytesMax) {
       if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
-      if (member.valueEnd - member.valueStart > memberPassedBytesMax && !neverParsed.has(name))
+      if (size > memberPassedBytesMax && !neverParsed.has(name))
         throw fieldError(name, `must be at most ${memberPassedBytesMax} bytes.`)
+      if (size <= memberPassedBytesMax && completable.has(name)) fields[name] = memberValue(document, name)
       continue
     }
     fields[name] = parseField<unknown>(chatRequestShape[name], name, memberValue(document, name))

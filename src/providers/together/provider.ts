@@ -16,7 +16,7 @@ export const together = defineProvider({
   adapters: {
     language: [
       openAiChat({
-        accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior'],
+        accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior', 'safety_model'],
         reasoning: 'object',
       }),
     ],
