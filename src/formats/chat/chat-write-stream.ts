@@ -109,6 +109,8 @@ class ChatWriter implements StreamWriter {
     assert(open, 'a piece follows the beginning of its part')
     const { head } = open
     if (head.type === 'reasoning') return this.#thought(index, piece, open.index)
+    // What only another format knows, such as the input of a tool that the provider runs, is shown in no part.
+    if (head.type === 'opaque') return ''
     switch (piece.type) {
       case 'text':
         return this.#delta(index, head.type === 'refusal' ? { refusal: piece.text } : { content: piece.text })

@@ -82,6 +82,18 @@ export class MessagesHandler implements StreamHandler {
       upstreamId: stringOrNull(message['id']),
       upstreamModel: stringOrNull(message['model']),
     })
+    this.#readWhole(message)
+  }
+
+  /** Calls that the provider's own code execution makes come whole with the beginning, and so does their end. */
+  #readWhole(message: Wire): void {
+    const { content } = message
+    if (!Array.isArray(content)) return
+    for (const [index, block] of content.filter(isRecord).entries()) {
+      this.#openBlock({ index, content_block: block })
+      this.#closeBlock(index)
+    }
+    if (content.length > 0) this.#readEnd({ delta: message, usage: message['usage'] })
   }
 
   #openBlock(event: Wire): void {
@@ -102,6 +114,9 @@ export class MessagesHandler implements StreamHandler {
     const text = block['type'] === 'thinking' ? block['thinking'] : block['text']
     if (head.type !== 'opaque' && typeof text === 'string' && text !== '')
       this.#piece(part, { type: 'text', text })
+    const { signature } = block
+    if (head.type === 'reasoning' && typeof signature === 'string' && signature !== '')
+      this.#piece(part, { type: 'signature', signature })
   }
 
   #readDelta(event: Wire): void {
