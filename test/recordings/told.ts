@@ -1,0 +1,270 @@
+import { countAt, listAt, objectAt, textAt, type Wire } from './wire.ts'
+
+/** Tokens in the one way in which all formats can be compared: parts are inside their totals. */
+export interface ToldUsage {
+  input: number
+  cached: number
+  written: number
+  output: number
+  reasoning: number
+}
+
+/** A tool that was called. */
+export interface ToldCall {
+  id: string
+  name: string
+  /** As a value; the text itself where it is no JSON. */
+  arguments: unknown
+}
+
+/** What an answer says, in whatever format. */
+export interface Told {
+  text: string
+  thoughts: string
+  signatures: string[]
+  calls: ToldCall[]
+  /** Addresses of the pages that are cited, in order. */
+  citations: string[]
+  /** Null where nothing was counted. */
+  usage: ToldUsage | null
+  /** The format's own word for how it ended. */
+  stop: string | null
+}
+
+/** Arguments as a value; none at all are an empty object. */
+export function argumentsOf(text: string): unknown {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A chat answer or stream, from its objects. */
+export function toldByChat(objects: readonly Wire[]): Told {
+  const told: Told = {
+    text: '',
+    thoughts: '',
+    signatures: [],
+    calls: [],
+    citations: [],
+    usage: null,
+    stop: null,
+  }
+  const calls = new Map<number, { id: string; name: string; text: string }>()
+  for (const object of objects) {
+    const usage =
+      'usage' in object ? objectAt(object, 'usage') : objectAt(objectAt(object, 'x_groq'), 'usage')
+    if (typeof usage['prompt_tokens'] === 'number') told.usage = chatUsage(usage)
+    for (const choice of listAt(object, 'choices')) {
+      const delta = 'delta' in choice ? objectAt(choice, 'delta') : objectAt(choice, 'message')
+      readChatDelta(delta, told)
+      for (const [place, call] of listAt(delta, 'tool_calls').entries()) readChatCall(call, place, calls)
+      const reason = textAt(choice, 'finish_reason')
+      if (reason !== '') told.stop ??= reason
+    }
+  }
+  told.calls = [...calls.values()].map(({ id, name, text }) => ({ id, name, arguments: argumentsOf(text) }))
+  return told
+}
+
+function readChatDelta(delta: Wire, told: Told): void {
+  told.text += textAt(delta, 'content')
+  for (const part of listAt(delta, 'content')) {
+    told.text += textAt(part, 'text')
+    for (const thought of listAt(part, 'thinking')) told.thoughts += textAt(thought, 'text')
+  }
+  const details = listAt(delta, 'reasoning_details')
+  for (const detail of details) {
+    told.thoughts += textAt(detail, 'text')
+    if (textAt(detail, 'signature') !== '') told.signatures.push(textAt(detail, 'signature'))
+  }
+  if (details.length === 0) told.thoughts += textAt(delta, 'reasoning') || textAt(delta, 'reasoning_content')
+  for (const annotation of listAt(delta, 'annotations'))
+    told.citations.push(textAt(objectAt(annotation, 'url_citation'), 'url'))
+}
+
+function readChatCall(
+  wire: Wire,
+  place: number,
+  calls: Map<number, { id: string; name: string; text: string }>,
+): void {
+  const index = typeof wire['index'] === 'number' ? wire['index'] : place
+  const call = calls.get(index) ?? { id: '', name: '', text: '' }
+  calls.set(index, call)
+  const called = objectAt(wire, 'function')
+  call.id ||= textAt(wire, 'id')
+  call.name ||= textAt(called, 'name')
+  call.text += textAt(called, 'arguments')
+}
+
+/** Some hosts leave thinking out of the completion and count it in the total alone. */
+function chatUsage(usage: Wire): ToldUsage {
+  const [input, output] = [countAt(usage, 'prompt_tokens'), countAt(usage, 'completion_tokens')]
+  const details = objectAt(usage, 'prompt_tokens_details')
+  const reasoning = countAt(objectAt(usage, 'completion_tokens_details'), 'reasoning_tokens')
+  const isApart = reasoning > 0 && countAt(usage, 'total_tokens') === input + output + reasoning
+  return {
+    input,
+    cached: countAt(details, 'cached_tokens'),
+    written: countAt(details, 'cache_write_tokens'),
+    output: isApart ? output + reasoning : output,
+    reasoning,
+  }
+}
+
+/** The blocks of a message, put together from the events of its stream. */
+export function blocksOfStream(objects: readonly Wire[]): Wire[] {
+  const blocks: { block: Record<string, unknown>; json: string }[] = []
+  for (const object of objects) {
+    if (object['type'] === 'message_start') {
+      for (const block of listAt(objectAt(object, 'message'), 'content'))
+        blocks.push({ block: { ...block }, json: '' })
+    }
+    if (object['type'] === 'content_block_start')
+      blocks.push({ block: { ...objectAt(object, 'content_block') }, json: '' })
+    const last = blocks.at(-1)
+    if (object['type'] === 'content_block_delta' && last) addDelta(last, objectAt(object, 'delta'))
+  }
+  return blocks.map(({ block, json }) => (json === '' ? block : { ...block, input: argumentsOf(json) }))
+}
+
+function addDelta(open: { block: Record<string, unknown>; json: string }, delta: Wire): void {
+  const { block } = open
+  switch (delta['type']) {
+    case 'text_delta':
+      block['text'] = textAt(block, 'text') + textAt(delta, 'text')
+      return
+    case 'thinking_delta':
+      block['thinking'] = textAt(block, 'thinking') + textAt(delta, 'thinking')
+      return
+    case 'signature_delta':
+      block['signature'] = textAt(delta, 'signature')
+      return
+    case 'citations_delta':
+      block['citations'] = [...listAt(block, 'citations'), objectAt(delta, 'citation')]
+      return
+    case 'input_json_delta':
+      open.json += textAt(delta, 'partial_json')
+      return
+    case 'compaction_delta':
+      block['content'] = textAt(block, 'content') + textAt(delta, 'content')
+  }
+}
+
+/** A whole message, or the events of its stream. */
+export function toldByMessages(objects: readonly Wire[]): Told {
+  const [first = {}] = objects
+  const isWhole = first['type'] === 'message'
+  const blocks = isWhole ? listAt(first, 'content') : blocksOfStream(objects)
+  const of = (type: string) => blocks.filter((block) => block['type'] === type)
+  const ends = objects.filter(({ type }) => type === 'message_delta').map((end) => objectAt(end, 'delta'))
+  const starts = objects
+    .filter(({ type }) => type === 'message_start')
+    .map((start) => objectAt(start, 'message'))
+  const stops = (isWhole ? [first] : [...ends, ...starts]).map((wire) => textAt(wire, 'stop_reason'))
+  return {
+    text: of('text')
+      .map((block) => textAt(block, 'text'))
+      .join(''),
+    thoughts: of('thinking')
+      .map((block) => textAt(block, 'thinking'))
+      .join(''),
+    signatures: of('thinking').flatMap((block) => textAt(block, 'signature') || []),
+    calls: of('tool_use').map((block) => ({
+      id: textAt(block, 'id'),
+      name: textAt(block, 'name'),
+      arguments: block['input'] ?? {},
+    })),
+    citations: of('text').flatMap((block) =>
+      listAt(block, 'citations').flatMap((citation) => textAt(citation, 'url') || []),
+    ),
+    usage: messagesUsage(objects),
+    stop: stops.find((stop) => stop !== '') ?? null,
+  }
+}
+
+/** Counts of the end take the place of those of the beginning; tokens of the cache stand beside the input. */
+function messagesUsage(objects: readonly Wire[]): ToldUsage | null {
+  const counts: Record<string, unknown> = {}
+  for (const object of objects) {
+    const usage =
+      object['type'] === 'message_start'
+        ? objectAt(objectAt(object, 'message'), 'usage')
+        : objectAt(object, 'usage')
+    for (const [name, value] of Object.entries(usage)) if (value !== null) counts[name] = value
+  }
+  if (typeof counts['output_tokens'] !== 'number') return null
+  const [cached, written] = [
+    countAt(counts, 'cache_read_input_tokens'),
+    countAt(counts, 'cache_creation_input_tokens'),
+  ]
+  return {
+    input: countAt(counts, 'input_tokens') + cached + written,
+    cached,
+    written,
+    output: countAt(counts, 'output_tokens'),
+    reasoning: countAt(objectAt(counts, 'output_tokens_details'), 'thinking_tokens'),
+  }
+}
+
+/** A whole response, or the events of its stream, of which both the deltas and the last event are read. */
+export function toldByResponses(objects: readonly Wire[]): Told {
+  const last = objects.at(-1) ?? {}
+  const response = 'response' in last ? objectAt(last, 'response') : last
+  const items = listAt(response, 'output')
+  const of = (type: string) => items.filter((item) => item['type'] === type)
+  const contents = of('message').flatMap((item) => listAt(item, 'content'))
+  const usage = objectAt(response, 'usage')
+  const details = objectAt(usage, 'input_tokens_details')
+  const reason = textAt(objectAt(response, 'incomplete_details'), 'reason')
+  return {
+    text: contents.map((part) => textAt(part, 'text')).join(''),
+    thoughts: of('reasoning')
+      .flatMap((item) => listAt(item, 'content'))
+      .map((part) => textAt(part, 'text'))
+      .join(''),
+    signatures: of('reasoning').flatMap((item) => textAt(item, 'encrypted_content') || []),
+    calls: of('function_call').map((item) => ({
+      id: textAt(item, 'call_id'),
+      name: textAt(item, 'name'),
+      arguments: argumentsOf(textAt(item, 'arguments')),
+    })),
+    citations: contents.flatMap((part) => listAt(part, 'annotations').map((each) => textAt(each, 'url'))),
+    usage:
+      'input_tokens' in usage
+        ? {
+            input: countAt(usage, 'input_tokens'),
+            cached: countAt(details, 'cached_tokens'),
+            written: countAt(details, 'cache_write_tokens'),
+            output: countAt(usage, 'output_tokens'),
+            reasoning: countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens'),
+          }
+        : null,
+    stop: reason === '' ? textAt(response, 'status') : `incomplete ${reason}`,
+  }
+}
+
+/** The same of a stream's deltas alone, by item: what a client shows before the last event repeats it. */
+export function textOfResponsesDeltas(objects: readonly Wire[]): {
+  text: string
+  thoughts: string
+  calls: string[]
+} {
+  const calls = new Map<string, string>()
+  let text = ''
+  let thoughts = ''
+  for (const object of objects) {
+    const delta = textAt(object, 'delta')
+    const id = textAt(object, 'item_id')
+    if (object['type'] === 'response.output_text.delta') text += delta
+    if (object['type'] === 'response.reasoning_text.delta') thoughts += delta
+    const item = objectAt(object, 'item')
+    if (object['type'] === 'response.output_item.added' && item['type'] === 'function_call')
+      calls.set(textAt(item, 'id'), '')
+    if (object['type'] === 'response.function_call_arguments.delta')
+      calls.set(id, (calls.get(id) ?? '') + delta)
+  }
+  return { text, thoughts, calls: [...calls.values()] }
+}
