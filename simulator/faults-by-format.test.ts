@@ -62,11 +62,15 @@ describe.each(formats)('the faults of every format strike $path', ({ path, body,
     const truncated = await read('truncate_json')
     expect([truncated.text.endsWith('\n\n'), truncated.isCut]).toEqual([false, false])
     expect((await read('empty_body')).text).toBe('')
+    const later = await read('truncate_json=5')
+    expect([framesIn(later.text), later.text.endsWith('\n\n')]).toEqual([6, false])
   })
 
   test('with bodies and types that do not fit', async () => {
     const broken = await simulator.post(path, { body: whole, fault: 'malformed_json' })
     expect([broken.status, broken.json]).toEqual([200, {}])
+    const fifth = (await read('malformed_json=4')).text.split('\n\n')[4] ?? ''
+    expect(() => JSON.parse(fifth.slice(fifth.indexOf('data: ') + 6))).toThrow()
     const plain = await simulator.post(path, { body: whole, fault: 'wrong_content_type' })
     expect(plain.headers.get('content-type')).toStartWith('text/plain')
     const stream = await simulator.post(path, { body: streamed, fault: 'wrong_content_type,no_rate_limits' })

@@ -82,8 +82,9 @@ export interface Faults {
   errorAfterChunks?: number
   /** What the error within a stream says, where it shall differ from the usual. */
   streamError?: StreamErrorFault
-  malformedJson?: boolean
-  truncateJson?: boolean
+  /** Of a stream the chunk, from 0, that is broken, or that ends in its middle; of any other body the whole. */
+  malformedJson?: number
+  truncateJson?: number
   emptyBody?: boolean
   wrongContentType?: boolean
   noDone?: boolean
@@ -180,6 +181,9 @@ function streamError(attributes: Attributes): StreamErrorFault {
   return fault
 }
 
+/** The third, behind what begins a stream. */
+const usualBrokenChunk = 2
+
 const readers: Record<string, FaultReader> = {
   status: (faults, value, attributes) => void (faults.error = errorFault(value, attributes)),
   overloaded: (faults) => void (faults.error = { status: null, kind: 'overloaded' }),
@@ -201,8 +205,10 @@ const readers: Record<string, FaultReader> = {
     faults.errorAfterChunks = value === '' ? 1 : count(value)
     faults.streamError = streamError(attributes)
   },
-  malformed_json: (faults) => void (faults.malformedJson = true),
-  truncate_json: (faults) => void (faults.truncateJson = true),
+  malformed_json: (faults, value) =>
+    void (faults.malformedJson = value === '' ? usualBrokenChunk : count(value)),
+  truncate_json: (faults, value) =>
+    void (faults.truncateJson = value === '' ? usualBrokenChunk : count(value)),
   empty_body: (faults) => void (faults.emptyBody = true),
   wrong_content_type: (faults) => void (faults.wrongContentType = true),
   no_done: (faults) => void (faults.noDone = true),

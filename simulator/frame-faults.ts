@@ -17,11 +17,11 @@ export function* distortFrames(
       return
     }
     if (faults.noDone === true && form.isEnd(whole)) return
-    if (faults.truncateJson === true && index === 2) {
+    if (faults.truncateJson === index) {
       yield whole.slice(0, Math.floor(whole.length / 2))
       return
     }
-    yield ended(faults.malformedJson === true && index === 2 ? form.broken : whole)
+    yield ended(faults.malformedJson === index ? form.broken : whole)
     index++
   }
 }
@@ -29,6 +29,6 @@ export function* distortFrames(
 /** A whole body as a faulty provider would send it. */
 export function distortBody(body: string, faults: Faults): string {
   if (faults.emptyBody === true) return ''
-  if (faults.malformedJson === true) return `${body.slice(0, -1)},,"${body.slice(-1)}`
-  return faults.truncateJson === true ? body.slice(0, Math.floor(body.length / 2)) : body
+  if (faults.malformedJson !== undefined) return `${body.slice(0, -1)},,"${body.slice(-1)}`
+  return faults.truncateJson !== undefined ? body.slice(0, Math.floor(body.length / 2)) : body
 }
