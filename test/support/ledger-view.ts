@@ -21,6 +21,8 @@ export interface UsageRow {
 export interface LedgerView {
   /** All rows that no earlier call has returned, oldest first. */
   takeNew(): Promise<UsageRow[]>
+  /** All rows of this model. */
+  takeOf(model: string): Promise<UsageRow[]>
   /** Waits until the gateway answers nobody but the one who asks for its metrics; then what contradicts the money. */
   problemsAtRest(gateway: TestGateway): Promise<string[]>
   close(): Promise<void>
@@ -31,14 +33,20 @@ export async function openLedgerView(folder: string): Promise<LedgerView> {
   const url = `sqlite:${join(folder, 'headrace.db')}`
   const database = await openDatabase({ url, ownerGraceMs: 0, connectionsMax: 1 })
   const seen = new Set<string>()
+  const rowsOf = async (condition: string, values: readonly string[]) => {
+    const rows = await database.query<Record<string, unknown>>(
+      `select generation_id, status, provider, is_estimated, input_tokens, cached_input_tokens,
+         cache_write_tokens, output_tokens, cost_nanocredits
+       from usages where ${condition} order by generation_id limit 100000`,
+      values,
+    )
+    return rows.map(toUsageRow)
+  }
   return {
+    takeOf: (model) => rowsOf('model = $1', [model]),
     async takeNew() {
-      const rows = await database.query<Record<string, unknown>>(
-        `select generation_id, status, provider, is_estimated, input_tokens, cached_input_tokens,
-           cache_write_tokens, output_tokens, cost_nanocredits
-         from usages where generation_id not like 'gen-account%' order by generation_id limit 100000`,
-      )
-      const fresh = rows.map(toUsageRow).filter(({ generationId }) => !seen.has(generationId))
+      const rows = await rowsOf("generation_id not like 'gen-account%'", [])
+      const fresh = rows.filter(({ generationId }) => !seen.has(generationId))
       for (const { generationId } of fresh) seen.add(generationId)
       return fresh
     },
