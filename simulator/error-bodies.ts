@@ -8,7 +8,8 @@ import { jsonReply, type Reply } from './reply.ts'
 export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Reply | null {
   if (faults.badKey !== undefined) return badKeyReply(faults.badKey)
   if (faults.html === true) return htmlReply(faults.error?.status ?? 502)
-  const isError = faults.octetStream === true || faults.errorShape !== undefined
+  const isError =
+    faults.octetStream === true || faults.hiddenError === true || faults.errorShape !== undefined
   const fault = faults.error ?? (isError ? { status: faults.octetStream === true ? 400 : 500 } : undefined)
   if (fault === undefined) return null
   const error = style.errorOf(fault)
@@ -17,7 +18,7 @@ export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Repl
       ? { contentType: 'application/json', body: style.errorBody(error, key) }
       : shaped(error, faults.errorShape, key)
   return {
-    status: error.status,
+    status: faults.hiddenError === true ? 200 : error.status,
     contentType: faults.octetStream === true ? 'application/octet-stream' : contentType,
     headers: retryHeaders(fault),
     body,

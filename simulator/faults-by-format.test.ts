@@ -44,6 +44,8 @@ describe.each(formats)('the faults of every format strike $path', ({ path, body,
     expect([html.status, html.text.startsWith('<html>')]).toEqual([502, true])
     const google = await simulator.post(path, { body: whole, fault: 'status=503,fault_body=google' })
     expect(at(google.json, 'error.status')).toBe('UNAVAILABLE')
+    const hidden = await simulator.post(path, { body: streamed, fault: 'status=429,hidden_error' })
+    expect([hidden.status, typeof at(hidden.json, 'error.message')]).toEqual([200, 'string'])
     const rejected = await simulator.post(path, { body: whole, fault: 'reject=model' })
     expect(rejected.status).toBe(400)
     const octets = await simulator.post(path, { body: whole, fault: 'octet_stream_error' })

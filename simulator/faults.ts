@@ -72,6 +72,8 @@ export interface Faults {
   badKey?: (typeof badKeyShapes)[number]
   html?: boolean
   octetStream?: boolean
+  /** The error has a status of success. */
+  hiddenError?: boolean
   latency?: WaitMs
   firstByte?: WaitMs
   chunkDelay?: WaitMs
@@ -193,6 +195,7 @@ const readers: Record<string, FaultReader> = {
   bad_key_400: (faults, value) => void (faults.badKey = choice(badKeyShapes, value || 'xai')),
   html_error: (faults) => void (faults.html = true),
   octet_stream_error: (faults) => void (faults.octetStream = true),
+  hidden_error: (faults) => void (faults.hiddenError = true),
   latency: (faults, value) => void (faults.latency = waitMs(value)),
   first_byte: (faults, value) => void (faults.firstByte = waitMs(value)),
   chunk_delay: (faults, value) => void (faults.chunkDelay = waitMs(value)),
