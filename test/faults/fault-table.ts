@@ -147,6 +147,7 @@ export const faultTable: readonly FaultRow[] = [
   elsewhere('a connection that is refused', null, failed, { mayPass: true, sound: [0, 1], alone: [0, 0] }),
   elsewhere('a connection that closes before an answer', 'reset', failed, { mayPass: true }),
   elsewhere('an answer of nothing', 'empty_body', failed, { mayPass: true }),
+  elsewhere('an error with a status of success', 'hidden_error', failed, { mayPass: true }),
   elsewhere('a body that is no JSON', 'malformed_json', failed, { mayPass: true, kinds: wholes }),
   elsewhere('half a body', 'truncate_json', failed, { mayPass: true, kinds: wholes }),
   elsewhere('a body that is cut off', 'cut_after=40', failed, { mayPass: true, kinds: wholes }),
@@ -214,6 +215,14 @@ export const faultTable: readonly FaultRow[] = [
     kinds: streams,
   }),
   good('an event of a kind that nobody knows', 'unknown_event', { kinds: streams, upstreams: ['messages'] }),
+  good('a stream that begins twice', 'duplicate_start', { kinds: streams, upstreams: ['messages'] }),
+  good('signs of life of the provider', 'pings=20', { kinds: streams, upstreams: ['messages'] }),
+  good('a count of input that the end corrects', 'start_input_tokens=1', {
+    kinds: streams,
+    upstreams: ['messages'],
+  }),
+  good('a first frame without choices', 'empty_choices_first', { kinds: streams, upstreams: ['chat'] }),
+  good('counts beside the finish reason', 'usage=with_finish', { kinds: streams, upstreams: ['chat'] }),
   good('counts that only the first event has', 'usage=output_only', {
     kinds: streams,
     upstreams: ['messages'],
