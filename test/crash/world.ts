@@ -19,6 +19,8 @@ export interface WorldOptions {
   database: DatabaseName
   /** Credits of the first organization; a text as in `HEADRACE_BOOTSTRAP_CREDITS`. */
   credits: string
+  /** The configured providers, made from the simulator's address; left out, one sandbox. */
+  providers?: (simulatorUrl: string) => readonly Record<string, unknown>[]
 }
 
 /**
@@ -53,7 +55,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-crash-'))
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
   const { url, drop } = await createDatabase(options.database, folder)
-  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(configOf(simulator.url)))
+  writeFileSync(join(folder, 'headrace.config.json'), JSON.stringify(configOf(simulator.url, options)))
   const env = environmentOf({ folder, url, credits: options.credits })
   const database = await openDatabase({ url, ownerGraceMs: 0, connectionsMax: 3 })
   const running = new Set<GatewayProcess>()
@@ -95,10 +97,12 @@ async function findingsOf(database: Database): Promise<string[]> {
   return findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject}: ${detail}`)
 }
 
-function configOf(simulatorUrl: string): Record<string, unknown> {
-  return {
-    providers: [{ preset: 'sandbox', base_url: `${simulatorUrl}/v1`, api_key: 'sandbox', concurrency: 400 }],
-  }
+function configOf(simulatorUrl: string, { providers = oneSandbox }: WorldOptions): Record<string, unknown> {
+  return { providers: providers(simulatorUrl) }
+}
+
+function oneSandbox(simulatorUrl: string): Record<string, unknown>[] {
+  return [{ preset: 'sandbox', base_url: `${simulatorUrl}/v1`, api_key: 'sandbox', concurrency: 400 }]
 }
 
 function environmentOf(parts: { folder: string; url: string; credits: string }): Record<string, string> {
