@@ -202,3 +202,48 @@ test('2.4.u8 a thread that the provider cannot keep is refused in the words by w
   expect([status, at(json, 'error.details.error_code')]).toEqual([400, 'thread_unsupported_request'])
   await chat.stop()
 })
+
+test('2.4.u9 responses: tools in a namespace are called and come back under it', async () => {
+  const tools = [
+    {
+      type: 'namespace',
+      name: 'places',
+      description: 'About places.',
+      tools: [{ type: 'function', name: 'weather', description: 'The weather.', parameters: city }],
+    },
+  ]
+  const input = [{ role: 'user', content: 'How is it in Oslo?' }]
+  const asked = await gateway.post('/responses', { model, input, tools, tool_choice: 'required' })
+  const call = at(asked.json, 'output.0')
+  expect(call).toMatchObject({ type: 'function_call', namespace: 'places', name: 'weather' })
+  const sent = { type: 'function_call_output', call_id: at(call, 'call_id'), output: 'sunny' }
+  const answered = await gateway.post('/responses', { model, input: [...input, call, sent], tools })
+  expect(at(answered.json, 'output.0.content.0.text')).toBe('The tool answered: sunny')
+  const counters = await gateway.admin('counters')
+  const last = JSON.parse(String(at((counters['last_requests'] as unknown[]).at(-1), 'body')))
+  expect(last.tools[0]).toMatchObject({
+    name: 'places__weather',
+    description: 'About places.\n\nThe weather.',
+  })
+  expect(at(last, 'messages.1.content.0')).toMatchObject({ type: 'tool_use', name: 'places__weather' })
+
+  const stream = await gateway.request('/responses', {
+    method: 'POST',
+    body: { model, input, tools, tool_choice: 'required', stream: true },
+  })
+  const data = [...(await stream.text()).matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json))
+  const items = data.filter(({ type }) => type.startsWith('response.output_item.')).map(({ item }) => item)
+  const named = { namespace: 'places', name: 'weather' }
+  expect(items).toMatchObject([named, named])
+  expect(at(data.at(-1), 'response.output.0')).toMatchObject(named)
+})
+
+test('2.4.u10 responses: a tool that only its own provider runs is refused by its name', async () => {
+  const { status, json } = await gateway.post('/responses', {
+    model,
+    input: 'x',
+    tools: [{ type: 'web_search' }],
+  })
+  expect([status, at(json, 'error.param')]).toEqual([400, 'tools'])
+  expect(String(at(json, 'error.message'))).toContain('"web_search"')
+})

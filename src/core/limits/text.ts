@@ -29,6 +29,8 @@ export const heldTextBytesMin = 4_096
 export const heldTextsSearchedMax = 1_000
 /** Pairs of a request's `metadata`, by the contract. */
 export const metadataPairsMax = 16
+/** Characters of a tool's name, OpenAI's limit and the least known. */
+export const toolNameLengthMax = 64
 /** Messages of one chat request; longer conversations do not fit any model's context. */
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */

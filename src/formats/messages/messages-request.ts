@@ -66,9 +66,15 @@ function refuseWhatIsMissing(conversation: Conversation, model: MessagesModel): 
   if (conversation.logprobs !== null) throw cannot('logprobs')
   if (conversation.output.kind === 'schema' && !model.hasSchema) throw cannot('output')
   for (const tool of conversation.tools) {
-    const isForeign = tool.kind === 'provider' ? tool.format !== 'messages' : tool.kind === 'custom'
-    if (isForeign) throw cannot('tools')
+    if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
+    if (tool.kind === 'provider' && tool.format !== 'messages')
+      throw refuseTool(conversation, `"${String(tool.value['type'])}"`)
   }
+}
+
+function refuseTool(conversation: Conversation, what: string): Error {
+  const remedy = 'which the chosen provider cannot be sent. Leave it out or choose another model.'
+  return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
 }
 
 function writeTools({ conversation, quirks, body }: Writing): void {

@@ -14,6 +14,7 @@ import { hasMember, memberValue } from '../json-document.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
 import { responsesRequestShape } from './responses-schema.ts'
+import { flatToolName, isNamespace, toolsOf } from './tool-namespaces.ts'
 import { recordOrNull, numberOrNull, booleanOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -81,13 +82,29 @@ function isNamed(name: string): boolean {
   return optionalMembers.some((named) => named === name)
 }
 
-/** A tool that the provider runs has a type of its own. */
 function readTools(wire: unknown): (Tool | ProviderTool)[] {
   if (!Array.isArray(wire)) return []
-  return wire.filter(isRecord).map((tool) => {
-    if (tool['type'] === 'function') return readFunction(tool)
-    if (tool['type'] === 'custom') return readCustom(tool)
-    return { kind: 'provider', format: 'responses', value: tool }
+  return wire.filter(isRecord).flatMap((tool) => (isNamespace(tool) ? readNamespace(tool) : [readTool(tool)]))
+}
+
+/** A tool that the provider runs has a type of its own. */
+function readTool(tool: Wire): Tool | ProviderTool {
+  if (tool['type'] === 'function') return readFunction(tool)
+  if (tool['type'] === 'custom') return readCustom(tool)
+  return { kind: 'provider', format: 'responses', value: tool }
+}
+
+/** The tools of a namespace, each with the namespace in its name and its description before its own. */
+function readNamespace(wire: Wire & { name: string }): (Tool | ProviderTool)[] {
+  return toolsOf(wire).map((inner) => {
+    const tool = readTool(inner)
+    if (tool.kind === 'provider') return tool
+    const descriptions = [textOrNull(wire['description']), tool.description].filter((text) => text !== null)
+    return {
+      ...tool,
+      name: flatToolName({ namespace: wire.name, name: tool.name }),
+      description: descriptions.length === 0 ? null : descriptions.join('\n\n'),
+    }
   })
 }
 
@@ -115,19 +132,22 @@ function readCustom(wire: Wire): Tool {
 function readToolChoice(wire: unknown): ToolChoice | null {
   if (wire === 'auto' || wire === 'required' || wire === 'none') return { kind: wire }
   if (!isRecord(wire)) return null
-  const { type, name, mode, tools } = wire
+  const { type, mode, tools } = wire
   if (type === 'allowed_tools') {
-    const names = Array.isArray(tools)
-      ? tools.filter(isRecord).map((tool) => textOrNull(tool['name']) ?? '')
-      : []
+    const names = Array.isArray(tools) ? tools.filter(isRecord).map(readChosenName) : []
     return { kind: 'allowed', mode: mode === 'required' ? 'required' : 'auto', names }
   }
   if (type === 'function' || type === 'custom')
-    return { kind: 'named', name: textOrNull(name) ?? '', tool: type }
+    return { kind: 'named', name: readChosenName(wire), tool: type }
   throw fieldError(
     'tool_choice.type',
     'must be function, custom or allowed_tools with the chosen provider. Correct it or choose another model.',
   )
+}
+
+function readChosenName({ name, namespace }: Wire): string {
+  const own = textOrNull(name) ?? ''
+  return typeof namespace === 'string' ? flatToolName({ namespace, name: own }) : own
 }
 
 function readOutput(wire: unknown): OutputFormat {

@@ -9,6 +9,7 @@ import type {
 import { isRecord } from '../chat/chat-media.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { openReasoning } from '../reasoning-envelope.ts'
+import { flatToolName } from './tool-namespaces.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -99,10 +100,12 @@ function readFile({ file_data: data, file_url: url, file_id: fileId, filename }:
 
 function readCall(item: Wire): ToolCallPart {
   const isCustom = item['type'] === 'custom_tool_call'
+  const { namespace } = item
+  const name = textOf(item['name'])
   return {
     type: 'tool_call',
     id: textOf(item['call_id']),
-    name: textOf(item['name']),
+    name: typeof namespace === 'string' ? flatToolName({ namespace, name }) : name,
     arguments: textOf(isCustom ? item['input'] : item['arguments']),
     kind: isCustom ? 'custom' : 'function',
   }

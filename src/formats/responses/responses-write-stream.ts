@@ -17,7 +17,9 @@ import {
   writeLogprobs,
   writeStatus,
   writeUsage,
+  type ItemsOf,
 } from './responses-write.ts'
+import { readNamespacedNames } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
 
@@ -38,6 +40,7 @@ interface OpenPart {
 class ResponsesWriter implements StreamWriter {
   readonly #asked: Asked
   readonly #response: Wire
+  readonly #itemsOf: ItemsOf
   /** Whole items: the last event tells them all again. */
   readonly #output: Wire[] = []
   #sequence = 0
@@ -50,6 +53,8 @@ class ResponsesWriter implements StreamWriter {
   constructor(asked: Asked) {
     this.#asked = asked
     this.#response = emptyResponse(asked)
+    const names = readNamespacedNames(this.#response['tools'])
+    this.#itemsOf = { generationId: asked.context.generationId, names }
   }
 
   /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
@@ -119,7 +124,7 @@ class ResponsesWriter implements StreamWriter {
     const part = emptyPart(head)
     switch (head.type) {
       case 'tool_call': {
-        const item = callItem(head, { generationId, index, text: '', status: 'in_progress' })
+        const item = callItem(head, { ...this.#itemsOf, index, text: '', status: 'in_progress' })
         this.#open = { part, id: String(item['id']), summaryIndex: -1, hasText: false }
         return closed + this.#event('response.output_item.added', { output_index: index, item })
       }
@@ -149,7 +154,7 @@ class ResponsesWriter implements StreamWriter {
 
   /** An item that comes whole. */
   #whole(part: AnswerPart): string {
-    const item = writeItem(part, this.#asked.context.generationId, this.#output.length)
+    const item = writeItem(part, this.#itemsOf, this.#output.length)
     if (item === null) return ''
     const place = { output_index: this.#output.length, item }
     this.#output.push(item)
@@ -295,20 +300,19 @@ class ResponsesWriter implements StreamWriter {
     const { part } = open
     if (part.head.type !== 'tool_call') return ''
     const index = this.#output.length
-    const { generationId } = this.#asked.context
     // Clients parse what they have joined, which must be what the end tells.
     const added =
       part.head.kind === 'function' && part.text === ''
         ? this.#piece({ type: 'arguments', text: noArguments })
         : ''
-    const item = callItem(part.head, { generationId, index, text: part.text, status: 'completed' })
+    const item = callItem(part.head, { ...this.#itemsOf, index, text: part.text, status: 'completed' })
     const place = this.#item(open)
     const done =
       part.head.kind === 'custom'
         ? this.#event('response.custom_tool_call_input.done', { ...place, input: item['input'] })
         : this.#event('response.function_call_arguments.done', {
             ...place,
-            name: part.head.name,
+            name: item['name'],
             arguments: item['arguments'],
           })
     this.#output.push(item)

@@ -11,17 +11,20 @@ import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
+import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
 
 /** A whole response in the contract's form, whatever format its provider speaks. */
 export function writeResponsesAnswer(answer: Answer, asked: Asked, charge: ShownCharge): string {
   const [choice] = answer.choices
+  const response = emptyResponse(asked)
+  const place = { generationId: asked.context.generationId, names: readNamespacedNames(response['tools']) }
   return JSON.stringify({
-    ...emptyResponse(asked),
+    ...response,
     ...writeStatus(choice?.finish ?? null),
     completed_at: asked.context.created,
-    output: writeOutput(choice, asked.context.generationId),
+    output: writeOutput(choice, place),
     service_tier: answer.usage?.serviceTier ?? 'default',
     usage: writeUsage(charge),
     ...showMetadata(charge),
@@ -101,14 +104,15 @@ export function itemId(
   return `${kind}_${generationId}-${index}`
 }
 
-function writeOutput(choice: AnswerChoice | undefined, generationId: string): Wire[] {
+function writeOutput(choice: AnswerChoice | undefined, place: ItemsOf): Wire[] {
+  const { generationId } = place
   const items: Wire[] = []
   let message: { content: Wire[] } | null = null
   for (const part of choice?.parts ?? []) {
     const content = writeContent(part)
     if (content === null) {
       message = null
-      const item = writeItem(part, generationId, items.length)
+      const item = writeItem(part, place, items.length)
       if (item !== null) items.push(item)
       continue
     }
@@ -138,12 +142,19 @@ export function writeContent({ head, text, annotations, logprobs }: AnswerPart):
   }
 }
 
+/** Of which response an item is, and what its caller calls the tools that a provider knows by one name. */
+export interface ItemsOf {
+  generationId: string
+  names: ReadonlyMap<string, NamespacedName>
+}
+
 /** A part as an item; null for what only another format knows. */
-export function writeItem(part: AnswerPart, generationId: string, index: number): Wire | null {
+export function writeItem(part: AnswerPart, place: ItemsOf, index: number): Wire | null {
   const { head, text } = part
+  const { generationId } = place
   switch (head.type) {
     case 'tool_call':
-      return callItem(head, { generationId, index, text, status: 'completed' })
+      return callItem(head, { ...place, index, text, status: 'completed' })
     case 'reasoning':
       return reasoningItem(part, generationId, index)
     case 'image':
@@ -163,23 +174,19 @@ export function writeItem(part: AnswerPart, generationId: string, index: number)
 /** A tool that was called, with the arguments so far. */
 export function callItem(
   { id, name, kind }: Extract<PartHead, { type: 'tool_call' }>,
-  {
-    generationId,
-    index,
-    text,
-    status,
-  }: { generationId: string; index: number; text: string; status: string },
+  { generationId, names, index, text, status }: ItemsOf & { index: number; text: string; status: string },
 ): Wire {
+  const named = names.get(name) ?? { name }
   if (kind === 'custom') {
     const custom = itemId('ctc', generationId, index)
-    return { id: custom, type: 'custom_tool_call', call_id: id, name, input: text, status }
+    return { id: custom, type: 'custom_tool_call', call_id: id, ...named, input: text, status }
   }
   const called = text === '' && status === 'completed' ? noArguments : text
   return {
     id: itemId('fc', generationId, index),
     type: 'function_call',
     call_id: id,
-    name,
+    ...named,
     arguments: called,
     status,
   }
