@@ -247,3 +247,16 @@ test('2.4.u10 responses: a tool that only its own provider runs is refused by it
   expect([status, at(json, 'error.param')]).toEqual([400, 'tools'])
   expect(String(at(json, 'error.message'))).toContain('"web_search"')
 })
+
+test('2.4.u11 chat completions: a streamed call without arguments has an empty object', async () => {
+  await gateway.admin('scripts', [
+    { match: { marker: 'TASK-EMPTY' }, turns: [{ tool_calls: [{ name: 'note', arguments: {} }] }] },
+  ])
+  const stream = openai.chat.completions.stream({
+    model,
+    messages: [{ role: 'user', content: 'TASK-EMPTY' }],
+    tools: [{ type: 'function', function: { name: 'note', parameters: { type: 'object', properties: {} } } }],
+  })
+  const { choices } = await stream.finalChatCompletion()
+  expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'note', arguments: '{}' } })
+})
