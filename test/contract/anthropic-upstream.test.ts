@@ -260,3 +260,35 @@ test('2.4.u11 chat completions: a streamed call without arguments has an empty o
   const { choices } = await stream.finalChatCompletion()
   expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'note', arguments: '{}' } })
 })
+
+test('2.4.u12 responses: a thought whose words the client does not keep is the provider’s own again', async () => {
+  const reasoning = { effort: 'high' }
+  const input = [{ role: 'user', content: 'Think about the weather in Zürich.' }]
+  const first = await gateway.post('/responses', { model: newest, input, reasoning })
+  const { content, ...thought } = at(first.json, 'output.0') as Record<string, unknown>
+  expect(content).toMatchObject([{ type: 'reasoning_text' }])
+  const next = { role: 'user', content: 'And now?' }
+  // The simulated provider refuses a signature whose words have changed.
+  const second = await gateway.post('/responses', {
+    model: newest,
+    input: [...input, thought, at(first.json, 'output.1'), next],
+    reasoning,
+  })
+  expect([second.status, second.json['status']]).toEqual([200, 'completed'])
+})
+
+test('2.4.u13 answers tell the tier in words that clients of their format know, and all counts', async () => {
+  const messages = [{ role: 'user' as const, content: 'x' }]
+  const chat = await gateway.post('/chat/completions', { model, messages })
+  expect(chat.json['service_tier']).toBe('default')
+  const responses = await gateway.post('/responses', { model, input: 'x' })
+  expect(responses.json['service_tier']).toBe('default')
+  expect(at(responses.json, 'usage.input_tokens_details')).toEqual({
+    cached_tokens: 0,
+    cache_write_tokens: 0,
+  })
+  const onChat = await startTestGateway()
+  const { json } = await onChat.post('/messages', { model: 'openai/gpt-4o-mini', max_tokens: 20, messages })
+  expect(at(json, 'usage.service_tier')).toBe('standard')
+  await onChat.stop()
+})

@@ -5,12 +5,13 @@ import type { ShownCharge } from '../../canonical/upstream.ts'
 import type { Asked } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { noArguments } from './chat-answer.ts'
+import { openAiTierOf } from '../service-tier.ts'
 import { writeDetails } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
 
 /** A whole answer in the contract's form, whatever format its provider speaks. */
 export function writeChatAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
-  const tier = answer.usage?.serviceTier ?? null
+  const tier = openAiTierOf(answer.usage?.serviceTier ?? null)
   return JSON.stringify({
     id: context.generationId,
     object: 'chat.completion',

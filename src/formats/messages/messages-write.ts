@@ -6,6 +6,7 @@ import { toCredits } from '../../core/money.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import type { Asked } from '../halves.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
+import { messagesTierOf } from '../service-tier.ts'
 
 type Wire = Record<string, unknown>
 
@@ -136,7 +137,7 @@ export function writeUsage(charge: ShownCharge, serviceTier: string | null): Wir
       ? { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }
       : {}),
     server_tool_use: null,
-    service_tier: serviceTier,
+    service_tier: messagesTierOf(serviceTier),
     cost: costNanocredits === null ? null : toCredits(costNanocredits),
     is_byok: charge.isByok,
   }

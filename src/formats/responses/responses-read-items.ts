@@ -125,7 +125,7 @@ function readReasoning(item: Wire): ReasoningPart {
   const sealed = textOf(item['encrypted_content'])
   const shown = { text: text === '' ? null : text, summary: summary.length === 0 ? null : summary }
   const bound = openReasoning(sealed)
-  if (bound !== null) return { type: 'reasoning', ...bound, ...shown }
+  if (bound !== null) return { type: 'reasoning', ...bound, ...shown, text: bound.text ?? shown.text }
   return {
     type: 'reasoning',
     id: textOf(item['id']) || null,

@@ -19,6 +19,7 @@ import {
   writeUsage,
   type ItemsOf,
 } from './responses-write.ts'
+import { openAiTierOf } from '../service-tier.ts'
 import { readNamespacedNames } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
@@ -77,7 +78,7 @@ class ResponsesWriter implements StreamWriter {
       ...status,
       completed_at: this.#asked.context.created,
       output: this.#output,
-      service_tier: usage?.serviceTier ?? 'default',
+      service_tier: openAiTierOf(usage?.serviceTier ?? null) ?? 'default',
       usage: writeUsage(charge),
       ...showMetadata(charge),
     }

@@ -11,6 +11,7 @@ import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
+import { openAiTierOf } from '../service-tier.ts'
 import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
@@ -25,7 +26,7 @@ export function writeResponsesAnswer(answer: Answer, asked: Asked, charge: Shown
     ...writeStatus(choice?.finish ?? null),
     completed_at: asked.context.created,
     output: writeOutput(choice, place),
-    service_tier: answer.usage?.serviceTier ?? 'default',
+    service_tier: openAiTierOf(answer.usage?.serviceTier ?? null) ?? 'default',
     usage: writeUsage(charge),
     ...showMetadata(charge),
   })
@@ -197,7 +198,7 @@ export function reasoningItem(part: AnswerPart, generationId: string, index: num
   const { head, text, summary, signature, sealed } = part
   if (head.type !== 'reasoning') return null
   const { id, origin } = head
-  const bound = origin === 'responses' ? sealed : sealReasoning({ id, origin, signature, sealed })
+  const bound = origin === 'responses' ? sealed : sealReasoning({ id, origin, signature, sealed }, text)
   return {
     id: id ?? itemId('rs', generationId, index),
     type: 'reasoning',
@@ -227,7 +228,7 @@ export function writeUsage(charge: ShownCharge): Wire {
     input_tokens: usage.inputTokens,
     input_tokens_details: {
       cached_tokens: usage.cachedInputTokens,
-      ...(usage.cacheWriteTokens > 0 ? { cache_write_tokens: usage.cacheWriteTokens } : {}),
+      cache_write_tokens: usage.cacheWriteTokens,
     },
     ...(usage.cacheWriteHourTokens > 0 ? { cache_creation: showCacheCreation(usage) } : {}),
     output_tokens: usage.outputTokens,
