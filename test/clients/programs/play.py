@@ -1,0 +1,133 @@
+"""What the programs share: the task, the address, and the line that each case prints."""
+import importlib
+import importlib.util
+import json
+import os
+import pathlib
+import traceback
+
+task = json.loads(pathlib.Path(__file__).with_name("task.json").read_text("utf8"))
+root = os.environ["GATEWAY_ROOT"]
+key = os.environ["GATEWAY_KEY"]
+model = os.environ["GATEWAY_MODEL"]
+
+calls = 0
+
+
+def _count_calls_of(library):
+    client = importlib.import_module(library).Client
+    send = client.send
+
+    def counted(self, request, **options):
+        global calls
+        calls += 1
+        return send(self, request, **options)
+
+    client.send = counted
+
+
+# Every client here sends with one of these libraries.
+for _name in ("httpx", "httpx2"):
+    if importlib.util.find_spec(_name) is not None:
+        _count_calls_of(_name)
+
+place_schema = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string"},
+        "degrees": {"type": "number"},
+        "labels": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["city", "degrees", "labels"],
+    "additionalProperties": False,
+}
+
+tools = [
+    {
+        "name": "weather",
+        "description": "The weather of a city",
+        "schema": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "unit": {"type": "string", "enum": ["C", "F"]}},
+            "required": ["city", "unit"],
+            "additionalProperties": False,
+        },
+    },
+    {
+        "name": "convert",
+        "description": "Degrees in Fahrenheit",
+        "schema": {
+            "type": "object",
+            "properties": {
+                "celsius": {"type": "number"},
+                "flags": {
+                    "type": "object",
+                    "properties": {"exact": {"type": "boolean"}},
+                    "required": ["exact"],
+                    "additionalProperties": False,
+                },
+                "labels": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["celsius", "flags", "labels"],
+            "additionalProperties": False,
+        },
+    },
+    {
+        "name": "note",
+        "description": "Remembers",
+        "schema": {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+    },
+]
+
+
+class World:
+    """What the tools answer, and what they were called with."""
+
+    def __init__(self):
+        self.called = {"weather": [], "convert": [], "note": []}
+
+    def use(self, name, given):
+        self.called[name].append(given)
+        result = task["tools"]["results"][name]
+        return f"{result}{given['city']}" if name == "weather" else result
+
+    def check(self):
+        equal(self.called["weather"], task["tools"]["weather"])
+        equal(self.called["convert"], task["tools"]["convert"])
+        equal(self.called["note"], [{}])
+
+
+def equal(actual, expected):
+    assert actual == expected, f"{actual!r} is not {expected!r}"
+
+
+def refusal(call, kind, status=None, says=""):
+    """The error that a call ends with, which must be of this class and have this status."""
+    try:
+        call()
+    except kind as error:
+        if status is not None:
+            equal(error.status_code, status)
+        assert says in str(error), f"{error} does not say {says}"
+        return error
+    raise AssertionError("the call was answered")
+
+
+def _describe(error):
+    """What it says, what it comes from, and where in the program it came."""
+    cause = f" <- {error.__cause__}" if error.__cause__ else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"line {frame.lineno}" for frame in frames if "site-packages" not in frame.filename]
+    return f"{error}{cause} ({', '.join(places)})"[:1500]
+
+
+def play(cases):
+    """Plays the cases one after another and prints a line of JSON for each."""
+    for name, run in cases.items():
+        before = calls
+        failure = None
+        try:
+            run()
+        except BaseException as error:
+            failure = {"name": type(error).__name__, "message": _describe(error)}
+        print(json.dumps({"case": name, "calls": calls - before, "failure": failure}), flush=True)

@@ -1,0 +1,168 @@
+import { startSimulator } from '../../simulator/server.ts'
+import { prepareGateway } from '../story/real-gateway.ts'
+
+/** The model behind Anthropic's messages, for callers of the other two formats. */
+export const messagesModel = 'anthropic/claude-opus-5'
+/** The model behind chat completions, at a host as strict as OpenAI. */
+export const chatModel = 'openai/gpt-4o-mini'
+/** The same behind a server of somebody's own, which takes what it does not know. */
+export const customModel = 'acme/coder'
+
+/** Which simulated provider a model stands for. */
+export type Mount = 'messages' | 'chat' | 'custom'
+
+/** One request as a simulated provider received it. */
+export interface Received {
+  path: string
+  headers: Record<string, string>
+  /** The whole body, parsed. */
+  body: Record<string, unknown>
+  outcome: unknown
+}
+
+/** What the ledger and the accounts say after everything has ended. */
+export interface Books {
+  /** The ledger's rows of the calls that were logged. */
+  generations: Record<string, unknown>[]
+  /** Of the prepaid balance. */
+  spentCredits: number
+  /** Holds of running calls; 0 when none runs. */
+  liveHolds: number
+}
+
+/** The running gateway, in a process of its own, in front of simulated providers of both formats. */
+export interface ClientsWorld {
+  /** Without `/v1`. */
+  readonly root: string
+  readonly key: string
+  /** What the gateway logged for each request, in order. */
+  requestLines(): Promise<Record<string, unknown>[]>
+  received(mount: Mount): Promise<Received[]>
+  /** The model of this provider says these turns to whoever asks with their marker; the provider makes these faults. */
+  set(mount: Mount, given: { scripts: readonly unknown[]; faults?: readonly unknown[] }): Promise<void>
+  /** Forgets what the provider was asked. */
+  forget(mount: Mount): Promise<void>
+  books(): Promise<Books>
+  stop(): Promise<void>
+}
+
+const key = 'proof-clients-key-of-forty-characters-0001'
+const managementKey = 'proof-management-key-of-forty-characters-1'
+const grantedCredits = 1_000
+/** The whole of a conversation of twenty turns. */
+const recordedBodyBytes = 4_194_304
+
+/** Starts the simulator and the gateway; `stop` ends and removes both. */
+export async function startClientsWorld(): Promise<ClientsWorld> {
+  const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
+  const admin = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${simulator.url}/admin/${path}`, init)
+    const answer = (await response.json()) as Record<string, unknown>
+    if (!response.ok) throw new Error(`simulator, ${path}: ${JSON.stringify(answer)}`)
+    return answer
+  }
+  const gateway = prepareGateway({ providers: providersOf(simulator.url) })
+  await gateway.start({
+    HEADRACE_BOOTSTRAP_KEY: key,
+    HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
+    HEADRACE_BOOTSTRAP_CREDITS: String(grantedCredits),
+    HEADRACE_LOG_LEVEL: 'info',
+  })
+  const prepare = async (mount: Mount): Promise<void> => {
+    const isOwn = mount === 'custom'
+    await admin('settings', {
+      mount,
+      recorded_body_bytes: recordedBodyBytes,
+      ...(isOwn ? { any_model: true, strict: false } : {}),
+    })
+  }
+  for (const mount of ['messages', 'chat', 'custom'] as const) await prepare(mount)
+  const root = gateway.baseUrl.replace(/\/v1$/, '')
+  const get = async (path: string, secret = key): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${secret}` }
+    return (await (await fetch(`${gateway.baseUrl}${path}`, { headers })).json()) as Record<string, unknown>
+  }
+  const requestLines = async () => {
+    // The log is written in groups.
+    await Bun.sleep(500)
+    const lines = gateway.printed().split('\n')
+    const parsed = lines.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+    return (parsed as Record<string, unknown>[]).filter(({ operation }) => typeof operation === 'string')
+  }
+  return {
+    root,
+    key,
+    requestLines,
+    async received(mount) {
+      const { last_requests: requests } = await admin(`counters?mount=${mount}`)
+      return (requests as { path: string; headers: Record<string, string>; body: string; outcome: unknown }[])
+        .filter(({ body }) => body.startsWith('{'))
+        .map((request) => ({ ...request, body: JSON.parse(request.body) }))
+    },
+    async set(mount, { scripts, faults = [] }) {
+      await admin('scripts', { mount, scripts })
+      await admin('faults', { mount, rules: faults })
+    },
+    async forget(mount) {
+      await admin('reset', { mount })
+      await prepare(mount)
+    },
+    async books() {
+      const ids = (await requestLines()).flatMap(({ generation_id: id }) =>
+        typeof id === 'string' ? [id] : [],
+      )
+      const generations: Record<string, unknown>[] = []
+      for (const id of ids) {
+        const { data } = (await get(`/generation?id=${id}`)) as { data?: Record<string, unknown> }
+        if (data !== undefined) generations.push(data)
+      }
+      const { data } = (await get('/credits', managementKey)) as { data: { total_usage: number } }
+      const metrics = await (await fetch(`${root}/metrics`)).text()
+      return { generations, spentCredits: data.total_usage, liveHolds: gaugeIn(metrics, holdsGauge) }
+    },
+    async stop() {
+      await gateway.remove()
+      await simulator.stop()
+    },
+  }
+}
+
+const holdsGauge = 'headrace_holds_live'
+
+/** Sum of a metric's lines. */
+function gaugeIn(metrics: string, name: string): number {
+  const lines = metrics
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
+  if (lines.length === 0) throw new Error(`there is no metric ${name}`)
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
+}
+
+function providersOf(url: string): Record<string, unknown>[] {
+  const prices = { input_per_million: '1', output_per_million: '2' }
+  return [
+    {
+      preset: 'anthropic',
+      base_url: `${url}/p/messages/v1`,
+      api_key: 'simulated',
+      discover: false,
+      models: [{ id: messagesModel }],
+    },
+    {
+      preset: 'openai',
+      base_url: `${url}/p/chat/v1`,
+      api_key: 'simulated',
+      discover: false,
+      models: [{ id: chatModel }],
+    },
+    {
+      preset: 'custom',
+      id: 'acme',
+      base_url: `${url}/p/custom/v1`,
+      api_key: 'simulated',
+      discover: false,
+      models: [{ id: customModel, prices, context_length: 200_000 }],
+    },
+  ]
+}

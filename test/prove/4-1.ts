@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { clients, type Client } from '../clients/clients.ts'
+import { createPackages, type Packages } from '../clients/packages.ts'
+import { isValidationError, playClient, type PlayedCase } from '../clients/play-client.ts'
+import { startClientsWorld, type ClientsWorld, type Received } from '../clients/world.ts'
+import { rootFolder } from '../tidy/sources.ts'
+import { combine, type Proof, type ProofResult } from './proof.ts'
+
+/** Columns of the table; every other case of a client is counted in the last. */
+const columns = [
+  'tools',
+  'tools streamed',
+  'stream',
+  'structured',
+  'unknown model',
+  'bad parameter',
+  'upstream 429',
+  'upstream 500',
+  'error in stream',
+] as const
+
+/** What the simulated model says and is asked, which the programs know from the same file. */
+interface Task {
+  tools: {
+    prompt: string
+    weather: object[]
+    convert: object[]
+    results: Record<string, string>
+    text: string
+  }
+  stream: { prompt: string; text: string }
+  structured: { prompt: string; value: object }
+  errors: { limited: string; broken: string; cut: string }
+}
+
+export const proof: Proof = {
+  title: 'official clients on a provider of another format: cases, calls and validation errors of each',
+  async run() {
+    const task = readTask()
+    const packages = createPackages()
+    const world = await startClientsWorld()
+    try {
+      const results: ProofResult[] = []
+      for (const client of clients) results.push(await prove(client, { packages, world, task }))
+      const { liveHolds } = await world.books()
+      const held: ProofResult = {
+        status: liveHolds === 0 ? 'PASS' : 'FAIL',
+        figures: [`holds of running calls at the end: ${liveHolds}`],
+      }
+      return combine([{ status: 'PASS', figures: [heading()] }, ...results, held])
+    } finally {
+      await world.stop()
+      packages.remove()
+    }
+  },
+}
+
+function readTask(): Task {
+  return JSON.parse(readFileSync(join(rootFolder, 'test/clients/programs/task.json'), 'utf8')) as Task
+}
+
+async function prove(
+  client: Client,
+  { packages, world, task }: { packages: Packages; world: ClientsWorld; task: Task },
+): Promise<ProofResult> {
+  const { folder, reason } = await packages.install(client.packages)
+  if (folder === null)
+    return { status: 'NOT RUN', figures: [`${pad(client.name, nameWidth)}NOT RUN: ${reason}`] }
+  await world.forget(client.mount)
+  await world.set(client.mount, { scripts: scriptsOf(task), faults: faultsOf(task) })
+  const played = await playClient(client, folder, world)
+  const problems = [
+    ...played.flatMap(({ case: name, failure }) =>
+      failure === null ? [] : [`${name}: ${firstLines(failure.message)}`],
+    ),
+    ...judgeReceived(await world.received(client.mount), client, task),
+  ]
+  const missing = columns.filter((column) => !isCovered(played, column))
+  const status = problems.length === 0 && missing.length === 0 ? 'PASS' : 'FAIL'
+  return { status, figures: [row(client, played), ...problems.map((problem) => `    ${problem}`)] }
+}
+
+/** `@openrouter/sdk` puts no streamed calls together; a stream and its tools are cases of their own there. */
+function isCovered(played: readonly PlayedCase[], column: string): boolean {
+  return column === 'tools streamed' || played.some((each) => each.case === column)
+}
+
+/** What reached the provider: its own format's path alone, nothing refused but by the faults, and the tools' results. */
+function judgeReceived(received: readonly Received[], { mount, name }: Client, task: Task): string[] {
+  const path = mount === 'messages' ? '/v1/messages' : '/v1/chat/completions'
+  const problems: string[] = []
+  const strange = received.filter((request) => request.path !== path)
+  if (strange.length > 0) problems.push(`${strange[0]?.path} was asked`)
+  const isMeant = ({ body }: Received) => JSON.stringify(body).includes('FAULT-')
+  const refused = received.filter((request) => request.outcome !== 200 && !isMeant(request))
+  for (const { outcome, body } of refused) problems.push(`the provider said ${outcome} to ${shorten(body)}`)
+  const texts = received.map(({ body }) => JSON.stringify(body))
+  const results = [
+    ...task.tools.weather.map((input) => JSON.stringify(`sunny in ${(input as { city: string }).city}`)),
+    JSON.stringify(task.tools.results['convert']),
+    JSON.stringify(task.tools.results['note']),
+  ]
+  const isWhole = texts.some((text) => results.every((result) => text.includes(unquoted(result))))
+  if (!isWhole) problems.push(`no request of ${name} had the results of all tools`)
+  const schemas = texts.filter((text) => text.includes('"json_schema"') && text.includes('"degrees"'))
+  if (schemas.length === 0) problems.push(`no request of ${name} carried the schema`)
+  return problems
+}
+
+/** A text as it stands inside another JSON text. */
+function unquoted(json: string): string {
+  return json.slice(1, -1)
+}
+
+function shorten(body: unknown): string {
+  return JSON.stringify(body).slice(0, 300)
+}
+
+function scriptsOf({ tools, stream, structured, errors }: Task): object[] {
+  const [first, second] = tools.weather
+  const [conversion] = tools.convert
+  const turns = [
+    {
+      thinking: 'Both cities have to be asked for.',
+      text: 'Let me look.',
+      tool_calls: [
+        { name: 'weather', arguments: first },
+        { name: 'weather', arguments: second },
+      ],
+    },
+    { thinking: 'Now in Fahrenheit.', tool_calls: [{ name: 'convert', arguments: conversion }] },
+    { tool_calls: [{ name: 'note', arguments: {} }] },
+    { text: tools.text },
+  ]
+  const marked = (prompt: string) => ({ marker: /^[A-Z]+-[A-Z]+/.exec(prompt)?.[0] })
+  return [
+    { match: marked(tools.prompt), turns },
+    { match: marked(stream.prompt), turns: [{ text: stream.text }] },
+    { match: marked(structured.prompt), turns: [{ text: JSON.stringify(structured.value) }] },
+    { match: marked(errors.cut), turns: [{ text: stream.text }] },
+  ]
+}
+
+function faultsOf({ errors }: Task): object[] {
+  return [
+    { match: { body_contains: errors.limited }, fault: 'status=429' },
+    { match: { body_contains: errors.broken }, fault: 'status=500' },
+    { match: { body_contains: errors.cut }, fault: 'error_chunk=8,chunk_delay=20' },
+  ]
+}
+
+const nameWidth = 26
+
+function heading(): string {
+  return `${pad('client', nameWidth)}${columns.map((column) => pad(column, column.length + 2)).join('')}other  calls  validation errors`
+}
+
+function row({ name }: Client, played: readonly PlayedCase[]): string {
+  const cell = (column: string): string => {
+    const found = played.find((each) => each.case === column)
+    if (found === undefined) return '–'
+    return found.failure === null ? 'ok' : 'FAIL'
+  }
+  const others = played.filter((each) => !columns.some((column) => column === each.case))
+  const otherCell =
+    others.length === 0 ? '–' : `${others.filter(({ failure }) => failure === null).length}/${others.length}`
+  const calls = played.reduce((sum, each) => sum + each.calls, 0)
+  const cells = columns.map((column) => pad(cell(column), column.length + 2)).join('')
+  return `${pad(name, nameWidth)}${cells}${pad(otherCell, 7)}${pad(String(calls), 7)}${played.filter(isValidationError).length}`
+}
+
+function pad(text: string, width: number): string {
+  return text.padEnd(width)
+}
+
+function firstLines(text: string): string {
+  return text.trim().split('\n').slice(0, 3).join(' | ').slice(0, 500)
+}
