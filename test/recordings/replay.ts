@@ -33,6 +33,7 @@ const context: AnswerContext = {
   provider: 'Recorded',
   created: 1_700_000_000,
   hideSecrets: (text) => text,
+  modelNames: [],
 }
 
 const calls: Readonly<Record<Caller, TextCall>> = {
@@ -61,8 +62,9 @@ function chargeOf(usage: Usage | null): ShownCharge {
   }
 }
 
-function quirksOf({ preset, name }: RecordedReply): TextQuirks {
-  const quirks = presetOf(preset).adapters.language?.quirks
+function quirksOf(reply: RecordedReply): TextQuirks {
+  const { preset, name } = reply
+  const quirks = presetOf(preset).adapters.language?.find(({ format }) => format === reply.format)?.quirks
   if (!quirks) throw new Error(`${name}: the preset ${preset} answers no text`)
   return quirks
 }
