@@ -33,22 +33,28 @@ async function submit(baseUrl: string, each: FormatBatch): Promise<Submitted> {
   return { ...each, id: ((await response.json()) as { id: string }).id }
 }
 
+/** What the provider does to one item of a batch. */
+function rulesOf(each: FormatBatch, index: number): Record<string, unknown>[] {
+  const match = { body_contains: `${nameOf(each, index)} ` }
+  switch (kindOf(index)) {
+    case 'permanent':
+      return [{ match, fault: 'status=400;message=Turnips%20are%20not%20served' }]
+    case 'passing':
+      return [{ match, fault: 'status=500', times: 1 }]
+    case 'sound':
+      return []
+  }
+}
+
 async function setFaults(world: World): Promise<void> {
-  for (const mount of ['default', messagesMount]) {
-    const rules: Record<string, unknown>[] = [{ fault: 'latency=300..1200' }]
-    for (const each of formatBatches.filter(
-      (batch) => (batch.upstream === 'messages') === (mount === messagesMount),
-    ))
-      for (let index = 0; index < itemCount; index++) {
-        const kind = kindOf(index)
-        const match = { body_contains: `${nameOf(each, index)} ` }
-        if (kind === 'permanent')
-          rules.push({ match, fault: 'status=400;message=Turnips%20are%20not%20served' })
-        if (kind === 'passing') rules.push({ match, fault: 'status=500', times: 1 })
-      }
+  const mounts = { chat: 'default', messages: messagesMount } as const
+  for (const [upstream, mount] of Object.entries(mounts)) {
+    const rules = formatBatches
+      .filter((each) => each.upstream === upstream)
+      .flatMap((each) => Array.from({ length: itemCount }, (_, index) => rulesOf(each, index)).flat())
     const response = await fetch(`${world.simulator.url}/admin/faults`, {
       method: 'POST',
-      body: JSON.stringify({ mount, rules }),
+      body: JSON.stringify({ mount, rules: [{ fault: 'latency=300..1200' }, ...rules] }),
     })
     if (!response.ok) throw new Error(await response.text())
   }
