@@ -5,8 +5,14 @@ export function writeResponsesError(error: GatewayError): { code: string; messag
   return { code: codeOf(error), message: error.message }
 }
 
-function codeOf({ status, type }: GatewayError): string {
-  if (status === 429) return 'rate_limit_exceeded'
-  if (type === 'content_policy_violation') return 'invalid_prompt'
-  return status < 500 ? 'invalid_prompt' : 'server_error'
+/** The contract's words for what the caller can mend; every other failure is the server's. */
+const callersFaults: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'context_length_exceeded',
+  'content_policy_violation',
+])
+
+function codeOf({ contractType }: GatewayError): string {
+  if (contractType === 'rate_limit_exceeded') return 'rate_limit_exceeded'
+  return callersFaults.has(contractType) ? 'invalid_prompt' : 'server_error'
 }
