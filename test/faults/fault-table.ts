@@ -187,6 +187,18 @@ export const faultTable: readonly FaultRow[] = [
     kinds: streams,
     isAfterKeepAlive: true,
   }),
+  elsewhere(
+    'a model that is gone, behind signs of life',
+    'latency=700,status=404;message=The%20model%20is%20gone',
+    { status: 404, errorType: 'not_found' },
+    { mayPass: false, kinds: streams, isAfterKeepAlive: true },
+  ),
+  elsewhere(
+    'a prompt beyond the context, behind signs of life',
+    'latency=700,context_length',
+    { status: 400, errorType: 'context_length_exceeded' },
+    { mayPass: false, kinds: streams, isAfterKeepAlive: true },
+  ),
   elsewhere('overload behind signs of life', 'latency=700,overloaded', overloaded, {
     mayPass: true,
     kinds: streams,
