@@ -131,7 +131,7 @@ test('an answer is a commit or a refusal by the data; everything else is thrown'
   expect(answered(fault)).rejects.toBe(fault)
   const unknown = await answered(lost).catch((thrown: unknown) => thrown)
   expect(unknown).toBeInstanceOf(CommitUnknown)
-  // Whoever knows nothing of units sees storage that is out of order.
+  // Code that knows nothing of units treats it as storage that is out of order.
   expect(unknown).toMatchObject({ type: 'storage_unavailable', retryAfterSeconds: 1, cause: lost })
 })
 

@@ -24,7 +24,7 @@ export function tooLargeEnding(): ItemOutcome {
   return failedEnding(new GatewayError('payload_too_large', message, { param: 'body' }))
 }
 
-/** How an item ends whose batch has nobody any more who may run it. */
+/** How an item ends when the key of its batch may no longer be used. */
 export function ownerGoneEnding(): ItemOutcome {
   const message = 'The API key that created this batch may no longer be used.'
   return failedEnding(new GatewayError('permission_denied', message))

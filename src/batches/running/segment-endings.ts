@@ -55,7 +55,7 @@ export class SegmentEndings {
     if (type === 'refused') await payloads.delete(merged.blob)
   }
 
-  /** Some items are left, for whoever leases the segment next. */
+  /** Some items are left: the segment's next owner runs them. */
   async giveBack(
     batch: Batch,
     lease: SegmentLease,
