@@ -47,19 +47,22 @@ const generalRules: readonly ModelRule[] = [
 
 /** What the name of a model tells by the rules of its provider, then by the general ones; an unknown name is a language model's. */
 export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): ModelTraits {
-  const fitting = [...rules, ...generalRules].filter(({ name }) => name.test(upstreamModel))
-  return {
-    modality: modalityOf(fitting),
-    sees: fitting.find(({ sees }) => sees !== undefined)?.sees ?? false,
-    hears: fitting.find(({ hears }) => hears !== undefined)?.hears ?? false,
-    reasons: fitting.find(({ reasons }) => reasons !== undefined)?.reasons ?? false,
-    audio: fitting.find(({ audio }) => audio !== undefined)?.audio ?? {},
-  }
+  const found: Omit<ModelRule, 'name'> = {}
+  for (const rule of rules) addTold(found, rule, upstreamModel)
+  for (const rule of generalRules) addTold(found, rule, upstreamModel)
+  const { modality, sees = false, hears = false, reasons = false, audio = {} } = found
+  return { modality: modality === undefined ? 'language' : modality, sees, hears, reasons, audio }
 }
 
-function modalityOf(fitting: readonly ModelRule[]): Modality | null {
-  const { modality } = fitting.find((rule) => rule.modality !== undefined) ?? {}
-  return modality === undefined ? 'language' : modality
+/** Adds what a rule that fits says of what no rule before it said. */
+function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel: string): void {
+  if (!rule.name.test(upstreamModel)) return
+  const { modality, sees, hears, reasons, audio } = rule
+  if (modality !== undefined) found.modality = found.modality === undefined ? modality : found.modality
+  if (sees !== undefined) found.sees ??= sees
+  if (hears !== undefined) found.hears ??= hears
+  if (reasons !== undefined) found.reasons ??= reasons
+  if (audio !== undefined) found.audio ??= audio
 }
 
 /** What a model of this kind takes and gives, as the public catalog names it. */

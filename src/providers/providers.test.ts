@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { toPublicId } from '../catalog/model-ids.ts'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { encodeChatRequest } from '../formats/chat/chat-encode.ts'
 import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
@@ -19,6 +20,28 @@ test('the address of a local server may be given without the path of its version
     expect(addressOf('ollama', given)).toBe('http://a:11434/v1')
   expect(addressOf('ollama', 'http://a/behind/v1')).toBe('http://a/behind/v1')
   expect(addressOf('custom', 'http://a:8000')).toBe('http://a:8000')
+})
+
+test('a key travels where its provider’s preset says, and a server without a key is sent none', () => {
+  const authOf = (preset: string, key?: string) =>
+    toDeploymentSource({
+      preset,
+      base_url: 'http://a/v1',
+      weight: 1,
+      models: [],
+      ...(key === undefined ? {} : { api_key: key }),
+    }).deployment.auth
+  const bearer = { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: 'k' } as const
+  expect(authOf('groq', 'k')).toEqual(bearer)
+  expect(authOf('ollama', 'k')).toEqual(bearer)
+  expect(authOf('ollama')).toEqual({ type: 'none' })
+  expect(authOf('anthropic', 'k')).toEqual({ type: 'header', name: 'x-api-key', prefix: '', secret: 'k' })
+})
+
+test('a name that is only an address at the provider gives way to the provider’s author', () => {
+  const { author, publicName } = toDeploymentSource({ preset: 'fireworks', weight: 1, models: [] })
+  expect(toPublicId(author, publicName('accounts/fireworks/models/kimi-k3'))).toBe('fireworks/kimi-k3')
+  expect(toPublicId(author, publicName('qwen/qwen3-32b'))).toBe('qwen/qwen3-32b')
 })
 
 describe('the registry', () => {
