@@ -15,7 +15,7 @@ import { inTurns } from '../core/turns.ts'
 import { takesAddress, type AddressSupport } from '../formats/address-support.ts'
 import { leaveOutTexts } from '../formats/lean-json.ts'
 import { listAddresses, placeMedia, type LoadedMedia } from '../formats/media-addresses.ts'
-import { mediaTypeOf } from '../formats/media-type.ts'
+import { mediaHeadBytes, mediaTypeOf } from '../formats/media-type.ts'
 import { chooseInterface } from '../formats/text-adapter.ts'
 import type { TextQuirks } from '../formats/text-codec.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
@@ -165,16 +165,15 @@ async function load(
       file.body.destroy()
       throw tooLarge(address, size > mediaBytesMax)
     }
-    const bytes = Buffer.concat(chunks, size)
-    return { mediaType: checkedType(bytes, address), bytes, name: nameOf(file.name) }
+    return { mediaType: checkedType(chunks, address), chunks, name: nameOf(file.name) }
   } finally {
     free()
   }
 }
 
 /** What the bytes are, not what their server calls them: providers refuse an image of another type than it is said to have. */
-function checkedType(bytes: Uint8Array, address: MediaAddress): LoadedMedia['mediaType'] {
-  const type = mediaTypeOf(bytes)
+function checkedType(chunks: readonly Uint8Array[], address: MediaAddress): LoadedMedia['mediaType'] {
+  const type = mediaTypeOf(headOf(chunks))
   if (address.kind === 'image' && type?.startsWith('image/')) return type
   if (address.kind === 'file' && type === 'application/pdf') return type
   const wanted = address.kind === 'image' ? 'an image in PNG, JPEG, GIF or WebP' : 'a PDF'
@@ -182,6 +181,18 @@ function checkedType(bytes: Uint8Array, address: MediaAddress): LoadedMedia['med
     address,
     `names something that is not ${wanted}. Send another address, or the ${address.kind} itself`,
   )
+}
+
+/** The first bytes, in however small pieces they came. */
+function headOf(chunks: readonly Uint8Array[]): Uint8Array {
+  const first: Uint8Array[] = []
+  let length = 0
+  for (const chunk of chunks) {
+    if (length >= mediaHeadBytes) break
+    first.push(chunk)
+    length += chunk.length
+  }
+  return Buffer.concat(first)
 }
 
 function nameOf(name: string): string {

@@ -12,7 +12,8 @@ type Wire = Record<string, unknown>
 /** What an address names. */
 export interface LoadedMedia {
   mediaType: MediaType
-  bytes: Uint8Array
+  /** Its bytes in the pieces in which they came: to join them would hold everybody up. */
+  chunks: readonly Uint8Array[]
   /** A name for a document whose request has none. */
   name: string
 }
@@ -61,7 +62,7 @@ function fill(piece: BodyPiece, placed: readonly LoadedMedia[], nonce: string): 
 function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
   let length = 0
   for (const piece of pieces)
-    length += isMedia(piece) ? Math.ceil(piece.bytes.length / 3) * 4 : lengthOfPieces([piece])
+    length += isMedia(piece) ? Math.ceil(lengthOfPieces(piece.chunks) / 3) * 4 : lengthOfPieces([piece])
   const target = Buffer.allocUnsafeSlow(length)
   let offset = 0
   for (const piece of pieces) {
@@ -70,14 +71,28 @@ function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
       target.set(piece, offset)
       offset += piece.length
     } else {
-      for (let start = 0; start < piece.bytes.length; start += mediaStepBytes) {
-        const step = Buffer.from(piece.bytes.subarray(start, start + mediaStepBytes))
-        offset += target.write(step.toString('base64'), offset, 'latin1')
+      for (const text of toBase64(piece.chunks)) {
+        offset += target.write(text, offset, 'latin1')
         yield
       }
     }
   }
   return target
+}
+
+/** Base64 of the chunks as if they were one, in texts of a bounded length. */
+function* toBase64(chunks: readonly Uint8Array[]): Generator<string> {
+  let rest: Uint8Array = new Uint8Array(0)
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += mediaStepBytes) {
+      const step = Buffer.concat([rest, chunk.subarray(start, start + mediaStepBytes)])
+      // Three bytes are four characters; what is left over belongs to the next ones.
+      const whole = step.length - (step.length % 3)
+      yield step.toString('base64', 0, whole)
+      rest = step.subarray(whole)
+    }
+  }
+  if (rest.length > 0) yield Buffer.from(rest).toString('base64')
 }
 
 function isMedia(piece: Filled): piece is LoadedMedia {

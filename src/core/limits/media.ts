@@ -16,7 +16,7 @@ export const mediaFetchMs = 30_000
 export const mediaFetchesPerCall = 4
 /** Addresses of all calls of this process that are fetched at once; further ones wait. */
 export const mediaFetchesMax = 32
-/** Bytes written as base64 in one step, a multiple of three: larger steps would hold everybody up. */
-export const mediaStepBytes = 1_572_864
+/** Most bytes written as base64 in one step: larger steps would hold everybody up. */
+export const mediaStepBytes = 262_144
 /** Tokens of a document that only its provider reads: ten pages with their pictures. */
 export const unreadFileTokens = 25_000
