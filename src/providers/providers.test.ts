@@ -30,7 +30,7 @@ test('a key travels where its provider’s preset says, and a server without a k
       weight: 1,
       models: [],
       ...(key === undefined ? {} : { api_key: key }),
-    }).deployment.auth
+    }).credential.auth
   const bearer = { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: 'k' } as const
   expect(authOf('groq', 'k')).toEqual(bearer)
   expect(authOf('ollama', 'k')).toEqual(bearer)
