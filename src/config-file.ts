@@ -119,6 +119,12 @@ const providerSchema = z.strictObject({
   region: z.string().min(1).max(64).optional(),
   weight: z.number().positive().max(1000).default(1),
   concurrency: z.int().positive().max(100_000).optional().describe('Most calls at once; left out, it adapts'),
+  caller_logins: z
+    .boolean()
+    .optional()
+    .describe(
+      'Take a login of the caller’s own at this provider, which comes in `Authorization` beside a key in `x-headrace-key`; such calls cost no credits. Only at the provider’s own address',
+    ),
   discover: z.boolean().optional().describe('Ask the provider which models it has'),
   models: z.array(modelSchema).default([]),
   data_policy: z
@@ -176,7 +182,13 @@ const outlineSchema = z
     providers: z
       .array(
         z
-          .object({ id: z.string(), preset: z.string(), base_url: z.unknown(), api_key: z.unknown() })
+          .object({
+            id: z.string(),
+            preset: z.string(),
+            base_url: z.unknown(),
+            api_key: z.unknown(),
+            caller_logins: z.unknown(),
+          })
           .partial()
           .catch({}),
       )

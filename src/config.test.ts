@@ -165,6 +165,21 @@ test('a key or a base URL in the environment switches a provider on, unless the 
   expect(named.providers.map(({ id }) => id)).toEqual(['eu'])
 })
 
+test('logins of callers are taken at a provider’s own address alone', () => {
+  const allowed = { caller_logins: true, api_key: 'sk-1' }
+  expect(problemsOf({}, { providers: [{ preset: 'openai', ...allowed }] })).toEqual([])
+  for (const provider of [
+    { preset: 'openai', base_url: 'https://proxy/v1' },
+    { preset: 'ollama' },
+    { preset: 'custom', base_url: 'https://a/v1' },
+  ])
+    expect(problemsOf({}, { providers: [{ ...provider, ...allowed }] })).toEqual([
+      expect.stringContaining(
+        "providers.0.caller_logins: a caller's own login is sent to the provider's official",
+      ),
+    ])
+})
+
 test('a provider of the file takes the key of the environment when it has none, and never sends it elsewhere', () => {
   const providers = [
     { preset: 'openai' },

@@ -216,6 +216,8 @@ function checkProviders(
   problems: string[],
 ) {
   const ids = new Set<string>()
+  const hasAddress = (slug: string) =>
+    presets.some((preset) => preset.slug === slug && preset.baseUrl?.startsWith('https://'))
   for (const [index, provider] of providers.entries()) {
     if (provider.preset === undefined) continue
     const id = provider.id ?? provider.preset
@@ -230,6 +232,12 @@ function checkProviders(
     if (preset?.baseUrl === null && !provider.base_url) {
       problems.push(`providers.${index}.base_url: needed for preset "${preset.slug}"`)
     }
+    // A login must reach nobody but the provider that it is of.
+    const isOwnAddress = provider.base_url !== undefined || !hasAddress(provider.preset)
+    if (provider.caller_logins === true && isOwnAddress)
+      problems.push(
+        `providers.${index}.caller_logins: a caller's own login is sent to the provider's official address only; leave base_url out, or this`,
+      )
     // A server of one's own may ask for none.
     const variable = preset?.keyVariable
     if (variable && !env[variable] && provider.api_key === undefined && provider.base_url === undefined)

@@ -1,9 +1,6 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
-import { sniffFormat } from './audio/sniff.ts'
-import { createSpool } from './audio/spool.ts'
 import { createBatches, type Batches } from './batches/batches.ts'
-import type { AudioIntake } from './canonical/audio.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
 import { createInspector } from './catalog/inspection.ts'
@@ -13,11 +10,11 @@ import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax } from './core/limits/audio.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
 import { learningSaveEveryMs } from './core/limits/billing.ts'
-import { keepAliveMs, connectionRestSeconds, stopWaitMs } from './core/limits/http.ts'
+import { keepAliveMs } from './core/limits/http.ts'
 import { storageStopMs } from './core/limits/storage.ts'
+import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
@@ -26,13 +23,7 @@ import { resolveBatch } from './execution/resolve-batch.ts'
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
-import { fetchRemoteAudio } from './execution/remote-audio.ts'
 import { Activity } from './http/activity.ts'
-import { createApp } from './http/app.ts'
-import { clientAddress } from './http/client-address.ts'
-import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
-import { createHttpLog } from './http/http-log.ts'
-import type { HttpParts } from './http/parts.ts'
 import {
   inspectionOf,
   listingPathOf,
@@ -122,7 +113,14 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const providers = await createProviders(config, core, opened)
   const { executor, execution } = createExecution(config, { core, providers, hooks })
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
-  const edge = createEdge(config, { core, providers, executor, execution, batches })
+  const edge = createEdge(config, {
+    ...core,
+    catalog: providers.catalog,
+    publicFetch: execution.publicFetch,
+    notReady: () => notReady(core),
+    executor,
+    batches,
+  })
   const { money, log } = core
   offerGauges(core, { batches, execution, activity: edge.activity })
   await money.accounts.restoreLearning(money.learning)
@@ -358,112 +356,6 @@ function createBatchEngine(parts: {
     clock: core.clock,
     crash: parts.crash ?? null,
     report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
-  })
-}
-
-/** The HTTP surface, with the port it listens on once it is told to. */
-function createEdge(
-  config: Config,
-  parts: {
-    core: Core
-    providers: Providers
-    executor: Executor
-    execution: ExecutionParts
-    batches: Batches
-  },
-) {
-  const { core, providers, executor, execution, batches } = parts
-  const { access, money, log, metrics } = core
-  const activity = new Activity()
-  const peers = new WeakMap<Request, string>()
-  /** The request that the server received, by the one that was made from it; the server knows no other. */
-  const received = new WeakMap<Request, Request>()
-  const receivedFor = (request: Request) => received.get(request) ?? request
-  let server: ReturnType<typeof Bun.serve> | null = null
-  const audioIntake: AudioIntake = {
-    createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
-    sniffFormat,
-  }
-  let metricsAddress: MetricsAddress | null = null
-  const peerAddressOf = (request: Request) => {
-    const original = receivedFor(request)
-    return peers.get(original) ?? server?.requestIP(original)?.address ?? ''
-  }
-  const httpParts: HttpParts = {
-    authenticator: access.authenticator,
-    rates: access.rates,
-    organizations: access.organizations,
-    keys: access.keys,
-    accounts: money.accounts,
-    catalog: providers.catalog,
-    batches,
-    executor,
-    audioIntake,
-    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: execution.publicFetch, intake: audioIntake }),
-    activity,
-    clock: core.clock,
-    log: createHttpLog(core),
-    peerAddressOf,
-    onReaddressed: (made, original) => void received.set(made, original),
-    clientAddressOf: (request) =>
-      clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
-    // The server has no timeouts of its own for calls that run; from here on the connection only rests.
-    onAnswered: (request) => server?.timeout(receivedFor(request), connectionRestSeconds),
-    notReady: () => notReady(core),
-    renderMetrics: () => metrics.render(),
-    metricsToken: config.metrics.token,
-    basePath: config.basePath,
-  }
-  const app = createApp(httpParts)
-  return {
-    activity,
-    async fetch(request: Request, peer = '127.0.0.1') {
-      peers.set(request, peer)
-      return app.fetch(request)
-    },
-    listen() {
-      metricsAddress = listenForMetrics(config, httpParts, (request, address) => peers.set(request, address))
-      server = listen(config, app.fetch)
-      const host = config.host.includes(':') ? `[${config.host}]` : config.host
-      const port = server.port ?? config.port
-      const metricsUrl = metricsAddress?.url ?? null
-      if (metricsUrl !== null) log.info('metrics of this process', { url: metricsUrl })
-      return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
-    },
-    async close() {
-      await activity.drain(stopWaitMs)
-      await server?.stop(true)
-      await metricsAddress?.stop()
-    },
-  }
-}
-
-/** An address for the metrics alone, where one is configured or the port of the callers belongs to several processes. */
-function listenForMetrics(
-  { metrics, sharePort }: Config,
-  parts: HttpParts,
-  onPeer: (request: Request, address: string) => void,
-): MetricsAddress | null {
-  const port = metrics.port ?? (sharePort ? 0 : null)
-  if (port === null) return null
-  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, parts, onPeer })
-}
-
-function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
-  return Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    reusePort: config.sharePort,
-    // Streams have deadlines of their own; the server's would cut off a model that thinks for a minute.
-    idleTimeout: 0,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    development: false,
-    fetch,
-    error: () =>
-      Response.json(
-        { error: { code: 500, message: 'Internal server error.', error_type: 'server' } },
-        { status: 500 },
-      ),
   })
 }
 

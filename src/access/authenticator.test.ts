@@ -10,7 +10,7 @@ import {
   unknownKeyRefusalEveryMs,
   unknownKeyRefusalsMax,
 } from '../core/limits/access.ts'
-import { createAuthenticator } from './authenticator.ts'
+import { callerLoginOf, createAuthenticator } from './authenticator.ts'
 import type { KeyRecord } from './key-record.ts'
 import type { LoadedKey } from './key-repository.ts'
 import { makeKey } from './keys.ts'
@@ -372,4 +372,16 @@ describe('guessing keys', () => {
       .catch((error: unknown) => error)
     expect(stranger).toMatchObject({ status: 401, owner: null })
   })
+})
+
+test('a key may come in a header of its own, which leaves Authorization to a login at the provider', async () => {
+  const { authenticator } = setUp()
+  const headers = new Headers({ authorization: 'Bearer sk-ant-oat-1', 'x-headrace-key': secret })
+  expect(await authenticator.authenticate(headers, () => '10.0.0.1')).toMatchObject({ keyKind: 'inference' })
+  expect(callerLoginOf(headers)).toBe('sk-ant-oat-1')
+  // Beside no key of ours it is the key itself, and nothing else is a login.
+  expect(callerLoginOf(new Headers({ authorization: `Bearer ${secret}` }))).toBeNull()
+  expect(callerLoginOf(new Headers({ authorization: 'Basic abc', 'x-headrace-key': secret }))).toBeNull()
+  const wrong = new Headers({ authorization: `Bearer ${secret}`, 'x-headrace-key': 'sk-hr-v1-wrong' })
+  await expect(async () => authenticator.authenticate(wrong, () => '10.0.0.1')).toThrow(/unknown/)
 })

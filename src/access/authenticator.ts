@@ -110,8 +110,21 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 const scheme = 'bearer '
 
+/**
+ * The login of a caller who sends the gateway's key in a header of its own, so that `authorization` can hold what its
+ * provider knows it by; null for everybody else.
+ */
+export function callerLoginOf(headers: Headers): string | null {
+  const header = headers.get('x-headrace-key') === null ? null : headers.get('authorization')
+  return header?.slice(0, scheme.length).toLowerCase() === scheme
+    ? header.slice(scheme.length).trim() || null
+    : null
+}
+
 /** The secret in the headers, null for one that no key can be. Throws when there is none at all. */
 function secretOf(headers: Headers, options: HeaderOptions | undefined): string | null {
+  const own = headers.get('x-headrace-key')
+  if (own !== null) return bounded(own)
   const header = headers.get('authorization')
   if (header === null) {
     const apiKey = options?.acceptApiKeyHeader ? headers.get('x-api-key') : null

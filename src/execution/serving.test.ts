@@ -33,6 +33,6 @@ test('no endpoint carries the secret of its deployment', () => {
   const credential = createServing(catalog, [source], presetOf)().credentialOf(source.deployment)
   expect(credential).toMatchObject({
     reference: { id: 'operator:openai', isByok: false },
-    auth: { type: 'bearer', secret: 'sk-hush' },
+    auth: { type: 'header', name: 'authorization', prefix: 'Bearer ', secret: 'sk-hush' },
   })
 })

@@ -106,7 +106,7 @@ const preflightHeaders = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, OPTIONS, PATCH, DELETE, POST, PUT',
   'access-control-allow-headers':
-    '*, Authorization, Content-Type, Idempotency-Key, X-Session-Id, X-Headrace-Metadata, X-OpenRouter-Metadata',
+    '*, Authorization, Content-Type, Idempotency-Key, X-Session-Id, X-Headrace-Key, X-Headrace-Metadata, X-OpenRouter-Metadata',
   'access-control-max-age': '86400',
 }
 

@@ -128,7 +128,8 @@ async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Pr
     })
   }
   const { headers } = exchange.request
-  if (route.access === 'optional' && headers.get('authorization') === null) return null
+  const isAnonymous = headers.get('authorization') === null && headers.get('x-headrace-key') === null
+  if (route.access === 'optional' && isAnonymous) return null
   const { asker } = exchange
   // Anthropic's clients send their key so.
   const options = { acceptApiKeyHeader: route.group === 'messages' }

@@ -20,6 +20,7 @@ export interface ProviderSettings {
   region?: string | undefined
   weight: number
   concurrency?: number | undefined
+  caller_logins?: boolean | undefined
   discover?: boolean | undefined
   models: readonly OperatorModel[]
   data_policy?:
@@ -51,6 +52,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     // Several servers of one's own are told apart by the names the operator gave them.
     providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
+    ...callerLoginsOf(provider, preset),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,
@@ -92,6 +94,15 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
 
 function authOf({ api_key: secret }: ProviderSettings, { auth }: Preset): UpstreamAuth {
   return secret === undefined ? { type: 'none' } : { ...auth, secret }
+}
+
+/** Headers of the preset alone: what the operator adds may be a secret of his. */
+function callerLoginsOf(
+  { caller_logins: isAllowed, base_url: given }: ProviderSettings,
+  { baseUrl, headers }: Preset,
+): Pick<Deployment, 'callerLogins'> {
+  const isOfficial = given === undefined && baseUrl?.startsWith('https://')
+  return isAllowed === true && isOfficial ? { callerLogins: { headers } } : {}
 }
 
 function additionsOf(

@@ -60,7 +60,8 @@ export class RefusedCaptures {
     while (this.#unlisted.length > 0) {
       const rows = this.#unlisted.slice(0, size)
       const outcome = await this.#ledger.commit(commitPoints.deadLetter, [insertLosses(rows, 'voided')])
-      if (outcome.type === 'unknown') break
+      // Storage is away: they are kept until it is back.
+      if (outcome.type === 'unknown' || (outcome.type === 'refused' && outcome.by === 'outage')) break
       // One that storage can never take must not keep the others out; the log has told it.
       if (outcome.type !== 'committed' && rows.length > 1) size = 1
       else this.#unlisted.splice(0, rows.length)

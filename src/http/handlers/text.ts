@@ -1,3 +1,4 @@
+import { callerLoginOf } from '../../access/authenticator.ts'
 import { liveBodyBytesMax } from '../../core/limits/http.ts'
 import { leanBodyBytesMin } from '../../core/limits/text.ts'
 import { inTurns } from '../../core/turns.ts'
@@ -67,6 +68,7 @@ export function scopeOf(exchange: Authenticated): RequestScope {
     signal: exchange.request.signal,
     priority: 'live',
     metadata: metadataSwitch(headers),
+    callerLogin: callerLoginOf(headers),
     batch: null,
     facts: exchange.facts,
   }

@@ -1,0 +1,138 @@
+import { sniffFormat } from './audio/sniff.ts'
+import { createSpool } from './audio/spool.ts'
+import type { Batches } from './batches/batches.ts'
+import type { AudioIntake } from './canonical/audio.ts'
+import type { Config } from './config.ts'
+import type { Clock } from './core/clock.ts'
+import { audioBodyBytesMax } from './core/limits/audio.ts'
+import { connectionRestSeconds, stopWaitMs } from './core/limits/http.ts'
+import type { Executor } from './execution/executor.ts'
+import { fetchRemoteAudio } from './execution/remote-audio.ts'
+import { Activity } from './http/activity.ts'
+import { createApp } from './http/app.ts'
+import { clientAddress } from './http/client-address.ts'
+import { createHttpLog } from './http/http-log.ts'
+import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
+import type { HttpParts } from './http/parts.ts'
+import { createPeers } from './http/peers.ts'
+import type { createAccess, createMoney } from './stores.ts'
+import type { Logger } from './telemetry/logger.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import type { PublicFetch } from './transport/public-fetch.ts'
+
+/** What the surface is built from. */
+export interface EdgeParts {
+  access: ReturnType<typeof createAccess>
+  money: ReturnType<typeof createMoney>
+  catalog: HttpParts['catalog']
+  batches: Batches
+  executor: Executor
+  publicFetch: PublicFetch
+  /** Where received audio is kept that is too long for memory. */
+  spoolFolder: string
+  /** Why no request can be served right now; null when all is well. */
+  notReady: () => string | null
+  log: Logger
+  metrics: Metrics
+  clock: Clock
+}
+
+/** The HTTP surface, with the port it listens on once it is told to. */
+export function createEdge(config: Config, parts: EdgeParts) {
+  const activity = new Activity()
+  const peers = createPeers()
+  let server: ReturnType<typeof listen> | null = null
+  let metricsAddress: MetricsAddress | null = null
+  const peerAddressOf = (request: Request) => peers.addressOf(request, server)
+  const httpParts: HttpParts = {
+    ...servingParts(config, parts),
+    activity,
+    peerAddressOf,
+    onReaddressed: peers.readdress,
+    clientAddressOf: (request) =>
+      clientAddress(peerAddressOf(request), request.headers.get('x-forwarded-for'), config.trustedProxies),
+    // The server has no timeouts of its own for calls that run; from here on the connection only rests.
+    onAnswered: (request) => server?.timeout(peers.receivedFor(request), connectionRestSeconds),
+  }
+  const app = createApp(httpParts)
+  return {
+    activity,
+    async fetch(request: Request, peer = '127.0.0.1') {
+      peers.set(request, peer)
+      return app.fetch(request)
+    },
+    listen() {
+      metricsAddress = listenForMetrics(config, httpParts, peers.set)
+      server = listen(config, app.fetch)
+      const host = config.host.includes(':') ? `[${config.host}]` : config.host
+      const port = server.port ?? config.port
+      const metricsUrl = metricsAddress?.url ?? null
+      if (metricsUrl !== null) parts.log.info('metrics of this process', { url: metricsUrl })
+      return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
+    },
+    async close() {
+      await activity.drain(stopWaitMs)
+      await server?.stop(true)
+      await metricsAddress?.stop()
+    },
+  }
+}
+
+/** What requests are answered with, whatever the server. */
+function servingParts(
+  config: Config,
+  parts: EdgeParts,
+): Omit<HttpParts, 'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'onAnswered'> {
+  const { access, money } = parts
+  const audioIntake: AudioIntake = {
+    createSpool: () => createSpool({ folder: parts.spoolFolder, bytesMax: audioBodyBytesMax }),
+    sniffFormat,
+  }
+  return {
+    authenticator: access.authenticator,
+    rates: access.rates,
+    organizations: access.organizations,
+    keys: access.keys,
+    accounts: money.accounts,
+    catalog: parts.catalog,
+    batches: parts.batches,
+    executor: parts.executor,
+    audioIntake,
+    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: parts.publicFetch, intake: audioIntake }),
+    clock: parts.clock,
+    log: createHttpLog(parts),
+    notReady: parts.notReady,
+    renderMetrics: () => parts.metrics.render(),
+    metricsToken: config.metrics.token,
+    basePath: config.basePath,
+  }
+}
+
+/** An address for the metrics alone, where one is configured or the port of the callers belongs to several processes. */
+function listenForMetrics(
+  { metrics, sharePort }: Config,
+  parts: HttpParts,
+  onPeer: (request: Request, address: string) => void,
+): MetricsAddress | null {
+  const port = metrics.port ?? (sharePort ? 0 : null)
+  if (port === null) return null
+  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, parts, onPeer })
+}
+
+function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {
+  return Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    reusePort: config.sharePort,
+    // Streams have deadlines of their own; the server's would cut off a model that thinks for a minute.
+    idleTimeout: 0,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    development: false,
+    fetch,
+    error: () =>
+      Response.json(
+        { error: { code: 500, message: 'Internal server error.', error_type: 'server' } },
+        { status: 500 },
+      ),
+  })
+}
