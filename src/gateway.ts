@@ -23,7 +23,7 @@ import { resolveBatch } from './execution/resolve-batch.ts'
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
-import { Activity } from './http/activity.ts'
+import type { Activity } from './http/activity.ts'
 import {
   inspectionOf,
   listingPathOf,
