@@ -142,9 +142,9 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
   return problems
 }
 
-/** What binds a thought to its provider travels in an envelope through formats that are not its own. */
+/** What binds a thought to its provider travels in an envelope through formats that are not its own, as the last of it. */
 function withoutSeal(signature: string): string {
-  return signature.replace(/^hr1\.\w+\.s\.\w*\./, '')
+  return signature.startsWith('hr1.') ? signature.slice(signature.lastIndexOf('.') + 1) : signature
 }
 
 function shorten(value: unknown): string {
