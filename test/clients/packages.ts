@@ -43,7 +43,10 @@ export function createPackages(): Packages {
   }
 }
 
-async function installInto(folder: string, { registry, versions }: PackageSet): Promise<Installed> {
+async function installInto(
+  folder: string,
+  { name: set, registry, versions }: PackageSet,
+): Promise<Installed> {
   const mark = join(folder, 'installed.json')
   const wanted = JSON.stringify(versions)
   if (existsSync(mark) && (await Bun.file(mark).text()) === wanted) return { folder, reason: null }
@@ -51,8 +54,8 @@ async function installInto(folder: string, { registry, versions }: PackageSet): 
   for (const command of commands) {
     const { code, output } = await runCommand(command, { cwd: folder, msMax: installMsMax })
     if (code !== 0) {
-      const [last = 'no output'] = output.trim().split('\n').slice(-1)
-      return { folder: null, reason: `${command[0]} could not install: ${last.slice(0, 200)}` }
+      const reason = output.split('\n').find((line) => /error/i.test(line)) ?? `it ended with ${code}`
+      return { folder: null, reason: `${command[0]} could not install ${set}: ${reason.slice(0, 200)}` }
     }
   }
   writeFileSync(mark, wanted)
@@ -63,13 +66,24 @@ async function installInto(folder: string, { registry, versions }: PackageSet): 
 function npmCommands(folder: string, versions: PackageSet['versions']): string[][] {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
   const wanted = Object.entries(versions).map(([name, version]) => `${name}@${version}`)
-  return [['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--save-exact', ...wanted]]
+  return [
+    [
+      'npm',
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--save-exact',
+      '--fetch-retries=1',
+      ...wanted,
+    ],
+  ]
 }
 
 function pythonCommands(folder: string, versions: PackageSet['versions']): string[][] {
   const wanted = Object.entries(versions).map(([name, version]) => `${name}==${version}`)
   return [
     ['python3', '-m', 'venv', folder],
-    [join(folder, 'bin/python'), '-m', 'pip', 'install', '--quiet', ...wanted],
+    [join(folder, 'bin/python'), '-m', 'pip', 'install', '--quiet', '--retries', '1', ...wanted],
   ]
 }

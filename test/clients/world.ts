@@ -5,7 +5,9 @@ import { prepareGateway } from '../story/real-gateway.ts'
 export const messagesModel = 'anthropic/claude-opus-5'
 /** The model behind chat completions, at a host as strict as OpenAI. */
 export const chatModel = 'openai/gpt-4o-mini'
-/** The same behind a server of somebody's own, which takes what it does not know. */
+/** The same host's model that thinks. */
+export const thinkingChatModel = 'openai/gpt-5.4'
+/** A model behind a server of somebody's own, which takes what it does not know. */
 export const customModel = 'acme/coder'
 
 /** Which simulated provider a model stands for. */
@@ -40,6 +42,8 @@ export interface ClientsWorld {
   received(mount: Mount): Promise<Received[]>
   /** The model of this provider says these turns to whoever asks with their marker; the provider makes these faults. */
   set(mount: Mount, given: { scripts: readonly unknown[]; faults?: readonly unknown[] }): Promise<void>
+  /** Which turns of its first script were said, from 0. */
+  played(mount: Mount): Promise<unknown>
   /** Forgets what the provider was asked. */
   forget(mount: Mount): Promise<void>
   books(): Promise<Books>
@@ -104,6 +108,10 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       await admin('scripts', { mount, scripts })
       await admin('faults', { mount, rules: faults })
     },
+    async played(mount) {
+      const { scripts } = await admin(`scripts?mount=${mount}`)
+      return (scripts as { played: unknown }[])[0]?.played
+    },
     async forget(mount) {
       await admin('reset', { mount })
       await prepare(mount)
@@ -154,7 +162,7 @@ function providersOf(url: string): Record<string, unknown>[] {
       base_url: `${url}/p/chat/v1`,
       api_key: 'simulated',
       discover: false,
-      models: [{ id: chatModel }],
+      models: [{ id: chatModel }, { id: thinkingChatModel }],
     },
     {
       preset: 'custom',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { judgeBooks } from '../clients/books.ts'
 import { clients, type Client } from '../clients/clients.ts'
 import { createPackages, type Packages } from '../clients/packages.ts'
 import { isValidationError, playClient, type PlayedCase } from '../clients/play-client.ts'
@@ -43,12 +44,7 @@ export const proof: Proof = {
     try {
       const results: ProofResult[] = []
       for (const client of clients) results.push(await prove(client, { packages, world, task }))
-      const { liveHolds } = await world.books()
-      const held: ProofResult = {
-        status: liveHolds === 0 ? 'PASS' : 'FAIL',
-        figures: [`holds of running calls at the end: ${liveHolds}`],
-      }
-      return combine([{ status: 'PASS', figures: [heading()] }, ...results, held])
+      return combine([{ status: 'PASS', figures: [heading()] }, ...results, await judgeBooks(world)])
     } finally {
       await world.stop()
       packages.remove()
@@ -76,14 +72,9 @@ async function prove(
     ),
     ...judgeReceived(await world.received(client.mount), client, task),
   ]
-  const missing = columns.filter((column) => !isCovered(played, column))
+  const missing = columns.filter((column) => !played.some((each) => each.case === column))
   const status = problems.length === 0 && missing.length === 0 ? 'PASS' : 'FAIL'
   return { status, figures: [row(client, played), ...problems.map((problem) => `    ${problem}`)] }
-}
-
-/** `@openrouter/sdk` puts no streamed calls together; a stream and its tools are cases of their own there. */
-function isCovered(played: readonly PlayedCase[], column: string): boolean {
-  return column === 'tools streamed' || played.some((each) => each.case === column)
 }
 
 /** What reached the provider: its own format's path alone, nothing refused but by the faults, and the tools' results. */

@@ -18,28 +18,53 @@ const send = (more) => client.chat.send({ chatRequest: { model, stream: false, .
 /** Its errors show their status as `statusCode`. */
 const refused = (call, kind, status, says) => refusal(call, { kind, status, says })
 
-await play({
-  tools: async () => {
-    const world = createTools()
-    const messages = ask(task.tools.prompt)
-    for (let turn = 0; turn < 8; turn += 1) {
-      const { choices, usage } = await send({ messages, tools: functions })
-      const { message, finishReason } = choices[0]
-      assert.ok(usage.totalTokens > 0)
-      messages.push(message)
-      if (!message.toolCalls?.length) {
-        assert.equal(finishReason, 'stop')
-        assert.equal(message.content, task.tools.text)
-        world.check()
-        return
-      }
-      for (const call of message.toolCalls) {
-        const content = world[call.function.name](JSON.parse(call.function.arguments))
-        messages.push({ role: 'tool', toolCallId: call.id, content })
-      }
+async function loop(next) {
+  const world = createTools()
+  const messages = ask(task.tools.prompt)
+  for (let turn = 0; turn < 8; turn += 1) {
+    const { message, finishReason, usage } = await next(messages)
+    assert.ok(usage.totalTokens > 0)
+    messages.push(message)
+    if (!message.toolCalls?.length) {
+      assert.equal(finishReason, 'stop')
+      assert.equal(message.content, task.tools.text)
+      world.check()
+      return
     }
-    assert.fail('the loop did not end')
-  },
+    for (const call of message.toolCalls) {
+      const content = world[call.function.name](JSON.parse(call.function.arguments))
+      messages.push({ role: 'tool', toolCallId: call.id, content })
+    }
+  }
+  assert.fail('the loop did not end')
+}
+
+/** The client has no helper that puts the pieces of a stream together. */
+async function join(stream) {
+  const message = { role: 'assistant', content: '', toolCalls: [] }
+  const seen = { message, finishReason: null, usage: null }
+  for await (const { choices, usage } of stream) {
+    const { delta = {}, finishReason } = choices[0] ?? {}
+    message.content += delta.content ?? ''
+    for (const { index, id, type, function: piece } of delta.toolCalls ?? []) {
+      message.toolCalls[index] ??= { id, type, function: { name: piece.name, arguments: '' } }
+      message.toolCalls[index].function.arguments += piece?.arguments ?? ''
+    }
+    seen.finishReason = finishReason ?? seen.finishReason
+    seen.usage = usage ?? seen.usage
+  }
+  if (message.toolCalls.length === 0) delete message.toolCalls
+  return seen
+}
+
+await play({
+  tools: () =>
+    loop(async (messages) => {
+      const { choices, usage } = await send({ messages, tools: functions })
+      return { ...choices[0], usage }
+    }),
+  'tools streamed': () =>
+    loop(async (messages) => join(await send({ messages, tools: functions, stream: true }))),
   stream: async () => {
     const stream = await client.chat.send({
       chatRequest: { model, messages: ask(task.stream.prompt), stream: true },
