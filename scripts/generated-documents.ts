@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { asObject } from '../src/core/json.ts'
 import { presets } from '../src/providers/presets.ts'
+import { fidelityDocument } from '../test/fidelity/document.ts'
 import { openApiDocument } from './openapi-document.ts'
 
 type Json = Record<string, unknown>
@@ -17,6 +18,7 @@ export function generatedDocuments(read: (path: string) => string): { path: stri
   return [
     { path: schemaPath, content: formatted(schema) },
     { path: configurationPath, content: withSection(page, 'providers', providersTable()) },
+    { path: 'docs/fidelity.md', content: fidelityDocument() },
     { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   ]
 }

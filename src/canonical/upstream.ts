@@ -28,7 +28,12 @@ export interface AnswerContext {
   created: number
   /** A provider's words without what they repeat of the deployment's own secrets. */
   hideSecrets(text: string): string
+  /** What the answer's text must be, where its provider was only told so in the prompt. */
+  promised?: PromisedOutput
 }
+
+/** A form of an answer that is checked when it has come. */
+export type PromisedOutput = { kind: 'json' } | { kind: 'schema'; schema: Readonly<Record<string, unknown>> }
 
 /** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */
 export interface MediaTokens {

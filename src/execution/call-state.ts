@@ -12,7 +12,7 @@ import type { CallOutcome, Permit } from '../routing/limiter.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
 import { hideSecrets } from '../transport/additions.ts'
 import { operations } from './operations.ts'
-import { metadataOf, type Attempt } from './metadata.ts'
+import { metadataOf, type Attempt, type Losses } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
 import { conversationOf } from './route-model.ts'
 import { providerWords } from './provider-words.ts'
@@ -35,7 +35,8 @@ export class CallState {
   readonly startedMs: number
   readonly createdAtMs: number
   readonly attempts: Attempt[] = []
-  readonly dropped: string[] = []
+  /** What the request lost on its way to the provider that was asked last. */
+  #losses: Losses = { dropped: [] }
   excluded: readonly Exclusion[] = []
   candidates: readonly Endpoint[] = []
   /** The place at the provider that the running attempt takes. */
@@ -58,6 +59,11 @@ export class CallState {
     scope.facts.generationId = this.generationId
     scope.facts.operation = operation.name
     scope.facts.model = call.model
+  }
+
+  /** The provider that is asked now does not get these members, or not as they were sent. */
+  noteLosses(losses: Losses): void {
+    this.#losses = losses
   }
 
   /** Milliseconds since the call began. */
@@ -240,7 +246,7 @@ export class CallState {
         excluded: this.excluded,
         candidates: this.candidates,
         chosen,
-        dropped: this.dropped,
+        losses: this.#losses,
       },
       this.scope,
     )

@@ -44,7 +44,7 @@ export async function executeSpeech(
             'no_matching_endpoint',
             `${endpoint.deployment.providerName} does not synthesize speech.`,
           )
-        state.dropped.push(...adapter.dropped(call, endpoint))
+        state.noteLosses({ dropped: adapter.dropped(call, endpoint) })
         const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
         const speech = createSpeechStream(call, adapter.output(call, endpoint))
         const rest = new CallerRest(parts.streamWatch.keepAliveMs)

@@ -1,6 +1,6 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { DecodedAnswer } from '../canonical/upstream.ts'
+import type { AnswerContext, DecodedAnswer } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { answerBytesMax } from '../core/limits/calls.ts'
 import { selectCodec } from '../formats/codec.ts'
@@ -39,16 +39,12 @@ async function whole(call: TextCall, plan: Plan, state: CallState, parts: Execut
     parts,
     async (endpoint, attempt) => {
       const adapter = adapterOf(call, endpoint, parts)
-      const response = await send(call, adapter, { attempt, state, parts })
+      const { sending, context } = send(call, adapter, { attempt, state, parts })
+      const response = await sending
       attempt.firstTokenMs = attempt.headersMs
       const bytes = await response.readAll(answerBytesMax)
       attempt.endedMs = state.elapsedMs()
-      return selectCodec(call.format, adapter.format).decodeAnswer(
-        bytes,
-        state.contextOf(endpoint),
-        adapter.quirks,
-        call,
-      )
+      return selectCodec(call.format, adapter.format).decodeAnswer(bytes, context, adapter.quirks, call)
     },
   )
   const { row, shown } = state.charge(answered.attempt, answered.value.reading, 'completed')
@@ -70,12 +66,9 @@ async function streamed(
 ): Promise<Outcome> {
   const opening = firstToAnswer<OpenedStream>(plan.endpoints, state, parts, async (endpoint, attempt) => {
     const adapter = adapterOf(call, endpoint, parts)
-    const response = await send(call, adapter, { attempt, state, parts })
-    const rewriter = selectCodec(call.format, adapter.format).createStream(
-      state.contextOf(endpoint),
-      adapter.quirks,
-      call,
-    )
+    const { sending, context } = send(call, adapter, { attempt, state, parts })
+    const response = await sending
+    const rewriter = selectCodec(call.format, adapter.format).createStream(context, adapter.quirks, call)
     const opened = await openStream(response, rewriter, call.demand.choices)
     attempt.firstTokenMs = state.elapsedMs()
     await takeInWhatIsHere(opened)
@@ -91,29 +84,38 @@ async function streamed(
   }
 }
 
+/** A request under way, and what the answer to it must say about itself and be. */
+interface Sent {
+  sending: Promise<UpstreamResponse>
+  context: AnswerContext
+}
+
 function send(
   call: TextCall,
   adapter: TextAdapter,
   { attempt, state, parts }: { attempt: Attempt; state: CallState; parts: ExecutionParts },
-): Promise<UpstreamResponse> {
+): Sent {
   const { endpoint } = attempt
   const encoded = selectCodec(call.format, adapter.format).encodeRequest(call, endpoint, adapter.quirks)
-  if (encoded.dropped.length > 0 && call.preferences.requireParameters) {
+  const { dropped, approximated = [], promised } = encoded
+  // What stands inside messages is no parameter.
+  const lost = [...dropped, ...approximated].filter((name) => !name.includes('[]'))
+  if (lost.length > 0 && call.preferences.requireParameters) {
     throw new GatewayError(
       'no_matching_endpoint',
-      `provider.require_parameters: ${endpoint.deployment.providerName} cannot be sent ${encoded.dropped.join(', ')}.`,
+      `provider.require_parameters: ${endpoint.deployment.providerName} cannot be sent ${lost.join(', ')}.`,
       { param: 'provider.require_parameters' },
     )
   }
-  state.dropped.push(...encoded.dropped)
+  state.noteLosses(encoded)
   const usual = call.stream ? streamHeaders : jsonHeaders
   const headers = encoded.headers ? { ...usual, ...encoded.headers } : usual
-  return sendAttempt(
-    { method: 'POST', path: adapter.path, headers, body: encoded.body },
-    attempt,
-    state,
-    parts,
-  )
+  const request = { method: 'POST', path: adapter.path, headers, body: encoded.body } as const
+  const context = state.contextOf(endpoint)
+  return {
+    sending: sendAttempt(request, attempt, state, parts),
+    context: promised === undefined ? context : { ...context, promised },
+  }
 }
 
 const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }

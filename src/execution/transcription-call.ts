@@ -43,7 +43,7 @@ export async function executeTranscription(
             'no_matching_endpoint',
             `${endpoint.deployment.providerName} does not transcribe.`,
           )
-        state.dropped.push(...adapter.dropped(call, endpoint))
+        state.noteLosses({ dropped: adapter.dropped(call, endpoint) })
         const response = await sendAttempt(adapter.encode(call, endpoint), attempt, state, parts)
         attempt.firstTokenMs = attempt.headersMs
         const bytes = await response.readAll(answerBytesMax)

@@ -1,7 +1,7 @@
 import type { TextFormat } from '../canonical/operation.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
-import { encodeChatRequest } from './chat/chat-encode.ts'
+import { encodeChatRequest, isUnknownSchema } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { readChatConversation } from './chat/chat-conversation.ts'
 import { createChatReader, readChatAnswer } from './chat/chat-read.ts'
@@ -30,10 +30,24 @@ import { writeResponsesAnswer } from './responses/responses-write.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { translate } from './translate.ts'
 
+/** As bytes; only what a host must be told in words, and its answer checked, goes through both halves. */
 const chatToChat: TextCodec = {
-  encodeRequest: (call, endpoint, quirks) => encodeChatRequest(call, endpoint, asChat(quirks)),
-  decodeAnswer: (bytes, context, quirks) => decodeChatAnswer(bytes, context, asChat(quirks)),
-  createStream: (context, quirks) => createChatStream(context, asChat(quirks)),
+  encodeRequest: (call, endpoint, quirks) =>
+    isUnknownSchema(call, asChat(quirks))
+      ? chatHalves().encodeRequest(call, endpoint, quirks)
+      : encodeChatRequest(call, endpoint, asChat(quirks)),
+  decodeAnswer: (bytes, context, quirks, call) =>
+    context.promised === undefined
+      ? decodeChatAnswer(bytes, context, asChat(quirks))
+      : chatHalves().decodeAnswer(bytes, context, quirks, call),
+  createStream: (context, quirks, call) =>
+    context.promised === undefined
+      ? createChatStream(context, asChat(quirks))
+      : chatHalves().createStream(context, quirks, call),
+}
+
+function chatHalves(): TextCodec {
+  return translate(callers.chat, upstreams.chat)
 }
 
 const messagesToMessages: TextCodec = {

@@ -1,6 +1,7 @@
-import type { Answer, AnswerPart } from '../canonical/text/answer.ts'
-import type { MeterReading } from '../canonical/upstream.ts'
+import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
+import type { MeterReading, PromisedOutput } from '../canonical/upstream.ts'
 import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { emptyReading } from './stream-meter.ts'
 import { TranslatedStream } from './translated-stream.ts'
@@ -12,14 +13,27 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
       upstream.writeRequest(caller.readConversation(call), { endpoint, quirks }),
     decodeAnswer(bytes, context, quirks, call) {
       const answer = upstream.readAnswer(bytes, quirks, context)
+      const { promised } = context
+      if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
       return {
         reading: readingOf(answer),
         encode: (charge) => [caller.writeAnswer(answer, { context, call }, charge)],
       }
     },
     createStream: (context, quirks, call) =>
-      new TranslatedStream(upstream.createStream(quirks, context), caller.createStream({ context, call })),
+      new TranslatedStream(
+        upstream.createStream(quirks, context),
+        caller.createStream({ context, call }),
+        context.promised,
+      ),
   }
+}
+
+/** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */
+function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput): void {
+  if (finish?.reason !== 'stop' || parts.some(({ head }) => head.type === 'refusal')) return
+  const texts = parts.filter(({ head }) => head.type === 'text').map(({ text }) => text)
+  checkOutput(promised, texts.join(''))
 }
 
 /** What the meter reads of a whole answer. */

@@ -162,11 +162,20 @@ export function showCharge(charge: ShownCharge): Record<string, unknown> {
   }
 }
 
-/** The `headrace_metadata` members of an answer's last part, when one is due. */
-export function showMetadata(charge: ShownCharge): Record<string, unknown> {
-  if (charge.metadata === null) return {}
+/**
+ * The `headrace_metadata` members of an answer's last part, when one is due. `lost` are parts of the answer that the
+ * caller's format has no place for.
+ */
+export function showMetadata(charge: ShownCharge, lost: readonly string[] = []): Record<string, unknown> {
+  const metadata = lost.length === 0 ? charge.metadata : withLost(charge.metadata, lost)
+  if (metadata === null) return {}
   return {
-    headrace_metadata: charge.metadata,
-    ...(charge.metadataAlias ? { openrouter_metadata: charge.metadata } : {}),
+    headrace_metadata: metadata,
+    ...(charge.metadataAlias ? { openrouter_metadata: metadata } : {}),
   }
+}
+
+function withLost(metadata: ShownCharge['metadata'], lost: readonly string[]): Record<string, unknown> {
+  const dropped: unknown = metadata?.['dropped']
+  return { ...metadata, dropped: [...(Array.isArray(dropped) ? dropped : []), ...lost] }
 }

@@ -5,7 +5,7 @@ import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { emptyMessage, writeCitation, writeStop, writeUsage } from './messages-write.ts'
+import { emptyMessage, lostImages, writeCitation, writeStop, writeUsage } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
@@ -28,6 +28,8 @@ class MessagesWriter implements StreamWriter {
   /** The beginning, while nothing else is shown. */
   #unshown = ''
   #blocks = 0
+  #hasRefused = false
+  #hasImages = false
   /** The block that is open for the client. */
   #isOpen = false
   /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
@@ -49,9 +51,9 @@ class MessagesWriter implements StreamWriter {
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
-    const delta = { ...writeStop(finish), container: null }
+    const delta = { ...writeStop(finish, this.#hasRefused), container: null }
     const end = frame('message_delta', { delta, usage: writeUsage(charge, usage?.serviceTier ?? null) })
-    return `${this.#takeStart()}${this.#close()}${end}${frame('message_stop', showMetadata(charge))}`
+    return `${this.#takeStart()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, this.#hasImages ? lostImages : []))}`
   }
 
   writeError(error: GatewayError): string {
@@ -82,6 +84,8 @@ class MessagesWriter implements StreamWriter {
   #begin(head: PartHead): string {
     const closed = this.#close()
     this.#head = head
+    this.#hasRefused ||= head.type === 'refusal'
+    this.#hasImages ||= head.type === 'image'
     switch (head.type) {
       case 'text':
       case 'refusal':

@@ -9,8 +9,8 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
+import { ConversationReading, extrasOf } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
-import { hasMember, memberValue } from '../json-document.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
 import { responsesRequestShape } from './responses-schema.ts'
@@ -21,17 +21,21 @@ type Wire = Readonly<Record<string, unknown>>
 /** A responses request as the conversation in which formats meet. Its members were checked when the call was decoded. */
 export function readResponsesConversation(call: TextCall): Conversation {
   const { document } = call
-  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
-  const number = (name: string): number | null => numberOrNull(value(name))
+  const reading = new ConversationReading(document)
+  const value = (name: string) => reading.value(name)
+  const number = (name: string) => reading.number(name)
   const text = recordOrNull(value('text'))
   const include = value('include')
-  const wantsLogprobs = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  const included: unknown[] = Array.isArray(include) ? include : []
+  const wantsLogprobs = included.includes('message.output_text.logprobs')
   const topLogprobs = number('top_logprobs')
   const cache = readCacheMark(value('cache_control'))
+  const turns = readInput(value('instructions'), value('input'), reading)
+  const tools = readTools(value('tools'), reading)
   return {
     format: 'responses',
-    turns: readInput(value('instructions'), value('input')),
-    tools: readTools(value('tools')),
+    turns,
+    tools,
     toolChoice: readToolChoice(value('tool_choice')),
     isParallel: booleanOrNull(value('parallel_tool_calls')),
     outputTokensMax: call.demand.outputTokensMax,
@@ -61,8 +65,10 @@ export function readResponsesConversation(call: TextCall): Conversation {
     ownMembers: {
       needed: value('truncation') === 'auto' ? ['truncation'] : [],
       optional: [
-        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...optionalMembers.filter((name) => reading.has(name)),
+        ...(included.every((name) => alwaysIncluded.has(name)) ? [] : ['include']),
         ...unknownMembers(document, responsesRequestShape).filter((name) => !isNamed(name)),
+        ...reading.own,
       ],
     },
   }
@@ -76,20 +82,37 @@ const optionalMembers = [
   'moderation',
 ] as const
 
+/** What comes where a provider has it, whether or not it is asked for. */
+const alwaysIncluded: ReadonlySet<unknown> = new Set([
+  'message.output_text.logprobs',
+  'reasoning.encrypted_content',
+])
+
 /** Members that the schema does not have and that are spoken of here. */
 function isNamed(name: string): boolean {
   return optionalMembers.some((named) => named === name)
 }
 
 /** A tool that the provider runs has a type of its own. */
-function readTools(wire: unknown): (Tool | ProviderTool)[] {
+function readTools(wire: unknown, reading: ConversationReading): (Tool | ProviderTool)[] {
   if (!Array.isArray(wire)) return []
   return wire.filter(isRecord).map((tool) => {
-    if (tool['type'] === 'function') return readFunction(tool)
-    if (tool['type'] === 'custom') return readCustom(tool)
-    return { kind: 'provider', format: 'responses', value: tool }
+    const { type } = tool
+    if (type !== 'function' && type !== 'custom')
+      return { kind: 'provider', format: 'responses', value: tool }
+    const extras = extrasOf('responses', reading.rest(tool, toolMembers, 'tools[]'))
+    return { ...(type === 'function' ? readFunction(tool) : readCustom(tool)), ...extras }
   })
 }
+
+const toolMembers: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+  'format',
+])
 
 function readFunction(wire: Wire): Tool {
   return {
@@ -108,8 +131,15 @@ function readCustom(wire: Wire): Tool {
     description: textOrNull(wire['description']),
     parameters: null,
     strict: null,
-    ...(wire['format'] === undefined ? {} : { extras: { chat: { format: wire['format'] } } }),
+    format: readInputFormat(recordOrNull(wire['format'])),
   }
+}
+
+/** A grammar lies flat here, and is an object of its own in chat completions. */
+function readInputFormat(wire: Wire | null): Wire | null {
+  if (wire?.['type'] !== 'grammar') return wire
+  const { type, ...grammar } = wire
+  return { type, grammar }
 }
 
 function readToolChoice(wire: unknown): ToolChoice | null {

@@ -1,8 +1,9 @@
 import { emptyPart, type AnswerPart } from '../../canonical/text/answer.ts'
-import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { Finish, PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
+import { explanationOf } from '../refusals.ts'
 import { writeResponsesError } from './responses-error.ts'
 import {
   callItem,
@@ -43,6 +44,7 @@ class ResponsesWriter implements StreamWriter {
   #hasStarted = false
   /** The beginning, while nothing else is shown. */
   #unshown = ''
+  #hasRefusal = false
   #message: { id: string; content: Wire[] } | null = null
   #open: OpenPart | null = null
 
@@ -63,7 +65,7 @@ class ResponsesWriter implements StreamWriter {
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
-    const rest = `${this.#takeStart()}${this.#end()}${this.#closeMessage()}`
+    const rest = `${this.#takeStart()}${this.#end()}${this.#explain(finish)}${this.#closeMessage()}`
     const status = writeStatus(finish)
     const response = {
       ...this.#response,
@@ -81,6 +83,13 @@ class ResponsesWriter implements StreamWriter {
     const told = writeResponsesError(error)
     const response = { ...this.#response, status: 'failed', error: told, output: this.#output }
     return `${this.#takeStart()}${this.#event('response.failed', { response, error_type: error.contractType })}`
+  }
+
+  /** Why the answer was refused, where no part of it says so. */
+  #explain(finish: Finish | null): string {
+    const text = explanationOf(finish, this.#hasRefusal)
+    if (text === null) return ''
+    return this.#begin({ type: 'refusal' }) + this.#piece({ type: 'text', text }) + this.#end()
   }
 
   #show(event: TextEvent): string {
@@ -107,6 +116,7 @@ class ResponsesWriter implements StreamWriter {
 
   #begin(head: PartHead): string {
     const ended = this.#end()
+    this.#hasRefusal ||= head.type === 'refusal'
     if (head.type === 'text' || head.type === 'refusal') return ended + this.#beginContent(head)
     const closed = ended + this.#closeMessage()
     const index = this.#output.length

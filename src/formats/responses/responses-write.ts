@@ -1,4 +1,4 @@
-import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
+import { emptyPart, type Answer, type AnswerChoice, type AnswerPart } from '../../canonical/text/answer.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { Finish, PartHead, TokenLogprob } from '../../canonical/text/events.ts'
@@ -9,6 +9,7 @@ import { showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
+import { explanationOf, hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 
 type Wire = Record<string, unknown>
@@ -103,7 +104,7 @@ export function itemId(
 function writeOutput(choice: AnswerChoice | undefined, generationId: string): Wire[] {
   const items: Wire[] = []
   let message: { content: Wire[] } | null = null
-  for (const part of choice?.parts ?? []) {
+  for (const part of choice === undefined ? [] : shownParts(choice)) {
     const content = writeContent(part)
     if (content === null) {
       message = null
@@ -118,6 +119,12 @@ function writeOutput(choice: AnswerChoice | undefined, generationId: string): Wi
     message.content.push(content)
   }
   return items
+}
+
+/** The parts, and why the answer was refused where that is none of them. */
+function shownParts({ parts, finish }: AnswerChoice): readonly AnswerPart[] {
+  const text = explanationOf(finish, hasRefusal(parts))
+  return text === null ? parts : [...parts, { ...emptyPart({ type: 'refusal' }), text }]
 }
 
 /** A message item; its content may still grow. */
