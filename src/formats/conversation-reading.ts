@@ -1,9 +1,10 @@
 import type { JsonDocument } from '../canonical/call.ts'
-import type { Extras } from '../canonical/text/conversation.ts'
+import type { Extras, MediaSource } from '../canonical/text/conversation.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { mark } from './held-texts.ts'
 import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
 import { wholeText } from './lean-json.ts'
+import { readMediaUrl } from './media-source.ts'
 import { numberOrNull } from './wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -46,6 +47,13 @@ export class ConversationReading {
   whole(text: string): string {
     const { lean, bytes } = this.#document
     return lean !== null && text.includes(mark) ? wholeText(text, bytes, lean) : text
+  }
+
+  /** A source by its address; what is words in it may have to be told as such, and is there whole. */
+  media(url: string, fallbackType: string): MediaSource {
+    const source = readMediaUrl(url, fallbackType)
+    if (source.kind !== 'data' || !source.mediaType.startsWith('text/')) return source
+    return { ...source, base64: this.whole(source.base64) }
   }
 
   /** A value whose JSON becomes a text, with what was left out of its texts. */

@@ -115,7 +115,7 @@ function textPart(text: string, cache: ReturnType<typeof readCacheMark>): TextPa
 }
 
 function readPart(wire: Wire, reading: ConversationReading): Part {
-  const part = readKnownPart(wire)
+  const part = readKnownPart(wire, reading)
   const cache = readCacheMark(wire['cache_control'])
   const marked = cache === null ? part : { ...part, cache }
   if (part.type === 'opaque') return marked
@@ -133,7 +133,7 @@ const partMembers: ReadonlySet<string> = new Set([
 ])
 
 /** A kind of part that this gateway does not know stays as it is, for a provider of the same format. */
-function readKnownPart(wire: Wire): Part {
+function readKnownPart(wire: Wire, reading: ConversationReading): Part {
   const { text, image_url: image, input_audio: audio, file, refusal } = wire
   if (typeof text === 'string') return { type: 'text', text }
   if (image !== undefined) return readImage(image)
@@ -144,7 +144,7 @@ function readKnownPart(wire: Wire): Part {
       format: textOrNull(audio['format']) ?? 'wav',
     }
   }
-  if (isRecord(file)) return readFile(file)
+  if (isRecord(file)) return readFile(file, reading)
   if (typeof refusal === 'string') return { type: 'refusal', text: refusal }
   return { type: 'opaque', format: 'chat', value: wire }
 }
@@ -163,13 +163,13 @@ function readImages(wire: unknown): ImagePart[] {
   return wire.filter(isRecord).map((image) => readImage(image['image_url']))
 }
 
-function readFile(wire: Wire): Part {
+function readFile(wire: Wire, reading: ConversationReading): Part {
   const { file_data: data, file_id: id, filename } = wire
   return {
     type: 'file',
     source:
       typeof data === 'string'
-        ? readMediaUrl(data, 'application/pdf')
+        ? reading.media(data, 'application/pdf')
         : { kind: 'provider_file', fileId: textOrNull(id) ?? '' },
     name: textOrNull(filename),
     context: null,

@@ -90,9 +90,9 @@ function readKnownBlock(wire: Wire, place: Place): Part {
     case 'text':
       return { type: 'text', text: textOf(wire['text']) }
     case 'image':
-      return withSource(wire, (source) => ({ type: 'image', source, detail: null }))
+      return withSource(wire, place, (source) => ({ type: 'image', source, detail: null }))
     case 'document':
-      return readDocument(wire)
+      return readDocument(wire, place)
     case 'thinking':
       return readThinking(wire)
     case 'redacted_thinking':
@@ -112,21 +112,25 @@ function readKnownBlock(wire: Wire, place: Place): Part {
   }
 }
 
-function withSource(wire: Wire, partOf: (source: MediaSource) => Part): Part {
-  const source = readSource(wire['source'])
+function withSource(wire: Wire, { reading }: Place, partOf: (source: MediaSource) => Part): Part {
+  const source = readSource(wire['source'], reading)
   return source === null ? { type: 'opaque', format: 'messages', value: wire } : partOf(source)
 }
 
-function readSource(wire: unknown): MediaSource | null {
+function readSource(wire: unknown, reading: ConversationReading): MediaSource | null {
   if (!isRecord(wire)) return null
   const { type, media_type: mediaType, data, url, file_id: fileId } = wire
   if (type === 'base64' && typeof data === 'string')
-    return { kind: 'data', mediaType: textOf(mediaType), base64: data }
+    return {
+      kind: 'data',
+      mediaType: textOf(mediaType),
+      base64: textOf(mediaType).startsWith('text/') ? reading.whole(data) : data,
+    }
   if (type === 'url' && typeof url === 'string') return { kind: 'url', url }
   return type === 'file' && typeof fileId === 'string' ? { kind: 'provider_file', fileId } : null
 }
 
-function readDocument(wire: Wire): Part {
+function readDocument(wire: Wire, place: Place): Part {
   const { source, title, context, citations } = wire
   const described = {
     name: typeof title === 'string' ? title : null,
@@ -138,7 +142,7 @@ function readDocument(wire: Wire): Part {
     const part: FilePart = { type: 'file', source: { kind: 'text', text: plain }, ...described }
     return part
   }
-  return withSource(wire, (read) => ({ type: 'file', source: read, ...described }))
+  return withSource(wire, place, (read) => ({ type: 'file', source: read, ...described }))
 }
 
 function readThinking(wire: Wire): ReasoningPart {

@@ -106,12 +106,12 @@ function readContent(content: unknown, reading: ConversationReading): Part[] {
 }
 
 function readPart(wire: Wire, reading: ConversationReading): Part {
-  const part = readKnownPart(wire)
+  const part = readKnownPart(wire, reading)
   if (part.type === 'opaque') return part
   return { ...part, ...extrasOf('responses', reading.rest(wire, partMembers, 'input[].content[]')) }
 }
 
-function readKnownPart(wire: Wire): Part {
+function readKnownPart(wire: Wire, reading: ConversationReading): Part {
   const { type, text, refusal, image_url: image, file_id: fileId } = wire
   if (typeof text === 'string') return { type: 'text', text } satisfies TextPart
   if (typeof refusal === 'string') return { type: 'refusal', text: refusal }
@@ -123,17 +123,18 @@ function readKnownPart(wire: Wire): Part {
         : ({ kind: 'provider_file', fileId: textOf(fileId) } as const)
     return { type: 'image', source, detail }
   }
-  if (type === 'input_file') return readFile(wire)
+  if (type === 'input_file') return readFile(wire, reading)
   return { type: 'opaque', format: 'responses', value: wire }
 }
 
-function readFile({ file_data: data, file_url: url, file_id: fileId, filename }: Wire): Part {
+function readFile(wire: Wire, reading: ConversationReading): Part {
+  const { file_data: data, file_url: url, file_id: fileId, filename } = wire
   const address = typeof data === 'string' ? data : url
   return {
     type: 'file',
     source:
       typeof address === 'string'
-        ? readMediaUrl(address, 'application/pdf')
+        ? reading.media(address, 'application/pdf')
         : { kind: 'provider_file', fileId: textOf(fileId) },
     name: typeof filename === 'string' ? filename : null,
     context: null,
