@@ -5,6 +5,7 @@ import { mark } from './held-texts.ts'
 import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
 import { wholeText } from './lean-json.ts'
 import { readMediaUrl } from './media-source.ts'
+import { openReasoning, sealedPrefix, type Bound } from './reasoning-envelope.ts'
 import { numberOrNull } from './wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -47,6 +48,11 @@ export class ConversationReading {
   whole(text: string): string {
     const { lean, bytes } = this.#document
     return lean !== null && text.includes(mark) ? wholeText(text, bytes, lean) : text
+  }
+
+  /** What binds a thought; one that this gateway sealed is looked into. */
+  bound(text: string): Bound | null {
+    return text.startsWith(sealedPrefix) ? openReasoning(this.whole(text)) : null
   }
 
   /** A source by its address; what is words in it may have to be told as such, and is there whole. */

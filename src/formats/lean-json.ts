@@ -9,7 +9,7 @@ const quote = 0x22
 const colon = 0x3a
 
 /** Without escapes, which would make a head longer than its text. */
-const heads = /^(?:data:[^\\,]*,|hr1\.[a-z]+\.[sd]\.[^\\.]*\.)/
+const heads = /^(?:data:[^\\,]*,|hr1\.[a-z]+\.[a-z]\.[^\\.]*\.)/
 
 /**
  * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall

@@ -1,6 +1,7 @@
 import type { ConversationFormat, ReasoningPart } from '../canonical/text/conversation.ts'
 
-const prefix = 'hr1.'
+/** How every text begins that this gateway sealed. */
+export const sealedPrefix = 'hr1.'
 const pattern = /^hr1\.(chat|responses|messages|gemini)\.([sd])\.([^.]{0,200})\./
 
 /** What binds a thought to its provider. */
@@ -13,12 +14,12 @@ export type Bound = Pick<ReasoningPart, 'id' | 'signature' | 'sealed' | 'origin'
 export function sealReasoning({ id, signature, sealed, origin }: Bound): string | null {
   const data = sealed ?? signature
   if (data === null || origin === null) return null
-  return `${prefix}${origin}.${sealed === null ? 's' : 'd'}.${id ?? ''}.${data}`
+  return `${sealedPrefix}${origin}.${sealed === null ? 's' : 'd'}.${id ?? ''}.${data}`
 }
 
 /** What a client gave back; null for what this gateway did not seal. */
 export function openReasoning(text: string): Bound | null {
-  const match = text.startsWith(prefix) ? pattern.exec(text.slice(0, 256)) : null
+  const match = text.startsWith(sealedPrefix) ? pattern.exec(text.slice(0, 256)) : null
   if (match === null) return null
   const [lead = '', origin = '', kind = '', id = ''] = match
   const data = text.slice(lead.length)

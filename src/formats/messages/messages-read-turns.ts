@@ -9,7 +9,6 @@ import type {
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
-import { openReasoning } from '../reasoning-envelope.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -94,9 +93,9 @@ function readKnownBlock(wire: Wire, place: Place): Part {
     case 'document':
       return readDocument(wire, place)
     case 'thinking':
-      return readThinking(wire)
+      return readThinking(wire, place)
     case 'redacted_thinking':
-      return readRedacted(wire)
+      return readRedacted(wire, place)
     case 'tool_use':
       return {
         type: 'tool_call',
@@ -145,10 +144,10 @@ function readDocument(wire: Wire, place: Place): Part {
   return withSource(wire, place, (read) => ({ type: 'file', source: read, ...described }))
 }
 
-function readThinking(wire: Wire): ReasoningPart {
+function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
   const text = textOf(wire['thinking'])
   const signature = textOf(wire['signature'])
-  const bound = openReasoning(signature)
+  const bound = reading.bound(signature)
   if (bound === null) {
     const isSigned = signature !== ''
     return {
@@ -168,9 +167,9 @@ function readThinking(wire: Wire): ReasoningPart {
     : { type: 'reasoning', ...bound, text: null, summary: shown === null ? null : [shown] }
 }
 
-function readRedacted(wire: Wire): ReasoningPart {
+function readRedacted(wire: Wire, { reading }: Place): ReasoningPart {
   const data = textOf(wire['data'])
-  const bound = openReasoning(data) ?? {
+  const bound = reading.bound(data) ?? {
     id: null,
     signature: null,
     sealed: data,

@@ -9,7 +9,6 @@ import type {
 import { isRecord } from '../chat/chat-media.ts'
 import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
 import { readMediaUrl } from '../media-source.ts'
-import { openReasoning } from '../reasoning-envelope.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -88,7 +87,7 @@ function readKnownItem(item: Wire, reading: ConversationReading): { role: Turn['
     case 'custom_tool_call_output':
       return { role: 'tool', parts: [readResult(item, reading)] }
     case 'reasoning':
-      return { role: 'assistant', parts: [readReasoning(item)] }
+      return { role: 'assistant', parts: [readReasoning(item, reading)] }
     // What the provider itself did stands beside the model's words.
     default:
       return { role: 'assistant', parts: [{ type: 'opaque', format: 'responses', value: item }] }
@@ -161,12 +160,12 @@ function readResult(item: Wire, reading: ConversationReading): ToolResultPart {
 }
 
 /** A thought of the provider itself, or one that this gateway sealed for another. */
-function readReasoning(item: Wire): ReasoningPart {
+function readReasoning(item: Wire, reading: ConversationReading): ReasoningPart {
   const summary = readTexts(item['summary'])
   const text = readTexts(item['content']).join('')
   const sealed = textOf(item['encrypted_content'])
   const shown = { text: text === '' ? null : text, summary: summary.length === 0 ? null : summary }
-  const bound = openReasoning(sealed)
+  const bound = reading.bound(sealed)
   if (bound !== null) return { type: 'reasoning', ...bound, ...shown }
   return {
     type: 'reasoning',

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { explanationOf } from '../refusals.ts'
+import { StreamBeginning } from '../stream-beginning.ts'
 import { writeResponsesError } from './responses-error.ts'
 import {
   callItem,
@@ -41,9 +42,7 @@ class ResponsesWriter implements StreamWriter {
   /** Whole items: the last event tells them all again. */
   readonly #output: Wire[] = []
   #sequence = 0
-  #hasStarted = false
-  /** The beginning, while nothing else is shown. */
-  #unshown = ''
+  readonly #beginning = new StreamBeginning(() => this.#start())
   #hasRefusal = false
   #message: { id: string; content: Wire[] } | null = null
   #open: OpenPart | null = null
@@ -53,19 +52,14 @@ class ResponsesWriter implements StreamWriter {
     this.#response = emptyResponse(asked)
   }
 
-  /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
   write(event: TextEvent): string {
-    this.#unshown += this.#start()
-    const shown = this.#show(event)
-    if (shown === '') return ''
-    const all = this.#unshown + shown
-    this.#unshown = ''
-    return all
+    this.#beginning.prepare()
+    return this.#beginning.before(this.#show(event))
   }
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
-    const rest = `${this.#takeStart()}${this.#end()}${this.#explain(finish)}${this.#closeMessage()}`
+    const rest = `${this.#beginning.take()}${this.#end()}${this.#explain(finish)}${this.#closeMessage()}`
     const status = writeStatus(finish)
     const response = {
       ...this.#response,
@@ -82,7 +76,7 @@ class ResponsesWriter implements StreamWriter {
   writeError(error: GatewayError): string {
     const told = writeResponsesError(error)
     const response = { ...this.#response, status: 'failed', error: told, output: this.#output }
-    return `${this.#takeStart()}${this.#event('response.failed', { response, error_type: error.contractType })}`
+    return `${this.#beginning.take()}${this.#event('response.failed', { response, error_type: error.contractType })}`
   }
 
   /** Why the answer was refused, where no part of it says so. */
@@ -100,16 +94,7 @@ class ResponsesWriter implements StreamWriter {
     return event.type === 'part_end' ? this.#end() : ''
   }
 
-  /** The beginning, where nothing was shown yet. */
-  #takeStart(): string {
-    const start = this.#unshown + this.#start()
-    this.#unshown = ''
-    return start
-  }
-
   #start(): string {
-    if (this.#hasStarted) return ''
-    this.#hasStarted = true
     const response = this.#response
     return this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
   }
