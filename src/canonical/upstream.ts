@@ -111,11 +111,15 @@ export interface StreamRewriter {
   readonly hasShownOutput: boolean
   /** Answers that have their finish reason. */
   readonly choicesFinished: number
-  /** True while usage stands by itself behind the ends of all answers that have begun: none is expected to begin any more. */
-  readonly isAccounted: boolean
-  /** True once the format's own terminator was seen: nothing that matters follows, though the body may not have ended. */
-  readonly isTerminated: boolean
+  readonly stage: StreamStage
 }
+
+/**
+ * How far an upstream's stream is. `accounted`: usage stands by itself behind the ends of all answers that have begun, and
+ * none is expected to begin any more. `terminated`: the format's own terminator was seen, and nothing that matters follows,
+ * though the body may not have ended. `failed`: see `failure`.
+ */
+export type StreamStage = 'running' | 'accounted' | 'terminated' | 'failed'
 
 /** Why an attempt failed and what may follow. */
 export interface UpstreamFailure {

@@ -1,6 +1,12 @@
 import type { BodyPiece } from '../canonical/body.ts'
 import type { TextEvent } from '../canonical/text/events.ts'
-import type { MeterReading, PromisedOutput, ShownCharge, StreamRewriter } from '../canonical/upstream.ts'
+import type {
+  MeterReading,
+  PromisedOutput,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { StreamReader, StreamWriter } from './halves.ts'
 import { fromUtf8, toBytes, toPiece } from './sse.ts'
@@ -28,12 +34,10 @@ export class TranslatedStream implements StreamRewriter {
     return this.#meter.finishes.length
   }
 
-  get isAccounted(): boolean {
-    return this.#meter.isAccounted
-  }
-
-  get isTerminated(): boolean {
-    return this.#reader.isTerminated
+  get stage(): StreamStage {
+    if (this.failure) return 'failed'
+    if (this.#reader.isTerminated) return 'terminated'
+    return this.#meter.isAccounted ? 'accounted' : 'running'
   }
 
   push(chunk: Uint8Array): BodyPiece | null {
