@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { asObject } from '../src/core/json.ts'
 import { presets } from '../src/providers/registry.ts'
+import { fidelityDocument } from '../test/fidelity/document.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { renderPricePackage } from './price-package.ts'
 
@@ -26,6 +27,7 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
     { path: configurationPath, content: page },
     { path: readmePath, content: withSections(readmePath, read(readmePath), { providers }) },
     { path: pricesPath, content: renderPricePackage(presets) },
+    { path: 'docs/fidelity.md', content: fidelityDocument() },
     { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   ]
 }

@@ -16,6 +16,8 @@ export interface Exchange {
   waitMs?: number
   /** Names of what the call asks for and this request leaves out. */
   dropped?: readonly string[]
+  /** Names of what it carries in another way than it was asked for. */
+  approximated?: readonly string[]
 }
 
 /**

@@ -50,7 +50,12 @@ export interface AnswerContext {
   hideSecrets(text: string): string
   /** What the beginning of a stream shows of the exchange, in this order; absent where the caller did not ask for it. */
   debug?: () => readonly ShownDebug[]
+  /** What the answer's text must be, where its provider was only told so in the prompt. */
+  promised?: PromisedOutput
 }
+
+/** A form of an answer that is checked when it has come. */
+export type PromisedOutput = { kind: 'json' } | { kind: 'schema'; schema: Readonly<Record<string, unknown>> }
 
 /** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */
 export interface MediaTokens {
@@ -130,11 +135,15 @@ export interface StreamRewriter {
   readonly hasShownOutput: boolean
   /** Answers that have their finish reason. */
   readonly choicesFinished: number
-  /** True while usage stands by itself behind the ends of all answers that have begun: none is expected to begin any more. */
-  readonly isAccounted: boolean
-  /** True once the format's own terminator was seen: nothing that matters follows, though the body may not have ended. */
-  readonly isTerminated: boolean
+  readonly stage: StreamStage
 }
+
+/**
+ * How far an upstream's stream is. `accounted`: usage stands by itself behind the ends of all answers that have begun, and
+ * none is expected to begin any more. `terminated`: the format's own terminator was seen, and nothing that matters follows,
+ * though the body may not have ended. `failed`: see `failure`.
+ */
+export type StreamStage = 'running' | 'accounted' | 'terminated' | 'failed'
 
 /** Why an attempt failed and what may follow. */
 export interface UpstreamFailure {

@@ -16,7 +16,7 @@ import { charge, type CallEnding } from './charge.ts'
 import { callerCredential, callerCredentialId } from './caller-login.ts'
 import { endDebugOf } from './debug.ts'
 import { operations } from './operations.ts'
-import { metadataOf, type Attempt } from './metadata.ts'
+import { metadataOf, type Attempt, type Losses } from './metadata.ts'
 import type { ExecutionParts } from './parts.ts'
 import type { CallOwner, Candidate, Prepared } from './prepared.ts'
 import { conversationOf } from './route-model.ts'
@@ -40,7 +40,10 @@ export class CallState {
   readonly startedMs: number
   readonly createdAtMs: number
   readonly attempts: Attempt[] = []
-  readonly dropped: string[] = []
+  /** Members that are not carried out, whichever provider answers. */
+  readonly #dropped: string[] = []
+  /** What the request lost on its way to the provider that was asked last. */
+  #losses: Losses = { dropped: [] }
   excluded: readonly Exclusion[] = []
   /** Set by `prepare`. */
   prepared: Prepared | null = null
@@ -65,6 +68,15 @@ export class CallState {
     scope.facts.generationId = this.generationId
     scope.facts.operation = operation.name
     scope.facts.model = call.model
+  }
+
+  noteDropped(name: string): void {
+    this.#dropped.push(name)
+  }
+
+  /** The provider that is asked now does not get these members, or not as they were sent. */
+  noteLosses(losses: Losses): void {
+    this.#losses = losses
   }
 
   /** Milliseconds since the call began. */
@@ -234,7 +246,7 @@ export class CallState {
         excluded: this.excluded,
         candidates: this.prepared?.route ?? [],
         chosen,
-        dropped: this.dropped,
+        losses: { ...this.#losses, dropped: [...this.#dropped, ...this.#losses.dropped] },
       },
       this.scope,
     )

@@ -9,16 +9,17 @@ import type { Attempt } from './metadata.ts'
 interface DebuggedCall {
   readonly call: Call
   readonly createdAtMs: number
-  readonly dropped: string[]
+  /** A member of the call that is not carried out, whichever provider answers. */
+  noteDropped(name: string): void
   elapsedMs(): number
   contextOf(candidate: Attempt['candidate']): AnswerContext
 }
 
 /** Keeps what the provider is sent for a caller who asked to see it; what is too large is listed as dropped. */
-export function keepSentBody({ call, dropped }: DebuggedCall, attempt: Attempt, body: BodyPieces): void {
-  if (!isDebugged(call)) return
+export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPieces): void {
+  if (!isDebugged(state.call)) return
   if (lengthOfPieces(body) <= debugBodyBytesMax) attempt.sentBody = body
-  else dropped.push('debug.echo_upstream_body')
+  else state.noteDropped('debug.echo_upstream_body')
 }
 
 /** What a streamed answer must say about itself, with what its beginning shows of the exchange. */

@@ -192,7 +192,7 @@ class EventStream {
     await this.#show(first)
     while (!opened.isEnded && !this.#isOver && !rewriter.failure) {
       // Some providers keep the connection open for long after the last word.
-      if (rewriter.isTerminated) {
+      if (rewriter.stage === 'terminated') {
         endAtTerminator(opened)
         break
       }

@@ -35,8 +35,8 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
   let step = first
   for (let sent = 0; sent < exchangesMax; sent += 1) {
     if (step.type === 'answer') return step
-    const { request, waitMs = 0, dropped } = step.exchange
-    if (dropped) state.dropped.push(...dropped)
+    const { request, waitMs = 0, dropped, approximated } = step.exchange
+    if (dropped) state.noteLosses({ dropped, ...(approximated ? { approximated } : {}) })
     if (waitMs > 0) await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
     if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
     const response = await sendAttempt(request, attempt, state, parts)

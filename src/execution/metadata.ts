@@ -34,16 +34,22 @@ export interface MetadataSource {
   excluded: readonly Exclusion[]
   candidates: readonly Candidate[]
   chosen: Candidate | null
+  losses: Losses
+}
+
+/** Names of a request's members that its provider does not get, and of those that it gets in another way. */
+export interface Losses {
   dropped: readonly string[]
+  approximated?: readonly string[]
 }
 
 /**
- * The `headrace_metadata` object: only what was dropped by default, everything when the caller asked. The members
+ * The `headrace_metadata` object: only what was lost by default, everything when the caller asked. The members
  * that the contract's `openrouter_metadata` requires are among them, so that one object serves both names.
  */
 export function metadataOf(source: MetadataSource, scope: RequestScope): Record<string, unknown> | null {
-  const dropped = [...new Set([...source.call.dropped, ...source.dropped])]
-  if (scope.metadata === 'none') return dropped.length > 0 ? { dropped } : null
+  const lost = lostOf(source)
+  if (scope.metadata === 'none') return lost
   const chosen = source.chosen
   return {
     requested: source.call.model,
@@ -63,7 +69,18 @@ export function metadataOf(source: MetadataSource, scope: RequestScope): Record<
     },
     excluded: source.excluded.map(({ provider, model, step, reason }) => ({ provider, model, step, reason })),
     attempts: source.attempts.map(renderAttempt),
+    ...lost,
+  }
+}
+
+/** Null when nothing was. */
+function lostOf({ call, losses }: MetadataSource): Record<string, readonly string[]> | null {
+  const dropped = [...new Set([...call.dropped, ...losses.dropped])]
+  const { approximated = [] } = losses
+  if (dropped.length === 0 && approximated.length === 0) return null
+  return {
     ...(dropped.length > 0 ? { dropped } : {}),
+    ...(approximated.length > 0 ? { approximated } : {}),
   }
 }
 

@@ -29,7 +29,7 @@ export async function openStream(
       response.body.cancel()
       throw rewriter.failure
     }
-    const isOver = done || rewriter.isTerminated
+    const isOver = done || rewriter.stage === 'terminated'
     if (isOver && first === null && rewriter.choicesFinished === 0) {
       response.body.cancel()
       throw new GatewayError('provider_failed', 'The provider ended the stream before an answer.')
@@ -46,7 +46,7 @@ export async function openStream(
 export async function takeInWhatIsHere(opened: OpenedStream): Promise<void> {
   const { rewriter, response, reads } = opened
   for (let taken = 0; taken < readsAtOnceMax && !opened.isEnded && isSmall(opened.first); taken += 1) {
-    if (rewriter.isTerminated) endAtTerminator(opened)
+    if (rewriter.stage === 'terminated') endAtTerminator(opened)
     if (rewriter.failure || opened.isEnded) break
     const read = await reads.nextIfHere()
     if (read === null) return

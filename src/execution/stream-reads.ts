@@ -38,7 +38,8 @@ export class StreamReads {
   /** Whether every answer has its finish reason: of those asked for, or of those that a provider of fewer has given. */
   get hasAllBeenSaid(): boolean {
     const { rewriter, choices } = this.#source
-    return rewriter.choicesFinished >= choices || rewriter.isAccounted
+    const { choicesFinished, stage } = rewriter
+    return choicesFinished >= choices || stage === 'accounted' || stage === 'terminated'
   }
 
   /** The next read, or the end when all was said and nothing followed in time; rejects as the body does. */

@@ -1,9 +1,14 @@
 import type { TextCall } from '../canonical/call.ts'
-import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
-import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type { CallAt, Step } from '../canonical/steps.ts'
+import type { DecodedAnswer, PromisedOutput, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { chooseInterface, textAdapter, type TextInterface } from '../formats/text-adapter.ts'
+import {
+  chooseInterface,
+  textAdapter,
+  type TextAdapter,
+  type TextInterface,
+} from '../formats/text-adapter.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
 import { coveredCharge } from './covered-charge.ts'
@@ -18,7 +23,7 @@ import type { Candidate } from './prepared.ts'
 import { callFor } from './remote-media.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
-type TextStep = Step<null, DecodedAnswer, StreamRewriter>
+type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
 /** A text call that was prepared, with what carries it out. */
 interface TextWork {
@@ -126,11 +131,13 @@ function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextSte
 
 function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep {
   const step = adapterAt(call, candidate, state).first(askedAt(call, candidate, state))
-  const dropped = step.type === 'answer' ? [] : (step.exchange.dropped ?? [])
-  if (dropped.length > 0 && call.preferences.requireParameters) {
+  const { dropped = [], approximated = [] } = step.type === 'answer' ? {} : step.exchange
+  // What stands inside messages is no parameter.
+  const lost = [...dropped, ...approximated].filter((name) => !name.includes('[]'))
+  if (lost.length > 0 && call.preferences.requireParameters) {
     throw new GatewayError(
       'no_matching_endpoint',
-      `provider.require_parameters: ${candidate.endpoint.deployment.providerName} cannot be sent ${dropped.join(', ')}.`,
+      `provider.require_parameters: ${candidate.endpoint.deployment.providerName} cannot be sent ${lost.join(', ')}.`,
       { param: 'provider.require_parameters' },
     )
   }
@@ -146,11 +153,7 @@ function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt
   }
 }
 
-function adapterAt(
-  call: TextCall,
-  candidate: Candidate,
-  state: CallState,
-): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
+function adapterAt(call: TextCall, candidate: Candidate, state: CallState): TextAdapter {
   return textAdapter(call.format, interfaceAt(call, candidate, state))
 }
 

@@ -1,7 +1,7 @@
 import type { TextFormat } from '../canonical/operation.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
-import { encodeChatRequest } from './chat/chat-encode.ts'
+import { encodeChatRequest, isUnknownSchema } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { showDebugFirst } from './chat/chat-debug.ts'
 import { readChatConversation } from './chat/chat-conversation.ts'
@@ -31,10 +31,20 @@ import { writeResponsesAnswer } from './responses/responses-write.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { translate } from './translate.ts'
 
+/** As bytes; only what a host must be told in words, and its answer checked, goes through both halves. */
 const chatToChat: TextCodec = {
-  encodeRequest: (call, endpoint, quirks) => encodeChatRequest(call, endpoint, asChat(quirks)),
-  decodeAnswer: (bytes, context, quirks) => decodeChatAnswer(bytes, context, asChat(quirks)),
-  createStream: (context, quirks) => showDebugFirst(createChatStream(context, asChat(quirks)), context),
+  encodeRequest: (call, endpoint, quirks) =>
+    isUnknownSchema(call, asChat(quirks))
+      ? chatHalves().encodeRequest(call, endpoint, quirks)
+      : encodeChatRequest(call, endpoint, asChat(quirks)),
+  decodeAnswer: (bytes, context, quirks, call) =>
+    context.promised === undefined
+      ? decodeChatAnswer(bytes, context, asChat(quirks))
+      : chatHalves().decodeAnswer(bytes, context, quirks, call),
+  createStream: (context, quirks, call) =>
+    context.promised === undefined
+      ? showDebugFirst(createChatStream(context, asChat(quirks)), context)
+      : showDebugFirst(chatHalves().createStream(context, quirks, call), context),
 }
 
 const chatToMessages = (): TextCodec => {
@@ -42,6 +52,10 @@ const chatToMessages = (): TextCodec => {
   const createStream: TextCodec['createStream'] = (context, quirks, call) =>
     showDebugFirst(codec.createStream(context, quirks, call), context)
   return { ...codec, createStream }
+}
+
+function chatHalves(): TextCodec {
+  return translate(callers.chat, upstreams.chat)
 }
 
 const messagesToMessages: TextCodec = {

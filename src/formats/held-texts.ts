@@ -92,6 +92,11 @@ export function isHeldWithin(text: string): boolean {
   return text.includes(writtenMark)
 }
 
+/** Whether JSON has a mark in a text that is JSON itself. */
+export function isMarkedWithin(json: string): boolean {
+  return json.includes(`\\${writtenMark}`)
+}
+
 /** JSON written with marks, with the held texts back in their places. */
 export function releaseTexts(json: string, { texts }: HeldTexts): BodyPieces {
   return json

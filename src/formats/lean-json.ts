@@ -1,11 +1,15 @@
 import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
-import { leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
+import { GatewayError } from '../core/errors.ts'
+import { leanHeadBytesMax, leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
 import { mark, writtenMark } from './held-texts.ts'
 
 const quote = 0x22
 const colon = 0x3a
+
+/** Without escapes, which would make a head longer than its text. */
+const heads = /^(?:data:[^\\,]*,|hr1\.[a-z]+\.[a-z]\.[^\\.]*\.)/
 
 /**
  * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall
@@ -49,11 +53,12 @@ class LeanWriter {
 
   /** A string, by the positions of its quotes. */
   addText(start: number, end: number): void {
-    if (end - start > leanTextBytesMin && !this.#isNeeded(start, end)) {
-      this.#copyUpTo(start + 1)
+    const from = end - start > leanTextBytesMin ? start + 1 + this.#headLength(start + 1) : end
+    if (end - from >= leanTextBytesMin && !this.#isNeeded(start, end)) {
+      this.#copyUpTo(from)
       const index = this.#texts.length
       this.#length += this.#target.write(`${writtenMark}${index}${writtenMark}`, this.#length, 'latin1')
-      this.#texts.push({ start: start + 1, end, leanEnd: this.#length })
+      this.#texts.push({ start: from, end, leanEnd: this.#length })
       this.#copied = end
     }
     this.#keyStart = start
@@ -67,6 +72,12 @@ class LeanWriter {
 
   #copyUpTo(end: number): void {
     this.#length += this.#source.copy(this.#target, this.#length, this.#copied, end)
+  }
+
+  /** What is looked into of a long text: the type of what a data URL has in it, and where a sealed thought is from. */
+  #headLength(start: number): number {
+    const head = this.#source.toString('latin1', start, start + leanHeadBytesMax)
+    return heads.exec(head)?.[0].length ?? 0
   }
 
   /** Names, and ids, which must stay equal to each other. */
@@ -136,7 +147,29 @@ function lengthOf(text: string, { texts }: LeanJson): number {
   return length
 }
 
-function restore(json: string, source: Uint8Array, { texts }: LeanJson): BodyPieces {
+/** A parsed text with what was left out of it. Throws `invalid_request` when that is no JSON. */
+export function wholeText(text: string, source: Uint8Array, { texts }: LeanJson): string {
+  const parts = text.split(mark).map((part, index) => {
+    const left = index % 2 === 1 ? texts[Number(part)] : undefined
+    return left === undefined ? part : parseText(toBuffer(source).toString('utf8', left.start, left.end))
+  })
+  return parts.join('')
+}
+
+function parseText(json: string): string {
+  try {
+    return JSON.parse(`"${json}"`) as string
+  } catch (cause) {
+    throw new GatewayError(
+      'invalid_request',
+      'The request body is not valid: a text in it has a character that must be escaped. Send one JSON object.',
+      { cause },
+    )
+  }
+}
+
+/** JSON written with marks, with the texts that were left out back in their places. */
+export function restore(json: string, source: Uint8Array, { texts }: LeanJson): BodyPieces {
   return json.split(writtenMark).map((part, index) => {
     const left = index % 2 === 1 ? texts[Number(part)] : undefined
     return left ? source.subarray(left.start, left.end) : part

@@ -27,6 +27,19 @@ export type Carried =
   | 'cacheKey'
   | 'userId'
   | 'metadata'
+  | 'speaker'
+  | 'turnRole'
+  | 'detail'
+  | 'thought'
+  | 'budget'
+  | 'summary'
+  | 'display'
+  | 'resultMedia'
+  | 'resultError'
+  | 'cache'
+  | 'partCache'
+  | 'systemCache'
+  | 'toolCache'
 
 /** Each by the name its caller knows; a format without the member never fills it. */
 const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat, string>>>>> = {
@@ -56,6 +69,31 @@ const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat
   cacheKey: { chat: 'prompt_cache_key', responses: 'prompt_cache_key' },
   userId: { chat: 'user', responses: 'user', messages: 'metadata.user_id' },
   metadata: { chat: 'metadata', responses: 'metadata' },
+  speaker: { chat: 'messages[].name' },
+  turnRole: { chat: 'messages[].role', responses: 'input[].role', messages: 'messages[].role' },
+  detail: { chat: 'messages[].content[].image_url.detail', responses: 'input[].content[].detail' },
+  thought: {
+    chat: 'messages[].reasoning',
+    responses: 'input[].reasoning',
+    messages: 'messages[].content[].thinking',
+  },
+  budget: {
+    chat: 'reasoning.max_tokens',
+    responses: 'reasoning.max_tokens',
+    messages: 'thinking.budget_tokens',
+  },
+  summary: { chat: 'reasoning.summary', responses: 'reasoning.summary', messages: 'thinking' },
+  display: { chat: 'reasoning.exclude', messages: 'thinking.display' },
+  resultMedia: {
+    chat: 'messages[].content',
+    responses: 'input[].output',
+    messages: 'messages[].content[].content',
+  },
+  resultError: { messages: 'messages[].content[].is_error' },
+  cache: { chat: 'cache_control', responses: 'cache_control', messages: 'cache_control' },
+  partCache: { chat: 'messages[].content[].cache_control', messages: 'messages[].content[].cache_control' },
+  systemCache: { chat: 'messages[].content[].cache_control', messages: 'system[].cache_control' },
+  toolCache: { chat: 'tools[].cache_control', messages: 'tools[].cache_control' },
 }
 
 /** The member as the caller wrote it, for errors and for lists of what was dropped. */
@@ -63,8 +101,12 @@ export function nameOf(carried: Carried, { format }: Pick<Conversation, 'format'
   return names[carried][format] ?? carried
 }
 
-/** What a format's member carries; null for one that no other format has. */
+/** What a format's member carries, or the member that it is in; null for one that no other format has. */
 export function carriedBy(format: ConversationFormat, name: string): Carried | null {
+  return exactlyCarriedBy(format, name) ?? exactlyCarriedBy(format, name.split('.', 1)[0] ?? name)
+}
+
+function exactlyCarriedBy(format: ConversationFormat, name: string): Carried | null {
   for (const [carried, byFormat] of Object.entries(names)) {
     if (byFormat[format] === name) return carried as Carried
   }

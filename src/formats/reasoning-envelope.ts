@@ -1,6 +1,7 @@
 import type { ConversationFormat, ReasoningPart } from '../canonical/text/conversation.ts'
 
-const prefix = 'hr1.'
+/** How every text begins that this gateway sealed. */
+export const sealedPrefix = 'hr1.'
 const pattern = /^hr1\.(chat|responses|messages|gemini)\.([sdt])\.([^.]{0,200})\./
 
 /** What binds a thought to its provider. */
@@ -17,7 +18,7 @@ export type Opened = Bound & Pick<ReasoningPart, 'text'>
 export function sealReasoning({ id, signature, sealed, origin }: Bound, words = ''): string | null {
   const data = sealed ?? signature
   if (data === null || origin === null) return null
-  const lead = `${prefix}${origin}`
+  const lead = `${sealedPrefix}${origin}`
   if (sealed !== null) return `${lead}.d.${id ?? ''}.${data}`
   if (words === '') return `${lead}.s.${id ?? ''}.${data}`
   return `${lead}.t.${id ?? ''}.${Buffer.from(words).toString('base64url')}.${data}`
@@ -25,7 +26,7 @@ export function sealReasoning({ id, signature, sealed, origin }: Bound, words = 
 
 /** What a client gave back; null for what this gateway did not seal. */
 export function openReasoning(text: string): Opened | null {
-  const match = text.startsWith(prefix) ? pattern.exec(text.slice(0, 256)) : null
+  const match = text.startsWith(sealedPrefix) ? pattern.exec(text.slice(0, 256)) : null
   if (match === null) return null
   const [lead = '', origin = '', kind = '', id = ''] = match
   const rest = text.slice(lead.length)

@@ -1,7 +1,7 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { TextFormat } from '../canonical/operation.ts'
 import type { Adapter } from '../canonical/steps.ts'
-import type { DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type { AnswerContext, DecodedAnswer, PromisedOutput, StreamRewriter } from '../canonical/upstream.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
@@ -36,15 +36,15 @@ export function chooseInterface(
   return interfaces.find(({ format }) => format === callerFormat) ?? interfaces[0] ?? null
 }
 
+/** Its state is the form that the answer was promised in, null for nearly all. */
+export type TextAdapter = Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter>
+
 /** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
-export function textAdapter(
-  callerFormat: TextFormat,
-  { format, path, quirks }: TextInterface,
-): Adapter<TextCall, null, DecodedAnswer, StreamRewriter> {
+export function textAdapter(callerFormat: TextFormat, { format, path, quirks }: TextInterface): TextAdapter {
   const codec = selectCodec(callerFormat, format)
   return {
     first({ call, endpoint }) {
-      const { body, dropped, headers } = codec.encodeRequest(call, endpoint, quirks)
+      const { body, dropped, approximated, headers, promised } = codec.encodeRequest(call, endpoint, quirks)
       const usual = call.stream ? streamHeaders : jsonHeaders
       const request = {
         method: 'POST' as const,
@@ -52,16 +52,24 @@ export function textAdapter(
         headers: headers ? { ...usual, ...headers } : usual,
         body,
       }
-      const exchange = { request, dropped }
+      const exchange = { request, dropped, ...(approximated ? { approximated } : {}) }
       return call.stream
-        ? { type: 'stream', exchange, open: (context) => codec.createStream(context, quirks, call) }
-        : { type: 'send', exchange, state: null }
+        ? {
+            type: 'stream',
+            exchange,
+            open: (context) => codec.createStream(withPromise(context, promised ?? null), quirks, call),
+          }
+        : { type: 'send', exchange, state: promised ?? null }
     },
-    next: (_, bytes, { call, context }) => ({
+    next: (promised, bytes, { call, context }) => ({
       type: 'answer',
-      answer: codec.decodeAnswer(bytes, context, quirks, call),
+      answer: codec.decodeAnswer(bytes, withPromise(context, promised), quirks, call),
     }),
   }
+}
+
+function withPromise(context: AnswerContext, promised: PromisedOutput | null): AnswerContext {
+  return promised === null ? context : { ...context, promised }
 }
 
 const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }

@@ -1,6 +1,13 @@
-import type { Answer, AnswerPart } from '../canonical/text/answer.ts'
-import type { MeterReading } from '../canonical/upstream.ts'
+import { joinPieces } from '../canonical/body.ts'
+import type { TextCall } from '../canonical/call.ts'
+import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
+import type { MeterReading, PromisedOutput } from '../canonical/upstream.ts'
+import type { EncodedRequest } from './chat/chat-encode.ts'
 import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import { isMarkedWithin } from './held-texts.ts'
+import { toBuffer } from './json-document.ts'
+import { restore } from './lean-json.ts'
+import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { emptyReading } from './stream-meter.ts'
 import { TranslatedStream } from './translated-stream.ts'
@@ -9,17 +16,44 @@ import { TranslatedStream } from './translated-stream.ts'
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
   return {
     encodeRequest: (call, endpoint, quirks) =>
-      upstream.writeRequest(caller.readConversation(call), { endpoint, quirks }),
+      encodeLean(call, (read) => upstream.writeRequest(caller.readConversation(read), { endpoint, quirks })),
     decodeAnswer(bytes, context, quirks, call) {
       const answer = upstream.readAnswer(bytes, quirks, context)
+      const { promised } = context
+      if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
       return {
         reading: readingOf(answer),
         encode: (charge) => [caller.writeAnswer(answer, { context, call }, charge)],
       }
     },
     createStream: (context, quirks, call) =>
-      new TranslatedStream(upstream.createStream(quirks, context), caller.createStream({ context, call })),
+      new TranslatedStream(
+        upstream.createStream(quirks, context),
+        caller.createStream({ context, call }),
+        context.promised,
+      ),
   }
+}
+
+/**
+ * A request of a large body is read and written with marks in place of its longer texts, and gets them back as bytes: a
+ * picture of megabytes is neither built nor written.
+ */
+function encodeLean(call: TextCall, encode: (call: TextCall) => EncodedRequest): EncodedRequest {
+  const encoded = encode(call)
+  const { lean, bytes } = call.document
+  if (lean === null) return encoded
+  const json = toBuffer(joinPieces(encoded.body)).toString('utf8')
+  // JSON within JSON would need the text escaped once more.
+  if (isMarkedWithin(json)) return encode({ ...call, document: { ...call.document, lean: null } })
+  return { ...encoded, body: restore(json, bytes, lean) }
+}
+
+/** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */
+function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput): void {
+  if (finish?.reason !== 'stop' || parts.some(({ head }) => head.type === 'refusal')) return
+  const texts = parts.filter(({ head }) => head.type === 'text').map(({ text }) => text)
+  checkOutput(promised, texts.join(''))
 }
 
 /** What the meter reads of a whole answer. */

@@ -1,9 +1,16 @@
 import type { BodyPiece } from '../canonical/body.ts'
 import type { TextEvent } from '../canonical/text/events.ts'
-import type { MeterReading, ShownCharge, StreamRewriter } from '../canonical/upstream.ts'
+import type {
+  MeterReading,
+  PromisedOutput,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { StreamReader, StreamWriter } from './halves.ts'
 import { fromUtf8, toBytes, toPiece } from './sse.ts'
+import { StreamCheck } from './stream-check.ts'
 import { StreamMeter } from './stream-meter.ts'
 
 /** A stream through two halves: read as events, written in the caller's format, and metered on the way. */
@@ -15,23 +22,24 @@ export class TranslatedStream implements StreamRewriter {
   readonly #meter = new StreamMeter()
   /** Something of the answer has been written, though what the body's end completed is not given out yet. */
   #hasOutput = false
+  readonly #check: StreamCheck | null
   #late = ''
 
-  constructor(reader: StreamReader, writer: StreamWriter) {
+  /** `promised` is what the text must be, where the provider was only told so. */
+  constructor(reader: StreamReader, writer: StreamWriter, promised?: PromisedOutput) {
     this.#reader = reader
     this.#writer = writer
+    this.#check = promised === undefined ? null : new StreamCheck(promised)
   }
 
   get choicesFinished(): number {
     return this.#meter.finishes.length
   }
 
-  get isAccounted(): boolean {
-    return this.#meter.isAccounted
-  }
-
-  get isTerminated(): boolean {
-    return this.#reader.isTerminated
+  get stage(): StreamStage {
+    if (this.failure) return 'failed'
+    if (this.#reader.isTerminated) return 'terminated'
+    return this.#meter.isAccounted ? 'accounted' : 'running'
   }
 
   push(chunk: Uint8Array): BodyPiece | null {
@@ -44,6 +52,7 @@ export class TranslatedStream implements StreamRewriter {
 
   end(): void {
     if (!this.failure) this.#late += this.#take(this.#reader.end())
+    if (!this.failure) this.failure = this.#check?.end() ?? null
   }
 
   encodeEnding(charge: ShownCharge): Uint8Array {
@@ -67,6 +76,7 @@ export class TranslatedStream implements StreamRewriter {
         return shown
       }
       this.#meter.read(event)
+      this.#check?.read(event)
       shown += this.#show(event)
     }
     return shown

@@ -64,6 +64,50 @@ test('a conversation with media goes on as it came, also to the provider asked a
   }
 })
 
+test('a conversation with media goes on in another format, its picture and its words as they came', async () => {
+  const { url: address } = image.image_url
+  const data = address.slice(address.indexOf(',') + 1)
+  const bodies = {
+    '/responses': {
+      instructions: words,
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: words },
+            { type: 'input_image', image_url: address },
+          ],
+        },
+      ],
+    },
+    '/messages': {
+      max_tokens: 9,
+      system: words,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: words },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+          ],
+        },
+      ],
+    },
+  }
+  upstream.answer(answer)
+  for (const [path, body] of Object.entries(bodies)) {
+    upstream.seen.length = 0
+    const response = await post(path, JSON.stringify({ model: 'acme/chat', ...body }))
+    expect([path, response.status]).toEqual([path, 200])
+    expect(bodySeen(0)).toMatchObject({
+      messages: [
+        { role: 'system', content: words },
+        { role: 'user', content: [{ type: 'text', text: words }, image] },
+      ],
+    })
+  }
+})
+
 test('a large conversation with a mistake is refused by its name, and nobody is asked', async () => {
   upstream.seen.length = 0
   const wrong = [...messages, { role: 'bot', content: 'hi' }]

@@ -137,6 +137,8 @@ export interface Turn {
   parts: readonly Part[]
   /** Who of several spoke, where the format tells. */
   name: string | null
+  /** Where it began in the caller's request, such as `messages[3]`; for errors. */
+  place: string
   extras?: Extras
 }
 
@@ -148,6 +150,8 @@ export interface Tool {
   /** JSON schema of the arguments; null means none are taken. */
   parameters: Readonly<Record<string, unknown>> | null
   strict: boolean | null
+  /** What the input of a `custom` tool must be, as chat completions tell it; left out or null for any text. */
+  format?: Readonly<Record<string, unknown>> | null
   cache?: CacheMark
   extras?: Extras
 }
@@ -230,8 +234,10 @@ export interface Conversation {
   cache?: CacheMark
   stream: boolean
   /**
-   * Names of members that the caller's own format alone carries. Without those that are `needed` the answer would be
-   * another one, so that no other format may be sent the rest; the others are left out and listed.
+   * Names of members that the caller's own format alone carries, those inside messages and tools by their paths, such as
+   * `messages[].name`. Without those that are `needed` the answer would be another one, so that no other format may be
+   * sent the rest; the others are left out and listed.
    */
   ownMembers: { needed: readonly string[]; optional: readonly string[] }
+  extras?: Extras
 }

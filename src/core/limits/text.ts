@@ -23,6 +23,8 @@ export const bodyValuesBytesMax = 262_144
 export const leanBodyBytesMin = 2_000_000
 export const leanTextBytesMin = 256
 export const leanStepQuotes = 4_096
+/** Of such a text's beginning, which tells a data URL's type or where a sealed thought is from, so many bytes at most are kept. */
+export const leanHeadBytesMax = 256
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
 export const heldTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
@@ -56,5 +58,7 @@ export const upstreamMessageLengthMax = 400
 export const comparedTextLengthMax = 262_144
 /** Longest wait an upstream may ask for; a longer one is shown and obeyed as this. */
 export const retryAfterMsMax = 3_600_000
+/** Steps of checking an answer against its schema, which a caller's references could make endless: some milliseconds. */
+export const outputCheckStepsMax = 100_000
 /** Fewest tokens that Anthropic lets a model think with. */
 export const thinkingBudgetMin = 1_024

@@ -2,14 +2,15 @@ import type { TextCall } from '../../canonical/call.ts'
 import type {
   Conversation,
   OutputFormat,
+  ProviderTool,
   ReasoningWish,
   Tool,
   ToolChoice,
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
+import { ConversationReading, extrasOf } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
-import { hasMember, memberValue } from '../json-document.ts'
 import { isRecord } from './chat-media.ts'
 import { chatRequestShape } from './chat-schema.ts'
 import { readTurns } from './chat-turns.ts'
@@ -20,13 +21,21 @@ type Wire = Readonly<Record<string, unknown>>
 /** A chat request as the conversation in which formats meet. Its members were checked when the call was decoded. */
 export function readChatConversation(call: TextCall): Conversation {
   const { document } = call
-  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
-  const number = (name: string): number | null => numberOrNull(value(name))
+  const reading = new ConversationReading(document)
+  const value = (name: string) => reading.value(name)
+  const number = (name: string) => reading.number(name)
   const cache = readCacheMark(value('cache_control'))
+  const needed = neededMembers.filter((name) => reading.has(name) && !isTextOnly(name, value(name)))
+  const optional = [
+    ...optionalMembers.filter((name) => reading.has(name)),
+    ...unknownMembers(document, chatRequestShape),
+  ]
+  const turns = readTurns(value('messages'), reading)
+  const tools = readTools(value('tools'), value('functions'), reading)
   return {
     format: 'chat',
-    turns: readTurns(value('messages')),
-    tools: readTools(value('tools'), value('functions')),
+    turns,
+    tools,
     toolChoice: readToolChoice(value('tool_choice') ?? value('function_call')),
     isParallel: booleanOrNull(value('parallel_tool_calls')),
     outputTokensMax: call.demand.outputTokensMax,
@@ -57,14 +66,15 @@ export function readChatConversation(call: TextCall): Conversation {
     metadata: recordOrNull(value('metadata')) as Readonly<Record<string, string>> | null,
     ...(cache === null ? {} : { cache }),
     stream: call.stream,
-    ownMembers: {
-      needed: neededMembers.filter((name) => hasMember(document, name) && !isTextOnly(name, value(name))),
-      optional: [
-        ...optionalMembers.filter((name) => hasMember(document, name)),
-        ...unknownMembers(document, chatRequestShape),
-      ],
-    },
+    ownMembers: { needed, optional: [...optional, ...reading.own] },
+    ...extrasOf('chat', membersOf(reading, [...neededMembers, ...optional, 'stream_options'])),
   }
+}
+
+function membersOf(reading: ConversationReading, names: readonly string[]): Wire {
+  return Object.fromEntries(
+    names.filter((name) => reading.has(name)).map((name) => [name, reading.value(name)]),
+  )
 }
 
 /** What only this format asks for: answers that are spoken or searched for, and what hosts of it know besides. */
@@ -88,29 +98,36 @@ function readStop(wire: unknown): readonly string[] {
   return Array.isArray(wire) ? wire.filter((text) => typeof text === 'string') : []
 }
 
-function readTools(tools: unknown, functions: unknown): Tool[] {
-  const read = Array.isArray(tools) ? tools.filter(isRecord).map(readTool) : []
+function readTools(
+  tools: unknown,
+  functions: unknown,
+  reading: ConversationReading,
+): (Tool | ProviderTool)[] {
+  const read = Array.isArray(tools) ? tools.filter(isRecord).map((tool) => readTool(tool, reading)) : []
   const older = Array.isArray(functions) ? functions.filter(isRecord).map(readFunction) : []
   return [...read, ...older]
 }
 
-function readTool(wire: Wire, index: number): Tool {
+const toolMembers: ReadonlySet<string> = new Set(['type', 'function', 'custom', 'cache_control'])
+
+/** A tool with a type of its own is one that the provider knows or runs. */
+function readTool(wire: Wire, reading: ConversationReading): Tool | ProviderTool {
   const { function: called, custom } = wire
+  if (!isRecord(called) && !isRecord(custom)) return { kind: 'provider', format: 'chat', value: wire }
   const cache = readCacheMark(wire['cache_control'])
-  if (isRecord(called)) return { ...readFunction(called), ...(cache === null ? {} : { cache }) }
-  if (!isRecord(custom)) {
-    throw fieldError(
-      `tools[${index}].type`,
-      'must be function or custom with the chosen provider. Leave the tool out or choose another model.',
-    )
-  }
+  const rest = reading.rest(wire, toolMembers, 'tools[]')
+  if (isRecord(called))
+    return { ...readFunction(called), ...(cache === null ? {} : { cache }), ...extrasOf('chat', rest) }
+  const described = recordOrNull(custom)
   return {
     kind: 'custom',
-    name: textOrNull(custom['name']) ?? '',
-    description: textOrNull(custom['description']),
+    name: textOrNull(described?.['name']) ?? '',
+    description: textOrNull(described?.['description']),
     parameters: null,
     strict: null,
-    extras: { chat: { format: custom['format'] } },
+    ...(cache === null ? {} : { cache }),
+    format: recordOrNull(described?.['format']),
+    ...extrasOf('chat', rest),
   }
 }
 

@@ -1,5 +1,11 @@
 import { joinPieces, type BodyPiece } from '../../canonical/body.ts'
-import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { fromUtf8, toPiece } from '../sse.ts'
 
@@ -30,12 +36,8 @@ class DebuggedStream implements StreamRewriter {
     return this.#stream.choicesFinished
   }
 
-  get isAccounted(): boolean {
-    return this.#stream.isAccounted
-  }
-
-  get isTerminated(): boolean {
-    return this.#stream.isTerminated
+  get stage(): StreamStage {
+    return this.#stream.stage
   }
 
   /** With the first chunk and not before it: until then another endpoint may answer, and was sent another body. */

@@ -1,6 +1,7 @@
 import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { PromisedOutput } from '../../canonical/upstream.ts'
 import { fieldError } from '../field-error.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../json-document.ts'
 import { adaptMessages } from './chat-history.ts'
@@ -18,6 +19,10 @@ export interface EncodedRequest {
   /** Headers that this request needs besides those of every request. */
   headers?: Readonly<Record<string, string>>
   dropped: readonly string[]
+  /** Names of what it carries in another way. */
+  approximated?: readonly string[]
+  /** What the answer is to be checked against. */
+  promised?: PromisedOutput
 }
 
 /** The edits under way: what to set, what to take out, and what of it the caller should hear of. */
@@ -40,8 +45,11 @@ export function encodeChatRequest(call: ChatBody, endpoint: Endpoint, quirks: Ch
   encodeReasoning(call, quirks, edits)
   encodeStream(call, quirks, edits)
   encodeValues(call, quirks, edits)
-  const messages = adaptMessages(call.document, quirks)
-  if (messages !== null) edits.set['messages'] = messages
+  const adapted = adaptMessages(call.document, quirks)
+  if (adapted !== null) {
+    edits.set['messages'] = adapted.messages
+    edits.dropped.push(...adapted.dropped)
+  }
   return { body: editPieces(call.document, edits), dropped: edits.dropped }
 }
 
@@ -134,16 +142,18 @@ function encodeValues(call: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   if (quirks.temperatureMin > 0 && memberValue(document, 'temperature') === 0) {
     edits.set['temperature'] = String(quirks.temperatureMin)
   }
-  if (!quirks.jsonSchema && isSchemaFormat(memberValue(document, 'response_format'))) {
-    edits.set['response_format'] = '{"type":"json_object"}'
-    edits.dropped.push('response_format.json_schema')
-  }
   if (call.userId !== null && [...call.userId].length > quirks.userLengthMax) drop(edits, 'user')
   encodeServiceTier(call, quirks, edits)
 }
 
-function isSchemaFormat(value: unknown): boolean {
-  return isRecord(value) && value['type'] === 'json_schema'
+/** Whether the answer is to follow a schema, of which the host knows nothing. */
+export function isUnknownSchema(
+  { document }: Pick<ChatBody, 'document'>,
+  { jsonSchema }: ChatQuirks,
+): boolean {
+  if (jsonSchema || !hasMember(document, 'response_format')) return false
+  const format = memberValue(document, 'response_format')
+  return isRecord(format) && format['type'] === 'json_schema'
 }
 
 // Other tiers than these have other prices, which endpoints do not have yet: serving one would bill it wrongly.

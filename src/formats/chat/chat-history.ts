@@ -2,6 +2,7 @@ import type { BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument } from '../../canonical/call.ts'
 import { lookInto } from '../lean-json.ts'
 import { isRecord } from './chat-media.ts'
+import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
 const marks = {
@@ -21,20 +22,29 @@ const marks = {
  * The conversation as this provider takes it, as JSON text, or null when it may go as it came. A search of the bytes
  * decides first, because most conversations need no edit and parsing them would cost more than the whole request.
  */
-export function adaptMessages(document: JsonDocument, quirks: ChatQuirks): BodyPieces | null {
+export function adaptMessages(document: JsonDocument, quirks: ChatQuirks): AdaptedMessages | null {
   const conversation = lookInto(document, 'messages')
   if (conversation === null || !needsEdit(conversation.bytes, quirks)) return null
   const messages = conversation.value()
   if (!Array.isArray(messages)) return null
-  const adapted = messages.map((message) => (isRecord(message) ? adaptMessage(message, quirks) : message))
-  return conversation.restore(JSON.stringify(adapted))
+  const dropped = new Set<string>()
+  const adapted = messages.map((message) =>
+    isRecord(message) ? adaptMessage(message, quirks, dropped) : message,
+  )
+  return { messages: conversation.restore(JSON.stringify(adapted)), dropped }
+}
+
+/** Messages as a host takes them, and the paths of what was taken out and said something. */
+export interface AdaptedMessages {
+  messages: BodyPieces
+  dropped: ReadonlySet<string>
 }
 
 function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (quirks.reasoningHistory !== 'keep' && bytes.includes(marks.reasoning)) return true
   if (!quirks.developerRole && bytes.includes(marks.developer)) return true
   if (!quirks.messageNames && bytes.includes(marks.name)) return true
-  if (isStrict(quirks) && hasAdditions(bytes, quirks)) return true
+  if (isStrict(quirks) && (hasAdditions(bytes, quirks) || hasUnknownMember(bytes))) return true
   return bytes.includes(marks.toolCall) && needsEditOfTools(bytes, quirks)
 }
 
@@ -60,15 +70,68 @@ function countOf(mark: Buffer, bytes: Buffer): number {
   return count
 }
 
-function adaptMessage(message: Record<string, unknown>, quirks: ChatQuirks): Record<string, unknown> {
-  const adapted = { ...message }
+function adaptMessage(
+  message: Record<string, unknown>,
+  quirks: ChatQuirks,
+  dropped: Set<string>,
+): Record<string, unknown> {
+  const removing = new Removing(dropped)
+  const adapted = isStrict(quirks) ? withoutUnknown(message, messageMembers, removing) : { ...message }
   if (!quirks.developerRole && adapted['role'] === 'developer') adapted['role'] = 'system'
-  if (!mayHaveName(adapted['role'], quirks)) delete adapted['name']
-  adaptReasoning(adapted, quirks)
-  if (isStrict(quirks)) removeAdditions(adapted, quirks)
+  // The name of a tool stands in its call as well.
+  if (!mayHaveName(adapted['role'], quirks)) removing.remove(adapted, 'name', adapted['role'] === 'tool')
+  adaptReasoning(adapted, quirks, removing)
+  if (isStrict(quirks)) removeAdditions(adapted, quirks, removing)
   adaptToolCalls(adapted, quirks)
   return adapted
 }
+
+/** Takes members out of messages and notes those that said something. */
+class Removing {
+  readonly #dropped: Set<string>
+
+  constructor(dropped: Set<string>) {
+    this.#dropped = dropped
+  }
+
+  /** Out of a message; with `isTold` the host hears of it in another way. */
+  remove(message: Record<string, unknown>, name: string, isTold = false): void {
+    if (!isTold) this.note(message[name], `messages[].${name}`)
+    delete message[name]
+  }
+
+  note(value: unknown, path: string): void {
+    const isEmpty =
+      value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+    if (!isEmpty) this.#dropped.add(path)
+  }
+}
+
+/** The object with known members alone, and so those inside it. */
+function withoutUnknown(
+  wire: Record<string, unknown>,
+  { names, inside }: KnownMembers,
+  removing: Removing,
+  path = 'messages[]',
+): Record<string, unknown> {
+  const kept: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(wire)) {
+    const members = inside[name]
+    if (!names.has(name)) removing.note(value, `${path}.${name.slice(0, shownNameLengthMax)}`)
+    else if (members === undefined) kept[name] = value
+    else if (isRecord(value)) kept[name] = withoutUnknown(value, members, removing, `${path}.${name}`)
+    else if (!Array.isArray(value)) kept[name] = value
+    else {
+      kept[name] = value.map((each: unknown) =>
+        isRecord(each) ? withoutUnknown(each, members, removing, `${path}.${name}[]`) : each,
+      )
+    }
+  }
+  return kept
+}
+
+/** A caller may name a member as it likes. */
+const shownNameLengthMax = 64
 
 /** Hosts that are not strict take any name; others know that of a tool only where they say so. */
 function mayHaveName(role: unknown, quirks: ChatQuirks): boolean {
@@ -77,30 +140,43 @@ function mayHaveName(role: unknown, quirks: ChatQuirks): boolean {
 }
 
 /** What clients of the contract send along, and what they send back of the gateway's own answers. */
-function removeAdditions(message: Record<string, unknown>, { answerMembers }: ChatQuirks): void {
-  delete message['cache_control']
-  delete message['images']
-  if (Array.isArray(message['content'])) message['content'] = message['content'].map(withoutCacheControl)
+function removeAdditions(
+  message: Record<string, unknown>,
+  { answerMembers }: ChatQuirks,
+  removing: Removing,
+): void {
+  removing.remove(message, 'cache_control')
+  removing.remove(message, 'images')
+  if (Array.isArray(message['content']))
+    message['content'] = message['content'].map((part: unknown) => withoutCacheControl(part, removing))
   if (answerMembers) return
   const { refusal } = message
+  removing.remove(message, 'annotations')
   delete message['refusal']
-  delete message['annotations']
   if (typeof refusal === 'string') message['content'] ??= refusal
 }
 
-function withoutCacheControl(part: unknown): unknown {
+function withoutCacheControl(part: unknown, removing: Removing): unknown {
   if (!isRecord(part) || part['cache_control'] === undefined) return part
-  const { cache_control: _removed, ...rest } = part
+  const { cache_control: mark, ...rest } = part
+  removing.note(mark, 'messages[].content[].cache_control')
   return rest
 }
 
-function adaptReasoning(message: Record<string, unknown>, { reasoningHistory }: ChatQuirks): void {
+function adaptReasoning(
+  message: Record<string, unknown>,
+  { reasoningHistory }: ChatQuirks,
+  removing: Removing,
+): void {
   if (reasoningHistory === 'keep') return
   const reasoning = message['reasoning'] ?? message['reasoning_content']
+  const isTold = reasoningHistory !== 'drop' && typeof reasoning === 'string'
+  // One thought in several members is named once.
+  if (!isTold) removing.note(reasoning ?? message['reasoning_details'], 'messages[].reasoning')
   delete message['reasoning']
   delete message['reasoning_content']
   delete message['reasoning_details']
-  if (reasoningHistory !== 'drop' && typeof reasoning === 'string') message[reasoningHistory] = reasoning
+  if (isTold) message[reasoningHistory] = reasoning
 }
 
 function adaptToolCalls(message: Record<string, unknown>, { shortToolCallIds }: ChatQuirks): void {

@@ -1,5 +1,11 @@
 import type { BodyPiece } from '../../canonical/body.ts'
-import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import {
   jsonDepthMax,
@@ -40,8 +46,7 @@ class ChatStream implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
   choicesFinished = 0
-  isAccounted = false
-  isTerminated = false
+  stage: StreamStage = 'running'
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
@@ -87,10 +92,10 @@ class ChatStream implements StreamRewriter {
     this.hasShownOutput = hasShownOutput
     if (this.failure) return
     // Who has counted and said that this is all has answered, with or without a reason.
-    if (this.isTerminated && (this.#sawUsage || this.choicesFinished > 0)) this.#finishAll()
+    if (this.stage === 'terminated' && (this.#sawUsage || this.choicesFinished > 0)) this.#finishAll()
     for (const choice of this.#choices.values()) completeCalls(choice)
     if (this.choicesFinished === 0) this.#fail(new Error('the body ended before a finish reason'))
-    else if (!this.isTerminated && this.#hasUnfinished()) {
+    else if (this.stage !== 'terminated' && this.#hasUnfinished()) {
       this.#fail(new Error('the body ended before every choice had a finish reason'))
     }
   }
@@ -146,6 +151,7 @@ class ChatStream implements StreamRewriter {
   }
 
   #fail(cause: unknown): void {
+    this.stage = 'failed'
     this.failure ??=
       cause instanceof GatewayError
         ? cause
@@ -207,7 +213,7 @@ class ChatStream implements StreamRewriter {
     if (data === null) this.#readBareError(frame)
     if (data === null || data.trim() === '') return ''
     if (data.trim() === '[DONE]') {
-      this.isTerminated = true
+      this.stage = 'terminated'
       return ''
     }
     if (!isNestedWithin(data, jsonDepthMax)) {
@@ -283,8 +289,10 @@ class ChatStream implements StreamRewriter {
       this.#hold({ ...toShownChunk(wire, this.#context), choices: heldChoices }, frame.length)
     }
     // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
-    this.isAccounted =
+    const isAccounted =
       choices.length === 0 && hasUsage(wire) && this.choicesFinished > 0 && !this.#hasUnfinished()
+    if (this.stage === 'running' || this.stage === 'accounted')
+      this.stage = isAccounted ? 'accounted' : 'running'
     if (shownChoices.length === 0) return ''
     const chunk = { ...this.#beside, ...toShownChunk(wire, this.#context), choices: shownChoices }
     this.#beside = null

@@ -7,6 +7,7 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
+import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { isRecord } from './chat-media.ts'
 import { readReasoning } from './chat-reasoning.ts'
@@ -15,13 +16,13 @@ import { textOrNull } from '../wire-values.ts'
 type Wire = Readonly<Record<string, unknown>>
 
 /** The messages as turns. `null` where a content may be is nothing said. */
-export function readTurns(wire: unknown): Turn[] {
+export function readTurns(wire: unknown, reading: ConversationReading): Turn[] {
   if (!Array.isArray(wire)) return []
   const turns: Turn[] = []
   // The older members name no ids: a result belongs to the call before it.
   let lastCallId = ''
   for (const [index, message] of wire.filter(isRecord).entries()) {
-    const turn = readTurn(message, { index, lastCallId })
+    const turn = readTurn(message, { index, lastCallId, reading })
     const call = turn.parts.findLast((part) => part.type === 'tool_call')
     if (call !== undefined) lastCallId = call.id
     turns.push(turn)
@@ -32,43 +33,77 @@ export function readTurns(wire: unknown): Turn[] {
 interface Place {
   index: number
   lastCallId: string
+  reading: ConversationReading
 }
 
 function readTurn(message: Wire, place: Place): Turn {
-  const name = textOrNull(message['name'])
+  const { role, name } = message
+  const rest = place.reading.rest(message, messageMembers, 'messages[]')
+  // A name for the same role, which hosts of this format alone tell apart.
+  const extras = role === 'developer' || role === 'function' ? { ...rest, role } : rest
+  return {
+    ...readSpoken(message, place),
+    name: textOrNull(name),
+    place: `messages[${place.index}]`,
+    ...extrasOf('chat', extras),
+  }
+}
+
+/** What every host of this format knows, and what has its place in a conversation. */
+const messageMembers: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'name',
+  'refusal',
+  'tool_calls',
+  'tool_call_id',
+  'function_call',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'images',
+  'audio',
+  'cache_control',
+])
+
+function readSpoken(message: Wire, place: Place): Pick<Turn, 'role' | 'parts'> {
   switch (message['role']) {
     case 'system':
     case 'developer':
-      return { role: 'system', parts: readContent(message), name }
+      return { role: 'system', parts: readContent(message, place) }
     case 'assistant':
-      return { role: 'assistant', parts: readAssistant(message, place), name }
+      return { role: 'assistant', parts: readAssistant(message, place) }
     case 'tool':
     case 'function':
-      return { role: 'tool', parts: [readResult(message, place)], name: null }
+      return { role: 'tool', parts: [readResult(message, place)] }
     default:
-      return { role: 'user', parts: readContent(message), name }
+      return { role: 'user', parts: readContent(message, place) }
   }
 }
 
 /** Thoughts come before what was said, and what was said before what was called. */
 function readAssistant(message: Wire, place: Place): Part[] {
-  const { refusal } = message
+  const { refusal, audio } = message
   return [
     ...readReasoning(message),
-    ...readContent(message),
+    ...readContent(message, place),
     ...(typeof refusal === 'string' && refusal !== '' ? [{ type: 'refusal', text: refusal } as const] : []),
     ...readImages(message['images']),
+    // What was said aloud is kept by its provider.
+    ...(isRecord(audio)
+      ? [{ type: 'opaque', format: 'chat', value: { type: 'audio', audio } } as const]
+      : []),
     ...readCalls(message, place),
   ]
 }
 
-function readContent(message: Wire): Part[] {
+function readContent(message: Wire, { reading }: Place): Part[] {
   const { content } = message
   const cache = readCacheMark(message['cache_control'])
   if (typeof content === 'string') return [textPart(content, cache)]
   if (!Array.isArray(content)) return []
   const parts = content.map((part: unknown) =>
-    isRecord(part) ? readPart(part) : textPart(String(part), null),
+    isRecord(part) ? readPart(part, reading) : textPart(String(part), null),
   )
   const last = parts.at(-1)
   if (cache !== null && last !== undefined) parts[parts.length - 1] = { ...last, cache }
@@ -79,14 +114,26 @@ function textPart(text: string, cache: ReturnType<typeof readCacheMark>): TextPa
   return { type: 'text', text, ...(cache === null ? {} : { cache }) }
 }
 
-function readPart(wire: Wire): Part {
-  const part = readKnownPart(wire)
+function readPart(wire: Wire, reading: ConversationReading): Part {
+  const part = readKnownPart(wire, reading)
   const cache = readCacheMark(wire['cache_control'])
-  return cache === null ? part : { ...part, cache }
+  const marked = cache === null ? part : { ...part, cache }
+  if (part.type === 'opaque') return marked
+  return { ...marked, ...extrasOf('chat', reading.rest(wire, partMembers, 'messages[].content[]')) }
 }
 
+const partMembers: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'image_url',
+  'input_audio',
+  'file',
+  'refusal',
+  'cache_control',
+])
+
 /** A kind of part that this gateway does not know stays as it is, for a provider of the same format. */
-function readKnownPart(wire: Wire): Part {
+function readKnownPart(wire: Wire, reading: ConversationReading): Part {
   const { text, image_url: image, input_audio: audio, file, refusal } = wire
   if (typeof text === 'string') return { type: 'text', text }
   if (image !== undefined) return readImage(image)
@@ -97,7 +144,7 @@ function readKnownPart(wire: Wire): Part {
       format: textOrNull(audio['format']) ?? 'wav',
     }
   }
-  if (isRecord(file)) return readFile(file)
+  if (isRecord(file)) return readFile(file, reading)
   if (typeof refusal === 'string') return { type: 'refusal', text: refusal }
   return { type: 'opaque', format: 'chat', value: wire }
 }
@@ -116,13 +163,13 @@ function readImages(wire: unknown): ImagePart[] {
   return wire.filter(isRecord).map((image) => readImage(image['image_url']))
 }
 
-function readFile(wire: Wire): Part {
+function readFile(wire: Wire, reading: ConversationReading): Part {
   const { file_data: data, file_id: id, filename } = wire
   return {
     type: 'file',
     source:
       typeof data === 'string'
-        ? readMediaUrl(data, 'application/pdf')
+        ? reading.media(data, 'application/pdf')
         : { kind: 'provider_file', fileId: textOrNull(id) ?? '' },
     name: textOrNull(filename),
     context: null,
@@ -130,40 +177,47 @@ function readFile(wire: Wire): Part {
   }
 }
 
-function readCalls(message: Wire, { index }: Place): ToolCallPart[] {
+function readCalls(message: Wire, { index, reading }: Place): ToolCallPart[] {
   const { tool_calls: calls, function_call: older } = message
-  const read = Array.isArray(calls) ? calls.filter(isRecord).map(readCall) : []
+  const read = Array.isArray(calls)
+    ? calls.filter(isRecord).map((call, at) => readCall(call, at, reading))
+    : []
   if (!isRecord(older)) return read
-  return [...read, readCall({ id: `call_${index}`, function: older }, read.length)]
+  return [...read, readCall({ id: `call_${index}`, function: older }, read.length, reading)]
 }
 
-function readCall(wire: Wire, index: number): ToolCallPart {
+const callMembers: ReadonlySet<string> = new Set(['id', 'type', 'index', 'function', 'custom'])
+
+function readCall(wire: Wire, index: number, reading: ConversationReading): ToolCallPart {
   const { function: called, custom } = wire
   const id = textOrNull(wire['id']) ?? `call_${index}`
+  const extras = extrasOf('chat', reading.rest(wire, callMembers, 'messages[].tool_calls[]'))
   if (isRecord(custom)) {
     const [name, input] = [textOrNull(custom['name']), textOrNull(custom['input'])]
-    return { type: 'tool_call', id, name: name ?? '', arguments: input ?? '', kind: 'custom' }
+    return { type: 'tool_call', id, name: name ?? '', arguments: input ?? '', kind: 'custom', ...extras }
   }
   const [name, given] = isRecord(called) ? [called['name'], called['arguments']] : [null, null]
   return {
     type: 'tool_call',
     id,
     name: textOrNull(name) ?? '',
-    arguments: argumentsOf(given),
+    arguments: argumentsOf(given, reading),
     kind: 'function',
+    ...extras,
   }
 }
 
 /** Arguments are a JSON text in the format; a few clients send the object itself. */
-function argumentsOf(given: unknown): string {
-  if (typeof given === 'string') return given
-  return given === null || given === undefined ? '' : JSON.stringify(given)
+function argumentsOf(given: unknown, reading: ConversationReading): string {
+  if (typeof given === 'string') return reading.whole(given)
+  return given === null || given === undefined ? '' : JSON.stringify(reading.wholeValue(given))
 }
 
-function readResult(message: Wire, { lastCallId }: Place): ToolResultPart {
+function readResult(message: Wire, place: Place): ToolResultPart {
+  const { lastCallId } = place
   const { cache_control: mark, ...rest } = message
   const cache = readCacheMark(mark)
-  const content = readContent(rest).filter(
+  const content = readContent(rest, place).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
   )
   return {

@@ -212,13 +212,22 @@ export function showCharge(charge: ShownCharge): Record<string, unknown> {
   }
 }
 
-/** The `headrace_metadata` and `debug` members of an answer's last part, when they are due. */
-export function showMetadata(charge: ShownCharge): Record<string, unknown> {
+/**
+ * The `headrace_metadata` and `debug` members of an answer's last part, when they are due. `lost` are parts of the answer
+ * that the caller's format has no place for.
+ */
+export function showMetadata(charge: ShownCharge, lost: readonly string[] = []): Record<string, unknown> {
   const debug = charge.debug === undefined ? {} : { debug: charge.debug }
-  if (charge.metadata === null) return debug
+  const metadata = lost.length === 0 ? charge.metadata : withLost(charge.metadata, lost)
+  if (metadata === null) return debug
   return {
     ...debug,
-    headrace_metadata: charge.metadata,
-    ...(charge.metadataAlias ? { openrouter_metadata: charge.metadata } : {}),
+    headrace_metadata: metadata,
+    ...(charge.metadataAlias ? { openrouter_metadata: metadata } : {}),
   }
+}
+
+function withLost(metadata: ShownCharge['metadata'], lost: readonly string[]): Record<string, unknown> {
+  const dropped: unknown = metadata?.['dropped']
+  return { ...metadata, dropped: [...(Array.isArray(dropped) ? dropped : []), ...lost] }
 }

@@ -2,6 +2,7 @@ import type {
   Conversation,
   FilePart,
   ImagePart,
+  MediaSource,
   Part,
   ReasoningPart,
   TextPart,
@@ -11,38 +12,40 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../field-error.ts'
+import type { Losses } from '../losses.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { detailBase } from './chat-reasoning.ts'
 
 type Wire = Record<string, unknown>
 
 interface Place {
-  index: number
+  turn: Turn
   conversation: Conversation
+  losses: Losses
 }
 
 /** The turns as chat messages. Throws `invalid_request` for a part that the format has no place for. */
-export function writeMessages(conversation: Conversation): Wire[] {
-  return conversation.turns.flatMap((turn, index) => writeTurn(turn, { index, conversation }))
+export function writeMessages(conversation: Conversation, losses: Losses): Wire[] {
+  return conversation.turns.flatMap((turn) => writeTurn(turn, { turn, conversation, losses }))
 }
 
 function writeTurn(turn: Turn, place: Place): Wire[] {
-  const name = turn.name === null ? {} : { name: turn.name }
+  const more = { ...(turn.name === null ? {} : { name: turn.name }), ...turn.extras?.chat }
   switch (turn.role) {
     case 'system':
-      return [{ role: 'system', content: contentOf(joinTexts(turn.parts), place), ...name }]
+      return [{ role: 'system', content: contentOf(joinTexts(turn.parts), place), ...more }]
     case 'user':
-      return [{ role: 'user', content: contentOf(turn.parts, place), ...name }]
+      return [{ role: 'user', content: contentOf(turn.parts, place), ...more }]
     case 'assistant':
-      return [{ ...writeAssistant(turn.parts, place), ...name }]
+      return [{ ...writeAssistant(turn.parts, place), ...more }]
     case 'tool':
-      return writeResults(turn.parts, place)
+      return writeResults(turn.parts, place, more)
   }
 }
 
 /** Instructions in several pieces are one text for hosts that take a string alone; marks need the pieces. */
 function joinTexts(parts: readonly Part[]): readonly Part[] {
-  const texts = parts.flatMap((part) => (part.type === 'text' && part.cache === undefined ? [part.text] : []))
+  const texts = parts.flatMap((part) => (part.type === 'text' && isBare(part) ? [part.text] : []))
   if (parts.length < 2 || texts.length < parts.length) return parts
   return [{ type: 'text', text: texts.join('\n\n') }]
 }
@@ -51,13 +54,18 @@ function joinTexts(parts: readonly Part[]): readonly Part[] {
 function contentOf(parts: readonly Part[], place: Place): unknown {
   const [first, ...others] = parts
   if (first === undefined) return ''
-  const isPlain = first.type === 'text' && others.length === 0 && first.cache === undefined
+  const isPlain = first.type === 'text' && others.length === 0 && isBare(first)
   return isPlain ? first.text : parts.map((part) => writePart(part, place))
+}
+
+/** A text with nothing besides. */
+function isBare({ cache, extras }: TextPart): boolean {
+  return cache === undefined && extras?.chat === undefined
 }
 
 function writePart(part: Part, place: Place): Wire {
   const mark = part.cache === undefined ? {} : { cache_control: writeCacheMark(part.cache) }
-  return { ...writeBare(part, place), ...mark }
+  return { ...writeBare(part, place), ...mark, ...part.extras?.chat }
 }
 
 function writeBare(part: Part, place: Place): Wire {
@@ -86,7 +94,10 @@ function writeImage({ source, detail }: ImagePart, place: Place): Wire {
   return { type: 'image_url', image_url: { url, ...(detail === null ? {} : { detail }) } }
 }
 
-function writeFile({ source, name, context }: FilePart, place: Place): Wire {
+function writeFile({ source, name, context, citations }: FilePart, place: Place): Wire {
+  if (citations) throw cannotCarry(place, 'documents to be cited')
+  // The format's own hosts take a file of words as they take any other.
+  if (place.conversation.format === 'chat' && source.kind === 'data') return fileOf(source, name)
   if (source.kind === 'text') return { type: 'text', text: asText(source.text, name, context) }
   if (source.kind === 'data' && source.mediaType.startsWith('text/')) {
     const text = Buffer.from(source.base64, 'base64').toString('utf8')
@@ -94,6 +105,10 @@ function writeFile({ source, name, context }: FilePart, place: Place): Wire {
   }
   if (source.kind === 'provider_file' && place.conversation.format !== 'chat')
     throw cannotCarry(place, "a provider's file id")
+  return fileOf(source, name)
+}
+
+function fileOf(source: MediaSource, name: string | null): Wire {
   const file =
     source.kind === 'provider_file' ? { file_id: source.fileId } : { file_data: writeMediaUrl(source) }
   // OpenAI refuses bytes without a name.
@@ -112,21 +127,24 @@ function writeAssistant(parts: readonly Part[], place: Place): Wire {
   const refusal = parts.filter((part) => part.type === 'refusal').map(({ text }) => text)
   const calls = parts.filter((part) => part.type === 'tool_call')
   const thoughts = parts.filter((part) => part.type === 'reasoning')
-  for (const part of parts) {
-    if (part.type === 'opaque' || part.type === 'image') throw cannotCarry(place, `"${part.type}" parts`)
-  }
+  const images = parts.filter((part) => part.type === 'image')
+  const spoken = parts.find((part) => part.type === 'opaque')
+  if (spoken !== undefined && spoken.format !== 'chat')
+    throw cannotCarry(place, `"${String(spoken.value['type'])}" parts`)
   return {
     role: 'assistant',
     content: said.length === 0 ? null : writeSaid(said, place),
     ...(refusal.length === 0 ? {} : { refusal: refusal.join('') }),
     ...writeThoughts(thoughts),
+    ...(images.length === 0 ? {} : { images: images.map((image) => writeImage(image, place)) }),
+    ...(spoken === undefined ? {} : { audio: spoken.value['audio'] }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
   }
 }
 
 /** A model's text is one string for most hosts, whatever pieces it came in. */
 function writeSaid(said: readonly TextPart[], place: Place): unknown {
-  if (said.some(({ cache }) => cache !== undefined)) return said.map((part) => writePart(part, place))
+  if (!said.every(isBare)) return said.map((part) => writePart(part, place))
   return said.map(({ text }) => text).join('')
 }
 
@@ -154,29 +172,32 @@ function writeDetailsOf(
   return details
 }
 
-function writeCall({ id, name, arguments: text, kind }: ToolCallPart): Wire {
-  if (kind === 'custom') return { id, type: 'custom', custom: { name, input: text } }
-  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text } }
+function writeCall({ id, name, arguments: text, kind, extras }: ToolCallPart): Wire {
+  if (kind === 'custom') return { id, type: 'custom', custom: { name, input: text }, ...extras?.chat }
+  return { id, type: 'function', function: { name, arguments: text === '' ? '{}' : text }, ...extras?.chat }
 }
 
 /** A tool's message has words only: what else it gave follows as the user's, behind the last result. */
-function writeResults(parts: readonly Part[], place: Place): Wire[] {
+function writeResults(parts: readonly Part[], place: Place, more: Wire): Wire[] {
   const messages: Wire[] = []
   const media: Wire[] = []
   for (const part of parts) {
     if (part.type !== 'tool_result') throw cannotCarry(place, `"${part.type}" parts among results`)
-    messages.push(writeResult(part))
+    messages.push({ ...writeResult(part, place), ...more })
     media.push(...mediaOf(part, place))
   }
-  return media.length === 0 ? messages : [...messages, { role: 'user', content: media }]
+  if (media.length === 0) return messages
+  place.losses.approximate('resultMedia')
+  return [...messages, { role: 'user', content: media }]
 }
 
-function writeResult({ callId, content, cache }: ToolResultPart): Wire {
+function writeResult({ callId, content, isError, cache }: ToolResultPart, { losses }: Place): Wire {
   const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (isError) losses.approximate('resultError')
   return {
     role: 'tool',
     tool_call_id: callId,
-    content: texts.join('\n'),
+    content: `${isError ? 'The tool failed:\n' : ''}${texts.join('\n')}`,
     ...(cache === undefined ? {} : { cache_control: writeCacheMark(cache) }),
   }
 }
@@ -186,9 +207,9 @@ function mediaOf({ callId, content }: ToolResultPart, place: Place): Wire[] {
   return media.length === 0 ? [] : [{ type: 'text', text: `From the tool call ${callId}:` }, ...media]
 }
 
-function cannotCarry({ index }: Place, what: string): Error {
+function cannotCarry({ turn }: Place, what: string): Error {
   return fieldError(
-    `messages[${index}]`,
+    turn.place,
     `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
   )
 }

@@ -11,7 +11,10 @@ import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../field-error.ts'
 import type { RequestTarget } from '../halves.ts'
 import { parseJsonDocument } from '../json-document.ts'
+import { isStrictSchema } from '../json-schema.ts'
+import { Losses } from '../losses.ts'
 import { carriedBy, leaveOwnMembers, nameOf } from '../member-names.ts'
+import { tellOutput, type ToldOutput } from '../promised-output.ts'
 import { encodeChatRequest, type EncodedRequest } from './chat-encode.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 import { writeMessages } from './chat-write-messages.ts'
@@ -27,14 +30,50 @@ export function writeChatRequest(
   { endpoint, quirks }: RequestTarget<ChatQuirks>,
 ): EncodedRequest {
   const left = leaveOwnMembers(conversation, 'chat')
-  const body = bodyOf(withoutMarks(conversation, quirks))
+  if (conversation.format !== 'chat' && conversation.stop.length > stopTextsMax) {
+    throw fieldError(
+      nameOf('stop', conversation),
+      `must have at most ${stopTextsMax} entries with the chosen provider. Leave some out or choose another model.`,
+    )
+  }
+  const losses = new Losses(conversation)
+  const writing = { conversation, quirks, losses }
+  const told = tellWhatIsNotHeld(writing)
+  const body = bodyOf(withoutMarks(writing), { ...writing, told })
   const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
   const { body: written, dropped } = encodeChatRequest(callOf(conversation, document), endpoint, quirks)
-  const names = dropped.map((name) => {
-    const carried = carriedBy('chat', name.split('.', 1)[0] ?? name)
-    return carried === null ? name : nameOf(carried, conversation)
-  })
-  return { body: written, dropped: [...new Set([...left, ...names])] }
+  for (const name of dropped) {
+    const carried = carriedBy('chat', name)
+    if (carried === null || conversation.format === 'chat') losses.dropped.add(name)
+    else losses.drop(carried)
+  }
+  return {
+    body: written,
+    dropped: [...new Set([...left, ...losses.dropped])],
+    approximated: [...losses.approximated],
+    ...(told === null ? {} : { promised: told.promised }),
+  }
+}
+
+/** More than OpenAI takes. */
+const stopTextsMax = 4
+
+/** A conversation on its way to a host. */
+interface Writing {
+  conversation: Conversation
+  quirks: ChatQuirks
+  losses: Losses
+}
+
+/** The form of the answer in words, where the host cannot be held to it, or not to the letter. */
+function tellWhatIsNotHeld({ conversation, quirks, losses }: Writing): ToldOutput | null {
+  const { output, format } = conversation
+  if (output.kind !== 'schema') return null
+  // Anthropic holds every schema to the letter; OpenAI only those that leave nothing open.
+  const isLoose = format === 'messages' && output.schema !== null && !isStrictSchema(output.schema)
+  if (quirks.jsonSchema && !isLoose) return null
+  losses.approximate('output')
+  return tellOutput(output, nameOf('output', conversation))
 }
 
 function callOf(conversation: Conversation, document: TextCall['document']) {
@@ -46,19 +85,26 @@ function callOf(conversation: Conversation, document: TextCall['document']) {
   }
 }
 
-function bodyOf(conversation: Conversation): Wire {
+function bodyOf(
+  conversation: Conversation,
+  { quirks, losses, told }: Writing & { told: ToldOutput | null },
+): Wire {
+  const isToldOnly = told !== null && !quirks.jsonSchema
   const { tuning, tools, toolChoice, logprobs, stop, output, reasoning, cache } = conversation
   const members: Wire = {
     model: '',
-    messages: writeMessages(conversation),
+    messages: [
+      ...(isToldOnly ? [{ role: 'system', content: told.instruction }] : []),
+      ...writeMessages(conversation, losses),
+    ],
     max_completion_tokens: conversation.outputTokensMax,
     n: conversation.choices === 1 ? null : conversation.choices,
     stop: stop.length === 0 ? null : stop,
     tools: tools.length === 0 ? null : tools.map((tool) => writeTool(tool, conversation)),
     tool_choice: toolChoice === null || tools.length === 0 ? null : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
-    response_format: writeOutput(output),
-    reasoning: reasoning === null ? null : writeReasoning(reasoning, conversation),
+    response_format: isToldOnly ? { type: 'json_object' } : writeOutput(output, told !== null),
+    reasoning: reasoning === null ? null : writeReasoning(reasoning, { conversation, quirks, losses }),
     logprobs: logprobs === null ? null : true,
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     temperature: tuning.temperature,
@@ -77,6 +123,7 @@ function bodyOf(conversation: Conversation): Wire {
     metadata: conversation.metadata,
     cache_control: cache === undefined ? null : writeCacheMark(cache),
     stream: conversation.stream ? true : null,
+    ...conversation.extras?.chat,
   }
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
 }
@@ -89,11 +136,14 @@ function writeTool(tool: Tool | ProviderTool, conversation: Conversation): Wire 
       `has "${String(tool.value['type'])}", which only its own provider runs. Leave it out or choose another model.`,
     )
   }
-  const { name, description, parameters, strict, cache } = tool
+  const { name, description, parameters, strict, cache, format = null } = tool
   const described = description === null ? {} : { description }
-  const mark = cache === undefined ? {} : { cache_control: writeCacheMark(cache) }
+  const more = {
+    ...(cache === undefined ? {} : { cache_control: writeCacheMark(cache) }),
+    ...tool.extras?.chat,
+  }
   if (tool.kind === 'custom')
-    return { type: 'custom', custom: { name, ...described, ...tool.extras?.chat }, ...mark }
+    return { type: 'custom', custom: { name, ...described, ...(format === null ? {} : { format }) }, ...more }
   return {
     type: 'function',
     function: {
@@ -102,7 +152,7 @@ function writeTool(tool: Tool | ProviderTool, conversation: Conversation): Wire 
       ...(parameters === null ? {} : { parameters }),
       ...(strict === null ? {} : { strict }),
     },
-    ...mark,
+    ...more,
   }
 }
 
@@ -118,7 +168,8 @@ function writeToolChoice(choice: ToolChoice): unknown {
   return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools } }
 }
 
-function writeOutput(output: OutputFormat): Wire | null {
+/** A schema that the host would refuse in its strict mode is one to aim at; the answer is checked then. */
+function writeOutput(output: OutputFormat, isChecked: boolean): Wire | null {
   if (output.kind === 'text') return null
   if (output.kind === 'json') return { type: 'json_object' }
   const { name, description, schema, strict } = output
@@ -128,7 +179,7 @@ function writeOutput(output: OutputFormat): Wire | null {
       name,
       ...(description === null ? {} : { description }),
       ...(schema === null ? {} : { schema }),
-      ...(strict === null ? {} : { strict }),
+      ...(strict === null ? {} : { strict: strict && !isChecked }),
     },
   }
 }
@@ -137,17 +188,23 @@ function writeOutput(output: OutputFormat): Wire | null {
  * Not to think is what a model does that cannot: telling it so is an error there, so only a caller of this format, who
  * knows the model's own words, is taken at them.
  */
-function writeReasoning(wish: ReasoningWish, { format }: Conversation): Wire | null {
+function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: Writing): Wire | null {
   const { effort, budgetTokens, summary, isShown } = wish
+  const { format } = conversation
   if (effort === 'none' && format !== 'chat') return null
+  const members: Wire = {}
+  if (effort !== null) members['effort'] = effort
+  if (budgetTokens !== null && (format === 'chat' || quirks.reasoning === 'object'))
+    members['max_tokens'] = budgetTokens
   // A host that knows levels alone still hears how much is meant.
-  const level = effort ?? (budgetTokens === null || format === 'chat' ? null : effortOf(budgetTokens))
-  const members = {
-    ...(level === null ? {} : { effort: level }),
-    ...(budgetTokens === null ? {} : { max_tokens: budgetTokens }),
-    ...(summary === null ? {} : { summary }),
-    ...(isShown ? {} : { exclude: true }),
+  else if (budgetTokens !== null && quirks.reasoning === 'effort') {
+    losses.approximate('budget')
+    members['effort'] ??= effortOf(budgetTokens)
   }
+  // What messages show of a thought is its summary, and nothing where nobody asked for thoughts.
+  const isToldOnly = format === 'messages' && members['effort'] !== undefined
+  if (summary !== null && !isToldOnly) members['summary'] = summary
+  if (!isShown && (format !== 'messages' || summary !== null)) members['exclude'] = true
   return Object.keys(members).length === 0 ? null : members
 }
 
@@ -158,11 +215,18 @@ function effortOf(budgetTokens: number): 'low' | 'medium' | 'high' {
 }
 
 /** A host that keeps no marks is told plain texts, which every host takes. */
-function withoutMarks(conversation: Conversation, { rules, unknownRule }: ChatQuirks): Conversation {
+function withoutMarks({ conversation, quirks: { rules, unknownRule }, losses }: Writing): Conversation {
   if ((rules.get('cache_control') ?? unknownRule) === 'keep') return conversation
-  const turns = conversation.turns.map((turn) => ({
-    ...turn,
-    parts: turn.parts.map(({ cache: _removed, ...part }) => part),
-  }))
-  return { ...conversation, turns }
+  const turns = conversation.turns.map((turn) => {
+    if (!turn.parts.some(({ cache }) => cache !== undefined)) return turn
+    losses.drop(turn.place === 'system' ? 'systemCache' : 'partCache')
+    return { ...turn, parts: turn.parts.map(({ cache: _removed, ...part }) => part) }
+  })
+  const tools = conversation.tools.map((tool) => {
+    if (tool.kind === 'provider' || tool.cache === undefined) return tool
+    losses.drop('toolCache')
+    const { cache: _removed, ...unmarked } = tool
+    return unmarked
+  })
+  return { ...conversation, turns, tools }
 }

@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
+import { explanationOf } from '../refusals.ts'
 import { noArguments, showError } from './chat-answer.ts'
 import { detailBase } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
@@ -17,6 +18,7 @@ export function createChatWriter({ context }: Asked): StreamWriter {
 /** What a choice has shown, by which its later pieces are told. */
 class WrittenChoice {
   hasRole = false
+  hasRefusal = false
   calls = 0
   thoughts = 0
   open: { head: PartHead; index: number; hasArguments: boolean } | null = null
@@ -62,8 +64,14 @@ class ChatWriter implements StreamWriter {
     })
   }
 
-  #writeFinish({ choice, reason, native }: FinishEvent, told: Record<string, unknown>): string {
-    const delta = this.#choiceAt(choice).hasRole ? {} : { role: 'assistant', content: '' }
+  #writeFinish(finish: FinishEvent, told: Record<string, unknown>): string {
+    const { choice, reason, native } = finish
+    const { hasRole, hasRefusal } = this.#choiceAt(choice)
+    const refusal = explanationOf(finish, hasRefusal)
+    const delta = {
+      ...(hasRole ? {} : { role: 'assistant', content: '' }),
+      ...(refusal === null ? {} : { refusal }),
+    }
     return this.#chunk({
       choices: [
         { index: choice, delta, finish_reason: reason, native_finish_reason: native, logprobs: null },
@@ -83,6 +91,7 @@ class ChatWriter implements StreamWriter {
       const url = writeMediaUrl({ kind: 'data', mediaType: head.mediaType, base64: head.base64 })
       return this.#delta(index, { images: [{ type: 'image_url', image_url: { url } }] })
     }
+    if (head.type === 'refusal') choice.hasRefusal = true
     choice.open = { head, index: choice.calls, hasArguments: false }
     if (head.type !== 'tool_call') return ''
     choice.calls += 1

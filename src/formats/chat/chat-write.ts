@@ -6,6 +6,7 @@ import type { Asked } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { noArguments } from './chat-answer.ts'
 import { openAiTierOf } from '../service-tier.ts'
+import { explanationOf, hasRefusal } from '../refusals.ts'
 import { writeDetails } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
 
@@ -30,14 +31,14 @@ function writeChoice({ parts, finish }: AnswerChoice, index: number): Record<str
   const logprobs = parts.flatMap((part) => (part.head.type === 'text' ? (part.logprobs ?? []) : []))
   return {
     index,
-    message: writeMessage(parts),
+    message: writeMessage(parts, explanationOf(finish, hasRefusal(parts))),
     finish_reason: finish?.reason ?? null,
     native_finish_reason: finish?.native ?? null,
     logprobs: logprobs.length === 0 ? null : { content: logprobs.map(writeLogprob), refusal: null },
   }
 }
 
-function writeMessage(parts: readonly AnswerPart[]): Record<string, unknown> {
+function writeMessage(parts: readonly AnswerPart[], explanation: string | null): Record<string, unknown> {
   const texts = parts.filter(({ head }) => head.type === 'text')
   const refusal = joinedText(parts.filter(({ head }) => head.type === 'refusal'))
   const thoughts = parts.filter(({ head }) => head.type === 'reasoning')
@@ -48,7 +49,7 @@ function writeMessage(parts: readonly AnswerPart[]): Record<string, unknown> {
   return {
     role: 'assistant',
     content: texts.length === 0 ? null : joinedText(texts),
-    refusal: refusal === '' ? null : refusal,
+    refusal: refusal === '' ? explanation : refusal,
     ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join('\n\n') }),
     ...(thoughts.length === 0 ? {} : { reasoning_details: thoughts.flatMap(writeDetails) }),
     ...(annotations.length === 0 ? {} : { annotations }),

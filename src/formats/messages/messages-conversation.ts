@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { hasMember, memberValue } from '../json-document.ts'
+import { ConversationReading, extrasOf } from '../conversation-reading.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readMessagesTurns } from './messages-read-turns.ts'
 import { messagesRequestShape } from './messages-schema.ts'
@@ -20,15 +20,18 @@ type Wire = Readonly<Record<string, unknown>>
 /** A messages request as the conversation in which formats meet. Its members were checked when the call was decoded. */
 export function readMessagesConversation(call: TextCall): Conversation {
   const { document } = call
-  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
+  const reading = new ConversationReading(document)
+  const value = (name: string) => reading.value(name)
   const choice = recordOrNull(value('tool_choice'))
   const config = recordOrNull(value('output_config'))
   const cache = readCacheMark(value('cache_control'))
   const metadata = recordOrNull(value('metadata'))
+  const turns = readMessagesTurns(value('system'), value('messages'), reading)
+  const tools = readTools(value('tools'), reading)
   return {
     format: 'messages',
-    turns: readMessagesTurns(value('system'), value('messages')),
-    tools: readTools(value('tools')),
+    turns,
+    tools,
     toolChoice: choice === null ? null : readToolChoice(choice),
     isParallel: choice?.['disable_parallel_tool_use'] === true ? false : null,
     outputTokensMax: call.demand.outputTokensMax,
@@ -56,10 +59,11 @@ export function readMessagesConversation(call: TextCall): Conversation {
     ...(cache === null ? {} : { cache }),
     stream: call.stream,
     ownMembers: {
-      needed: neededMembers.filter((name) => hasMember(document, name)),
+      needed: neededMembers.filter((name) => reading.has(name)),
       optional: [
-        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...optionalMembers.filter((name) => reading.has(name)),
         ...unknownMembers(document, messagesRequestShape).filter((name) => !isNamed(name)),
+        ...reading.own,
       ],
     },
   }
@@ -84,25 +88,26 @@ function readTexts(wire: unknown): string[] {
 }
 
 /** A tool with a type of its own is one that the provider knows or runs. */
-function readTools(wire: unknown): (Tool | ProviderTool)[] {
+function readTools(wire: unknown, reading: ConversationReading): (Tool | ProviderTool)[] {
   if (!Array.isArray(wire)) return []
   return wire.filter(isRecord).map((tool) => {
     const type = tool['type'] ?? 'custom'
-    return type === 'custom' ? readTool(tool) : { kind: 'provider', format: 'messages', value: tool }
+    return type === 'custom' ? readTool(tool, reading) : { kind: 'provider', format: 'messages', value: tool }
   })
 }
 
-function readTool(wire: Wire): Tool {
-  const {
-    type: _custom,
-    name,
-    description,
-    input_schema: schema,
-    strict,
-    cache_control: mark,
-    ...rest
-  } = wire
-  const cache = readCacheMark(mark)
+const toolMembers: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
+])
+
+function readTool(wire: Wire, reading: ConversationReading): Tool {
+  const { name, description, input_schema: schema, strict } = wire
+  const cache = readCacheMark(wire['cache_control'])
   return {
     kind: 'function',
     name: textOrNull(name) ?? '',
@@ -110,7 +115,7 @@ function readTool(wire: Wire): Tool {
     parameters: recordOrNull(schema),
     strict: typeof strict === 'boolean' ? strict : null,
     ...(cache === null ? {} : { cache }),
-    ...(Object.keys(rest).length === 0 ? {} : { extras: { messages: rest } }),
+    ...extrasOf('messages', reading.rest(wire, toolMembers, 'tools[]')),
   }
 }
 

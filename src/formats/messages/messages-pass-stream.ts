@@ -1,5 +1,11 @@
 import type { BodyPiece } from '../../canonical/body.ts'
-import type { AnswerContext, MeterReading, ShownCharge, StreamRewriter } from '../../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { jsonDepthMax, streamFrameBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -51,12 +57,10 @@ class MessagesPassage implements StreamRewriter {
     return this.#meter.finishes.length
   }
 
-  get isAccounted(): boolean {
-    return this.#meter.isAccounted
-  }
-
-  get isTerminated(): boolean {
-    return this.#handler.isTerminated
+  get stage(): StreamStage {
+    if (this.failure) return 'failed'
+    if (this.#handler.isTerminated) return 'terminated'
+    return this.#meter.isAccounted ? 'accounted' : 'running'
   }
 
   push(chunk: Uint8Array): BodyPiece | null {
@@ -77,7 +81,7 @@ class MessagesPassage implements StreamRewriter {
       const rest = this.#splitter.end()
       // What it shows begins with what was unshown so far.
       if (rest !== null && !this.#handler.isWhole) this.#unshown = this.#pass(rest) || this.#unshown
-      if (this.isTerminated) this.#handler.end()
+      if (this.#handler.isTerminated) this.#handler.end()
       if (!this.#handler.isWhole) throw new Error('the body ended before a stop reason')
     } catch (cause) {
       this.failure = toStreamFailure(cause)

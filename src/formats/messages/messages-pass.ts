@@ -1,4 +1,5 @@
-import type { TextCall } from '../../canonical/call.ts'
+import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
@@ -6,6 +7,9 @@ import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { editPieces, hasMember } from '../json-document.ts'
+import { lookInto } from '../lean-json.ts'
+import { nameOf } from '../member-names.ts'
+import { openReasoning } from '../reasoning-envelope.ts'
 import { readingOf } from '../translate.ts'
 import { parseAnswer } from '../upstream-json.ts'
 import { readMessagesAnswer } from './messages-answer.ts'
@@ -23,7 +27,7 @@ export function passMessagesRequest(
   endpoint: Endpoint,
   quirks: MessagesQuirks,
 ): EncodedRequest {
-  const set: Record<string, string> = { model: JSON.stringify(endpoint.upstreamModel) }
+  const set: Record<string, BodyPiece | BodyPieces> = { model: JSON.stringify(endpoint.upstreamModel) }
   // The format needs a limit, which the contract does not.
   if (!hasMember(document, 'max_tokens')) {
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
@@ -31,10 +35,47 @@ export function passMessagesRequest(
   }
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
+  const messages = withoutForeignThoughts(document)
+  if (messages !== null) set['messages'] = messages
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls] })
-  return betas === undefined
-    ? { body, dropped: [] }
-    : { body, dropped: [], headers: { 'anthropic-beta': betas } }
+  return {
+    body,
+    dropped: messages === null ? [] : [nameOf('thought', { format: 'messages' })],
+    ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
+  }
+}
+
+const sealedMark = Buffer.from('"hr1.')
+
+/**
+ * The messages without thoughts that this gateway sealed for another provider, which this one would refuse; null when
+ * there are none. Messages of nothing else are left out with them.
+ */
+function withoutForeignThoughts(document: JsonDocument): BodyPieces | null {
+  const conversation = lookInto(document, 'messages')
+  if (conversation === null || !conversation.bytes.includes(sealedMark)) return null
+  const messages = conversation.value()
+  if (!Array.isArray(messages)) return null
+  const kept = messages
+    .map((message: unknown) => withoutForeign(message))
+    .filter((message) => message !== null)
+  const isChanged =
+    kept.some((message, index) => message !== messages[index]) || kept.length < messages.length
+  return isChanged ? conversation.restore(JSON.stringify(kept)) : null
+}
+
+function withoutForeign(message: unknown): unknown {
+  const content = isRecord(message) ? message['content'] : null
+  if (!isRecord(message) || !Array.isArray(content) || !content.some(isForeign)) return message
+  const kept = content.filter((block) => !isForeign(block))
+  return kept.length === 0 ? null : { ...message, content: kept }
+}
+
+function isForeign(block: unknown): boolean {
+  if (!isRecord(block)) return false
+  const { type, signature, data } = block
+  const bound = type === 'redacted_thinking' ? data : signature
+  return typeof bound === 'string' && openReasoning(bound) !== null
 }
 
 /** A message of a provider of the same format: as it came, under the gateway's identity and with the charge. */

@@ -3,103 +3,133 @@ import type {
   MediaSource,
   Part,
   ReasoningPart,
-  TextPart,
   ToolResultPart,
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { openReasoning } from '../reasoning-envelope.ts'
+import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
 /** System and messages as turns: the results of tools, which the format has in the user's messages, become their own. */
-export function readMessagesTurns(system: unknown, messages: unknown): Turn[] {
-  const instructions = readContent(system)
-  const turns: Turn[] = instructions.length === 0 ? [] : [{ role: 'system', parts: instructions, name: null }]
+export function readMessagesTurns(system: unknown, messages: unknown, reading: ConversationReading): Turn[] {
+  const instructions = readContent(system, { reading, path: 'system[]' })
+  const turns: Turn[] =
+    instructions.length === 0 ? [] : [{ role: 'system', parts: instructions, name: null, place: 'system' }]
   if (!Array.isArray(messages)) return turns
-  for (const message of messages.filter(isRecord)) turns.push(...readMessage(message))
+  for (const [index, message] of messages.filter(isRecord).entries())
+    turns.push(...readMessage(message, index, reading))
   return turns
 }
 
-function readMessage(message: Wire): Turn[] {
-  const parts = readContent(message['content'])
+const messageMembers: ReadonlySet<string> = new Set(['role', 'content'])
+
+function readMessage(message: Wire, index: number, reading: ConversationReading): Turn[] {
+  const parts = readContent(message['content'], { reading, path: 'messages[].content[]' })
   const { role } = message
-  if (role === 'assistant' || role === 'system') return [{ role, parts, name: null }]
+  const told = {
+    name: null,
+    place: `messages[${index}]`,
+    ...extrasOf('messages', reading.rest(message, messageMembers, 'messages[]')),
+  }
+  if (role === 'assistant' || role === 'system') return [{ role, parts, ...told }]
   const results = parts.filter((part) => part.type === 'tool_result')
   const others = parts.filter((part) => part.type !== 'tool_result')
   return [
-    ...(results.length === 0 ? [] : [{ role: 'tool', parts: results, name: null } as const]),
-    ...(others.length === 0 && results.length > 0
-      ? []
-      : [{ role: 'user', parts: others, name: null } as const]),
+    ...(results.length === 0 ? [] : [{ role: 'tool', parts: results, ...told } as const]),
+    ...(others.length === 0 && results.length > 0 ? [] : [{ role: 'user', parts: others, ...told } as const]),
   ]
 }
 
-function readContent(content: unknown): Part[] {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isRecord).map(readBlock) : []
+/** Where blocks are read, and the path by which their members are named. */
+interface Place {
+  reading: ConversationReading
+  path: string
 }
 
-function readBlock(wire: Wire): Part {
-  const part = readKnownBlock(wire)
-  const cache = readCacheMark(wire['cache_control'])
-  return cache === null || part.type === 'opaque' ? part : { ...part, cache }
+function readContent(content: unknown, place: Place): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isRecord).map((block) => readBlock(block, place)) : []
 }
+
+function readBlock(wire: Wire, place: Place): Part {
+  const part = readKnownBlock(wire, place)
+  if (part.type === 'opaque') return part
+  const cache = readCacheMark(wire['cache_control'])
+  const known = part.type === 'file' ? documentMembers : blockMembers
+  const extras = extrasOf('messages', place.reading.rest(wire, known, place.path))
+  return { ...part, ...(cache === null ? {} : { cache }), ...extras }
+}
+
+/** What has its place in a conversation. */
+const blockMembers: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'source',
+  'title',
+  'context',
+  'thinking',
+  'signature',
+  'data',
+  'id',
+  'name',
+  'input',
+  'tool_use_id',
+  'content',
+  'is_error',
+  'cache_control',
+])
+/** That a document is to be cited is a wish; citations of a text tell where it is from. */
+const documentMembers: ReadonlySet<string> = new Set([...blockMembers, 'citations'])
 
 /** A kind of block that has no other place goes as it is, to a provider of the same format. */
-function readKnownBlock(wire: Wire): Part {
+function readKnownBlock(wire: Wire, place: Place): Part {
   switch (wire['type']) {
     case 'text':
-      return readText(wire)
+      return { type: 'text', text: textOf(wire['text']) }
     case 'image':
-      return withSource(wire, (source) => ({ type: 'image', source, detail: null }))
+      return withSource(wire, place, (source) => ({ type: 'image', source, detail: null }))
     case 'document':
-      return readDocument(wire)
+      return readDocument(wire, place)
     case 'thinking':
-      return readThinking(wire)
+      return readThinking(wire, place)
     case 'redacted_thinking':
-      return readRedacted(wire)
+      return readRedacted(wire, place)
     case 'tool_use':
       return {
         type: 'tool_call',
         id: textOf(wire['id']),
         name: textOf(wire['name']),
-        arguments: JSON.stringify(wire['input'] ?? {}),
+        arguments: JSON.stringify(place.reading.wholeValue(wire['input'] ?? {})),
         kind: 'function',
       }
     case 'tool_result':
-      return readResult(wire)
+      return readResult(wire, place)
     default:
       return { type: 'opaque', format: 'messages', value: wire }
   }
 }
 
-function readText(wire: Wire): TextPart {
-  const { citations } = wire
-  const hasCitations = Array.isArray(citations) && citations.length > 0
-  return {
-    type: 'text',
-    text: textOf(wire['text']),
-    ...(hasCitations ? { extras: { messages: { citations } } } : {}),
-  }
-}
-
-function withSource(wire: Wire, partOf: (source: MediaSource) => Part): Part {
-  const source = readSource(wire['source'])
+function withSource(wire: Wire, { reading }: Place, partOf: (source: MediaSource) => Part): Part {
+  const source = readSource(wire['source'], reading)
   return source === null ? { type: 'opaque', format: 'messages', value: wire } : partOf(source)
 }
 
-function readSource(wire: unknown): MediaSource | null {
+function readSource(wire: unknown, reading: ConversationReading): MediaSource | null {
   if (!isRecord(wire)) return null
   const { type, media_type: mediaType, data, url, file_id: fileId } = wire
   if (type === 'base64' && typeof data === 'string')
-    return { kind: 'data', mediaType: textOf(mediaType), base64: data }
+    return {
+      kind: 'data',
+      mediaType: textOf(mediaType),
+      base64: textOf(mediaType).startsWith('text/') ? reading.whole(data) : data,
+    }
   if (type === 'url' && typeof url === 'string') return { kind: 'url', url }
   return type === 'file' && typeof fileId === 'string' ? { kind: 'provider_file', fileId } : null
 }
 
-function readDocument(wire: Wire): Part {
+function readDocument(wire: Wire, place: Place): Part {
   const { source, title, context, citations } = wire
   const described = {
     name: typeof title === 'string' ? title : null,
@@ -111,13 +141,13 @@ function readDocument(wire: Wire): Part {
     const part: FilePart = { type: 'file', source: { kind: 'text', text: plain }, ...described }
     return part
   }
-  return withSource(wire, (read) => ({ type: 'file', source: read, ...described }))
+  return withSource(wire, place, (read) => ({ type: 'file', source: read, ...described }))
 }
 
-function readThinking(wire: Wire): ReasoningPart {
+function readThinking(wire: Wire, { reading }: Place): ReasoningPart {
   const text = textOf(wire['thinking'])
   const signature = textOf(wire['signature'])
-  const bound = openReasoning(signature)
+  const bound = reading.bound(signature)
   if (bound === null) {
     const isSigned = signature !== ''
     return {
@@ -137,9 +167,9 @@ function readThinking(wire: Wire): ReasoningPart {
     : { type: 'reasoning', ...bound, text: null, summary: shown === null ? null : [shown] }
 }
 
-function readRedacted(wire: Wire): ReasoningPart {
+function readRedacted(wire: Wire, { reading }: Place): ReasoningPart {
   const data = textOf(wire['data'])
-  const bound = openReasoning(data) ?? {
+  const bound = reading.bound(data) ?? {
     id: null,
     signature: null,
     sealed: data,
@@ -148,8 +178,8 @@ function readRedacted(wire: Wire): ReasoningPart {
   return { type: 'reasoning', ...bound, text: null, summary: null }
 }
 
-function readResult(wire: Wire): ToolResultPart {
-  const content = readContent(wire['content']).filter(
+function readResult(wire: Wire, place: Place): ToolResultPart {
+  const content = readContent(wire['content'], place).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
   )
   return {

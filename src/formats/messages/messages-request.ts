@@ -10,7 +10,10 @@ import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../field-error.ts'
 import type { RequestTarget } from '../halves.ts'
+import { isClosedSchema } from '../json-schema.ts'
+import { Losses } from '../losses.ts'
 import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
+import { tellOutput } from '../promised-output.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 import { writeTurns } from './messages-turns.ts'
 
@@ -22,7 +25,7 @@ interface Writing {
   model: MessagesModel
   quirks: MessagesQuirks
   body: Wire
-  dropped: string[]
+  losses: Losses
 }
 
 /** A conversation as a body for Anthropic's messages. Throws `invalid_request` for what must not be left out. */
@@ -31,10 +34,17 @@ export function writeMessagesRequest(
   { endpoint, quirks }: RequestTarget<MessagesQuirks>,
 ): EncodedRequest {
   const model = quirks.modelOf(endpoint.upstreamModel)
-  refuseWhatIsMissing(conversation, model)
+  refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'messages')
-  const { system, messages } = writeTurns(conversation, { quirks, model })
-  if (conversation.output.kind === 'json') system.push({ type: 'text', text: jsonInstruction })
+  const losses = new Losses(conversation)
+  const { system, messages } = writeTurns(conversation, { quirks, model, losses })
+  const told = isHeld(conversation, model)
+    ? null
+    : tellOutput(conversation.output, nameOf('output', conversation))
+  if (told !== null) {
+    losses.approximate('output')
+    system.push({ type: 'text', text: told.instruction })
+  }
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
   const body: Wire = {
     model: endpoint.upstreamModel,
@@ -43,20 +53,29 @@ export function writeMessagesRequest(
     messages,
     ...(conversation.stream ? { stream: true } : {}),
   }
-  const writing: Writing = { conversation, model, quirks, body, dropped: [...left] }
+  const writing: Writing = { conversation, model, quirks, body, losses }
   writeTools(writing)
   writeReasoning(writing, limit)
-  writeOutput(writing, conversation.output)
+  if (told === null) writeOutput(writing, conversation.output)
   writeSampling(writing)
   writeRest(writing)
-  return { body: [JSON.stringify(body)], dropped: writing.dropped }
+  return {
+    body: [JSON.stringify(body)],
+    dropped: [...left, ...losses.dropped],
+    approximated: [...losses.approximated],
+    ...(told === null ? {} : { promised: told.promised }),
+  }
 }
 
-/** The format has no JSON without a schema: it is asked for in words, and the answer's metadata says so. */
-const jsonInstruction = 'Answer with one JSON object and nothing else: no words around it, no code fence.'
+/** Whether the provider itself holds the answer to its form; a caller of the same format hears from it when it does not. */
+function isHeld({ output, format }: Conversation, model: MessagesModel): boolean {
+  if (output.kind !== 'schema') return false
+  if (format === 'messages') return true
+  return model.hasSchema && output.schema !== null && isClosedSchema(output.schema)
+}
 
 /** What changes the answer and has no place in the format. */
-function refuseWhatIsMissing(conversation: Conversation, model: MessagesModel): void {
+function refuseWhatIsMissing(conversation: Conversation): void {
   const cannot = (carried: Carried) =>
     fieldError(
       nameOf(carried, conversation),
@@ -64,7 +83,6 @@ function refuseWhatIsMissing(conversation: Conversation, model: MessagesModel): 
     )
   if (conversation.choices > 1) throw cannot('choices')
   if (conversation.logprobs !== null) throw cannot('logprobs')
-  if (conversation.output.kind === 'schema' && !model.hasSchema) throw cannot('output')
   for (const tool of conversation.tools) {
     if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
     if (tool.kind === 'provider' && tool.format !== 'messages')
@@ -77,11 +95,12 @@ function refuseTool(conversation: Conversation, what: string): Error {
   return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
 }
 
-function writeTools({ conversation, quirks, body }: Writing): void {
+function writeTools({ conversation, quirks, body, losses }: Writing): void {
   const { tools, toolChoice, isParallel } = conversation
   const allowed = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : null
   const written = tools.flatMap((tool) => {
     if (tool.kind === 'provider') return [tool.value]
+    if (tool.cache !== undefined && !quirks.hasCacheMarks) losses.drop('toolCache')
     return allowed !== null && !allowed.has(tool.name) ? [] : [writeTool(tool, quirks)]
   })
   if (written.length === 0) return
@@ -132,7 +151,7 @@ function writeReasoning(writing: Writing, limit: number): void {
   // Who must call a tool cannot think before it: the provider refuses both together.
   const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
   if (isForced || model.thinking === 'none') {
-    drop(writing, 'reasoning')
+    writing.losses.drop('reasoning')
     return
   }
   const display = reasoning.isShown ? {} : { display: 'omitted' }
@@ -143,7 +162,7 @@ function writeReasoning(writing: Writing, limit: number): void {
     return
   }
   const budget = budgetOf(reasoning, limit)
-  if (budget === null) drop(writing, 'reasoning')
+  if (budget === null) writing.losses.drop('reasoning')
   else body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
 }
 
@@ -155,7 +174,6 @@ function budgetOf({ effort, budgetTokens }: ReasoningWish, limit: number): numbe
 }
 
 function writeOutput(writing: Writing, output: OutputFormat): void {
-  if (output.kind === 'json') drop(writing, 'output')
   if (output.kind !== 'schema') return
   mergeInto(writing.body, 'output_config', {
     format: { type: 'json_schema', schema: output.schema ?? { type: 'object' } },
@@ -169,14 +187,14 @@ function writeSampling(writing: Writing): void {
   const set = (carried: Carried, name: string, value: number | null) => {
     if (value === null) return
     // While it thinks the provider takes its own sampling alone.
-    if (!model.hasSampling || isThinking) drop(writing, carried)
+    if (!model.hasSampling || isThinking) writing.losses.drop(carried)
     else body[name] = value
   }
   set('temperature', 'temperature', temperature === null ? null : Math.min(temperature, 1))
   set('topP', 'top_p', topP)
   set('topK', 'top_k', topK)
   if (temperature !== null && temperature > 1 && body['temperature'] !== undefined)
-    drop(writing, 'temperature')
+    writing.losses.approximate('temperature')
 }
 
 function writeRest(writing: Writing): void {
@@ -185,10 +203,11 @@ function writeRest(writing: Writing): void {
   if (stop.length > 0) body['stop_sequences'] = stop
   if (userId !== null) mergeInto(body, 'metadata', { user_id: userId })
   if (cache !== undefined && quirks.hasCacheMarks) body['cache_control'] = writeCacheMark(cache)
+  else if (cache !== undefined) writing.losses.drop('cache')
   if (tuning.serviceTier !== null && conversation.format === 'messages')
     body['service_tier'] = tuning.serviceTier
   else if (tuning.serviceTier !== null && !['auto', 'default'].includes(tuning.serviceTier))
-    drop(writing, 'serviceTier')
+    writing.losses.drop('serviceTier')
   const lost = [
     'minP',
     'seed',
@@ -199,15 +218,10 @@ function writeRest(writing: Writing): void {
     'verbosity',
     'cacheKey',
   ] as const
-  for (const name of lost) if (tuning[name] !== null) drop(writing, name)
-  if (conversation.metadata !== null) drop(writing, 'metadata')
+  for (const name of lost) if (tuning[name] !== null) writing.losses.drop(name)
+  if (conversation.metadata !== null) writing.losses.drop('metadata')
 }
 
 function mergeInto(body: Wire, name: string, members: Wire): void {
   body[name] = { ...(body[name] as Wire | undefined), ...members }
-}
-
-function drop({ dropped, conversation }: Writing, carried: Carried): void {
-  const name = nameOf(carried, conversation)
-  if (!dropped.includes(name)) dropped.push(name)
 }

@@ -4,6 +4,7 @@ import type {
   ImagePart,
   MediaSource,
   Part,
+  ReasoningPart,
   TextPart,
   ToolCallPart,
   ToolResultPart,
@@ -12,6 +13,7 @@ import type {
 import { writeCacheMark } from '../cache-mark.ts'
 import { fieldError } from '../field-error.ts'
 import { toolIdOf } from '../tool-ids.ts'
+import type { Losses } from '../losses.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 
 /** A JSON object on its way to the provider. */
@@ -26,6 +28,7 @@ export interface WrittenTurns {
 interface Writing {
   quirks: MessagesQuirks
   model: MessagesModel
+  losses: Losses
 }
 
 /**
@@ -35,8 +38,9 @@ interface Writing {
 export function writeTurns(conversation: Conversation, writing: Writing): WrittenTurns {
   const system: Wire[] = []
   const messages: { role: string; content: Wire[] }[] = []
-  for (const [index, turn] of conversation.turns.entries()) {
-    const place = { ...writing, index, role: turn.role, format: conversation.format }
+  for (const turn of conversation.turns) {
+    const place = { ...writing, turn, format: conversation.format }
+    if (turn.name !== null) writing.losses.drop('speaker')
     const blocks = turn.parts.flatMap((part) => blocksOf(part, place))
     if (turn.role === 'system' && messages.length === 0) {
       system.push(...blocks)
@@ -44,6 +48,7 @@ export function writeTurns(conversation: Conversation, writing: Writing): Writte
     }
     if (blocks.length === 0) continue
     const role = roleOf(turn, writing.model)
+    if (turn.role === 'system' && role === 'user') writing.losses.approximate('turnRole')
     const last = messages.at(-1)
     if (last?.role === role) last.content.push(...blocks)
     else messages.push({ role, content: blocks })
@@ -68,9 +73,7 @@ function putResultsFirst(message: { content: Wire[] }): void {
 }
 
 interface PartWriting extends Writing {
-  /** The turn's place, for errors. */
-  index: number
-  role: Turn['role']
+  turn: Turn
   /** Who asks. */
   format: Conversation['format']
 }
@@ -78,8 +81,10 @@ interface PartWriting extends Writing {
 function blocksOf(part: Part, writing: PartWriting): Wire[] {
   const block = blockOf(part, writing)
   if (block === null) return []
-  const { cache } = part
+  const { cache, extras } = part
+  if (extras?.messages !== undefined) Object.assign(block, extras.messages)
   if (cache !== undefined && writing.quirks.hasCacheMarks) block['cache_control'] = writeCacheMark(cache)
+  else if (cache !== undefined) writing.losses.drop('partCache')
   return [block]
 }
 
@@ -101,10 +106,7 @@ function blockOf(part: Part, writing: PartWriting): Wire | null {
     case 'tool_result':
       return writeToolResult(part, writing)
     case 'reasoning':
-      if (part.origin !== 'messages') return null
-      if (part.sealed !== null) return { type: 'redacted_thinking', data: part.sealed }
-      if (part.signature === null) return null
-      return { type: 'thinking', thinking: part.text ?? '', signature: part.signature }
+      return writeThought(part, writing)
     case 'opaque':
       if (part.format !== 'messages') throw cannotCarry(writing, `"${String(part.value['type'])}" parts`)
       return { ...part.value }
@@ -116,8 +118,19 @@ function writeText(part: TextPart): Wire | null {
   return { type: 'text', text: part.text, ...part.extras?.messages }
 }
 
-function writeImage({ source }: ImagePart, writing: PartWriting): Wire {
-  if (!writing.quirks.hasImages || writing.role === 'assistant') throw cannotCarry(writing, 'images')
+/** Only what this provider's own seal binds goes back to it. */
+function writeThought(part: ReasoningPart, { losses }: PartWriting): Wire | null {
+  const { origin, text, signature, sealed } = part
+  if (origin === 'messages' && sealed !== null) return { type: 'redacted_thinking', data: sealed }
+  if (origin === 'messages' && signature !== null)
+    return { type: 'thinking', thinking: text ?? '', signature }
+  losses.drop('thought')
+  return null
+}
+
+function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
+  if (!writing.quirks.hasImages || writing.turn.role === 'assistant') throw cannotCarry(writing, 'images')
+  if (detail !== null && detail !== 'auto') writing.losses.drop('detail')
   return { type: 'image', source: writeSource(source, writing) }
 }
 
@@ -159,7 +172,6 @@ function writeToolCall(part: ToolCallPart): Wire {
     id: toolIdOf(part.id),
     name: part.name,
     input: inputOf(part),
-    ...part.extras?.messages,
   }
 }
 
@@ -185,13 +197,12 @@ function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {
     tool_use_id: toolIdOf(part.callId),
     ...(content.length === 0 ? {} : { content }),
     ...(part.isError ? { is_error: true } : {}),
-    ...part.extras?.messages,
   }
 }
 
-function cannotCarry({ index }: PartWriting, what: string): Error {
+function cannotCarry({ turn }: PartWriting, what: string): Error {
   return fieldError(
-    `messages[${index}]`,
+    turn.place,
     `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
   )
 }

@@ -4,8 +4,9 @@ import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
+import { StreamBeginning } from '../stream-beginning.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { emptyMessage, writeCitation, writeStop, writeUsage } from './messages-write.ts'
+import { emptyMessage, lostImages, writeCitation, writeStop, writeUsage } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
@@ -23,35 +24,30 @@ const noCounts = {
 }
 
 class MessagesWriter implements StreamWriter {
-  readonly #context: AnswerContext
-  #hasStarted = false
-  /** The beginning, while nothing else is shown. */
-  #unshown = ''
+  readonly #beginning: StreamBeginning
   #blocks = 0
+  #hasRefused = false
+  #hasImages = false
   /** The block that is open for the client. */
   #isOpen = false
   /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
   #head: PartHead | null = null
 
   constructor(context: AnswerContext) {
-    this.#context = context
+    this.#beginning = new StreamBeginning(() =>
+      frame('message_start', { message: { ...emptyMessage(context), usage: noCounts } }),
+    )
   }
 
-  /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
   write(event: TextEvent): string {
-    this.#unshown += this.#start()
-    const shown = this.#show(event)
-    if (shown === '') return ''
-    const all = this.#unshown + shown
-    this.#unshown = ''
-    return all
+    return this.#beginning.before(this.#show(event))
   }
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
-    const delta = { ...writeStop(finish), container: null }
+    const delta = { ...writeStop(finish, this.#hasRefused), container: null }
     const end = frame('message_delta', { delta, usage: writeUsage(charge, usage?.serviceTier ?? null) })
-    return `${this.#takeStart()}${this.#close()}${end}${frame('message_stop', showMetadata(charge))}`
+    return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, this.#hasImages ? lostImages : []))}`
   }
 
   writeError(error: GatewayError): string {
@@ -66,22 +62,11 @@ class MessagesWriter implements StreamWriter {
     return event.type === 'part_end' ? this.#close() : ''
   }
 
-  /** The beginning, where nothing was shown yet. */
-  #takeStart(): string {
-    const start = this.#unshown + this.#start()
-    this.#unshown = ''
-    return start
-  }
-
-  #start(): string {
-    if (this.#hasStarted) return ''
-    this.#hasStarted = true
-    return frame('message_start', { message: { ...emptyMessage(this.#context), usage: noCounts } })
-  }
-
   #begin(head: PartHead): string {
     const closed = this.#close()
     this.#head = head
+    this.#hasRefused ||= head.type === 'refusal'
+    this.#hasImages ||= head.type === 'image'
     switch (head.type) {
       case 'text':
       case 'refusal':

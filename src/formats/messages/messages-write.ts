@@ -5,6 +5,7 @@ import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import type { Asked } from '../halves.ts'
+import { hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 import { messagesTierOf } from '../service-tier.ts'
 
@@ -12,15 +13,18 @@ type Wire = Record<string, unknown>
 
 /** A whole message in the contract's form, whatever format its provider speaks. */
 export function writeMessagesAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
-  const [choice] = answer.choices
+  const [{ parts, finish } = { parts: [], finish: null }] = answer.choices
   return JSON.stringify({
     ...emptyMessage(context),
-    content: (choice?.parts ?? []).flatMap(writeBlock),
-    ...writeStop(choice?.finish ?? null),
+    content: parts.flatMap(writeBlock),
+    ...writeStop(finish, hasRefusal(parts)),
     usage: writeUsage(charge, answer.usage?.serviceTier ?? null),
-    ...showMetadata(charge),
+    ...showMetadata(charge, parts.some(({ head }) => head.type === 'image') ? lostImages : []),
   })
 }
+
+/** The format's answers have no images; that one was made is told in the metadata. */
+export const lostImages: readonly string[] = ['content[].image']
 
 /** What a message says before anything was said in it. */
 export function emptyMessage(context: AnswerContext): Wire {
@@ -53,7 +57,6 @@ function writeBlock(part: AnswerPart): Wire[] {
       return [{ type: 'tool_use', id: head.id, name: head.name, input: inputOf(head.kind, text) }]
     case 'opaque':
       return head.format === 'messages' ? [{ ...head.value }] : []
-    // The format's answers have no images.
     case 'image':
       return []
   }
@@ -108,10 +111,11 @@ const ownWords: ReadonlySet<string> = new Set([
   'stop_sequence',
 ])
 
-/** How the message ended. */
-export function writeStop(finish: Finish | null): Wire {
+/** How the message ended; a model that `hasRefused` in words may call that an ordinary end. */
+export function writeStop(finish: Finish | null, hasRefused = false): Wire {
   if (finish === null) return { stop_reason: null, stop_sequence: null, stop_details: null }
-  const { reason, native, stopSequence, refusal } = finish
+  const { native, stopSequence, refusal } = finish
+  const reason = hasRefused && finish.reason === 'stop' ? 'content_filter' : finish.reason
   const own = native !== null && ownWords.has(native) ? native : null
   return {
     stop_reason: stopSequence === null ? (own ?? stopReasons[reason]) : 'stop_sequence',

@@ -9,8 +9,8 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
+import { ConversationReading, extrasOf } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
-import { hasMember, memberValue } from '../json-document.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
 import { responsesRequestShape } from './responses-schema.ts'
@@ -22,17 +22,21 @@ type Wire = Readonly<Record<string, unknown>>
 /** A responses request as the conversation in which formats meet. Its members were checked when the call was decoded. */
 export function readResponsesConversation(call: TextCall): Conversation {
   const { document } = call
-  const value = (name: string): unknown => (hasMember(document, name) ? memberValue(document, name) : null)
-  const number = (name: string): number | null => numberOrNull(value(name))
+  const reading = new ConversationReading(document)
+  const value = (name: string) => reading.value(name)
+  const number = (name: string) => reading.number(name)
   const text = recordOrNull(value('text'))
   const include = value('include')
-  const wantsLogprobs = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  const included: unknown[] = Array.isArray(include) ? include : []
+  const wantsLogprobs = included.includes('message.output_text.logprobs')
   const topLogprobs = number('top_logprobs')
   const cache = readCacheMark(value('cache_control'))
+  const turns = readInput(value('instructions'), value('input'), reading)
+  const tools = readTools(value('tools'), reading)
   return {
     format: 'responses',
-    turns: readInput(value('instructions'), value('input')),
-    tools: readTools(value('tools')),
+    turns,
+    tools,
     toolChoice: readToolChoice(value('tool_choice')),
     isParallel: booleanOrNull(value('parallel_tool_calls')),
     outputTokensMax: call.demand.outputTokensMax,
@@ -62,8 +66,10 @@ export function readResponsesConversation(call: TextCall): Conversation {
     ownMembers: {
       needed: value('truncation') === 'auto' ? ['truncation'] : [],
       optional: [
-        ...optionalMembers.filter((name) => hasMember(document, name)),
+        ...optionalMembers.filter((name) => reading.has(name)),
+        ...(included.every((name) => alwaysIncluded.has(name)) ? [] : ['include']),
         ...unknownMembers(document, responsesRequestShape).filter((name) => !isNamed(name)),
+        ...reading.own,
       ],
     },
   }
@@ -77,27 +83,36 @@ const optionalMembers = [
   'moderation',
 ] as const
 
+/** What comes where a provider has it, whether or not it is asked for. */
+const alwaysIncluded: ReadonlySet<unknown> = new Set([
+  'message.output_text.logprobs',
+  'reasoning.encrypted_content',
+])
+
 /** Members that the schema does not have and that are spoken of here. */
 function isNamed(name: string): boolean {
   return optionalMembers.some((named) => named === name)
 }
 
-function readTools(wire: unknown): (Tool | ProviderTool)[] {
+function readTools(wire: unknown, reading: ConversationReading): (Tool | ProviderTool)[] {
   if (!Array.isArray(wire)) return []
-  return wire.filter(isRecord).flatMap((tool) => (isNamespace(tool) ? readNamespace(tool) : [readTool(tool)]))
+  return wire
+    .filter(isRecord)
+    .flatMap((tool) => (isNamespace(tool) ? readNamespace(tool, reading) : [readTool(tool, reading)]))
 }
 
 /** A tool that the provider runs has a type of its own. */
-function readTool(tool: Wire): Tool | ProviderTool {
-  if (tool['type'] === 'function') return readFunction(tool)
-  if (tool['type'] === 'custom') return readCustom(tool)
-  return { kind: 'provider', format: 'responses', value: tool }
+function readTool(tool: Wire, reading: ConversationReading): Tool | ProviderTool {
+  const { type } = tool
+  if (type !== 'function' && type !== 'custom') return { kind: 'provider', format: 'responses', value: tool }
+  const extras = extrasOf('responses', reading.rest(tool, toolMembers, 'tools[]'))
+  return { ...(type === 'function' ? readFunction(tool) : readCustom(tool)), ...extras }
 }
 
 /** The tools of a namespace, each with the namespace in its name and its description before its own. */
-function readNamespace(wire: Wire & { name: string }): (Tool | ProviderTool)[] {
+function readNamespace(wire: Wire & { name: string }, reading: ConversationReading): (Tool | ProviderTool)[] {
   return toolsOf(wire).map((inner) => {
-    const tool = readTool(inner)
+    const tool = readTool(inner, reading)
     if (tool.kind === 'provider') return tool
     const descriptions = [textOrNull(wire['description']), tool.description].filter((text) => text !== null)
     return {
@@ -107,6 +122,15 @@ function readNamespace(wire: Wire & { name: string }): (Tool | ProviderTool)[] {
     }
   })
 }
+
+const toolMembers: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+  'format',
+])
 
 function readFunction(wire: Wire): Tool {
   return {
@@ -125,8 +149,15 @@ function readCustom(wire: Wire): Tool {
     description: textOrNull(wire['description']),
     parameters: null,
     strict: null,
-    ...(wire['format'] === undefined ? {} : { extras: { chat: { format: wire['format'] } } }),
+    format: readInputFormat(recordOrNull(wire['format'])),
   }
+}
+
+/** A grammar lies flat here, and is an object of its own in chat completions. */
+function readInputFormat(wire: Wire | null): Wire | null {
+  if (wire?.['type'] !== 'grammar') return wire
+  const { type, ...grammar } = wire
+  return { type, grammar }
 }
 
 function readToolChoice(wire: unknown): ToolChoice | null {

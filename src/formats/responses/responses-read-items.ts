@@ -7,8 +7,8 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { isRecord } from '../chat/chat-media.ts'
+import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
 import { readMediaUrl } from '../media-source.ts'
-import { openReasoning } from '../reasoning-envelope.ts'
 import { flatToolName } from './tool-namespaces.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -17,41 +17,78 @@ type Wire = Readonly<Record<string, unknown>>
  * Instructions and input as turns: the items of one side, which the format lists one by one, become one turn up to the
  * next item of another side.
  */
-export function readInput(instructions: unknown, input: unknown): Turn[] {
+export function readInput(instructions: unknown, input: unknown, reading: ConversationReading): Turn[] {
   const turns: Turn[] = []
   if (typeof instructions === 'string' && instructions !== '')
-    turns.push({ role: 'system', parts: [{ type: 'text', text: instructions }], name: null })
-  if (typeof input === 'string') {
-    return [...turns, { role: 'user', parts: [{ type: 'text', text: input }], name: null }]
-  }
+    turns.push(turnOf('system', [{ type: 'text', text: instructions }], 'instructions'))
+  if (typeof input === 'string') return [...turns, turnOf('user', [{ type: 'text', text: input }], 'input')]
   if (!Array.isArray(input)) return turns
   const isJoined = (role: Turn['role']) =>
     (role === 'assistant' || role === 'tool') && turns.at(-1)?.role === role
   let open: Part[] = []
-  for (const item of input.filter(isRecord)) {
-    const { role, parts } = readItem(item)
+  for (const [index, item] of input.filter(isRecord).entries()) {
+    const { role, parts } = readItem(item, reading)
     if (!isJoined(role)) {
       open = []
-      turns.push({ role, parts: open, name: null })
+      turns.push(turnOf(role, open, `input[${index}]`))
     }
     open.push(...parts)
   }
   return turns
 }
 
-function readItem(item: Wire): { role: Turn['role']; parts: Part[] } {
+function turnOf(role: Turn['role'], parts: Part[], place: string): Turn {
+  return { role, parts, name: null, place }
+}
+
+/** What has its place in a conversation, and what only tells of the answer that an item was part of. */
+const itemMembers: ReadonlySet<string> = new Set([
+  'type',
+  'role',
+  'content',
+  'id',
+  'status',
+  'phase',
+  'call_id',
+  'name',
+  'arguments',
+  'input',
+  'output',
+  'summary',
+  'encrypted_content',
+])
+const partMembers: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'refusal',
+  'image_url',
+  'file_id',
+  'detail',
+  'file_data',
+  'file_url',
+  'filename',
+  'logprobs',
+])
+
+function readItem(item: Wire, reading: ConversationReading): { role: Turn['role']; parts: Part[] } {
+  const read = readKnownItem(item, reading)
+  if (read.parts[0]?.type !== 'opaque') reading.rest(item, itemMembers, 'input[]')
+  return read
+}
+
+function readKnownItem(item: Wire, reading: ConversationReading): { role: Turn['role']; parts: Part[] } {
   const { type = 'message' } = item
   switch (type) {
     case 'message':
-      return { role: roleOf(item['role']), parts: readContent(item['content']) }
+      return { role: roleOf(item['role']), parts: readContent(item['content'], reading) }
     case 'function_call':
     case 'custom_tool_call':
-      return { role: 'assistant', parts: [readCall(item)] }
+      return { role: 'assistant', parts: [readCall(item, reading)] }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'tool', parts: [readResult(item)] }
+      return { role: 'tool', parts: [readResult(item, reading)] }
     case 'reasoning':
-      return { role: 'assistant', parts: [readReasoning(item)] }
+      return { role: 'assistant', parts: [readReasoning(item, reading)] }
     // What the provider itself did stands beside the model's words.
     default:
       return { role: 'assistant', parts: [{ type: 'opaque', format: 'responses', value: item }] }
@@ -63,12 +100,18 @@ function roleOf(role: unknown): Turn['role'] {
   return role === 'system' || role === 'developer' ? 'system' : 'user'
 }
 
-function readContent(content: unknown): Part[] {
+function readContent(content: unknown, reading: ConversationReading): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isRecord).map(readPart) : []
+  return Array.isArray(content) ? content.filter(isRecord).map((part) => readPart(part, reading)) : []
 }
 
-function readPart(wire: Wire): Part {
+function readPart(wire: Wire, reading: ConversationReading): Part {
+  const part = readKnownPart(wire, reading)
+  if (part.type === 'opaque') return part
+  return { ...part, ...extrasOf('responses', reading.rest(wire, partMembers, 'input[].content[]')) }
+}
+
+function readKnownPart(wire: Wire, reading: ConversationReading): Part {
   const { type, text, refusal, image_url: image, file_id: fileId } = wire
   if (typeof text === 'string') return { type: 'text', text } satisfies TextPart
   if (typeof refusal === 'string') return { type: 'refusal', text: refusal }
@@ -80,17 +123,18 @@ function readPart(wire: Wire): Part {
         : ({ kind: 'provider_file', fileId: textOf(fileId) } as const)
     return { type: 'image', source, detail }
   }
-  if (type === 'input_file') return readFile(wire)
+  if (type === 'input_file') return readFile(wire, reading)
   return { type: 'opaque', format: 'responses', value: wire }
 }
 
-function readFile({ file_data: data, file_url: url, file_id: fileId, filename }: Wire): Part {
+function readFile(wire: Wire, reading: ConversationReading): Part {
+  const { file_data: data, file_url: url, file_id: fileId, filename } = wire
   const address = typeof data === 'string' ? data : url
   return {
     type: 'file',
     source:
       typeof address === 'string'
-        ? readMediaUrl(address, 'application/pdf')
+        ? reading.media(address, 'application/pdf')
         : { kind: 'provider_file', fileId: textOf(fileId) },
     name: typeof filename === 'string' ? filename : null,
     context: null,
@@ -98,7 +142,7 @@ function readFile({ file_data: data, file_url: url, file_id: fileId, filename }:
   }
 }
 
-function readCall(item: Wire): ToolCallPart {
+function readCall(item: Wire, reading: ConversationReading): ToolCallPart {
   const isCustom = item['type'] === 'custom_tool_call'
   const { namespace } = item
   const name = textOf(item['name'])
@@ -106,25 +150,25 @@ function readCall(item: Wire): ToolCallPart {
     type: 'tool_call',
     id: textOf(item['call_id']),
     name: typeof namespace === 'string' ? flatToolName({ namespace, name }) : name,
-    arguments: textOf(isCustom ? item['input'] : item['arguments']),
+    arguments: reading.whole(textOf(isCustom ? item['input'] : item['arguments'])),
     kind: isCustom ? 'custom' : 'function',
   }
 }
 
-function readResult(item: Wire): ToolResultPart {
-  const content = readContent(item['output']).filter(
+function readResult(item: Wire, reading: ConversationReading): ToolResultPart {
+  const content = readContent(item['output'], reading).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
   )
   return { type: 'tool_result', callId: textOf(item['call_id']), content, isError: false }
 }
 
 /** A thought of the provider itself, or one that this gateway sealed for another. */
-function readReasoning(item: Wire): ReasoningPart {
+function readReasoning(item: Wire, reading: ConversationReading): ReasoningPart {
   const summary = readTexts(item['summary'])
   const text = readTexts(item['content']).join('')
   const sealed = textOf(item['encrypted_content'])
   const shown = { text: text === '' ? null : text, summary: summary.length === 0 ? null : summary }
-  const bound = openReasoning(sealed)
+  const bound = reading.bound(sealed)
   if (bound !== null) return { type: 'reasoning', ...bound, ...shown, text: bound.text ?? shown.text }
   return {
     type: 'reasoning',

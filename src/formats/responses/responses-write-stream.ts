@@ -1,9 +1,11 @@
 import { emptyPart, type AnswerPart } from '../../canonical/text/answer.ts'
-import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { Finish, PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { noArguments } from '../chat/chat-answer.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
+import { explanationOf } from '../refusals.ts'
+import { StreamBeginning } from '../stream-beginning.ts'
 import { writeResponsesError } from './responses-error.ts'
 import {
   callItem,
@@ -45,9 +47,8 @@ class ResponsesWriter implements StreamWriter {
   /** Whole items: the last event tells them all again. */
   readonly #output: Wire[] = []
   #sequence = 0
-  #hasStarted = false
-  /** The beginning, while nothing else is shown. */
-  #unshown = ''
+  readonly #beginning = new StreamBeginning(() => this.#start())
+  #hasRefusal = false
   #message: { id: string; content: Wire[] } | null = null
   #open: OpenPart | null = null
 
@@ -58,20 +59,15 @@ class ResponsesWriter implements StreamWriter {
     this.#itemsOf = { generationId: asked.context.generationId, names }
   }
 
-  /** The beginning goes out with the first thing shown: until then another endpoint may still answer. */
   write(event: TextEvent): string {
     if (event.type === 'begin') return ''
-    this.#unshown += this.#start()
-    const shown = this.#show(event)
-    if (shown === '') return ''
-    const all = this.#unshown + shown
-    this.#unshown = ''
-    return all
+    this.#beginning.prepare()
+    return this.#beginning.before(this.#show(event))
   }
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
-    const rest = `${this.#takeStart()}${this.#end()}${this.#closeMessage()}`
+    const rest = `${this.#beginning.take()}${this.#end()}${this.#explain(finish)}${this.#closeMessage()}`
     const status = writeStatus(finish)
     const response = {
       ...this.#response,
@@ -88,7 +84,14 @@ class ResponsesWriter implements StreamWriter {
   writeError(error: GatewayError): string {
     const told = writeResponsesError(error)
     const response = { ...this.#response, status: 'failed', error: told, output: this.#output }
-    return `${this.#takeStart()}${this.#event('response.failed', { response, error_type: error.contractType })}`
+    return `${this.#beginning.take()}${this.#event('response.failed', { response, error_type: error.contractType })}`
+  }
+
+  /** Why the answer was refused, where no part of it says so. */
+  #explain(finish: Finish | null): string {
+    const text = explanationOf(finish, this.#hasRefusal)
+    if (text === null) return ''
+    return this.#begin({ type: 'refusal' }) + this.#piece({ type: 'text', text }) + this.#end()
   }
 
   #show(event: TextEvent): string {
@@ -99,16 +102,7 @@ class ResponsesWriter implements StreamWriter {
     return event.type === 'part_end' ? this.#end() : ''
   }
 
-  /** The beginning, where nothing was shown yet. */
-  #takeStart(): string {
-    const start = this.#unshown + this.#start()
-    this.#unshown = ''
-    return start
-  }
-
   #start(): string {
-    if (this.#hasStarted) return ''
-    this.#hasStarted = true
     const response = this.#response
     const begun =
       this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
@@ -118,6 +112,7 @@ class ResponsesWriter implements StreamWriter {
 
   #begin(head: PartHead): string {
     const ended = this.#end()
+    this.#hasRefusal ||= head.type === 'refusal'
     if (head.type === 'text' || head.type === 'refusal') return ended + this.#beginContent(head)
     const closed = ended + this.#closeMessage()
     const index = this.#output.length

@@ -1,4 +1,4 @@
-import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
+import { emptyPart, type Answer, type AnswerChoice, type AnswerPart } from '../../canonical/text/answer.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { Finish, PartHead, TokenLogprob } from '../../canonical/text/events.ts'
@@ -10,6 +10,7 @@ import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
+import { explanationOf, hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 import { openAiTierOf } from '../service-tier.ts'
 import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
@@ -109,7 +110,7 @@ function writeOutput(choice: AnswerChoice | undefined, place: ItemsOf): Wire[] {
   const { generationId } = place
   const items: Wire[] = []
   let message: { content: Wire[] } | null = null
-  for (const part of choice?.parts ?? []) {
+  for (const part of choice === undefined ? [] : shownParts(choice)) {
     const content = writeContent(part)
     if (content === null) {
       message = null
@@ -124,6 +125,12 @@ function writeOutput(choice: AnswerChoice | undefined, place: ItemsOf): Wire[] {
     message.content.push(content)
   }
   return items
+}
+
+/** The parts, and why the answer was refused where that is none of them. */
+function shownParts({ parts, finish }: AnswerChoice): readonly AnswerPart[] {
+  const text = explanationOf(finish, hasRefusal(parts))
+  return text === null ? parts : [...parts, { ...emptyPart({ type: 'refusal' }), text }]
 }
 
 /** A message item; its content may still grow. */

@@ -1,0 +1,95 @@
+import type { JsonDocument } from '../canonical/call.ts'
+import type { Extras, MediaSource } from '../canonical/text/conversation.ts'
+import { isRecord } from './chat/chat-media.ts'
+import { mark } from './held-texts.ts'
+import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
+import { wholeText } from './lean-json.ts'
+import { readMediaUrl } from './media-source.ts'
+import { openReasoning, sealedPrefix, type Opened } from './reasoning-envelope.ts'
+import { numberOrNull } from './wire-values.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Members that may be as large as the body, read without the longer texts of a lean one. */
+const large: ReadonlySet<string> = new Set([
+  'messages',
+  'input',
+  'instructions',
+  'system',
+  'tools',
+  'functions',
+])
+
+/** A request on its way into a conversation: its members, and which of them no other format has. */
+export class ConversationReading {
+  /** Paths of members inside messages and tools that only the caller's own format carries. */
+  readonly own = new Set<string>()
+  readonly #document: JsonDocument
+
+  constructor(document: JsonDocument) {
+    this.#document = document
+  }
+
+  has(name: string): boolean {
+    return hasMember(this.#document, name)
+  }
+
+  /** Null when it is absent. Texts of the large members may be marks in a lean document. */
+  value(name: string): unknown {
+    if (!this.has(name)) return null
+    return large.has(name) ? leanMemberValue(this.#document, name) : memberValue(this.#document, name)
+  }
+
+  number(name: string): number | null {
+    return numberOrNull(this.value(name))
+  }
+
+  /** A text that has to be looked into, with what was left out of it. */
+  whole(text: string): string {
+    const { lean, bytes } = this.#document
+    return lean !== null && text.includes(mark) ? wholeText(text, bytes, lean) : text
+  }
+
+  /** What binds a thought; one that this gateway sealed is looked into. */
+  bound(text: string): Opened | null {
+    return text.startsWith(sealedPrefix) ? openReasoning(this.whole(text)) : null
+  }
+
+  /** A source by its address; what is words in it may have to be told as such, and is there whole. */
+  media(url: string, fallbackType: string): MediaSource {
+    const source = readMediaUrl(url, fallbackType)
+    if (source.kind !== 'data' || !source.mediaType.startsWith('text/')) return source
+    return { ...source, base64: this.whole(source.base64) }
+  }
+
+  /** A value whose JSON becomes a text, with what was left out of its texts. */
+  wholeValue(value: unknown): unknown {
+    if (this.#document.lean === null) return value
+    if (typeof value === 'string') return this.whole(value)
+    if (Array.isArray(value)) return value.map((each) => this.wholeValue(each))
+    if (!isRecord(value)) return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.wholeValue(each)]))
+  }
+
+  /** Members of an object other than these, noted as `path.name`; null for none. Those that say nothing do not count. */
+  rest(wire: Wire, known: ReadonlySet<string>, path: string): Wire | null {
+    let rest: Record<string, unknown> | null = null
+    for (const name in wire) {
+      if (known.has(name)) continue
+      const value = wire[name]
+      if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue
+      rest ??= {}
+      rest[name] = value
+      this.own.add(`${path}.${name.slice(0, shownNameLengthMax)}`)
+    }
+    return rest
+  }
+}
+
+/** A caller may name a member as it likes. */
+const shownNameLengthMax = 64
+
+/** The same members as a part, turn or tool keeps them. */
+export function extrasOf(format: keyof Extras, rest: Wire | null): { extras?: Extras } {
+  return rest === null ? {} : { extras: { [format]: rest } }
+}

@@ -1,0 +1,91 @@
+import { isRecord } from './chat/chat-media.ts'
+
+/** A JSON schema as a caller wrote it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+const withOneSchema = [
+  'items',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+] as const
+const withSchemas = ['prefixItems', 'items', 'allOf', 'anyOf', 'oneOf'] as const
+const withNamedSchemas = [
+  '$defs',
+  'definitions',
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+] as const
+
+/** A schema and every one inside it; names of properties are no keywords. */
+export function* schemasIn(schema: unknown): Generator<Record<string, unknown>> {
+  if (!isRecord(schema)) return
+  yield schema
+  for (const name of withOneSchema) yield* schemasIn(schema[name])
+  for (const name of withSchemas) {
+    const list = schema[name]
+    if (Array.isArray(list)) for (const each of list) yield* schemasIn(each)
+  }
+  for (const name of withNamedSchemas) {
+    const named = schema[name]
+    if (isRecord(named)) for (const each of Object.values(named)) yield* schemasIn(each)
+  }
+}
+
+/** Whether OpenAI holds answers to it in its strict mode: objects are closed, and all of their members required. */
+export function isStrictSchema(schema: JsonSchema): boolean {
+  for (const each of schemasIn(schema)) {
+    if (!isObjectSchema(each)) continue
+    const { properties, required } = each
+    const names = isRecord(properties) ? Object.keys(properties) : []
+    const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
+    if (each['additionalProperties'] !== false || !names.every(isRequired)) return false
+  }
+  return true
+}
+
+/** Keywords that Anthropic refuses in the schema of an answer. */
+const refusedByAnthropic = [
+  'pattern',
+  'minLength',
+  'maxLength',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'contains',
+  'patternProperties',
+  'propertyNames',
+  'minProperties',
+  'maxProperties',
+  'dependentSchemas',
+  'dependentRequired',
+  'oneOf',
+  'not',
+  'if',
+] as const
+
+/** Whether Anthropic holds answers to it: objects are closed, and no keyword is among those it refuses. */
+export function isClosedSchema(schema: JsonSchema): boolean {
+  for (const each of schemasIn(schema)) {
+    if (refusedByAnthropic.some((name) => each[name] !== undefined)) return false
+    if (isObjectSchema(each) && each['additionalProperties'] !== false) return false
+  }
+  return true
+}
+
+function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
+  return type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'))
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import { joinPieces, type BodyPieces } from '../canonical/body.ts'
+import type { LeanJson, TextCall } from '../canonical/call.ts'
+import { decodeChatRequest, type DecodeContext } from './chat/chat-request.ts'
+import { chatQuirks } from './chat/chat-quirks.ts'
+import { testEndpoint } from './chat/chat-testing.ts'
+import { selectCodec } from './codec.ts'
+import { leaveOutTexts } from './lean-json.ts'
+import { decodeMessagesRequest } from './messages/messages-decode.ts'
+import { messagesQuirks } from './messages/messages-quirks.ts'
+import { decodeResponsesRequest } from './responses/responses-decode.ts'
+
+const decoders = {
+  chat: decodeChatRequest,
+  responses: decodeResponsesRequest,
+  messages: decodeMessagesRequest,
+}
+const quirksOf = { chat: chatQuirks(), messages: messagesQuirks() }
+
+/** A text that needs escapes, longer than what is kept of a large body. */
+const words = 'Größe 東京 🦆 "quoted" \\ back \n'.repeat(60)
+const png = 'iVBORw0KGgo+/'.repeat(100_000)
+const input = { path: 'a.txt', text: words, list: [words, { deep: words }] }
+const plain = `data:text/plain;base64,${Buffer.from(words).toString('base64')}`
+const sealed = `hr1.messages.s..${'QUJD'.repeat(200)}`
+
+const chatBody = {
+  model: 'a/b',
+  messages: [
+    { role: 'system', content: words },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: words },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
+        { type: 'image_url', image_url: { url: `https://example.com/?q=${'a'.repeat(400)}` } },
+        { type: 'file', file: { filename: 'a.txt', file_data: plain } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: words,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'a', arguments: JSON.stringify(input) } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: words },
+  ],
+  tools: [
+    { type: 'function', function: { name: 'a', description: words, parameters: { description: words } } },
+  ],
+  response_format: { type: 'json_schema', json_schema: { name: 's', schema: { description: words } } },
+}
+const responsesBody = {
+  model: 'a/b',
+  instructions: words,
+  input: [
+    {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: words },
+        { type: 'input_image', image_url: `data:image/png;base64,${png}` },
+        { type: 'input_file', filename: 'a.txt', file_data: plain },
+      ],
+    },
+    {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [{ type: 'summary_text', text: words }],
+      encrypted_content: sealed,
+    },
+    { type: 'function_call', call_id: 'c1', name: 'a', arguments: JSON.stringify(input) },
+    { type: 'function_call_output', call_id: 'c1', output: words },
+  ],
+}
+const messagesBody = {
+  model: 'a/b',
+  max_tokens: 9,
+  system: [{ type: 'text', text: words }],
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: words },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
+        { type: 'document', title: words, source: { type: 'text', media_type: 'text/plain', data: words } },
+      ],
+    },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'a', input }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: words }] },
+  ],
+}
+
+function leanOf(bytes: Uint8Array): LeanJson {
+  const work = leaveOutTexts(bytes)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done) return value
+  }
+}
+
+function encode(call: TextCall, upstream: 'chat' | 'messages'): BodyPieces {
+  return selectCodec(call.format, upstream).encodeRequest(call, testEndpoint('up'), quirksOf[upstream]).body
+}
+
+const textOf = (pieces: BodyPieces) => new TextDecoder().decode(joinPieces(pieces))
+
+describe('a large body in another format', () => {
+  const pairs = [
+    ['chat', 'messages', chatBody],
+    ['responses', 'chat', responsesBody],
+    ['responses', 'messages', responsesBody],
+    ['messages', 'chat', messagesBody],
+  ] as const
+  for (const [caller, upstream, body] of pairs) {
+    const bytes = Buffer.from(JSON.stringify(body))
+    const decode = (lean: LeanJson | null) => {
+      const context: DecodeContext = { sessionIdHeader: null, lean }
+      return decoders[caller](bytes, context)
+    }
+
+    test(`${caller} to ${upstream} is what it would be if it were small`, () => {
+      const small = JSON.parse(textOf(encode(decode(null), upstream))) as unknown
+      expect(JSON.parse(textOf(encode(decode(leanOf(bytes)), upstream)))).toEqual(small)
+    })
+
+    test(`${caller} to ${upstream}: its picture goes on as the bytes that came`, () => {
+      const pieces = encode(decode(leanOf(bytes)), upstream)
+      const views = pieces.filter((piece) => typeof piece !== 'string' && piece.buffer === bytes.buffer)
+      expect(Math.max(...views.map(({ length }) => length))).toBe(png.length)
+    })
+  }
+})

@@ -1,0 +1,40 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { modelOf, requestOf, startLab } from './lab.ts'
+import { joined } from './replies.ts'
+import { parts } from './rows.ts'
+import { cellOf, pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
+
+// What a caller gets of an answer, whole and streamed, for every pair of formats; the expectations are in features/.
+
+const lab = await startLab()
+afterAll(() => lab.stop())
+
+const nothing = {
+  chat: { message: { content: 'x' }, finish: 'stop' },
+  messages: { content: [{ type: 'text', text: 'x' }], stop: { stop_reason: 'end_turn' } },
+}
+
+async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Promise<void> {
+  const cell = cellOf(row, caller, upstream)
+  if (cell.is !== 'carried') throw new Error(`${row.id} is not carried, and has no test`)
+  lab.answer({ chat: row.given.chat ?? nothing.chat, messages: row.given.messages ?? nothing.messages })
+  const request = requestOf(caller, modelOf(upstream), {})
+  const whole = await lab.ask(caller, request)
+  expect(whole).toMatchObject({ status: 200 })
+  expect(whole.json).toMatchObject(cell.expected)
+  const streamed = await lab.ask(caller, { ...request, stream: true })
+  expect(joined(caller, streamed.text)).toMatchObject(cell.streamed ?? cell.expected)
+}
+
+for (const { title, rows } of parts) {
+  describe(title, () => {
+    for (const row of rows) {
+      if (row.kind !== 'answered') continue
+      for (const { caller, upstream } of pairs) {
+        const { is } = cellOf(row, caller, upstream)
+        if (is === 'impossible') continue
+        test(`${row.id} ${upstream} to ${caller}: ${row.title} (${is})`, () => check(row, caller, upstream))
+      }
+    }
+  })
+}

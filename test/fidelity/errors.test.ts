@@ -1,0 +1,134 @@
+import { afterAll, expect, test } from 'bun:test'
+import { at, startTestGateway } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { requestOf } from './lab.ts'
+import { callers, type Caller, type Json, type Upstream } from './table.ts'
+
+// Errors before and inside a stream, in the words of the caller's format whatever the provider's; docs/fidelity.md, E1 to E3.
+
+const upstream = startScriptedUpstream()
+const providerAt = (preset: string, id: string) => ({
+  preset,
+  base_url: `${upstream.url}/v1`,
+  api_key: 'scripted',
+  weight: 1,
+  discover: false,
+  models: [{ id, prices: { input_per_million: '1', output_per_million: '1' } }],
+})
+const gateway = await startTestGateway({
+  providers: () => [
+    providerAt('openai', 'openai/gpt-4o-mini'),
+    providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
+  ],
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+
+const paths: Readonly<Record<Caller, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+}
+const modelOf: Readonly<Record<Upstream, string>> = {
+  chat: 'openai/gpt-4o-mini',
+  messages: 'anthropic/claude-sonnet-4-5',
+}
+
+/** An error body of the provider's own. */
+const bodies: Readonly<Record<Upstream, (type: string) => Json>> = {
+  chat: (type) => ({ error: { type, message: 'It went wrong.', code: null, param: null } }),
+  messages: (type) => ({ type: 'error', error: { type, message: 'It went wrong.' } }),
+}
+
+/** A stream that says a word and then breaks off with an error of the provider's own. */
+const streams: Readonly<Record<Upstream, readonly [said: string, broken: string]>> = {
+  chat: [
+    frame({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'So' } }],
+    }),
+    frame({ error: { type: 'server_error', message: 'It went wrong.' } }),
+  ],
+  messages: [
+    [
+      {
+        type: 'message_start',
+        message: { id: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'So' } },
+    ]
+      .map(frame)
+      .join(''),
+    frame({ type: 'error', error: { type: 'overloaded_error', message: 'It went wrong.' } }),
+  ],
+}
+
+function frame(value: Json): string {
+  return `${typeof value['type'] === 'string' ? `event: ${value['type']}\n` : ''}data: ${JSON.stringify(value)}\n\n`
+}
+
+/** The first part, and the second once somebody has read the first. */
+function streamOf(first: string, isRead: Promise<void>, second: string): Response {
+  async function* parts() {
+    yield first
+    await isRead
+    yield second
+  }
+  return new Response(parts(), { headers: { 'content-type': 'text/event-stream' } })
+}
+
+for (const caller of callers) {
+  for (const format of ['chat', 'messages'] as const) {
+    const request = requestOf(caller, modelOf[format], {})
+
+    test(`E1 ${format} to ${caller}: what the provider refuses is 400 in the caller's envelope`, async () => {
+      upstream.answer(() => Response.json(bodies[format]('invalid_request_error'), { status: 400 }))
+      const { status, json } = await gateway.post(paths[caller], request)
+      expect([status, at(json, 'error.code')]).toEqual([400, 400])
+      expect([json['type'], at(json, 'error.type')]).toEqual(
+        caller === 'messages' ? ['error', 'invalid_request_error'] : [undefined, undefined],
+      )
+    })
+
+    test(`E2 ${format} to ${caller}: a provider that is overloaded is 529, also before a stream`, async () => {
+      upstream.answer(() => Response.json(bodies[format]('overloaded_error'), { status: 529 }))
+      for (const stream of [false, true]) {
+        const { status, json, text } = await gateway.post(paths[caller], { ...request, stream })
+        expect([stream, status, text.includes('overloaded')]).toEqual([stream, 529, true])
+        if (caller === 'messages') expect(at(json, 'error.type')).toBe('overloaded_error')
+      }
+    })
+
+    test(`E3 ${format} to ${caller}: an error inside a stream ends it in the caller's words`, async () => {
+      const [said, broken] = streams[format]
+      const isRead = Promise.withResolvers<void>()
+      upstream.answer(() => streamOf(said, isRead.promise, broken))
+      const response = await gateway.request(paths[caller], {
+        method: 'POST',
+        body: { ...request, stream: true },
+      })
+      expect(response.status).toBe(200)
+      let text = ''
+      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk
+        if (text.includes('So')) isRead.resolve()
+      }
+      const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json) as Json)
+      const last = events.at(-1) ?? {}
+      if (caller === 'messages')
+        expect(last).toMatchObject({ type: 'error', error: { type: expect.any(String) } })
+      if (caller === 'responses')
+        expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: {} } })
+      if (caller === 'chat')
+        expect(last).toMatchObject({
+          error: { code: expect.any(Number) },
+          choices: [{ finish_reason: 'error' }],
+        })
+      expect(text).not.toContain('[DONE]')
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import { startTestGateway, type Answer, type TestGateway } from '../support/gateway.ts'
+import {
+  startScriptedUpstream,
+  type ScriptedUpstream,
+  type UpstreamSeen,
+} from '../support/scripted-upstream.ts'
+import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
+import type { Caller, ChatReply, Json, MessagesReply, Upstream } from './table.ts'
+
+/** The gateway in front of one upstream that speaks both formats, each at its own address. */
+export interface Lab {
+  /** Sends a request; what its provider was sent is in `seen`. */
+  ask(caller: Caller, body: Json): Promise<Answer>
+  /** What the providers were sent since the last `ask`. */
+  readonly seen: readonly Json[]
+  /** What the providers answer from now on. */
+  answer(replies: { chat: ChatReply; messages: MessagesReply }): void
+  stop(): Promise<void>
+}
+
+/** Models of the table, by what they can. */
+export const models = {
+  chat: 'openai/gpt-4o-mini',
+  /** A host that takes no schema. */
+  chatWithoutSchema: 'deepseek/deepseek-chat',
+  /** A host that keeps marks of a prompt cache, and passes on what it does not know. */
+  chatThatPasses: 'acme/any',
+  messages: 'anthropic/claude-sonnet-4-5',
+  /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
+  messagesNewest: 'anthropic/claude-opus-5',
+  /** Takes no schema. */
+  messagesOlder: 'anthropic/claude-3-5-haiku',
+} as const
+
+const paths: Readonly<Record<Caller, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+}
+
+/** What is asked where a row says nothing else. */
+export function requestOf(caller: Caller, model: string, ask: Json): Json {
+  if (caller === 'responses') return { model, input: 'Hello.', ...ask }
+  const messages = [{ role: 'user', content: 'Hello.' }]
+  return caller === 'chat' ? { model, messages, ...ask } : { model, max_tokens: 2_000, messages, ...ask }
+}
+
+/** Starts both; `stop` ends them. */
+export async function startLab(): Promise<Lab> {
+  const upstream = startScriptedUpstream()
+  const gateway = await startTestGateway({ providers: () => providersAt(upstream.url) })
+  return {
+    ask: (caller, body) => {
+      upstream.seen.length = 0
+      return gateway.post(paths[caller], body)
+    },
+    get seen() {
+      return upstream.seen.map(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Json)
+    },
+    answer: (replies) => upstream.answer((seen) => replyTo(seen, replies)),
+    stop: () => stop(gateway, upstream),
+  }
+}
+
+function providersAt(url: string) {
+  const at = (preset: string, ids: readonly string[]) => ({
+    preset,
+    base_url: `${url}/${preset}/v1`,
+    api_key: 'scripted',
+    weight: 1,
+    discover: false,
+    models: ids.map((id) => ({ id, prices: { input_per_million: '1', output_per_million: '1' } })),
+  })
+  return [
+    at('openai', [models.chat]),
+    at('deepseek', [models.chatWithoutSchema]),
+    at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
+    { ...at('custom', [models.chatThatPasses]), id: 'acme' },
+  ]
+}
+
+function replyTo(
+  { path, body }: UpstreamSeen,
+  { chat, messages }: { chat: ChatReply; messages: MessagesReply },
+): Response {
+  const isStream = (JSON.parse(body) as Json)['stream'] === true
+  const isMessages = path.endsWith('/messages')
+  if (!isStream) return Response.json(isMessages ? messagesWhole(messages) : chatWhole(chat))
+  const text = isMessages ? messagesStream(messages) : chatStream(chat)
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+async function stop(gateway: TestGateway, upstream: ScriptedUpstream): Promise<void> {
+  await gateway.stop()
+  await upstream.stop()
+}
+
+/** The model that a row asks, by the upstream's format. */
+export function modelOf(upstream: Upstream, given: Partial<Record<Upstream, string>> = {}): string {
+  return given[upstream] ?? models[upstream]
+}

@@ -1,0 +1,104 @@
+/** Whose format a request comes in. */
+export const callers = ['chat', 'responses', 'messages'] as const
+/** Whose format its provider speaks. */
+export const upstreams = ['chat', 'messages'] as const
+export type Caller = (typeof callers)[number]
+export type Upstream = (typeof upstreams)[number]
+export type Json = Record<string, unknown>
+
+/** What becomes of a feature between one caller's format and one upstream's. */
+export type Cell =
+  /** The provider gets it, or the caller: `expected` is a part of that body. */
+  | { is: 'carried'; expected: Json; streamed?: Json; absent: readonly string[]; note: string }
+  /** The answer's metadata lists these members under `approximated`. */
+  | { is: 'approximated'; how: string; listed: readonly string[]; expected: Json }
+  /** 400, with the member at fault. */
+  | { is: 'refused'; param: string }
+  /** The answer's metadata lists these members under `dropped`, and the provider's body has none of `absent`. */
+  | { is: 'dropped'; listed: readonly string[]; absent: readonly string[]; expected: Json }
+  | { is: 'impossible'; why: string }
+
+/** The feature arrives whole; `absent` are paths that the body must not have. */
+export function carried(
+  expected: Json,
+  more: { note?: string; streamed?: Json; absent?: string[] } = {},
+): Cell {
+  return { is: 'carried', note: '', absent: [], ...more, expected }
+}
+
+/** The feature arrives in another way, which the caller is told of. */
+export function approximated(how: string, listed: readonly string[], expected: Json): Cell {
+  return { is: 'approximated', how, listed, expected }
+}
+
+/** The request is refused with this `param`. */
+export function refused(param: string): Cell {
+  return { is: 'refused', param }
+}
+
+/** Tuning that the provider does not get. */
+export function dropped(listed: readonly string[], absent: readonly string[], expected: Json = {}): Cell {
+  return { is: 'dropped', listed, absent, expected }
+}
+
+/** One of the two formats has no room for it. */
+export function impossible(why: string): Cell {
+  return { is: 'impossible', why }
+}
+
+/** One caller's part of a row: what it asks, and what becomes of that; or why its format cannot ask. */
+export type CallerCells = { ask: Json; toChat: Cell; toMessages: Cell } | { cannotAsk: string }
+
+/** A reply of a provider that speaks chat completions. */
+export interface ChatReply {
+  message: Json
+  finish: string
+  usage?: Json
+  logprobs?: Json
+}
+
+/** A reply of a provider that speaks Anthropic's messages. */
+export interface MessagesReply {
+  content: readonly Json[]
+  stop: Json
+  usage?: Json
+}
+
+/** A row about what a request asks for. Models are those of `rows.ts` unless it names others. */
+export interface AskedRow {
+  kind: 'asked'
+  id: string
+  title: string
+  /** The provider's model, by upstream, where the feature depends on it. */
+  models?: Partial<Record<Upstream, string>>
+  /** What the providers answer, where that matters; else a word. */
+  text?: string
+  cells: Readonly<Record<Caller, CallerCells>>
+}
+
+/** A row about what an answer says: each cell's `expected` is a part of the caller's body, whole and streamed. */
+export interface AnsweredRow {
+  kind: 'answered'
+  id: string
+  title: string
+  given: { chat: ChatReply | null; messages: MessagesReply | null }
+  cells: Readonly<Record<Caller, { fromChat: Cell; fromMessages: Cell }>>
+}
+
+export type Row = AskedRow | AnsweredRow
+
+/** Every pair of formats. */
+export const pairs: readonly { caller: Caller; upstream: Upstream }[] = callers.flatMap((caller) =>
+  upstreams.map((upstream) => ({ caller, upstream })),
+)
+
+/** The cell of a row. */
+export function cellOf(row: Row, caller: Caller, upstream: Upstream): Cell {
+  if (row.kind === 'answered') {
+    const { fromChat, fromMessages } = row.cells[caller]
+    return upstream === 'chat' ? fromChat : fromMessages
+  }
+  const cells = row.cells[caller]
+  if ('cannotAsk' in cells) return impossible(cells.cannotAsk)
+  return upstream === 'chat' ? cells.toChat : cells.toMessages
+}
