@@ -109,6 +109,8 @@ export interface TextCall extends CallBase {
   completed?: Readonly<Record<string, string>> | null
   /** The caller wants to see what the provider is sent, and when it answers. Chat completions and responses. */
   debug?: true
+  /** Whether messages have only members that hosts of their format know; left out where nobody looked. */
+  hasKnownMembers?: boolean
   /** Interfaces of Anthropic that the caller asks for by name, as it listed them; only messages carry them. */
   betas?: string
   /** True when the caller wants floats or base64 that the upstream may not give; embeddings only. */

@@ -9,7 +9,10 @@ import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
 /** A chat completions body, and what of it was read already. */
-export interface ChatBody extends Pick<TextCall, 'document' | 'stream' | 'userId' | 'completed'> {
+export interface ChatBody extends Pick<
+  TextCall,
+  'document' | 'stream' | 'userId' | 'completed' | 'hasKnownMembers'
+> {
   demand: { choices: number }
 }
 
@@ -45,7 +48,7 @@ export function encodeChatRequest(call: ChatBody, endpoint: Endpoint, quirks: Ch
   encodeReasoning(call, quirks, edits)
   encodeStream(call, quirks, edits)
   encodeValues(call, quirks, edits)
-  const adapted = adaptMessages(call.document, quirks)
+  const adapted = adaptMessages(call, quirks)
   if (adapted !== null) {
     edits.set['messages'] = adapted.messages
     edits.dropped.push(...adapted.dropped)

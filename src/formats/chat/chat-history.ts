@@ -1,5 +1,5 @@
 import type { BodyPieces } from '../../canonical/body.ts'
-import type { JsonDocument } from '../../canonical/call.ts'
+import type { TextCall } from '../../canonical/call.ts'
 import { lookInto } from '../lean-json.ts'
 import { isRecord } from './chat-media.ts'
 import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
@@ -22,9 +22,15 @@ const marks = {
  * The conversation as this provider takes it, as JSON text, or null when it may go as it came. A search of the bytes
  * decides first, because most conversations need no edit and parsing them would cost more than the whole request.
  */
-export function adaptMessages(document: JsonDocument, quirks: ChatQuirks): AdaptedMessages | null {
+export function adaptMessages(
+  { document, hasKnownMembers }: Pick<TextCall, 'document' | 'hasKnownMembers'>,
+  quirks: ChatQuirks,
+): AdaptedMessages | null {
   const conversation = lookInto(document, 'messages')
-  if (conversation === null || !needsEdit(conversation.bytes, quirks)) return null
+  if (conversation === null) return null
+  const { bytes } = conversation
+  const isKnown = () => hasKnownMembers ?? !hasUnknownMember(bytes)
+  if (!needsEdit(bytes, quirks) && (!isStrict(quirks) || isKnown())) return null
   const messages = conversation.value()
   if (!Array.isArray(messages)) return null
   const dropped = new Set<string>()
@@ -44,7 +50,7 @@ function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (quirks.reasoningHistory !== 'keep' && bytes.includes(marks.reasoning)) return true
   if (!quirks.developerRole && bytes.includes(marks.developer)) return true
   if (!quirks.messageNames && bytes.includes(marks.name)) return true
-  if (isStrict(quirks) && (hasAdditions(bytes, quirks) || hasUnknownMember(bytes))) return true
+  if (isStrict(quirks) && hasAdditions(bytes, quirks)) return true
   return bytes.includes(marks.toolCall) && needsEditOfTools(bytes, quirks)
 }
 

@@ -10,6 +10,7 @@ import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { completeMembers } from './chat-completed.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
+import { areKnown } from './message-members.ts'
 import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
 
 /** What a request brings besides its body. */
@@ -100,6 +101,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     stream: fields.stream ?? false,
     document,
     completed: completeMembers(fields),
+    ...(messages.hasKnownMembers === null ? {} : { hasKnownMembers: messages.hasKnownMembers }),
     encodingFormat: null,
     ...debug.asked,
   }
@@ -167,6 +169,8 @@ function decodeMessages(document: JsonDocument): {
   tokens: number
   audioTokens: number
   hasMedia: boolean
+  /** Null when they were not looked into. */
+  hasKnownMembers: boolean | null
 } {
   const bytes = memberBytes(document, 'messages')
   if (bytes === null || !hasMember(document, 'messages')) {
@@ -177,14 +181,19 @@ function decodeMessages(document: JsonDocument): {
   assert(conversation, 'the messages are there')
   const mayHaveMedia = mayCarryMedia(conversation.bytes)
   if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes), audioTokens: 0, hasMedia: false }
+    return { tokens: estimateTokens(bytes), audioTokens: 0, hasMedia: false, hasKnownMembers: null }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
   const media = mayHaveMedia
     ? weighMedia(messages, (text) => conversation.lengthOf(text))
     : { bytes: 0, tokens: 0, audioTokens: 0 }
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
-  return { tokens, audioTokens: media.audioTokens, hasMedia: media.tokens > 0 }
+  return {
+    tokens,
+    audioTokens: media.audioTokens,
+    hasMedia: media.tokens > 0,
+    hasKnownMembers: areKnown(messages),
+  }
 }
 
 /** Who may speak in a conversation. */

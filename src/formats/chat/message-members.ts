@@ -1,8 +1,10 @@
+import { isRecord } from './chat-media.ts'
 import { skipSpace, skipString, skipValue } from '../json-document.ts'
 
 const quote = 0x22
 const comma = 0x2c
 const openArray = 0x5b
+const closeArray = 0x5d
 const openObject = 0x7b
 
 /** Members of one kind of object that hosts know, and the objects inside that are looked into. */
@@ -61,9 +63,24 @@ export const messageMembers = known(
   },
 )
 
+/** Whether parsed messages, and what is inside them, have known members alone. */
+export function areKnown(value: unknown, members: KnownMembers = messageMembers): boolean {
+  if (Array.isArray(value)) {
+    for (const each of value) if (!areKnown(each, members)) return false
+    return true
+  }
+  if (!isRecord(value)) return true
+  for (const name in value) {
+    if (!members.names.has(name)) return false
+    const inside = members.inside[name]
+    if (inside !== undefined && !areKnown(value[name], inside)) return false
+  }
+  return true
+}
+
 /**
- * Whether messages have a member that is not known, told without building them: it is asked of every request to a host
- * that is strict. `bytes` are valid JSON, but for what the provider is left to find.
+ * Whether messages have a member that is not known, told without building them. `bytes` are valid JSON, but for what the
+ * provider is left to find.
  */
 export function hasUnknownMember(bytes: Buffer): boolean {
   return bytes[0] === openArray && scanList(bytes, 0, messageMembers) < 0
@@ -72,15 +89,26 @@ export function hasUnknownMember(bytes: Buffer): boolean {
 // An offset behind the value, or -1 once a name was found that is not known.
 function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
   let at = skipSpace(bytes, start + 1)
-  if (bytes[at] !== openObject && bytes[at] !== quote && bytes[at] !== openArray)
-    return skipValue(bytes, start)
+  if (bytes[at] === closeArray) return at + 1
   for (;;) {
-    at = bytes[at] === openObject ? scanObject(bytes, at, members) : skipValue(bytes, at)
+    at = isBracketed(bytes, at) ? scanValue(bytes, at, members) : skipElement(bytes, at)
     if (at < 0) return at
     at = skipSpace(bytes, at)
     if (bytes[at] !== comma) return at + 1
     at = skipSpace(bytes, at + 1)
   }
+}
+
+function isBracketed(bytes: Buffer, at: number): boolean {
+  return bytes[at] === openObject || bytes[at] === openArray
+}
+
+/** Behind a string, or a number or word, which in a list may end at its bracket. */
+function skipElement(bytes: Buffer, start: number): number {
+  if (bytes[start] === quote) return skipString(bytes, start)
+  let at = start
+  while (at < bytes.length && bytes[at] !== comma && bytes[at] !== closeArray) at += 1
+  return at
 }
 
 function scanObject(bytes: Buffer, start: number, { names, inside }: KnownMembers): number {
