@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts'
 import { exchangesMax } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
 import { exchange, type Work } from './exchanges.ts'
+import type { Losses } from './metadata.ts'
 
 const request = (method: 'GET' | 'POST', path: string): UpstreamRequest => ({
   method,
@@ -45,7 +46,7 @@ function setUp(answers: (path: string) => unknown, remainingMs = 60_000) {
     state: {
       call: { operation: 'chat_completions', parameters: [] },
       scope: { signal: leaving.signal },
-      dropped,
+      noteLosses: (losses: Losses) => void dropped.push(...losses.dropped),
       elapsedMs: () => 1,
       remainingMs: () => remainingMs,
     },

@@ -5,7 +5,14 @@ import {
   type UpstreamSeen,
 } from '../support/scripted-upstream.ts'
 import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
-import type { Caller, ChatReply, Json, MessagesReply, Upstream } from './table.ts'
+import {
+  filesUrl,
+  type Caller,
+  type ChatReply,
+  type Json,
+  type MessagesReply,
+  type Upstream,
+} from './table.ts'
 
 /** The gateway in front of one upstream that speaks both formats, each at its own address. */
 export interface Lab {
@@ -17,6 +24,8 @@ export interface Lab {
   answer(replies: { chat: ChatReply; messages: MessagesReply }): void
   stop(): Promise<void>
 }
+
+const pdfPath = '/a.pdf'
 
 /** Models of the table, by what they can. */
 export const models = {
@@ -48,14 +57,20 @@ export function requestOf(caller: Caller, model: string, ask: Json): Json {
 /** Starts both; `stop` ends them. */
 export async function startLab(): Promise<Lab> {
   const upstream = startScriptedUpstream()
-  const gateway = await startTestGateway({ providers: () => providersAt(upstream.url) })
+  const gateway = await startTestGateway({
+    providers: () => providersAt(upstream.url),
+    fetchHosts: [new URL(upstream.url).host],
+  })
   return {
     ask: (caller, body) => {
       upstream.seen.length = 0
-      return gateway.post(paths[caller], body)
+      const text = JSON.stringify(body).replaceAll(filesUrl, upstream.url)
+      return gateway.post(paths[caller], JSON.parse(text))
     },
     get seen() {
-      return upstream.seen.map(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Json)
+      return upstream.seen
+        .filter(({ path }) => path !== pdfPath)
+        .map(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Json)
     },
     answer: (replies) => upstream.answer((seen) => replyTo(seen, replies)),
     stop: () => stop(gateway, upstream),
@@ -83,6 +98,7 @@ function replyTo(
   { path, body }: UpstreamSeen,
   { chat, messages }: { chat: ChatReply; messages: MessagesReply },
 ): Response {
+  if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
   const isStream = (JSON.parse(body) as Json)['stream'] === true
   const isMessages = path.endsWith('/messages')
   if (!isStream) return Response.json(isMessages ? messagesWhole(messages) : chatWhole(chat))

@@ -18,6 +18,9 @@ export type Cell =
   | { is: 'dropped'; listed: readonly string[]; absent: readonly string[]; expected: Json }
   | { is: 'impossible'; why: string }
 
+/** Stands in requests for where files lie that only the gateway can fetch. */
+export const filesUrl = 'http://files.invalid'
+
 /** The feature arrives whole; `absent` are paths that the body must not have. */
 export function carried(
   expected: Json,

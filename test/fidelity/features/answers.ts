@@ -128,7 +128,8 @@ export const answerRows: readonly AnsweredRow[] = [
             {
               type: 'reasoning',
               content: [{ type: 'reasoning_text', text: 'Hm.' }],
-              encrypted_content: 'hr1.messages.s..s1',
+              // The words go with the signature, which is made for them: base64url of "Hm." and the signature.
+              encrypted_content: 'hr1.messages.t..SG0u.s1',
             },
             said('Yes.'),
           ],

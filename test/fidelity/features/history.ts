@@ -1,12 +1,15 @@
 import { models } from '../lab.ts'
-import { approximated, carried, dropped, refused, type AskedRow, type Json } from '../table.ts'
+import { approximated, carried, dropped, filesUrl, refused, type AskedRow, type Json } from '../table.ts'
 
 // What was said before, and the media in it. Expectations follow the formats' documents and ADR 8.
 
 const png = 'iVBORw0KGgo='
 const pdf = 'JVBERi0xLjQ='
 const pngAddress = 'https://example.com/a.png'
-const pdfAddress = 'https://example.com/a.pdf'
+/** On this machine and without https, which no provider of the table fetches. */
+const pdfAddress = `${filesUrl}/a.pdf`
+const fetched = { note: 'as bytes, which the gateway fetches' }
+const pdfUrl = `data:application/pdf;base64,${pdf}`
 
 const user = (content: unknown): Json => ({ role: 'user', content })
 const assistant = (content: unknown): Json => ({ role: 'assistant', content })
@@ -418,28 +421,49 @@ export const historyRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'H11',
-    title: 'PDF by address',
+    title: 'PDF by an address that the provider does not fetch',
     cells: {
       chat: {
         ask: { messages: [user([{ type: 'file', file: { file_data: pdfAddress } }])] },
-        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfAddress } }])] }),
-        toMessages: carried({
-          messages: [user([{ type: 'document', source: { type: 'url', url: pdfAddress } }])],
-        }),
+        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfUrl } }])] }, fetched),
+        toMessages: carried(
+          {
+            messages: [
+              user([
+                { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+              ]),
+            ],
+          },
+          fetched,
+        ),
       },
       responses: {
         ask: { input: [user([{ type: 'input_file', file_url: pdfAddress }])] },
-        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfAddress } }])] }),
-        toMessages: carried({
-          messages: [user([{ type: 'document', source: { type: 'url', url: pdfAddress } }])],
-        }),
+        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfUrl } }])] }, fetched),
+        toMessages: carried(
+          {
+            messages: [
+              user([
+                { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+              ]),
+            ],
+          },
+          fetched,
+        ),
       },
       messages: {
         ask: { messages: [user([{ type: 'document', source: { type: 'url', url: pdfAddress } }])] },
-        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfAddress } }])] }),
-        toMessages: carried({
-          messages: [user([{ type: 'document', source: { type: 'url', url: pdfAddress } }])],
-        }),
+        toChat: carried({ messages: [user([{ type: 'file', file: { file_data: pdfUrl } }])] }, fetched),
+        toMessages: carried(
+          {
+            messages: [
+              user([
+                { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf } },
+              ]),
+            ],
+          },
+          fetched,
+        ),
       },
     },
   },
