@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { prepareGateway, type RealGateway } from '../story/real-gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { reproduction, type Check } from './reproduction.ts'
-import { checkOutVersionBefore } from './version-before.ts'
+import { checkOut, versionBefore } from './version-before.ts'
 
 const key = 'prove-inference-key-00000000000001'
 const keys = { HEADRACE_BOOTSTRAP_KEY: key, HEADRACE_BOOTSTRAP_CREDITS: '5' }
@@ -20,7 +20,7 @@ async function observeUpgrade(root: string): Promise<Check[]> {
   const upstream = startScriptedUpstream()
   upstream.answer(({ path }) => (path.endsWith('/models') ? Response.json({ data: [] }) : heard()))
   const config = configOf(upstream.url)
-  const before = prepareGateway(config, checkOutVersionBefore() ?? root)
+  const before = prepareGateway(config, checkOut(versionBefore) ?? root)
   const now = prepareGateway(config, root)
   try {
     await before.start({ ...keys, HEADRACE_DATA: dirname(now.databasePath) })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { prepareGateway, type RealGateway } from '../story/real-gateway.ts'
 import { startPostgres, whyNoPostgres } from '../support/postgres.ts'
 import { reproduction, type Check } from './reproduction.ts'
-import { checkOutVersionBefore } from './version-before.ts'
+import { checkOut, versionBefore } from './version-before.ts'
 
 const key = 'prove-inference-key-00000000000001'
 const itemCount = 4
@@ -65,7 +65,7 @@ async function observeSecond(world: {
 
 /** A database of the version before, with a batch whose payloads are in its own folder. */
 async function observeUpgrade(root: string, url: string): Promise<Check> {
-  const before = prepareGateway(null, checkOutVersionBefore() ?? root)
+  const before = prepareGateway(null, checkOut(versionBefore) ?? root)
   const [wrong, right] = [prepareGateway(null, root), prepareGateway(null, root)]
   const env = { DATABASE_URL: url, HEADRACE_BOOTSTRAP_KEY: key }
   try {

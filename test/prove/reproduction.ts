@@ -1,6 +1,6 @@
 import { rootFolder } from '../tidy/sources.ts'
 import { notRun, type Proof, type ProofResult } from './proof.ts'
-import { checkOutVersionBefore } from './version-before.ts'
+import { checkOut, versionBefore } from './version-before.ts'
 
 /** One thing that a reproduction looked at. */
 export interface Check {
@@ -30,7 +30,7 @@ export function reproduction({ title, missing, observe }: Reproduction): Proof {
     async run() {
       const reason = missing?.() ?? null
       if (reason !== null) return notRun(reason)
-      const before = checkOutVersionBefore()
+      const before = checkOut(versionBefore)
       if (before === null) return notRun('the history does not reach back to the version before')
       return compare(await observe(before), await observe(rootFolder))
     },

@@ -6,26 +6,30 @@ import { rootFolder } from '../tidy/sources.ts'
 /** The version that was attacked from outside: the reproductions of issue 3 are run on it and on this one. */
 export const versionBefore = '9f0b9d51a6fb405fcf871f0c1e6a29f234e26a84'
 
-let folder: string | null = null
+/** The last version that carried one text format: the speed of issue 4 is measured against it. */
+export const versionOfOneFormat = 'bf7a9f9b7853acd441a9942fe537c8d976f342bc'
+
+const checkouts = new Map<string, string>()
 
 /**
- * The root of a checkout of that version, made at the first call and removed when this process ends; null where the
+ * The root of a checkout of a version, made at the first call and removed when this process ends; null where the
  * history does not reach back so far, as in a shallow clone.
  */
-export function checkOutVersionBefore(): string | null {
-  if (folder !== null) return folder
-  if (git(['cat-file', '-e', `${versionBefore}^{commit}`]) !== 0) return null
+export function checkOut(version: string): string | null {
+  const known = checkouts.get(version)
+  if (known !== undefined) return known
+  if (git(['cat-file', '-e', `${version}^{commit}`]) !== 0) return null
   const made = mkdtempSync(join(tmpdir(), 'headrace-before-'))
   const root = join(made, 'checkout')
   // A run that was killed left its entry behind, though not its folder.
   git(['worktree', 'prune'])
-  if (git(['worktree', 'add', '--detach', '--quiet', root, versionBefore]) !== 0) return null
+  if (git(['worktree', 'add', '--detach', '--quiet', root, version]) !== 0) return null
   symlinkSync(join(rootFolder, 'node_modules'), join(root, 'node_modules'))
   process.once('exit', () => {
     if (existsSync(root)) git(['worktree', 'remove', '--force', root])
     rmSync(made, { recursive: true, force: true })
   })
-  folder = root
+  checkouts.set(version, root)
   return root
 }
 

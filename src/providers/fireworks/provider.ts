@@ -1,4 +1,4 @@
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 
 const accountPath = /^accounts\/[^/]+\/models\//
 
@@ -30,6 +30,8 @@ export const fireworks = defineProvider({
         ],
         reasoningHistory: 'reasoning_content',
       }),
+      // At the same address and for the same models. https://docs.fireworks.ai/tools-sdks/anthropic-compatibility.md
+      anthropicMessages(),
     ],
     embedding: [openAiEmbeddings()],
   },

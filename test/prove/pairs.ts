@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { median } from '../../bench/harness/figures.ts'
+import { startHeadrace, type Headrace, type Upstreams } from '../../bench/harness/headrace.ts'
+import { startUpstream } from '../../bench/harness/nginx.ts'
+import type { Target } from '../../bench/harness/target.ts'
+import { runWrk } from '../../bench/harness/wrk.ts'
+import { combine, notRun, type ProofResult } from './proof.ts'
+
+const pairs = 10
+const secondsPerRun = 2
+const warmSeconds = 8
+const connections = 64
+
+/** Two targets whose CPU is compared: what the second costs of what the first does. */
+export interface Comparison {
+  what: string
+  /** What the two are called in the figure. */
+  names: readonly [string, string]
+  first: Target
+  second: Target
+  /** The most that the ratio may be. */
+  ratioMax: number
+}
+
+/** Starts gateways of these checkouts, by name, before the bench's upstream. */
+export type StartGateway = (name: string, root: string) => Promise<Headrace>
+
+/** Runs what `plan` compares, one after the other, each as the median of ten interleaved pairs in this run. */
+export async function runPairs(
+  plan: (start: StartGateway) => Promise<readonly Comparison[]>,
+): Promise<ProofResult> {
+  const missing = ['nginx', 'wrk'].filter((name) => Bun.which(name) === null)
+  if (missing.length > 0) return notRun(`not installed: ${missing.join(', ')}`)
+  const folder = mkdtempSync(join(tmpdir(), 'headrace-pairs-'))
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const upstream = await startUpstream(folder)
+    stops.push(() => upstream.process.stop())
+    // Nothing is asked of the paced upstream here; its models only stand in the configuration.
+    const upstreams: Upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
+    const comparisons = await plan(async (name, root) => {
+      const started = await startHeadrace({ name, folder, upstreams, isPrepaid: true, root })
+      stops.push(() => started.process.stop())
+      return started
+    })
+    const results: ProofResult[] = []
+    for (const comparison of comparisons) results.push(await compare(comparison, folder))
+    return combine(results)
+  } finally {
+    for (const stop of stops.toReversed()) await stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function compare(
+  { what, names, first, second, ratioMax }: Comparison,
+  folder: string,
+): Promise<ProofResult> {
+  const cost = async (target: Target, seconds: number): Promise<number> => {
+    const startMs = target.process.cpuMs()
+    const result = await runWrk(target, { folder, connections, seconds })
+    // The last group of captures belongs to the calls.
+    await Bun.sleep(100)
+    if (result.requests === 0) throw new Error(`${target.name} answered nothing`)
+    return ((target.process.cpuMs() - startMs) * 1000) / result.requests
+  }
+  await cost(first, warmSeconds)
+  await cost(second, warmSeconds)
+  const ratios: number[] = []
+  const costs: [number[], number[]] = [[], []]
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const early = pair % 2 === 0 ? await cost(first, secondsPerRun) : null
+    const later = await cost(second, secondsPerRun)
+    const earlier = early ?? (await cost(first, secondsPerRun))
+    costs[0].push(earlier)
+    costs[1].push(later)
+    ratios.push(later / earlier)
+  }
+  const ratio = median(ratios)
+  const spread = `${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`
+  const verdict = ratio <= ratioMax ? 'within' : 'OVER'
+  const medians = names.map((name, index) => `${name} ${median(costs[index === 0 ? 0 : 1]).toFixed(1)}`)
+  const figure = `${what}: ${ratio.toFixed(3)} (${spread}), ${verdict} ${ratioMax}; median µs ${medians.join(', ')}`
+  return { status: ratio <= ratioMax ? 'PASS' : 'FAIL', figures: [figure] }
+}
