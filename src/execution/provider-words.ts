@@ -5,7 +5,7 @@ import { modelNamesOf } from '../catalog/model-ids.ts'
 import { comparedTextLengthMax } from '../core/limits/text.ts'
 import { stringsOf, withoutCallerText, type CallerWords } from '../formats/caller-text.ts'
 import { ProviderReport } from '../formats/upstream-errors.ts'
-import { hideSecrets } from '../transport/additions.ts'
+import { hideSecrets } from '../transport/credentials.ts'
 
 /**
  * What a provider said of its failure, as the operator's log may have it: bounded, without secrets (those

@@ -6,7 +6,7 @@ import { assert } from '../core/assert.ts'
 import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits/calls.ts'
-import { addressOf, authHeaders, withoutSecrets } from './additions.ts'
+import { addressOf, authHeaders, withoutSecrets } from './credentials.ts'
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
