@@ -4,7 +4,7 @@ import { cellOf, pairs, type Cell, type Row } from './table.ts'
 const head = `# Fidelity
 
 What becomes of each feature between the format that a caller speaks and the one that its provider speaks. The page is
-written by \`scripts/generate-docs.ts\` from the expectations in \`test/fidelity/features\`, which are written by hand after
+written by \`scripts/generate.ts\` from the expectations in \`test/fidelity/features\`, which are written by hand after
 the formats' documents and [ADR 8](adr/0008-one-waist-for-text.md). Every cell that is not impossible is a test that sends
 a request through the gateway and looks at what the provider was sent and what the caller got:
 \`npm test -- test/fidelity -t W3\` runs the tests of one row.
