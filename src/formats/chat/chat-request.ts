@@ -11,6 +11,7 @@ import { estimateTokens } from '../text-estimate.ts'
 import { completeMembers } from './chat-completed.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
 import { areKnown } from './message-members.ts'
+import { quickChecks } from './quick-checks.ts'
 import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
 
 /** What a request brings besides its body. */
@@ -136,7 +137,10 @@ function readFields(document: JsonDocument): Fields {
       if (size <= memberPassedBytesMax && completable.has(name)) fields[name] = memberValue(document, name)
       continue
     }
-    fields[name] = parseField<unknown>(chatRequestShape[name], name, memberValue(document, name))
+    const value = memberValue(document, name)
+    fields[name] = quickChecks[name]?.(value)
+      ? value
+      : parseField<unknown>(chatRequestShape[name], name, value)
   }
   return fields
 }
