@@ -180,6 +180,13 @@ test('logins of callers are taken at a provider’s own address alone', () => {
     ])
 })
 
+test('a login of callers goes to one vendor alone, which may have several deployments', () => {
+  const one = { preset: 'openai', caller_logins: true, api_key: 'sk-1' }
+  expect(problemsOf({}, { providers: [one, { ...one, id: 'second' }] })).toEqual([])
+  const two = [one, { preset: 'ollama', caller_logins: true }]
+  expect(problemsOf({}, { providers: two }).join()).toContain('from all but one of openai, ollama')
+})
+
 test('a provider of the file takes the key of the environment when it has none, and never sends it elsewhere', () => {
   const providers = [
     { preset: 'openai' },

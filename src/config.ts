@@ -218,6 +218,11 @@ function checkProviders(
   const ids = new Set<string>()
   const hasAddress = (slug: string) =>
     presets.some((preset) => preset.slug === slug && preset.baseUrl?.startsWith('https://'))
+  const loggedIn = new Set(providers.flatMap((one) => (one.caller_logins === true ? [one.preset] : [])))
+  if (loggedIn.size > 1)
+    problems.push(
+      `caller_logins: a login does not say whose it is, so one provider alone may take it; remove it from all but one of ${[...loggedIn].join(', ')}`,
+    )
   for (const [index, provider] of providers.entries()) {
     if (provider.preset === undefined) continue
     const id = provider.id ?? provider.preset

@@ -25,14 +25,14 @@ export type StageMark =
   | 'upstream_body_ended'
 
 /**
- * What is shown of the exchange with a provider to the caller who asked for it, in the contract's words. It never has a
- * secret of the operator.
+ * What is shown of the exchange with a provider to the caller who asked for it. It never has a secret of the
+ * operator.
  */
 export interface ShownDebug {
   /** The body that the provider was sent. Absent where it was shown before, or is too large. */
-  echo_upstream_body?: Readonly<Record<string, unknown>>
+  sentBody?: Readonly<Record<string, unknown>>
   /** A stage was reached: milliseconds from the beginning of the call, and in Unix time. Whole. */
-  timings: { start_ms: number; event: StageMark; epoch_ms: number }
+  stage: { event: StageMark; startMs: number; epochMs: number }
 }
 
 /** What an answer must say about itself to the caller. */

@@ -3,6 +3,7 @@ import type { BodyPieces } from '../canonical/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { AnswerContext, ShownDebug, StageMark } from '../canonical/upstream.ts'
 import { debugBodyBytesMax } from '../core/limits/calls.ts'
+import { echoName } from '../formats/debug-options.ts'
 import type { Attempt } from './metadata.ts'
 
 /** The call that is looked into; its `elapsedMs` counts from `createdAtMs`. */
@@ -19,7 +20,7 @@ interface DebuggedCall {
 export function keepSentBody(state: DebuggedCall, attempt: Attempt, body: BodyPieces): void {
   if (!isDebugged(state.call)) return
   if (lengthOfPieces(body) <= debugBodyBytesMax) attempt.sentBody = body
-  else state.noteDropped('debug.echo_upstream_body')
+  else state.noteDropped(echoName)
 }
 
 /** What a streamed answer must say about itself, with what its beginning shows of the exchange. */
@@ -32,7 +33,7 @@ export function streamContextOf(state: DebuggedCall, attempt: Attempt): AnswerCo
     debug: () =>
       marks.map((event, index) => ({
         ...(index === 0 ? echoOf(attempt, context) : {}),
-        timings: timingOf(state, attempt, event),
+        stage: stageOf(state, attempt, event),
       })),
   }
 }
@@ -42,7 +43,7 @@ export function endDebugOf(state: DebuggedCall, attempt: Attempt): { debug?: Sho
   const { call } = state
   if (!isDebugged(call)) return {}
   const echo = call.kind === 'text' && call.stream ? {} : echoOf(attempt, state.contextOf(attempt.candidate))
-  return { debug: { ...echo, timings: timingOf(state, attempt, 'upstream_body_ended') } }
+  return { debug: { ...echo, stage: stageOf(state, attempt, 'upstream_body_ended') } }
 }
 
 function isDebugged(call: Call): boolean {
@@ -50,22 +51,19 @@ function isDebugged(call: Call): boolean {
 }
 
 /** The deployment's own secrets are in headers and the address; a caller who knows one and writes it is not shown it either. */
-function echoOf(
-  { sentBody }: Attempt,
-  { hideSecrets }: AnswerContext,
-): Pick<ShownDebug, 'echo_upstream_body'> {
+function echoOf({ sentBody }: Attempt, { hideSecrets }: AnswerContext): Pick<ShownDebug, 'sentBody'> {
   if (sentBody === undefined) return {}
   const text = Buffer.from(joinPieces(sentBody)).toString('utf8')
   const isClean = hideSecrets(text) === text
   const body: unknown = isClean
     ? JSON.parse(text)
     : JSON.parse(text, (_name, value: unknown) => (typeof value === 'string' ? hideSecrets(value) : value))
-  return { echo_upstream_body: body as Record<string, unknown> }
+  return { sentBody: body as Record<string, unknown> }
 }
 
-function timingOf(state: DebuggedCall, attempt: Attempt, event: StageMark): ShownDebug['timings'] {
+function stageOf(state: DebuggedCall, attempt: Attempt, event: StageMark): ShownDebug['stage'] {
   const startMs = Math.round(timeOf(attempt, event) ?? state.elapsedMs())
-  return { start_ms: startMs, event, epoch_ms: Math.round(state.createdAtMs) + startMs }
+  return { event, startMs, epochMs: Math.round(state.createdAtMs) + startMs }
 }
 
 function timeOf(attempt: Attempt, event: StageMark): number | null {

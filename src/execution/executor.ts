@@ -22,7 +22,7 @@ export function createExecutor(parts: ExecutionParts): Executor {
     text: (call, scope) =>
       // Most calls have no media, and must not wait a turn for it.
       call.demand.hasUncountedInput === true
-        ? withFetchedMedia(call, scope, parts).then((fetched) => executeText(fetched, scope, parts))
+        ? executeWithMedia(call, scope, parts)
         : executeText(call, scope, parts),
     transcription: (call, scope) => executeTranscription(call, scope, parts),
     speech: (call, scope) => executeSpeech(call, scope, parts),
@@ -33,4 +33,15 @@ export function createExecutor(parts: ExecutionParts): Executor {
       return Math.ceil(call.demand.inputTokens * ratio)
     },
   }
+}
+
+/** What is served may change while media is fetched; the call goes on with what it began with. */
+async function executeWithMedia(
+  call: TextCall,
+  scope: RequestScope,
+  parts: ExecutionParts,
+): Promise<Outcome> {
+  const serving = parts.serving()
+  const own = { ...parts, serving: () => serving }
+  return executeText(await withFetchedMedia(call, scope, own), scope, own)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ShownDebug } from '../canonical/upstream.ts'
 
 /** The contract's `debug` member of a request. */
 export const debugSchema = z
@@ -19,4 +20,16 @@ export function readDebugOptions(debug: z.output<typeof debugSchema> | null | un
   const { echo_upstream_body: echo, ...others } = debug
   const dropped = Object.keys(others).map((name) => `debug.${name}`)
   return { asked: echo === true ? { debug: true } : {}, dropped }
+}
+
+/** What is listed as dropped where the body is too large to be shown. */
+export const echoName = 'debug.echo_upstream_body'
+
+/** What is shown of the exchange, in the contract's words. */
+export function writeDebug({ sentBody, stage }: ShownDebug): Record<string, unknown> {
+  const { event, startMs, epochMs } = stage
+  return {
+    ...(sentBody === undefined ? {} : { echo_upstream_body: sentBody }),
+    timings: { start_ms: startMs, event, epoch_ms: epochMs },
+  }
 }

@@ -37,6 +37,10 @@ const memberNames: ReadonlySet<string> = new Set([
   'request_counts',
   'finalized_at',
   'completion_window',
+  'echo_upstream_body',
+  'timings',
+  'start_ms',
+  'epoch_ms',
 ])
 
 /** An operation is called as one of its members is. */

@@ -7,6 +7,7 @@ import type {
   StreamStage,
 } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
+import { writeDebug } from '../debug-options.ts'
 import { fromUtf8, toPiece } from '../sse.ts'
 
 /** A chat stream for a caller who asked for `debug`: what is to be shown of the exchange comes in chunks before the first one. */
@@ -67,7 +68,7 @@ class DebuggedStream implements StreamRewriter {
     this.#isShown = true
     const { generationId, created, model, provider, debug } = this.#context
     const identity = { id: generationId, object: 'chat.completion.chunk', created, model, provider }
-    const chunks = (debug?.() ?? []).map((shown) => ({ ...identity, choices: [], debug: shown }))
+    const chunks = (debug?.() ?? []).map((shown) => ({ ...identity, choices: [], debug: writeDebug(shown) }))
     return toPiece(fromUtf8(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')))
   }
 }

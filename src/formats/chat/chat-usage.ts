@@ -2,6 +2,7 @@ import type { MediaTokens, ShownCharge } from '../../canonical/upstream.ts'
 import { noUsage, type Usage } from '../../canonical/usage.ts'
 import { tokenCountMax } from '../../core/limits/text.ts'
 import { parseCredits, toCredits } from '../../core/money.ts'
+import { writeDebug } from '../debug-options.ts'
 import { settleCounts } from '../token-counts.ts'
 import { isRecord } from './chat-media.ts'
 
@@ -217,7 +218,7 @@ export function showCharge(charge: ShownCharge): Record<string, unknown> {
  * that the caller's format has no place for.
  */
 export function showMetadata(charge: ShownCharge, lost: readonly string[] = []): Record<string, unknown> {
-  const debug = charge.debug === undefined ? {} : { debug: charge.debug }
+  const debug = charge.debug === undefined ? {} : { debug: writeDebug(charge.debug) }
   const metadata = lost.length === 0 ? charge.metadata : withLost(charge.metadata, lost)
   if (metadata === null) return debug
   return {

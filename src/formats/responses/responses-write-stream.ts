@@ -1,6 +1,7 @@
 import { emptyPart, type AnswerPart } from '../../canonical/text/answer.ts'
 import type { Finish, PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import type { GatewayError } from '../../core/errors.ts'
+import { writeDebug } from '../debug-options.ts'
 import { noArguments } from '../chat/chat-answer.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
@@ -107,7 +108,7 @@ class ResponsesWriter implements StreamWriter {
     const begun =
       this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
     const debug = this.#asked.context.debug?.() ?? []
-    return begun + debug.map((shown) => this.#event('response.debug', { debug: shown })).join('')
+    return begun + debug.map((shown) => this.#event('response.debug', { debug: writeDebug(shown) })).join('')
   }
 
   #begin(head: PartHead): string {

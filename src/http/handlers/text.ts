@@ -29,7 +29,9 @@ export function textRoutes(parts: HttpParts): Route[] {
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const sessionIdHeader = exchange.request.headers.get('x-session-id')
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
-      const betaHeader = exchange.request.headers.get('anthropic-beta')
+      const { headers } = exchange.request
+      // The contract's own name for it, which is not Anthropic's.
+      const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
       const call = decode(bytes, { sessionIdHeader, betaHeader, lean })
       const outcome = await parts.executor.text(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
