@@ -219,6 +219,10 @@ test('2.4.u9 responses: tools in a namespace are called and come back under it',
   const sent = { type: 'function_call_output', call_id: at(call, 'call_id'), output: 'sunny' }
   const answered = await gateway.post('/responses', { model, input: [...input, call, sent], tools })
   expect(at(answered.json, 'output.0.content.0.text')).toBe('The tool answered: sunny')
+  expect([asked, answered].map(({ json }) => at(json, 'headrace_metadata.dropped'))).toEqual([
+    undefined,
+    undefined,
+  ])
   const counters = await gateway.admin('counters')
   const last = JSON.parse(String(at((counters['last_requests'] as unknown[]).at(-1), 'body')))
   expect(last.tools[0]).toMatchObject({

@@ -50,6 +50,7 @@ const itemMembers: ReadonlySet<string> = new Set([
   'status',
   'phase',
   'call_id',
+  'namespace',
   'name',
   'arguments',
   'input',
