@@ -46,5 +46,5 @@ export const responsesFrames: StreamFrames = {
 
 export const messagesFrames: StreamFrames = {
   keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-  writeError: (error) => `event: error\ndata: ${JSON.stringify(writeMessagesError(error))}\n\n`,
+  writeError: (error, { generationId }) => writeMessagesError(error, generationId),
 }

@@ -7,9 +7,13 @@ export type RouteGroup = 'inference' | 'messages' | 'audio' | 'batches' | 'setti
 
 /**
  * The contract's envelope: `code` equals the HTTP status, both members always present. On messages it stands inside
- * Anthropic's, so that clients of both kinds read it.
+ * Anthropic's, so that clients of both kinds read it; `request_id` is there the generation, null where none began.
  */
-export function errorBody(error: GatewayError, group: RouteGroup = 'inference'): Record<string, unknown> {
+export function errorBody(
+  error: GatewayError,
+  group: RouteGroup = 'inference',
+  generationId: string | null = null,
+): Record<string, unknown> {
   const status = statusOf(error, group)
   const metadata = { error_type: error.contractType, ...error.metadata }
   const isMessages = group === 'messages'
@@ -23,6 +27,7 @@ export function errorBody(error: GatewayError, group: RouteGroup = 'inference'):
       error_type: error.contractType,
       metadata,
     },
+    ...(isMessages ? { request_id: generationId } : {}),
   }
 }
 
@@ -32,12 +37,18 @@ function threadDetails({ param }: GatewayError): Record<string, unknown> {
 }
 
 /** A GatewayError as a response of a route of this group. */
-export function errorResponse(error: GatewayError, group: RouteGroup, headers: Headers): Response {
+export function errorResponse(
+  error: GatewayError,
+  group: RouteGroup,
+  headers: Headers,
+  generationId: string | null = null,
+): Response {
   headers.set('content-type', 'application/json')
   const status = statusOf(error, group)
   const waitSeconds = error.retryAfterSeconds ?? usualWaitSeconds(status)
+  if (generationId !== null) headers.set('x-generation-id', generationId)
   if (waitSeconds !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(waitSeconds))))
-  return new Response(JSON.stringify(errorBody(error, group)), { status, headers })
+  return new Response(JSON.stringify(errorBody(error, group, generationId)), { status, headers })
 }
 
 /** What is promised to say when to come again says so although a provider named no time: then it rests for this long. */

@@ -79,13 +79,14 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     if (hasLeft) exchange.facts.isCancelled = true
     else exchange.facts.errorType = error.type
     if (error.status >= 500 && !hasLeft) parts.log.failure(error, { ...exchange, route: route.name })
-    response = errorResponse(error, route.group, new Headers())
+    response = errorResponse(error, route.group, new Headers(), exchange.facts.generationId)
     exchange.hasCommonHeaders = false
-    if (exchange.facts.generationId) response.headers.set('x-generation-id', exchange.facts.generationId)
   }
   if (!exchange.hasCommonHeaders) {
     for (const [name, value] of Object.entries(commonHeaders(exchange))) response.headers.set(name, value)
   }
+  // Anthropic's clients read it under this name, of answers and of errors.
+  if (route.group === 'messages') response.headers.set('request-id', exchange.requestId)
   const finish = () => {
     parts.activity.end()
     parts.onAnswered(exchange.request)
@@ -115,7 +116,7 @@ export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Recor
     'x-request-id': requestId,
     'access-control-allow-origin': '*',
     'access-control-expose-headers':
-      'X-Generation-Id, X-Provider-Name, X-Request-Id, Retry-After, Idempotent-Replayed',
+      'X-Generation-Id, X-Provider-Name, X-Request-Id, Request-Id, Retry-After, Idempotent-Replayed',
   }
 }
 

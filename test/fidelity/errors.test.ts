@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, expect, test } from 'bun:test'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -78,8 +79,11 @@ function streamOf(first: string, isRead: Promise<void>, second: string): Respons
     await isRead
     yield second
   }
-  return new Response(parts(), { headers: { 'content-type': 'text/event-stream' } })
+  return new Response(parts(), { headers: eventStream })
 }
+
+const eventStream = { 'content-type': 'text/event-stream' }
+const chatEnd = `${frame({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
 
 for (const caller of callers) {
   for (const format of ['chat', 'messages'] as const) {
@@ -120,7 +124,11 @@ for (const caller of callers) {
       const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json) as Json)
       const last = events.at(-1) ?? {}
       if (caller === 'messages')
-        expect(last).toMatchObject({ type: 'error', error: { type: expect.any(String) } })
+        expect(last).toMatchObject({
+          type: 'error',
+          error: { type: expect.any(String) },
+          request_id: response.headers.get('x-generation-id'),
+        })
       if (caller === 'responses')
         expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: {} } })
       if (caller === 'chat')
@@ -132,3 +140,38 @@ for (const caller of callers) {
     })
   }
 }
+
+test("messages: Anthropic's client has the id of a request that failed, before a stream and inside it", async () => {
+  const address = gateway.listen().replace(/\/v1$/, '')
+  const client = new Anthropic({ baseURL: address, authToken: gateway.key, apiKey: null, maxRetries: 0 })
+  const idsOf = async (call: PromiseLike<unknown>) => {
+    const error: unknown = await Promise.resolve(call).catch((thrown: unknown) => thrown)
+    if (!(error instanceof Anthropic.APIError)) throw new Error('the call did not fail')
+    expect(error.headers?.get('x-request-id')).toBe(error.requestID ?? '')
+    const generationId = error.headers?.get('x-generation-id') ?? null
+    return { asked: error.requestID, told: at(error.error, 'request_id'), generationId }
+  }
+  const ask = {
+    model: modelOf.chat,
+    max_tokens: 9,
+    messages: [{ role: 'user' as const, content: 'Hi.' }],
+  }
+  const early = await idsOf(client.messages.create({ ...ask, max_tokens: 0 }))
+  expect(early).toEqual({ asked: expect.stringMatching(/^req_/), told: null, generationId: null })
+
+  const began = expect.stringMatching(/^gen-/)
+  upstream.answer(() => Response.json(bodies.chat('invalid_request_error'), { status: 400 }))
+  const refused = await idsOf(client.messages.create(ask))
+  expect(refused).toEqual({ asked: expect.stringMatching(/^req_/), told: began, generationId: began })
+  expect(refused.told).toBe(refused.generationId)
+
+  upstream.answer(() => streamOf(streams.chat[0], Promise.resolve(), streams.chat[1]))
+  const broken = await idsOf(client.messages.stream(ask).finalMessage())
+  expect(broken).toEqual({ asked: expect.stringMatching(/^req_/), told: began, generationId: began })
+  expect(broken.told).toBe(broken.generationId)
+
+  upstream.answer(() => new Response(streams.chat[0] + chatEnd, { headers: eventStream }))
+  const { response } = await client.messages.create({ ...ask, stream: true }).withResponse()
+  expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+  await response.body?.cancel()
+})

@@ -20,9 +20,9 @@ export function messagesErrorType(status: number): string {
   return types[status] ?? 'api_error'
 }
 
-/** An error as Anthropic's clients read it, with the contract's members inside. */
-export function writeMessagesError(error: GatewayError): Record<string, unknown> {
-  return {
+/** An error event as Anthropic's clients read it, with the contract's members inside. */
+export function writeMessagesError(error: GatewayError, generationId: string): string {
+  const event = {
     type: 'error',
     error: {
       type: messagesErrorType(error.status),
@@ -31,5 +31,7 @@ export function writeMessagesError(error: GatewayError): Record<string, unknown>
       error_type: error.contractType,
       ...(error.metadata === null ? {} : { metadata: error.metadata }),
     },
+    request_id: generationId,
   }
+  return `event: error\ndata: ${JSON.stringify(event)}\n\n`
 }

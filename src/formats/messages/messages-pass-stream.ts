@@ -115,7 +115,7 @@ class MessagesPassage implements StreamRewriter {
   encodeError(error: GatewayError): Uint8Array {
     const unshown = this.#unshown
     this.#unshown = ''
-    return toBytes(unshown + fromUtf8(`event: error\ndata: ${JSON.stringify(writeMessagesError(error))}\n\n`))
+    return toBytes(unshown + fromUtf8(writeMessagesError(error, this.#context.generationId)))
   }
 
   /** What may be shown of one frame. */

@@ -24,6 +24,7 @@ const noCounts = {
 }
 
 class MessagesWriter implements StreamWriter {
+  readonly #generationId: string
   readonly #beginning: StreamBeginning
   #blocks = 0
   #hasRefused = false
@@ -34,6 +35,7 @@ class MessagesWriter implements StreamWriter {
   #head: PartHead | null = null
 
   constructor(context: AnswerContext) {
+    this.#generationId = context.generationId
     this.#beginning = new StreamBeginning(() =>
       frame('message_start', { message: { ...emptyMessage(context), usage: noCounts } }),
     )
@@ -51,7 +53,7 @@ class MessagesWriter implements StreamWriter {
   }
 
   writeError(error: GatewayError): string {
-    return `event: error\ndata: ${JSON.stringify(writeMessagesError(error))}\n\n`
+    return writeMessagesError(error, this.#generationId)
   }
 
   #show(event: TextEvent): string {
