@@ -34,7 +34,7 @@ In every pair, in the words of the caller's format; \`test/fidelity/errors.test.
 |---|---|---|
 | E1 | It refuses the request | 400 in the caller's envelope |
 | E2 | It is overloaded, before it has answered | 529 in the caller's envelope, for a stream too |
-| E3 | It breaks off inside a stream | chat: a chunk with \`error\` and the finish reason \`error\`; responses: \`response.failed\`; messages: the event \`error\` |
+| E3 | It breaks off inside a stream | chat: a chunk with \`error\` and the finish reason \`error\`; responses: \`error\`, then \`response.failed\` with what was shown; messages: the event \`error\` |
 `
 
 /** The page, as it is committed. */

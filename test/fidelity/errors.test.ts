@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, expect, test } from 'bun:test'
+import OpenAI from 'openai'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { requestOf } from './lab.ts'
@@ -82,6 +83,16 @@ function streamOf(first: string, isRead: Promise<void>, second: string): Respons
   return new Response(parts(), { headers: eventStream })
 }
 
+/** The whole text of a stream; says when this word was in it. */
+async function readStream(response: Response, word: string, onRead: () => void): Promise<string> {
+  let text = ''
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk
+    if (text.includes(word)) onRead()
+  }
+  return text
+}
+
 const eventStream = { 'content-type': 'text/event-stream' }
 const chatEnd = `${frame({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
 
@@ -116,11 +127,7 @@ for (const caller of callers) {
         body: { ...request, stream: true },
       })
       expect(response.status).toBe(200)
-      let text = ''
-      for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-        text += chunk
-        if (text.includes('So')) isRead.resolve()
-      }
+      const text = await readStream(response, 'So', isRead.resolve)
       const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json) as Json)
       const last = events.at(-1) ?? {}
       if (caller === 'messages')
@@ -129,8 +136,21 @@ for (const caller of callers) {
           error: { type: expect.any(String) },
           request_id: response.headers.get('x-generation-id'),
         })
-      if (caller === 'responses')
-        expect(last).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: {} } })
+      if (caller === 'responses') {
+        const shown = at(events, '2.item.id')
+        expect(events.slice(-2)).toMatchObject([
+          { type: 'error', sequence_number: events.length - 2, code: 'server_error', param: null },
+          {
+            type: 'response.failed',
+            sequence_number: events.length - 1,
+            response: {
+              status: 'failed',
+              error: { code: 'server_error', message: at(events.at(-2), 'message') },
+              output: [{ id: shown, type: 'message', status: 'incomplete', content: [{ text: 'So' }] }],
+            },
+          },
+        ])
+      }
       if (caller === 'chat')
         expect(last).toMatchObject({
           error: { code: expect.any(Number) },
@@ -165,8 +185,10 @@ test("messages: Anthropic's client has the id of a request that failed, before a
   expect(refused).toEqual({ asked: expect.stringMatching(/^req_/), told: began, generationId: began })
   expect(refused.told).toBe(refused.generationId)
 
-  upstream.answer(() => streamOf(streams.chat[0], Promise.resolve(), streams.chat[1]))
-  const broken = await idsOf(client.messages.stream(ask).finalMessage())
+  const isRead = Promise.withResolvers<void>()
+  upstream.answer(() => streamOf(streams.chat[0], isRead.promise, streams.chat[1]))
+  const stream = client.messages.stream(ask).on('text', () => isRead.resolve())
+  const broken = await idsOf(stream.finalMessage())
   expect(broken).toEqual({ asked: expect.stringMatching(/^req_/), told: began, generationId: began })
   expect(broken.told).toBe(broken.generationId)
 
@@ -174,4 +196,36 @@ test("messages: Anthropic's client has the id of a request that failed, before a
   const { response } = await client.messages.create({ ...ask, stream: true }).withResponse()
   expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
   await response.body?.cancel()
+})
+
+test("responses: OpenAI's helper raises what breaks a stream, and a call under way is told as unfinished", async () => {
+  const called = frame({
+    id: 'c',
+    choices: [
+      {
+        index: 0,
+        delta: {
+          tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'a', arguments: '{"c' } }],
+        },
+      },
+    ],
+  })
+  let isRead = Promise.withResolvers<void>()
+  upstream.answer(() => streamOf(called, isRead.promise, streams.chat[1]))
+  const client = new OpenAI({ baseURL: gateway.listen(), apiKey: gateway.key, maxRetries: 0 })
+  const ask = { model: modelOf.chat, input: 'Hi.', tools: [] }
+  const stream = client.responses.stream(ask)
+  stream.on('response.function_call_arguments.delta', () => isRead.resolve())
+  const error: unknown = await stream.finalResponse().catch((thrown: unknown) => thrown)
+  // The helper rejects with the event itself.
+  expect(error).toMatchObject({ type: 'error', code: 'server_error' })
+
+  isRead = Promise.withResolvers<void>()
+  const response = await gateway.request('/responses', { method: 'POST', body: { ...ask, stream: true } })
+  const text = await readStream(response, 'arguments.delta', isRead.resolve)
+  const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json) as Json)
+  const begun = events.find(({ type }) => type === 'response.output_item.added')
+  expect(at(events.at(-1), 'response.output')).toEqual([
+    { ...(at(begun, 'item') as Json), arguments: '{"c', status: 'incomplete' },
+  ])
 })

@@ -83,9 +83,30 @@ class ResponsesWriter implements StreamWriter {
   }
 
   writeError(error: GatewayError): string {
+    const begun = this.#beginning.take()
     const told = writeResponsesError(error)
-    const response = { ...this.#response, status: 'failed', error: told, output: this.#output }
-    return `${this.#beginning.take()}${this.#event('response.failed', { response, error_type: error.contractType })}`
+    // Some clients raise what this event says, others what the failed response has.
+    const raised = this.#event('error', { ...told, param: error.param })
+    const output = [...this.#output, ...this.#unfinished()]
+    const response = { ...this.#response, status: 'failed', error: told, output }
+    return `${begun}${raised}${this.#event('response.failed', { response, error_type: error.contractType })}`
+  }
+
+  /** The item that was under way when the stream broke off, with what was shown of it. */
+  #unfinished(): Wire[] {
+    const open = this.#open
+    if (this.#message !== null) {
+      const begun = open === null ? null : writeContent(open.part)
+      const content = [...this.#message.content, ...(begun === null ? [] : [begun])]
+      return [messageItem(this.#message.id, 'incomplete', content)]
+    }
+    if (open === null) return []
+    const { head, text } = open.part
+    const index = this.#output.length
+    if (head.type === 'tool_call')
+      return [callItem(head, { ...this.#itemsOf, index, text, status: 'incomplete' })]
+    const item = reasoningItem(open.part, this.#asked.context.generationId, index)
+    return item === null ? [] : [{ ...item, status: 'incomplete' }]
   }
 
   /** Why the answer was refused, where no part of it says so. */
