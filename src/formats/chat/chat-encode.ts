@@ -101,7 +101,8 @@ function encodeOutputLimit({ document }: ChatBody, { maxTokensField }: ChatQuirk
 }
 
 function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
-  if (!hasMember(document, 'reasoning') || quirks.reasoning === 'object') return
+  if (!hasMember(document, 'reasoning')) return
+  if (quirks.reasoning === 'object' || quirks.reasoning === 'as_sent') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
     return

@@ -19,9 +19,10 @@ export interface ChatQuirkOptions {
   /** Members the provider calls otherwise. */
   renames?: Readonly<Record<string, string>>
   /**
-   * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. Default `effort`.
+   * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. With `as_sent` a
+   * chat caller's own object goes on as it is, and other callers' wishes as `reasoning_effort`. Default `effort`.
    */
-  reasoning?: 'effort' | 'object' | 'drop'
+  reasoning?: 'effort' | 'object' | 'as_sent' | 'drop'
   /** How an assistant's earlier reasoning is sent back: under this name, or left out. Default `drop`. */
   reasoningHistory?: 'reasoning' | 'reasoning_content' | 'drop' | 'keep'
   /** How `tool_choice: "required"` is spelled. Default `required`. */

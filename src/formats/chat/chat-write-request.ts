@@ -27,8 +27,10 @@ type Wire = Record<string, unknown>
  */
 export function writeChatRequest(
   conversation: Conversation,
-  { endpoint, quirks }: RequestTarget<ChatQuirks>,
+  target: RequestTarget<ChatQuirks>,
 ): EncodedRequest {
+  const { endpoint } = target
+  const quirks = quirksFor(conversation, target.quirks)
   const left = leaveOwnMembers(conversation, 'chat')
   if (conversation.format !== 'chat' && conversation.stop.length > stopTextsMax) {
     throw fieldError(
@@ -53,6 +55,11 @@ export function writeChatRequest(
     approximated: [...losses.approximated],
     ...(told === null ? {} : { promised: told.promised }),
   }
+}
+
+/** What a caller of another format wishes goes in the member that most hosts know. */
+function quirksFor({ format }: Conversation, quirks: ChatQuirks): ChatQuirks {
+  return format !== 'chat' && quirks.reasoning === 'as_sent' ? { ...quirks, reasoning: 'effort' } : quirks
 }
 
 /** More than OpenAI takes. */

@@ -25,7 +25,8 @@ export const custom = defineProvider({
           'image_config',
           'cache_control',
         ],
-        reasoning: 'object',
+        // Which members an unknown server takes only a caller of its own format knows.
+        reasoning: 'as_sent',
         reasoningHistory: 'keep',
         developerRole: true,
       }),
