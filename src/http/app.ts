@@ -10,6 +10,7 @@ import { noFacts } from '../execution/scope.ts'
 import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpParts } from './parts.ts'
+import { hostError, withAddress } from './request-address.ts'
 import { routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
 
@@ -73,23 +74,8 @@ function paramsOf(
   return params
 }
 
-/**
- * The request with an address that can be parsed; null when its Host is none. HTTP/1.0 needs no Host, and the health
- * checks of some load balancers send none: the server then gives the path alone.
- */
-function withAddress(request: Request): Request | null {
-  const { url } = request
-  if (URL.canParse(url)) return request
-  return url.startsWith('/') && URL.canParse(url, 'http://localhost')
-    ? new Request(`http://localhost${url}`, request)
-    : null
-}
-
 function unaddressed(request: Request, parts: HttpParts): Response {
-  const error = new GatewayError('invalid_request', 'The Host header is not the name of a host.', {
-    param: 'host',
-  })
-  return withoutRoute(request, error, parts)
+  return withoutRoute(request, hostError(), parts)
 }
 
 /** An error before any route; in the log like every other request, because a wrong base URL is found there. */

@@ -3,6 +3,7 @@ import { metricsPortsMax } from '../core/limits/telemetry.ts'
 import { errorResponse } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
 import { createExchange, runRoute } from './pipeline.ts'
+import { hostError, withAddress } from './request-address.ts'
 import { metricsRoute } from './site.ts'
 
 /** Where one process gives its metrics and nothing else. */
@@ -29,7 +30,9 @@ export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddre
   // The connection is of this server, which lets idle ones go by itself.
   const own = { ...parts, onAnswered: () => undefined }
   const route = metricsRoute(own)
-  const server = listenNear(options, (request, address) => {
+  const server = listenNear(options, (received, address) => {
+    const request = withAddress(received)
+    if (!request) return errorResponse(hostError(), 'catalog', new Headers())
     onPeer(request, address)
     const { pathname } = new URL(request.url)
     if (request.method === 'GET' && [route.path, `${parts.basePath}${route.path}`].includes(pathname))

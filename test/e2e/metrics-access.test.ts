@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig, type Config } from '../../src/config.ts'
@@ -92,6 +93,27 @@ test('a shared port alone brings an address of its own, another port none', asyn
   const single = await start('single')
   expect(single.listen().metricsUrl).toBeNull()
 })
+
+test('a scrape of HTTP/1.0 without a Host reads them, and one with a Host that is none is told so', async () => {
+  const { metricsUrl } = (await start('without-host', { HEADRACE_METRICS_PORT: '0' })).listen()
+  const answer = await exchangeRaw(metricsUrl ?? '', 'GET /metrics HTTP/1.0\r\n\r\n')
+  expect(answer).toContain(' 200 ')
+  expect(answer).toContain('headrace_build_info')
+  expect(await exchangeRaw(metricsUrl ?? '', 'GET /other HTTP/1.0\r\n\r\n')).toContain(' 404 ')
+  const wrong = await exchangeRaw(metricsUrl ?? '', 'GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: [::1\r\n\r\n')
+  expect(wrong).toContain(' 400 ')
+  expect(wrong).toContain('The Host header')
+})
+
+/** Sends these bytes and reads until the server closes. */
+async function exchangeRaw(url: string, sent: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port) })
+  socket.end(sent)
+  let text = ''
+  for await (const chunk of socket) text += String(chunk)
+  return text
+}
 
 test('a port for the metrics that is taken is said to be theirs', async () => {
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
