@@ -100,7 +100,10 @@ test('a scrape of HTTP/1.0 without a Host reads them, and one with a Host that i
   expect(answer).toContain(' 200 ')
   expect(answer).toContain('headrace_build_info')
   expect(await exchangeRaw(metricsUrl ?? '', 'GET /other HTTP/1.0\r\n\r\n')).toContain(' 404 ')
-  const wrong = await exchangeRaw(metricsUrl ?? '', 'GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: [::1\r\n\r\n')
+  const wrong = await exchangeRaw(
+    metricsUrl ?? '',
+    'GET /metrics HTTP/1.1\r\nConnection: close\r\nHost: [::1\r\n\r\n',
+  )
   expect(wrong).toContain(' 400 ')
   expect(wrong).toContain('The Host header')
 })

@@ -99,11 +99,15 @@ export interface RefusalPart extends PartBase {
   text: string
 }
 
-/** A part that one format alone knows, such as a search that the provider itself made. Goes back to that format only. */
+/**
+ * A part that one format alone knows, such as a search that the provider itself made. Goes back to that format only;
+ * `words`, where present, say the same in the result of a tool to a provider of another format.
+ */
 export interface OpaquePart extends PartBase {
   type: 'opaque'
   format: ConversationFormat
   value: Readonly<Record<string, unknown>>
+  words?: string
 }
 
 /** What a turn is made of. */

@@ -192,7 +192,9 @@ function writeResults(parts: readonly Part[], place: Place, more: Wire): Wire[] 
 }
 
 function writeResult({ callId, content, isError, cache }: ToolResultPart, { losses }: Place): Wire {
-  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const texts = content.map(wordsOf).filter((text) => text !== null)
+  if (content.some((part) => part.type === 'opaque' && wordsOf(part) !== null))
+    losses.approximate('resultMedia')
   if (isError) losses.approximate('resultError')
   return {
     role: 'tool',
@@ -202,8 +204,14 @@ function writeResult({ callId, content, isError, cache }: ToolResultPart, { loss
   }
 }
 
+/** What a tool's message can have of a part; null for what follows as the user's. */
+function wordsOf(part: ToolResultPart['content'][number]): string | null {
+  if (part.type === 'text') return part.text
+  return part.type === 'opaque' && part.format !== 'chat' && part.words ? part.words : null
+}
+
 function mediaOf({ callId, content }: ToolResultPart, place: Place): Wire[] {
-  const media = content.filter((part) => part.type !== 'text').map((part) => writePart(part, place))
+  const media = content.filter((part) => wordsOf(part) === null).map((part) => writePart(part, place))
   return media.length === 0 ? [] : [{ type: 'text', text: `From the tool call ${callId}:` }, ...media]
 }
 

@@ -106,6 +106,9 @@ function readKnownBlock(wire: Wire, place: Place): Part {
       }
     case 'tool_result':
       return readResult(wire, place)
+    // A tool that a search has found; the name is all that it has.
+    case 'tool_reference':
+      return { type: 'opaque', format: 'messages', value: wire, words: textOf(wire['tool_name']) }
     default:
       return { type: 'opaque', format: 'messages', value: wire }
   }

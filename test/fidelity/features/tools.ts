@@ -544,4 +544,51 @@ export const toolRows: readonly AskedRow[] = [
       messages: { cannotAsk: 'it never had them' },
     },
   },
+  {
+    kind: 'asked',
+    id: 'T17',
+    title: 'A tool that a search has found, named in its result',
+    cells: {
+      chat: { cannotAsk: 'results are texts' },
+      responses: { cannotAsk: 'its own search is an item of its own' },
+      messages: {
+        ask: {
+          ...blockTools,
+          messages: [
+            user('Hi.'),
+            { role: 'assistant', content: [called('c1', 'a', {})] },
+            user([
+              {
+                type: 'tool_result',
+                tool_use_id: 'c1',
+                content: [
+                  { type: 'tool_reference', tool_name: 'b' },
+                  { type: 'tool_reference', tool_name: 'c' },
+                ],
+              },
+            ]),
+          ],
+        },
+        toChat: approximated('the name of the tool as text', ['messages[].content[].content'], {
+          messages: [user('Hi.'), {}, { role: 'tool', tool_call_id: 'c1', content: 'b\nc' }],
+        }),
+        toMessages: carried({
+          messages: [
+            {},
+            {},
+            {
+              content: [
+                {
+                  content: [
+                    { type: 'tool_reference', tool_name: 'b' },
+                    { type: 'tool_reference', tool_name: 'c' },
+                  ],
+                },
+              ],
+            },
+          ],
+        }),
+      },
+    },
+  },
 ]
