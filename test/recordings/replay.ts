@@ -11,12 +11,14 @@ import { presetOf } from '../../src/providers/deployments.ts'
 import { callers, expectedStop, type Caller } from './expected.ts'
 import type { RecordedReply } from './recorded.ts'
 import {
+  argumentsOf,
   blocksOfStream,
   textOfResponsesDeltas,
   toldByChat,
   toldByMessages,
   toldByResponses,
   type Told,
+  type ToldCall,
 } from './told.ts'
 import { listAt, objectsOfStream, type Wire } from './wire.ts'
 
@@ -101,9 +103,15 @@ const readers: Readonly<Record<Caller, (objects: readonly Wire[]) => Told>> = {
   messages: toldByMessages,
 }
 
-/** What the provider itself said. */
+/** What the provider itself said. It may call a tool without arguments by saying nothing; a caller is told an object. */
 export function toldByReply({ format, objects }: RecordedReply): Told {
-  return readers[format](objects)
+  const told = readers[format](objects)
+  return { ...told, calls: told.calls.map(withArguments) }
+}
+
+function withArguments(call: ToldCall): ToldCall {
+  const isEmpty = typeof call.arguments === 'string' && call.arguments.trim() === ''
+  return isEmpty ? { ...call, arguments: {} } : call
 }
 
 /** What a text that a caller was sent says. */
@@ -137,7 +145,8 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
     const deltas = textOfResponsesDeltas(objectsOfStream(text))
     same('deltas of the text', deltas.text, told.text)
     same('deltas of thoughts', deltas.thoughts, told.thoughts)
-    same('calls with deltas', deltas.calls.length, told.calls.length)
+    const wanted = told.calls.map((call) => call.arguments)
+    same('deltas of calls', deltas.calls.map(argumentsOf), wanted)
   }
   return problems
 }

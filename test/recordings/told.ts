@@ -31,9 +31,8 @@ export interface Told {
   stop: string | null
 }
 
-/** Arguments as a value; none at all are an empty object. */
+/** Arguments as a value. None at all stay an empty text, which clients fail to parse. */
 export function argumentsOf(text: string): unknown {
-  if (text.trim() === '') return {}
   try {
     return JSON.parse(text)
   } catch {
@@ -175,7 +174,7 @@ export function toldByMessages(objects: readonly Wire[]): Told {
     calls: of('tool_use').map((block) => ({
       id: textAt(block, 'id'),
       name: textAt(block, 'name'),
-      arguments: block['input'] ?? {},
+      arguments: block['input'] ?? '',
     })),
     citations: of('text').flatMap((block) =>
       listAt(block, 'citations').flatMap((citation) => textAt(citation, 'url') || []),
