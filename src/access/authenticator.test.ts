@@ -382,6 +382,13 @@ test('a key may come in a header of its own, which leaves Authorization to a log
   // Beside no key of ours it is the key itself, and nothing else is a login.
   expect(callerLoginOf(new Headers({ authorization: `Bearer ${secret}` }))).toBeNull()
   expect(callerLoginOf(new Headers({ authorization: 'Basic abc', 'x-headrace-key': secret }))).toBeNull()
+  // Clients that are given the key for both headers send it in both; providers must not see it.
+  for (const [login, key] of [
+    [secret, secret],
+    ['imported-key-of-a-company', 'imported-key-of-a-company'],
+    ['sk-hr-v1-of-somebody-else', secret],
+  ] as const)
+    expect(callerLoginOf(new Headers({ authorization: `Bearer ${login}`, 'x-headrace-key': key }))).toBeNull()
   const wrong = new Headers({ authorization: `Bearer ${secret}`, 'x-headrace-key': 'sk-hr-v1-wrong' })
   await expect(async () => authenticator.authenticate(wrong, () => '10.0.0.1')).toThrow(/unknown/)
 })

@@ -7,7 +7,7 @@ import type { KeyRepository, LoadedKey } from './key-repository.ts'
 import { mergePolicies } from './policy.ts'
 import { createPrincipalCache } from './principal-cache.ts'
 import type { CachedPrincipal } from './principal-cache.ts'
-import { hashSecret } from './secret.ts'
+import { hashSecret, keyPrefix } from './secret.ts'
 import { createUnknownKeys, type UnknownKeysOptions } from './unknown-keys.ts'
 
 /** Finds out who asks. */
@@ -115,10 +115,12 @@ const scheme = 'bearer '
  * provider knows it by; null for everybody else.
  */
 export function callerLoginOf(headers: Headers): string | null {
-  const header = headers.get('x-headrace-key') === null ? null : headers.get('authorization')
-  return header?.slice(0, scheme.length).toLowerCase() === scheme
-    ? header.slice(scheme.length).trim() || null
-    : null
+  const key = headers.get('x-headrace-key')
+  const header = key === null ? null : headers.get('authorization')
+  if (header?.slice(0, scheme.length).toLowerCase() !== scheme) return null
+  const login = header.slice(scheme.length).trim()
+  // A client may send a key of the gateway in both, which is for no provider to see.
+  return login === '' || login === key || login.startsWith(keyPrefix) ? null : login
 }
 
 /** The secret in the headers, null for one that no key can be. Throws when there is none at all. */

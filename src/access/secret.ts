@@ -3,13 +3,14 @@ import { randomText } from '../core/ids.ts'
 import { importedKeyLengthMax, importedKeyLengthMin } from '../core/limits/access.ts'
 import { GatewayError } from '../core/errors.ts'
 
-const prefix = 'sk-hr-v1-'
+/** How keys begin that the gateway made. */
+export const keyPrefix = 'sk-hr-v1-'
 /** 64 of 36 characters: 330 bits. */
 const randomLength = 64
 
 /** A new secret; shown to its owner once and never stored. */
 export function newSecret(): string {
-  return `${prefix}${randomText(randomLength)}`
+  return `${keyPrefix}${randomText(randomLength)}`
 }
 
 /** What is stored of a secret and looked up by: 64 hex digits. */
@@ -20,7 +21,7 @@ export function hashSecret(secret: string): string {
 /** A secret with its middle hidden; of a short one nothing is shown. */
 export function maskSecret(secret: string): string {
   if (secret.length < 24) return '…'
-  const shown = secret.startsWith(prefix) ? prefix.length + 3 : 3
+  const shown = secret.startsWith(keyPrefix) ? keyPrefix.length + 3 : 3
   return `${secret.slice(0, shown)}...${secret.slice(-3)}`
 }
 

@@ -63,11 +63,13 @@ export async function firstToAnswer<T>(
       const failure = asOwn(failureOf(thrown, attempt), attempt)
       attempt.endedMs = state.elapsedMs()
       attempt.errorType = failure.error.type
-      state.releasePermit(capacityOf(failure))
+      const isOwn = isOwnMatter(failure, attempt)
+      state.releasePermit(isOwn ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
-        parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
-        state.releaseConversation(endpoint, failure)
+        const said = state.noteFailure(attempt, failure)
+        if (!isOwn) parts.health.recordFailure(endpoint, failure, said)
+        if (!isOwn) state.releaseConversation(endpoint, failure)
       }
       rounds.failed(candidate, failure)
     }
@@ -183,14 +185,21 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
 }
 
 /**
- * A caller's own login that the provider refuses is the caller's matter: the operator's credential has not failed, and
- * the call must not go on at the operator's expense.
+ * Whether a caller's own login has failed, or has used up what it may: the operator's credential has not, so that neither
+ * the deployment's health nor the room that it has for others follows from it.
  */
-function asOwn(failure: UpstreamFailure, { candidate, endpoint }: Attempt): UpstreamFailure {
-  if (!failure.credentialFault || candidate.credential.id !== callerCredentialId) return failure
-  const message = `${endpoint.deployment.providerName} refused the login that came with the call in "Authorization"; sign in there again.`
+function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }: Attempt): boolean {
+  if (candidate.credential.id !== callerCredentialId) return false
+  return credentialFault || error.type === 'upstream_rate_limited' || error.type === 'payment_required'
+}
+
+/** A login that was refused, as its caller may read it. */
+function asOwn(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
+  if (!failure.credentialFault || !isOwnMatter(failure, attempt)) return failure
+  const { providerName } = attempt.endpoint.deployment
+  const message = `${providerName} refused the login that came with the call in "Authorization"; sign in there again.`
   const error = new GatewayError('authentication', message, { cause: failure.error.cause })
-  return { ...failure, error, retryElsewhere: false, retrySame: false, credentialFault: false }
+  return { ...failure, error, retryElsewhere: false, retrySame: false }
 }
 
 /** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */

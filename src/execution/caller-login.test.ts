@@ -158,3 +158,11 @@ test('a login that is refused is the caller’s matter: no other credential is t
   expect(rows).toEqual([])
   expect(state).toBe('healthy')
 })
+
+test('a login that has used up what it may says nothing of the operator’s deployment, and costs nothing elsewhere', async () => {
+  const limited = { type: 'error', error: { type: 'rate_limit_error', message: 'usage limit reached' } }
+  const { outcome, sent, rows, held, state } = await call(allowed, { status: 429, body: limited })
+  expect(outcome).toMatchObject({ type: 'upstream_rate_limited', status: 429 })
+  expect(sent.every(({ target }) => target.credential.reference.id === 'caller')).toBe(true)
+  expect([rows, held, state]).toEqual([[], [0n], 'healthy'])
+})

@@ -234,15 +234,15 @@ class EventStream {
 
   /**
    * The provider broke off: the caller is told inside the stream and pays nothing for a broken answer, unless it broke
-   * because the caller took nothing.
+   * because the caller took nothing. A whole answer in another form than the one asked for has been shown, and is paid.
    */
   async #fail(error: GatewayError, { isBroken }: { isBroken: boolean }): Promise<void> {
     if (this.#isOver) return
     const { state, plan, parts } = this.#input
     state.scope.facts.errorType = error.type
     const answered = this.#answered
-    if (answered && isBroken && this.#rest.wasJustLong)
-      return this.#leave('stall', answered.value.rewriter.encodeError(error))
+    const isPaid = error.type === 'unfit_answer' || (isBroken && this.#rest.wasJustLong)
+    if (answered && isPaid) return this.#leave('stall', answered.value.rewriter.encodeError(error))
     plan.settlement.release()
     if (answered) {
       answered.attempt.errorType = error.type

@@ -58,7 +58,7 @@ export function prepare<State, Answer, Reader>(
   const endpoints = routeCall(call, preparation.requirements, state, parts)
   const budgets = batch?.budgets ?? budgetsOf(principal, parts.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
-  const all = endpoints.map((endpoint) => candidateOf(endpoint, state, parts))
+  const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, parts)))
   const route = isLimited ? withPrices(call, all) : all
   const amounts = new Map<Candidate, bigint>()
   for (const candidate of route) amounts.set(candidate, mostOf(call, candidate))
@@ -79,6 +79,12 @@ function candidateOf(endpoint: Endpoint, { scope, serving }: CallState, parts: E
     // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
     promptRatio: parts.learning.promptRatio(scope.principal.organizationId, model),
   }
+}
+
+/** A caller who pays somewhere by a login of his own is not to pay elsewhere for the same call. */
+function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
+  const own = route.filter(({ credential }) => credential.isByok)
+  return own.length > 0 ? own : route
 }
 
 /** The most a call can cost there. */

@@ -1,11 +1,10 @@
-import { validate, type Schema } from '@cfworker/json-schema'
 import type { OutputFormat } from '../canonical/text/conversation.ts'
 import type { PromisedOutput } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
-import { outputCheckStepsMax } from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { fieldError } from './field-error.ts'
-import { schemasIn, type JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { fitsSchema, uncheckedKeyword } from './schema-check.ts'
 
 /** What a provider that cannot be given the form of the answer is told in the prompt. */
 export interface ToldOutput {
@@ -31,38 +30,16 @@ export function tellOutput(output: OutputFormat, name: string): ToldOutput | nul
   }
 }
 
-/** Regular expressions of a caller's may run for hours, and references may lead anywhere. */
-const uncheckedKeywords = [
-  'pattern',
-  'patternProperties',
-  'uniqueItems',
-  '$id',
-  'id',
-  '$anchor',
-  '$dynamicRef',
-  '$dynamicAnchor',
-  '$recursiveRef',
-  '$recursiveAnchor',
-] as const
-
 function refuseUnchecked(schema: JsonSchema, name: string): void {
-  for (const each of schemasIn(schema)) {
-    const { $ref: reference } = each
-    const isForeign = reference !== undefined && !isLocal(reference)
-    const keyword = isForeign ? '$ref' : uncheckedKeywords.find((word) => each[word] !== undefined)
-    if (keyword === undefined) continue
-    throw fieldError(
-      name,
-      `has "${keyword}" in its schema, to which the chosen provider cannot be held. Leave it out or choose another model.`,
-    )
-  }
+  const keyword = uncheckedKeyword(schema)
+  if (keyword === null) return
+  throw fieldError(
+    name,
+    `has "${keyword}" in its schema, to which the chosen provider cannot be held. Leave it out or choose another model.`,
+  )
 }
 
-function isLocal(reference: unknown): boolean {
-  return typeof reference === 'string' && (reference === '#' || reference.startsWith('#/'))
-}
-
-/** Checks the text of a whole answer. Throws `provider_failed` when it is not what was asked for. */
+/** Checks the text of a whole answer. Throws `unfit_answer` when it is not what was asked for. */
 export function checkOutput(promised: PromisedOutput, text: string): void {
   const value = parse(text)
   if (promised.kind === 'json') {
@@ -81,44 +58,17 @@ function parse(text: string): unknown {
 }
 
 function isFit(value: unknown, schema: JsonSchema): boolean {
-  // The library notes in a schema where it lies.
-  const counted = structuredClone(schema) as Schema
-  countSteps(counted)
   try {
-    return validate(value, counted, '2020-12').valid
+    return fitsSchema(value, schema)
   } catch (cause) {
     throw unfit('it could not be checked', cause)
   }
 }
 
-/**
- * Ends a check that goes on for too long: references can make that of a small schema endless. The library reads every
- * keyword of a schema that it comes to, and this one is refused in a caller's. A format is what it is by the standard: a note.
- */
-function countSteps(schema: Schema): void {
-  let left = outputCheckStepsMax
-  for (const each of schemasIn(schema)) {
-    delete each['format']
-    const steps = 1 + sizeOf(each['enum']) + sizeOf(each['required']) + sizeOf(each['properties'])
-    Object.defineProperty(each, '$recursiveRef', {
-      enumerable: false,
-      get() {
-        left -= steps
-        if (left < 0) throw new RangeError('too many steps')
-        return undefined
-      },
-    })
-  }
-}
-
-function sizeOf(value: unknown): number {
-  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0
-}
-
 function unfit(reason: string, cause?: unknown): GatewayError {
   return new GatewayError(
-    'provider_failed',
-    'The provider did not answer in the form that was asked for. Ask again, or choose a model that can be held to it.',
+    'unfit_answer',
+    'The model did not answer in the form that was asked for, of which it was only told in the prompt. Choose a model that can be held to it.',
     { cause: new Error(reason, { cause }) },
   )
 }

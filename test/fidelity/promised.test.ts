@@ -49,16 +49,12 @@ for (const [caller, model] of pairs) {
     expect([streamed.status, isError.test(streamed.text)]).toEqual([200, false])
   })
 
-  test(`${caller} to ${model}: one that does not fit is 502, and inside a stream an error`, async () => {
+  test(`${caller} to ${model}: one that does not fit is 422, and inside a stream an error`, async () => {
     const request = requestOf(caller, model, asks[caller])
     for (const text of ['{"city":"O"}', '{"town":"Oslo"}', '```json\n{"city":"Oslo"}\n```', '"Oslo"']) {
       answer(text, ended)
       const whole = await lab.ask(caller, request)
-      expect([text, whole.status, at(whole.json, 'error.error_type')]).toEqual([
-        text,
-        502,
-        'provider_unavailable',
-      ])
+      expect([text, whole.status, at(whole.json, 'error.error_type')]).toEqual([text, 422, 'unprocessable'])
       const streamed = await lab.ask(caller, { ...request, stream: true })
       expect([text, isError.test(streamed.text)]).toEqual([text, true])
     }
@@ -77,9 +73,9 @@ test('any JSON object: a text, a list and a number are none', async () => {
   const request = requestOf('chat', models.messages, { response_format: { type: 'json_object' } })
   for (const [text, status] of [
     ['{}', 200],
-    ['[1]', 502],
-    ['1', 502],
-    ['Well, {}', 502],
+    ['[1]', 422],
+    ['1', 422],
+    ['Well, {}', 422],
   ] as const) {
     answer(text, ended)
     expect([text, (await lab.ask('chat', request)).status]).toEqual([text, status])
@@ -101,7 +97,7 @@ test('a schema whose references double at every step does not keep anybody waiti
     response_format: { type: 'json_schema', json_schema: { name: 'x', schema: bomb } },
   })
   // Without a bound it would take longer than the test may.
-  expect((await lab.ask('chat', request)).status).toBe(502)
+  expect((await lab.ask('chat', request)).status).toBe(422)
 })
 
 test('an endpoint that could only approximate is not asked by who requires its parameters', async () => {

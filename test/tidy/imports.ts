@@ -31,7 +31,6 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
   '@pydantic/genai-prices': ['scripts/'],
-  '@cfworker/json-schema': ['src/formats/'],
   zod: ['src/formats/', 'src/http/', 'src/config-file.ts'],
 }
 
