@@ -63,13 +63,10 @@ export async function firstToAnswer<T>(
       const failure = asOwn(failureOf(thrown, attempt), attempt)
       attempt.endedMs = state.elapsedMs()
       attempt.errorType = failure.error.type
-      const isOwn = isOwnMatter(failure, attempt)
-      state.releasePermit(isOwn ? { type: 'other' } : capacityOf(failure))
+      state.releasePermit(isOwnMatter(failure, attempt) ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
-        const said = state.noteFailure(attempt, failure)
-        if (!isOwn) parts.health.recordFailure(endpoint, failure, said)
-        if (!isOwn) state.releaseConversation(endpoint, failure)
+        noteFailure(failure, attempt, { state, parts })
       }
       rounds.failed(candidate, failure)
     }
@@ -191,6 +188,17 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
 function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }: Attempt): boolean {
   if (candidate.credential.id !== callerCredentialId) return false
   return credentialFault || error.type === 'upstream_rate_limited' || error.type === 'payment_required'
+}
+
+function noteFailure(
+  failure: UpstreamFailure,
+  attempt: Attempt,
+  { state, parts }: { state: CallState; parts: ExecutionParts },
+): void {
+  const said = state.noteFailure(attempt, failure)
+  if (isOwnMatter(failure, attempt)) return
+  parts.health.recordFailure(attempt.endpoint, failure, said)
+  state.releaseConversation(attempt.endpoint, failure)
 }
 
 /** A login that was refused, as its caller may read it. */

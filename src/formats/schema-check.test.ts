@@ -14,6 +14,10 @@ const tree: Schema = {
   anyOf: [{ $ref: '#/$defs/node' }, { const: null }],
 }
 
+const branches = JSON.parse(
+  '{"if":{"type":"string"},"then":{"minLength":2},"else":{"type":"number"}}',
+) as Schema
+
 // What each keyword says is by the standard, JSON Schema 2020-12.
 test.each<[Schema, unknown, boolean]>([
   [city, { city: 'Ulm' }, true],
@@ -51,9 +55,9 @@ test.each<[Schema, unknown, boolean]>([
   [{ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 1, false],
   [{ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 1.5, true],
   [{ not: { type: 'string' } }, 'x', false],
-  [{ if: { type: 'string' }, then: { minLength: 2 }, else: { type: 'number' } }, 'x', false],
-  [{ if: { type: 'string' }, then: { minLength: 2 }, else: { type: 'number' } }, 1, true],
-  [{ if: { type: 'string' }, then: { minLength: 2 }, else: { type: 'number' } }, true, false],
+  [branches, 'x', false],
+  [branches, 1, true],
+  [branches, true, false],
   [tree, { next: { next: null } }, false],
   [tree, null, true],
   [{ $defs: { 'a/b~c': { type: 'string' } }, $ref: '#/$defs/a~1b~0c' }, 'x', true],
@@ -95,11 +99,7 @@ test.each<[string, Schema, unknown]>([
   ['a reference to itself', { $ref: '#' }, 'x'],
   ['a long list of types', { items: { type: many } }, many],
   ['a long list of values', { items: { enum: many } }, many],
-  [
-    'a long list of names',
-    { items: { required: many } },
-    [...many.slice(0, 50).map(() => ({}))].concat(many.map(() => ({}))),
-  ],
+  ['a long list of names', { items: { required: many } }, many.map(() => ({}))],
   ['long texts', { items: { maxLength: 1 } }, Array.from({ length: 200 }, () => '🎧'.repeat(60_000))],
 ])('%s: the check ends within its bound', (_, schema, value) => {
   const startedMs = process.cpuUsage().user / 1000

@@ -136,7 +136,7 @@ class SchemaCheck {
     const { prefixItems, items: rest, minItems, maxItems } = schema
     if (!isBetween(items.length, minItems, maxItems)) return false
     // Before 2020-12 the first items were listed under this name.
-    const listed = Array.isArray(prefixItems) ? prefixItems : Array.isArray(rest) ? rest : []
+    const listed = [prefixItems, rest].find((each) => Array.isArray(each)) ?? []
     return items.every((item, index) => {
       if (index < listed.length) return this.fits(item, listed[index])
       return rest === undefined || Array.isArray(rest) || this.fits(item, rest)
