@@ -12,5 +12,6 @@ export interface AddressSupport {
 /** Whether the provider is sent the address as it stands. */
 export function takesAddress(support: AddressSupport, { kind, url }: MediaAddress): boolean {
   const taken = support[kind]
-  return taken === 'any' || (taken === 'https' && /^https:/i.test(url))
+  // Another scheme means something to the machine that the provider runs on, if to anybody.
+  return (taken === 'any' && /^https?:/i.test(url)) || (taken === 'https' && /^https:/i.test(url))
 }

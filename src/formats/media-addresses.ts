@@ -126,18 +126,18 @@ function spotsOf({ format, document }: TextCall): Found | null {
   return { member, looked, value, spots }
 }
 
-const addressMarks = ['"http', '"HTTP', '"Http'].map((text) => Buffer.from(text))
+const addressMark = Buffer.from('://')
 
 /** A lean document has marks in place of longer texts, which may be addresses too. */
 function mayHaveAddress({ lean }: JsonDocument, { bytes }: LookedInto): boolean {
-  return lean !== null || addressMarks.some((mark) => bytes.includes(mark))
+  return lean !== null || bytes.includes(addressMark)
 }
 
 /** The text when it is an address to fetch: bytes stand in one of another scheme, and others are for the provider. */
 function addressOf(text: unknown, looked: LookedInto): string | null {
   if (typeof text !== 'string') return null
   const whole = looked.textOf(text, mediaAddressLengthMax)
-  return whole !== null && /^https?:\/\//i.test(whole) ? whole : null
+  return whole !== null && /^[a-z][a-z0-9+.-]*:\/\//i.test(whole) ? whole : null
 }
 
 interface Reading {

@@ -374,3 +374,14 @@ test('items of a batch have their addresses fetched too, each with an error of i
     param: 'messages[0].content[0].image_url.url',
   })
 })
+
+test.each(['file:///etc/passwd', 'ftp://files.example/a.png', 'gopher://127.0.0.1:70/_'])(
+  '%s goes to no provider, also none that fetches for itself',
+  async (url) => {
+    upstream.seen.length = 0
+    const messages = [{ role: 'user', content: [image(url)] }]
+    const { status, json } = await gateway.post('/chat/completions', { model: 'acme/large', messages })
+    expect([status, String(at(json, 'error.param'))]).toEqual([400, 'messages[0].content[0].image_url.url'])
+    expect(upstream.seen).toEqual([])
+  },
+)

@@ -15,6 +15,8 @@ export const llamacpp = defineProvider({
   adapters: {
     language: [
       openAiChat({
+        // It fetches whatever it is told to, from within the operator's network.
+        addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k', 'min_p'],
         renames: { repetition_penalty: 'repeat_penalty' },

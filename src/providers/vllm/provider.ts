@@ -14,6 +14,8 @@ export const vllm = defineProvider({
   adapters: {
     language: [
       openAiChat({
+        // It fetches whatever it is told to, from within the operator's network.
+        addresses: { image: 'none', file: 'none' },
         unknownMembers: 'forward',
         accepts: ['top_k', 'min_p', 'repetition_penalty'],
         drops: ['user'],
