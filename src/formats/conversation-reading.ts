@@ -1,6 +1,7 @@
 import type { JsonDocument } from '../canonical/call.ts'
 import type { Extras, MediaSource } from '../canonical/text/conversation.ts'
 import { isRecord } from './chat/chat-media.ts'
+import { fieldError } from './field-error.ts'
 import { mark } from './held-texts.ts'
 import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
 import { wholeText } from './lean-json.ts'
@@ -84,6 +85,21 @@ export class ConversationReading {
     }
     return rest
   }
+}
+
+/** Arguments are a JSON text in the formats of chat and responses; a few clients send the object itself. */
+export function argumentsOf(given: unknown, reading: ConversationReading): string {
+  if (typeof given === 'string') return reading.whole(given)
+  return given === null || given === undefined ? '' : JSON.stringify(reading.wholeValue(given))
+}
+
+/**
+ * A list of which every entry is an object, such as the parts of a content. An entry of another kind would be lost, so
+ * it throws `invalid_request` that names the entry by its path.
+ */
+export function objectsOf(list: readonly unknown[], path: string, form: string): readonly Wire[] {
+  if (list.every(isRecord)) return list
+  throw fieldError(`${path}[${list.findIndex((entry) => !isRecord(entry))}]`, `must be ${form}.`)
 }
 
 /** A caller may name a member as it likes. */

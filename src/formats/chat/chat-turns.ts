@@ -7,7 +7,8 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
-import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
+import { argumentsOf, extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import { fieldError } from '../field-error.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { isRecord } from './chat-media.ts'
 import { readReasoning } from './chat-reasoning.ts'
@@ -97,14 +98,16 @@ function readAssistant(message: Wire, place: Place): Part[] {
   ]
 }
 
-function readContent(message: Wire, { reading }: Place): Part[] {
+function readContent(message: Wire, { index, reading }: Place): Part[] {
   const { content } = message
   const cache = readCacheMark(message['cache_control'])
   if (typeof content === 'string') return [textPart(content, cache)]
   if (!Array.isArray(content)) return []
-  const parts = content.map((part: unknown) =>
-    isRecord(part) ? readPart(part, reading) : textPart(String(part), null),
-  )
+  const parts = content.map((part: unknown, at) => {
+    if (typeof part === 'string') return textPart(part, null)
+    if (isRecord(part)) return readPart(part, reading)
+    throw fieldError(`messages[${index}].content[${at}]`, 'must be a part with a type.')
+  })
   const last = parts.at(-1)
   if (cache !== null && last !== undefined) parts[parts.length - 1] = { ...last, cache }
   return parts
@@ -180,7 +183,9 @@ function readFile(wire: Wire, reading: ConversationReading): Part {
 function readCalls(message: Wire, { index, reading }: Place): ToolCallPart[] {
   const { tool_calls: calls, function_call: older } = message
   const read = Array.isArray(calls)
-    ? calls.filter(isRecord).map((call, at) => readCall(call, at, reading))
+    ? objectsOf(calls, `messages[${index}].tool_calls`, 'a call with an id and a function').map((call, at) =>
+        readCall(call, at, reading),
+      )
     : []
   if (!isRecord(older)) return read
   return [...read, readCall({ id: `call_${index}`, function: older }, read.length, reading)]
@@ -205,12 +210,6 @@ function readCall(wire: Wire, index: number, reading: ConversationReading): Tool
     kind: 'function',
     ...extras,
   }
-}
-
-/** Arguments are a JSON text in the format; a few clients send the object itself. */
-function argumentsOf(given: unknown, reading: ConversationReading): string {
-  if (typeof given === 'string') return reading.whole(given)
-  return given === null || given === undefined ? '' : JSON.stringify(reading.wholeValue(given))
 }
 
 function readResult(message: Wire, place: Place): ToolResultPart {

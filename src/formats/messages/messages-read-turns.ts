@@ -8,26 +8,29 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
+import { extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import { fieldError } from '../field-error.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
 /** System and messages as turns: the results of tools, which the format has in the user's messages, become their own. */
 export function readMessagesTurns(system: unknown, messages: unknown, reading: ConversationReading): Turn[] {
-  const instructions = readContent(system, { reading, path: 'system[]' })
+  const instructions = readContent(system, { reading, path: 'system[]', place: 'system' })
   const turns: Turn[] =
     instructions.length === 0 ? [] : [{ role: 'system', parts: instructions, name: null, place: 'system' }]
   if (!Array.isArray(messages)) return turns
-  for (const [index, message] of messages.filter(isRecord).entries())
+  for (const [index, message] of objectsOf(messages, 'messages', messageForm).entries())
     turns.push(...readMessage(message, index, reading))
   return turns
 }
 
+const messageForm = 'an object with a role and content'
 const messageMembers: ReadonlySet<string> = new Set(['role', 'content'])
 
 function readMessage(message: Wire, index: number, reading: ConversationReading): Turn[] {
-  const parts = readContent(message['content'], { reading, path: 'messages[].content[]' })
-  const { role } = message
+  const { role, content } = message
+  const place = `messages[${index}].content`
+  const parts = readContent(content, { reading, path: 'messages[].content[]', place })
   const told = {
     name: null,
     place: `messages[${index}]`,
@@ -42,15 +45,21 @@ function readMessage(message: Wire, index: number, reading: ConversationReading)
   ]
 }
 
-/** Where blocks are read, and the path by which their members are named. */
+/** Where blocks are read, the path by which their members are named, and the place that an error names. */
 interface Place {
   reading: ConversationReading
   path: string
+  place: string
 }
 
 function readContent(content: unknown, place: Place): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isRecord).map((block) => readBlock(block, place)) : []
+  if (content === null || content === undefined) return []
+  if (!Array.isArray(content))
+    throw fieldError(place.place, 'must be a string or an array of content blocks.')
+  return objectsOf(content, place.place, 'a content block with a type').map((block, at) =>
+    readBlock(block, { ...place, place: `${place.place}[${at}]` }),
+  )
 }
 
 function readBlock(wire: Wire, place: Place): Part {
@@ -87,7 +96,7 @@ const documentMembers: ReadonlySet<string> = new Set([...blockMembers, 'citation
 function readKnownBlock(wire: Wire, place: Place): Part {
   switch (wire['type']) {
     case 'text':
-      return { type: 'text', text: textOf(wire['text']) }
+      return { type: 'text', text: readText(wire, place) }
     case 'image':
       return withSource(wire, place, (source) => ({ type: 'image', source, detail: null }))
     case 'document':
@@ -112,6 +121,11 @@ function readKnownBlock(wire: Wire, place: Place): Part {
     default:
       return { type: 'opaque', format: 'messages', value: wire }
   }
+}
+
+function readText({ text }: Wire, { place }: Place): string {
+  if (typeof text === 'string') return text
+  throw fieldError(`${place}.text`, 'must be a string.')
 }
 
 function withSource(wire: Wire, { reading }: Place, partOf: (source: MediaSource) => Part): Part {
@@ -182,7 +196,7 @@ function readRedacted(wire: Wire, { reading }: Place): ReasoningPart {
 }
 
 function readResult(wire: Wire, place: Place): ToolResultPart {
-  const content = readContent(wire['content'], place).filter(
+  const content = readContent(wire['content'], { ...place, place: `${place.place}.content` }).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
   )
   return {

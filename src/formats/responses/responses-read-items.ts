@@ -7,7 +7,8 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { extrasOf, type ConversationReading } from '../conversation-reading.ts'
+import { argumentsOf, extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import { fieldError } from '../field-error.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { flatToolName } from './tool-namespaces.ts'
 
@@ -26,11 +27,12 @@ export function readInput(instructions: unknown, input: unknown, reading: Conver
   const isJoined = (role: Turn['role']) =>
     (role === 'assistant' || role === 'tool') && turns.at(-1)?.role === role
   let open: Part[] = []
-  for (const [index, item] of input.filter(isRecord).entries()) {
-    const { role, parts } = readItem(item, reading)
+  for (const [index, item] of objectsOf(input, 'input', 'an object').entries()) {
+    const place = `input[${index}]`
+    const { role, parts } = readItem(item, { reading, place })
     if (!isJoined(role)) {
       open = []
-      turns.push(turnOf(role, open, `input[${index}]`))
+      turns.push(turnOf(role, open, place))
     }
     open.push(...parts)
   }
@@ -71,25 +73,31 @@ const partMembers: ReadonlySet<string> = new Set([
   'logprobs',
 ])
 
-function readItem(item: Wire, reading: ConversationReading): { role: Turn['role']; parts: Part[] } {
-  const read = readKnownItem(item, reading)
-  if (read.parts[0]?.type !== 'opaque') reading.rest(item, itemMembers, 'input[]')
+/** Where an item stands, by which an error names its members. */
+interface Place {
+  reading: ConversationReading
+  place: string
+}
+
+function readItem(item: Wire, at: Place): { role: Turn['role']; parts: Part[] } {
+  const read = readKnownItem(item, at)
+  if (read.parts[0]?.type !== 'opaque') at.reading.rest(item, itemMembers, 'input[]')
   return read
 }
 
-function readKnownItem(item: Wire, reading: ConversationReading): { role: Turn['role']; parts: Part[] } {
+function readKnownItem(item: Wire, at: Place): { role: Turn['role']; parts: Part[] } {
   const { type = 'message' } = item
   switch (type) {
     case 'message':
-      return { role: roleOf(item['role']), parts: readContent(item['content'], reading) }
+      return { role: roleOf(item['role']), parts: readContent(item, 'content', at) }
     case 'function_call':
     case 'custom_tool_call':
-      return { role: 'assistant', parts: [readCall(item, reading)] }
+      return { role: 'assistant', parts: [readCall(item, at)] }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { role: 'tool', parts: [readResult(item, reading)] }
+      return { role: 'tool', parts: [readResult(item, at)] }
     case 'reasoning':
-      return { role: 'assistant', parts: [readReasoning(item, reading)] }
+      return { role: 'assistant', parts: [readReasoning(item, at.reading)] }
     // What the provider itself did stands beside the model's words.
     default:
       return { role: 'assistant', parts: [{ type: 'opaque', format: 'responses', value: item }] }
@@ -101,9 +109,12 @@ function roleOf(role: unknown): Turn['role'] {
   return role === 'system' || role === 'developer' ? 'system' : 'user'
 }
 
-function readContent(content: unknown, reading: ConversationReading): Part[] {
+function readContent(item: Wire, name: 'content' | 'output', { reading, place }: Place): Part[] {
+  const content = item[name]
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return Array.isArray(content) ? content.filter(isRecord).map((part) => readPart(part, reading)) : []
+  const path = `${place}.${name}`
+  if (!Array.isArray(content)) throw fieldError(path, 'must be a string or an array of parts.')
+  return objectsOf(content, path, 'a part with a type').map((part) => readPart(part, reading))
 }
 
 function readPart(wire: Wire, reading: ConversationReading): Part {
@@ -143,7 +154,7 @@ function readFile(wire: Wire, reading: ConversationReading): Part {
   }
 }
 
-function readCall(item: Wire, reading: ConversationReading): ToolCallPart {
+function readCall(item: Wire, at: Place): ToolCallPart {
   const isCustom = item['type'] === 'custom_tool_call'
   const { namespace } = item
   const name = textOf(item['name'])
@@ -151,13 +162,20 @@ function readCall(item: Wire, reading: ConversationReading): ToolCallPart {
     type: 'tool_call',
     id: textOf(item['call_id']),
     name: typeof namespace === 'string' ? flatToolName({ namespace, name }) : name,
-    arguments: reading.whole(textOf(isCustom ? item['input'] : item['arguments'])),
+    arguments: isCustom ? inputOf(item['input'], at) : argumentsOf(item['arguments'], at.reading),
     kind: isCustom ? 'custom' : 'function',
   }
 }
 
-function readResult(item: Wire, reading: ConversationReading): ToolResultPart {
-  const content = readContent(item['output'], reading).filter(
+/** What a custom tool is given is any text, so nothing else can be told as one. */
+function inputOf(given: unknown, { reading, place }: Place): string {
+  if (typeof given === 'string') return reading.whole(given)
+  if (given === null || given === undefined) return ''
+  throw fieldError(`${place}.input`, 'must be a string.')
+}
+
+function readResult(item: Wire, at: Place): ToolResultPart {
+  const content = readContent(item, 'output', at).filter(
     (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
   )
   return { type: 'tool_result', callId: textOf(item['call_id']), content, isError: false }
