@@ -87,6 +87,12 @@ export class ConversationReading {
   }
 }
 
+/** The schema that an answer is to hold to. Throws `invalid_request` where it is none. */
+export function schemaAt(schema: unknown, path: string): Wire {
+  if (isRecord(schema)) return schema
+  throw fieldError(path, 'must be an object: the JSON schema that the answer is to hold to.')
+}
+
 /** Arguments are a JSON text in the formats of chat and responses; a few clients send the object itself. */
 export function argumentsOf(given: unknown, reading: ConversationReading): string {
   if (typeof given === 'string') return reading.whole(given)

@@ -125,6 +125,20 @@ test.each([
   await refused('/chat/completions', body, { param: `messages${place}`, problem })
 })
 
+test.each([
+  ['left out', {}],
+  ['null', { schema: null }],
+])('a caller whose schema is %s is told so', async (_, rest) => {
+  const format = { type: 'json_schema', name: 'tides', ...rest }
+  const problem = 'must be an object: the JSON schema that the answer is to hold to'
+  const items = { model: ofMessages, max_output_tokens: 20, input: 'How many tides?', text: { format } }
+  await refused('/responses', items, { param: 'text.format.schema', problem })
+  const told = { model: ofChat, max_tokens: 20, messages: [asked], output_config: { format } }
+  await refused('/messages', told, { param: 'output_config.format.schema', problem })
+  const { output_config: _config, ...older } = { ...told, output_format: format }
+  await refused('/messages', older, { param: 'output_format.schema', problem })
+})
+
 async function refused(path: string, body: object, { param, problem }: { param: string; problem: string }) {
   const { status, json } = await gateway.post(path, body)
   expect([status, json['error']]).toMatchObject([400, { message: `"${param}" ${problem}.` }])

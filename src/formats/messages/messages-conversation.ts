@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { ConversationReading, extrasOf } from '../conversation-reading.ts'
+import { ConversationReading, extrasOf, schemaAt } from '../conversation-reading.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readMessagesTurns } from './messages-read-turns.ts'
 import { messagesRequestShape } from './messages-schema.ts'
@@ -24,6 +24,7 @@ export function readMessagesConversation(call: TextCall): Conversation {
   const value = (name: string) => reading.value(name)
   const choice = recordOrNull(value('tool_choice'))
   const config = recordOrNull(value('output_config'))
+  const format = config?.['format'] ?? null
   const cache = readCacheMark(value('cache_control'))
   const metadata = recordOrNull(value('metadata'))
   const turns = readMessagesTurns(value('system'), value('messages'), reading)
@@ -37,7 +38,10 @@ export function readMessagesConversation(call: TextCall): Conversation {
     outputTokensMax: call.demand.outputTokensMax,
     choices: 1,
     stop: readTexts(value('stop_sequences')),
-    output: readOutput(config?.['format'] ?? value('output_format')),
+    output:
+      format === null
+        ? readOutput(value('output_format'), 'output_format')
+        : readOutput(format, 'output_config.format'),
     reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort']),
     logprobs: null,
     tuning: {
@@ -125,14 +129,14 @@ function readToolChoice({ type, name }: Wire): ToolChoice | null {
   return typeof name === 'string' ? { kind: 'named', name, tool: 'function' } : null
 }
 
-function readOutput(wire: unknown): OutputFormat {
+function readOutput(wire: unknown, path: string): OutputFormat {
   if (!isRecord(wire) || wire['type'] !== 'json_schema') return { kind: 'text' }
   // The provider holds every schema to the letter; strict is what other formats call that.
   return {
     kind: 'schema',
     name: 'answer',
     description: null,
-    schema: recordOrNull(wire['schema']),
+    schema: schemaAt(wire['schema'], `${path}.schema`),
     strict: true,
   }
 }

@@ -9,7 +9,7 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { ConversationReading, extrasOf } from '../conversation-reading.ts'
+import { ConversationReading, extrasOf, schemaAt } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
@@ -189,7 +189,7 @@ function readOutput(wire: unknown): OutputFormat {
       kind: 'schema',
       name: textOrNull(wire['name']) ?? 'answer',
       description: textOrNull(wire['description']),
-      schema: recordOrNull(wire['schema']),
+      schema: schemaAt(wire['schema'], 'text.format.schema'),
       strict: booleanOrNull(wire['strict']),
     }
   }
