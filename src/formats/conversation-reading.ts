@@ -1,5 +1,5 @@
 import type { JsonDocument } from '../canonical/call.ts'
-import type { Extras, MediaSource } from '../canonical/text/conversation.ts'
+import type { Extras, MediaSource, Part, ToolResultPart } from '../canonical/text/conversation.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { fieldError } from './field-error.ts'
 import { mark } from './held-texts.ts'
@@ -106,6 +106,19 @@ export function argumentsOf(given: unknown, reading: ConversationReading): strin
 export function objectsOf(list: readonly unknown[], path: string, form: string): readonly Wire[] {
   if (list.every(isRecord)) return list
   throw fieldError(`${path}[${list.findIndex((entry) => !isRecord(entry))}]`, `must be ${form}.`)
+}
+
+type ResultContent = ToolResultPart['content']
+
+/** What a tool said, read from the content at this path. Throws `invalid_request` for what only a model or a user says. */
+export function resultOf(parts: readonly Part[], path: string): ResultContent {
+  if (parts.every(isResultPart)) return parts
+  const wrong = parts.findIndex((part) => !isResultPart(part))
+  throw fieldError(`${path}[${wrong}]`, 'must be a text, an image or a file, because a tool said it.')
+}
+
+function isResultPart(part: Part): part is ResultContent[number] {
+  return part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque'
 }
 
 /** A caller may name a member as it likes. */

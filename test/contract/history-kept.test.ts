@@ -60,6 +60,7 @@ const completion = {
 const asked = { role: 'user', content: 'How many tides?' }
 const item = { type: 'function_call', call_id: 'c', name: 'tides', arguments: '{}' }
 const itemWith = (output: unknown) => [asked, item, { type: 'function_call_output', call_id: 'c', output }]
+const called = { name: 'tides', arguments: '{}' }
 const use = { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'tides', input: {} }] }
 const resultWith = (content: unknown) => ({
   role: 'user',
@@ -71,6 +72,7 @@ const part = 'must be a part with a type'
 const blocks = 'must be a string or an array of content blocks'
 const block = 'must be a content block with a type'
 const text = 'must be a string'
+const said = 'must be a text, an image or a file, because a tool said it'
 
 test.each([
   ['a result that is an object', itemWith({ tides: 2 }), 'input[2].output', parts],
@@ -85,6 +87,7 @@ test.each([
     'input[1].input',
     text,
   ],
+  ['a refusal in a result', itemWith([{ type: 'refusal', refusal: 'No.' }]), 'input[2].output[0]', said],
 ])('a responses caller is told of %s', async (_, input, param, problem) => {
   await refused('/responses', { model: ofMessages, max_output_tokens: 20, input }, { param, problem })
 })
@@ -105,6 +108,7 @@ test.each([
     '[2].content[0].content[0].text',
     text,
   ],
+  ['a call in a result', [asked, use, resultWith(use.content)], '[2].content[0].content[0]', said],
   ['a block that is null', [{ role: 'user', content: [null] }], '[0].content[0]', block],
 ])('a messages caller is told of %s', async (_, messages, place, problem) => {
   const body = { model: ofChat, max_tokens: 20, messages }
@@ -119,6 +123,23 @@ test.each([
     [asked, { role: 'assistant', content: 'I look.', tool_calls: [null] }, asked],
     '[1].tool_calls[0]',
     'must be a call with an id and a function',
+  ],
+  [
+    'sound in a result',
+    [
+      asked,
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: called }] },
+      {
+        role: 'tool',
+        tool_call_id: 'c',
+        content: [
+          { type: 'text', text: '2' },
+          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+        ],
+      },
+    ],
+    '[2].content[1]',
+    said,
   ],
 ])('a chat caller is told of %s', async (_, messages, place, problem) => {
   const body = { model: ofMessages, max_tokens: 20, messages }
@@ -146,8 +167,8 @@ async function refused(path: string, body: object, { param, problem }: { param: 
 }
 
 test('arguments that a responses caller sends as an object reach the provider', async () => {
-  const called = { ...item, arguments: { at: 'Brest' } }
-  const input = [asked, called, { type: 'function_call_output', call_id: 'c', output: '2' }]
+  const withObject = { ...item, arguments: { at: 'Brest' } }
+  const input = [asked, withObject, { type: 'function_call_output', call_id: 'c', output: '2' }]
   const { status } = await gateway.post('/responses', { model: ofMessages, max_output_tokens: 20, input })
   expect(status).toBe(200)
   const [seen] = upstream.seen

@@ -7,7 +7,13 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
-import { argumentsOf, extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import {
+  argumentsOf,
+  extrasOf,
+  objectsOf,
+  resultOf,
+  type ConversationReading,
+} from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { isRecord } from './chat-media.ts'
@@ -213,12 +219,10 @@ function readCall(wire: Wire, index: number, reading: ConversationReading): Tool
 }
 
 function readResult(message: Wire, place: Place): ToolResultPart {
-  const { lastCallId } = place
+  const { index, lastCallId } = place
   const { cache_control: mark, ...rest } = message
   const cache = readCacheMark(mark)
-  const content = readContent(rest, place).filter(
-    (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
-  )
+  const content = resultOf(readContent(rest, place), `messages[${index}].content`)
   return {
     type: 'tool_result',
     callId: textOrNull(message['tool_call_id']) ?? lastCallId,

@@ -8,7 +8,7 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import { extrasOf, objectsOf, resultOf, type ConversationReading } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -196,9 +196,8 @@ function readRedacted(wire: Wire, { reading }: Place): ReasoningPart {
 }
 
 function readResult(wire: Wire, place: Place): ToolResultPart {
-  const content = readContent(wire['content'], { ...place, place: `${place.place}.content` }).filter(
-    (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
-  )
+  const inner = `${place.place}.content`
+  const content = resultOf(readContent(wire['content'], { ...place, place: inner }), inner)
   return {
     type: 'tool_result',
     callId: textOf(wire['tool_use_id']),

@@ -7,7 +7,13 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { argumentsOf, extrasOf, objectsOf, type ConversationReading } from '../conversation-reading.ts'
+import {
+  argumentsOf,
+  extrasOf,
+  objectsOf,
+  resultOf,
+  type ConversationReading,
+} from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { flatToolName } from './tool-namespaces.ts'
@@ -175,9 +181,7 @@ function inputOf(given: unknown, { reading, place }: Place): string {
 }
 
 function readResult(item: Wire, at: Place): ToolResultPart {
-  const content = readContent(item, 'output', at).filter(
-    (part) => part.type === 'text' || part.type === 'image' || part.type === 'file' || part.type === 'opaque',
-  )
+  const content = resultOf(readContent(item, 'output', at), `${at.place}.output`)
   return { type: 'tool_result', callId: textOf(item['call_id']), content, isError: false }
 }
 
