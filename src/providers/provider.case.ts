@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { BodyPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
@@ -104,10 +105,36 @@ export function testProvider(preset: Preset): void {
   for (const adapter of embedding ?? []) testEmbeddings(preset, adapter)
 }
 
+/** The whole request without the members for which the provider's adapter refuses it, and their names. */
+function acceptedCall(
+  adapter: TextInterface,
+  endpoint: Endpoint,
+): { call: TextCall; refused: readonly string[] } {
+  const request: Record<string, unknown> = { ...wholeRequest }
+  const refused: string[] = []
+  for (const _ of Object.keys(wholeRequest)) {
+    const call = decodeChatRequest(bytesOf(request), context)
+    try {
+      selectCodec('chat', adapter.format).encodeRequest(call, endpoint, adapter.quirks)
+      return { call, refused }
+    } catch (error) {
+      const name = error instanceof GatewayError ? error.param : null
+      if (typeof name !== 'string' || !(name in request)) throw error
+      delete request[name]
+      refused.push(name)
+    }
+  }
+  throw new Error('the adapter refuses every request')
+}
+
 function testChat(preset: Preset, adapter: TextInterface): void {
   const codec = selectCodec('chat', adapter.format)
   const endpoint = testEndpoint('up/name', preset.slug)
-  const call: TextCall = decodeChatRequest(bytesOf(wholeRequest), context)
+  const { call, refused } = acceptedCall(adapter, endpoint)
+
+  test('refuses by name at most what changes the answer', () => {
+    for (const name of refused) expect(['logprobs', 'tool_choice']).toContain(name)
+  })
 
   test('is sent its own model name, and nothing that is only the gateway’s', () => {
     const { body } = codec.encodeRequest(call, endpoint, adapter.quirks)
@@ -127,7 +154,7 @@ function testChat(preset: Preset, adapter: TextInterface): void {
       reasoning: 'reasoning_effort',
     }
     for (const name of Object.keys(wholeRequest)) {
-      if (gatewayOnly.includes(name) || name === 'stream_options') continue
+      if (gatewayOnly.includes(name) || refused.includes(name) || name === 'stream_options') continue
       const isCarried = text.includes(`"${name}"`) || text.includes(`"${renamed[name]}"`)
       expect(isCarried || dropped.includes(name)).toBe(true)
     }

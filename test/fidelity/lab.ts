@@ -32,6 +32,10 @@ export const models = {
   chat: 'openai/gpt-4o-mini',
   /** A host that takes no schema. */
   chatWithoutSchema: 'deepseek/deepseek-chat',
+  /** A host that does not heed a choice of tools. */
+  chatWithoutToolChoice: 'ollama/llama3.2',
+  /** A host that gives no log probabilities. */
+  chatWithoutLogprobs: 'groq/llama-3.3-70b-versatile',
   /** A host that keeps marks of a prompt cache, and passes on what it does not know. */
   chatThatPasses: 'acme/any',
   messages: 'anthropic/claude-sonnet-4-5',
@@ -89,6 +93,8 @@ function providersAt(url: string) {
   return [
     at('openai', [models.chat]),
     at('deepseek', [models.chatWithoutSchema]),
+    at('ollama', [models.chatWithoutToolChoice]),
+    at('groq', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
   ]

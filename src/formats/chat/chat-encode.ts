@@ -38,9 +38,15 @@ interface Edits {
 /**
  * The caller's body with the smallest edit that this provider needs: its own model name, without the gateway's members
  * and what the provider refuses. Throws `invalid_request` for what must not be left out silently, such as `n` above
- * what the provider gives.
+ * what the provider gives; `callersName` tells how the caller's format calls a member.
  */
-export function encodeChatRequest(call: ChatBody, endpoint: Endpoint, quirks: ChatQuirks): EncodedRequest {
+export function encodeChatRequest(
+  call: ChatBody,
+  endpoint: Endpoint,
+  quirks: ChatQuirks,
+  callersName = (name: string) => name,
+): EncodedRequest {
+  refuseLost(call, quirks, callersName)
   const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
   applyRules(call, quirks, edits)
   if (call.completed) encodeCompleted(call.completed, quirks, edits)
@@ -56,12 +62,46 @@ export function encodeChatRequest(call: ChatBody, endpoint: Endpoint, quirks: Ch
   return { body: editPieces(call.document, edits), dropped: edits.dropped }
 }
 
+/** Throws for what this provider would not heed, although the answer means something else without it. */
+function refuseLost(
+  { document }: ChatBody,
+  { refused }: ChatQuirks,
+  callersName: (name: string) => string,
+): void {
+  for (const name of refused) {
+    if (!hasMember(document, name) || isDefault(document, name)) continue
+    throw fieldError(
+      callersName(name),
+      'is not heeded by the chosen provider. Leave it out or choose another model.',
+    )
+  }
+}
+
+/** Whether the answer would be the same without the member. */
+function isDefault(document: TextCall['document'], name: string): boolean {
+  const value = memberValue(document, name)
+  switch (name) {
+    case 'tool_choice':
+      return value === 'auto' || !hasMember(document, 'tools')
+    case 'function_call':
+      return value === 'auto' || !hasMember(document, 'functions')
+    case 'logprobs':
+      return value === false
+    case 'top_logprobs':
+      return value === 0
+    case 'modalities':
+      return Array.isArray(value) && value.every((modality) => modality === 'text')
+    default:
+      return false
+  }
+}
+
 function applyRules({ document }: ChatBody, { rules, unknownRule }: ChatQuirks, edits: Edits): void {
   for (const name of document.members.keys()) {
     const rule = rules.get(name) ?? unknownRule
     if (name === 'model') continue
     // A null means the default everywhere in the contract, and several hosts refuse it.
-    if (rule === 'remove' || !hasMember(document, name)) edits.remove.push(name)
+    if (rule === 'remove' || rule === 'refuse' || !hasMember(document, name)) edits.remove.push(name)
     else if (rule === 'drop') drop(edits, name)
     else if (rule !== 'keep') {
       edits.remove.push(name)

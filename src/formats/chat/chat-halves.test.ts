@@ -2,10 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { GatewayError } from '../../core/errors.ts'
 import { selectCodec } from '../codec.ts'
 import { translate } from '../translate.ts'
 import { readChatConversation } from './chat-conversation.ts'
 import { chatQuirks, openAiMembers, type ChatQuirks } from './chat-quirks.ts'
+import type { EncodedRequest } from './chat-encode.ts'
 import { createChatReader, readChatAnswer } from './chat-read.ts'
 import { decodeChatRequest } from './chat-request.ts'
 import {
@@ -44,6 +46,9 @@ const hosts = {
     answerMembers: true,
   }),
   'a host that knows the core alone': chatQuirks(),
+  'a host that refuses what it does not heed': chatQuirks({
+    refuses: ['tool_choice', 'logprobs', 'top_logprobs'],
+  }),
   'a server that takes any member': chatQuirks({
     unknownMembers: 'forward',
     accepts: [...openAiMembers, 'top_k', 'min_p', 'repetition_penalty', 'cache_control'],
@@ -98,7 +103,7 @@ const differences: Readonly<Record<string, (body: Wire) => void>> = {
     if (body['n'] === 1) delete body['n']
     if (body['stream'] === false) delete body['stream']
     if (body['logprobs'] === false) delete body['logprobs']
-    if (body['logprobs'] === undefined || body['top_logprobs'] === 0) delete body['top_logprobs']
+    if (body['top_logprobs'] === 0) delete body['top_logprobs']
     if ((body['response_format'] as Wire | undefined)?.['type'] === 'text') delete body['response_format']
   },
   'one stop text is a list of one': (body) => {
@@ -221,7 +226,24 @@ const request = fc
     },
     { requiredKeys: ['model', 'messages'] },
   )
-  .map((body): Wire => body)
+  // How many asks for nothing where none are asked for, and a host that has none refuses the number all the same.
+  .map(({ top_logprobs: count, ...body }): Wire =>
+    body.logprobs === true && count !== undefined ? { ...body, top_logprobs: count } : body,
+  )
+
+/** What a host is sent and what is lost of it, or the member for which the call is refused. */
+function outcomeOf(encode: () => EncodedRequest) {
+  try {
+    const encoded = encode()
+    return {
+      body: alike(JSON.parse(textOf(encoded.body)) as Wire),
+      dropped: [...encoded.dropped].toSorted(),
+    }
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.type !== 'invalid_request') throw error
+    return { refused: error.param }
+  }
+}
 
 describe('a request of chat completions', () => {
   for (const [host, quirks] of Object.entries(hosts)) {
@@ -229,13 +251,9 @@ describe('a request of chat completions', () => {
       fc.assert(
         fc.property(request, (body) => {
           const read = () => decodeChatRequest(Buffer.from(JSON.stringify(body)), { sessionIdHeader: null })
-          const [passed, written] = [passage, halves].map((codec) => {
-            const encoded = codec.encodeRequest(read(), testEndpoint('up'), quirks)
-            return {
-              body: alike(JSON.parse(textOf(encoded.body)) as Wire),
-              dropped: [...encoded.dropped].toSorted(),
-            }
-          })
+          const [passed, written] = [passage, halves].map((codec) =>
+            outcomeOf(() => codec.encodeRequest(read(), testEndpoint('up'), quirks)),
+          )
           expect(written).toEqual(passed as never)
         }),
         { numRuns: 150 },

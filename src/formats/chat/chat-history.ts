@@ -1,5 +1,6 @@
 import type { BodyPieces } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
+import { fieldError } from '../field-error.ts'
 import { lookInto } from '../lean-json.ts'
 import { isRecord } from './chat-media.ts'
 import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
@@ -34,10 +35,23 @@ export function adaptMessages(
   const messages = conversation.value()
   if (!Array.isArray(messages)) return null
   const dropped = new Set<string>()
+  if (isStrict(quirks)) refuseImages(messages)
   const adapted = messages.map((message) =>
     isRecord(message) ? adaptMessage(message, quirks, dropped) : message,
   )
   return { messages: conversation.restore(JSON.stringify(adapted)), dropped }
+}
+
+/** What an assistant drew is a part of the conversation, and no host of this format that refuses members takes it back. */
+function refuseImages(messages: readonly unknown[]): void {
+  for (const [index, message] of messages.entries()) {
+    const images = isRecord(message) ? (message['images'] ?? []) : []
+    if (Array.isArray(images) && images.length === 0) continue
+    throw fieldError(
+      `messages[${index}].images`,
+      'cannot be sent to the chosen provider. Send the images in a user message or choose another model.',
+    )
+  }
 }
 
 /** Messages as a host takes them, and the paths of what was taken out and said something. */
@@ -152,7 +166,7 @@ function removeAdditions(
   removing: Removing,
 ): void {
   removing.remove(message, 'cache_control')
-  removing.remove(message, 'images')
+  delete message['images']
   if (Array.isArray(message['content']))
     message['content'] = message['content'].map((part: unknown) => withoutCacheControl(part, removing))
   if (answerMembers) return

@@ -16,6 +16,8 @@ export interface ChatQuirkOptions {
   accepts?: readonly string[]
   /** Members of OpenAI's format that the provider refuses. */
   drops?: readonly string[]
+  /** Members the provider does not honour and that change what the answer means: a call that sets one is refused. */
+  refuses?: readonly string[]
   /** Members the provider calls otherwise. */
   renames?: Readonly<Record<string, string>>
   /**
@@ -53,14 +55,18 @@ export interface ChatQuirkOptions {
   addresses?: AddressSupport
 }
 
-/** What becomes of a request member: passed on, taken out silently, taken out and listed, or renamed. */
-type MemberRule = 'keep' | 'remove' | 'drop' | { rename: string }
+/** What becomes of a request member: passed on, taken out silently, taken out and listed, refused, or renamed. */
+type MemberRule = 'keep' | 'remove' | 'drop' | 'refuse' | { rename: string }
 
 /** Options with their defaults, and the rule of every known member worked out once. */
-export interface ChatQuirks extends Required<Omit<ChatQuirkOptions, 'accepts' | 'drops' | 'renames'>> {
+export interface ChatQuirks extends Required<
+  Omit<ChatQuirkOptions, 'accepts' | 'drops' | 'refuses' | 'renames'>
+> {
   format: 'chat'
   rules: ReadonlyMap<string, MemberRule>
   unknownRule: MemberRule
+  /** Members with the rule `refuse`. */
+  refused: readonly string[]
 }
 
 /** Members with their own handling; the table only decides about the rest. */
@@ -90,13 +96,17 @@ const openAiOnly: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
+/** Members that ask for another kind of answer: a host that does not accept them may not answer without them. */
+const needed = ['modalities', 'audio', 'web_search_options', 'image_config'] as const
+
 /** Completes options with defaults: a host that knows OpenAI's core format and nothing else. */
 export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
-  const { accepts = [], drops = [], renames = {}, unknownMembers = 'drop' } = options
+  const { accepts = [], drops = [], refuses = [], renames = {}, unknownMembers = 'drop' } = options
   const rules = new Map<string, MemberRule>()
   for (const name of Object.keys(gatewayChatShape)) rules.set(name, 'remove')
   for (const name of Object.keys(standardChatShape)) rules.set(name, openAiOnly.has(name) ? 'drop' : 'keep')
   for (const name of Object.keys(extendedChatShape)) rules.set(name, 'drop')
+  for (const name of [...needed, ...refuses]) rules.set(name, 'refuse')
   for (const name of accepts) rules.set(name, 'keep')
   for (const name of drops) rules.set(name, 'drop')
   for (const [name, rename] of Object.entries(renames)) rules.set(name, { rename })
@@ -105,6 +115,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     format: 'chat',
     rules,
     unknownRule: unknownMembers === 'forward' ? 'keep' : 'drop',
+    refused: [...rules].flatMap(([name, rule]) => (rule === 'refuse' ? [name] : [])),
     unknownMembers,
     maxTokensField: options.maxTokensField ?? 'max_tokens',
     streamOptions: options.streamOptions ?? 'send',

@@ -316,6 +316,41 @@ describe('encoding for an upstream', () => {
     })
   })
 
+  test('refuses by name what the provider does not heed and the answer depends on', () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    const refuses = ['tool_choice', 'logprobs', 'top_logprobs', 'functions', 'function_call']
+    const asked: [name: string, body: object][] = [
+      ['tool_choice', { tools, tool_choice: 'required' }],
+      ['tool_choice', { tools, tool_choice: 'none' }],
+      ['tool_choice', { tools, tool_choice: { type: 'function', function: { name: 'f' } } }],
+      ['logprobs', { logprobs: true }],
+      ['top_logprobs', { top_logprobs: 2 }],
+      ['functions', { functions: [{ name: 'f' }] }],
+      ['modalities', { modalities: ['text', 'audio'] }],
+      ['audio', { audio: { voice: 'alloy', format: 'wav' } }],
+      ['web_search_options', { web_search_options: {} }],
+      ['image_config', { image_config: { aspect_ratio: '1:1' } }],
+    ]
+    const choice = { functions: [{ name: 'f' }], function_call: { name: 'f' } }
+    expect(refusalOf(() => encode(choice, { refuses: ['function_call'] })).param).toBe('function_call')
+    for (const unknownMembers of ['drop', 'forward'] as const)
+      for (const [name, body] of asked)
+        expect(refusalOf(() => encode(body, { refuses, unknownMembers })).param).toBe(name)
+    const accepts = [...openAiMembers, 'image_config']
+    for (const [name, body] of asked) expect(encode(body, { accepts }).wire).toHaveProperty(name)
+  })
+
+  test('does not refuse what is the default, nor send or list it where it is not heeded', () => {
+    const refuses = ['tool_choice', 'logprobs', 'top_logprobs', 'functions', 'function_call']
+    const defaults = [
+      { tool_choice: 'auto', logprobs: false, top_logprobs: 0, function_call: 'auto' },
+      { tool_choice: 'none', function_call: 'none', modalities: ['text'] },
+      { tool_choice: null, logprobs: null, modalities: null, audio: null, image_config: null },
+    ]
+    for (const body of defaults)
+      expect(encode(body, { refuses })).toEqual({ wire: { model: 'up/stream', messages }, dropped: [] })
+  })
+
   test('never forwards a null, which several hosts refuse', () => {
     expect(encode({ temperature: null, tools: null, stream: null }).wire).toEqual({
       model: 'up/stream',
@@ -370,7 +405,7 @@ describe('encoding for an upstream', () => {
         json_schema: { name: 'response', schema: { type: 'object' }, strict: true },
       },
     })
-    expect(encode(body, { drops: ['tool_choice'] }).wire).not.toHaveProperty('tool_choice')
+    expect(refusalOf(() => encode(body, { refuses: ['tool_choice'] })).param).toBe('tool_choice')
     const whole = '[ { "type" : "function", "function":{"name":"f","parameters":{"a":1.0}} } ]'
     const text = `{"model":"m","messages":${JSON.stringify(messages)},"tools":${whole}}`
     const call = decodeChatRequest(new TextEncoder().encode(text), { sessionIdHeader: null })
@@ -481,6 +516,14 @@ describe('a conversation for a provider', () => {
     const [first, second, ...rest] = echo({ unknownMembers: 'forward' })
     expect([first, ...rest]).toEqual([echoed[0], echoed[2], echoed[3]] as Record<string, unknown>[])
     expect(second).toEqual({ ...shownAnswer, tool_calls: [sentCall] })
+  })
+
+  test('is refused with images that an assistant made, unless the server takes any member', () => {
+    const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }]
+    const drawn = { messages: [...messages, { role: 'assistant', content: 'Here.', images }, ...messages] }
+    expect(refusalOf(() => encode(drawn)).param).toBe('messages[1].images')
+    expect(refusalOf(() => encode(drawn, { answerMembers: true })).param).toBe('messages[1].images')
+    expect(encode(drawn, { unknownMembers: 'forward' }).wire).toMatchObject(drawn)
   })
 
   test('has what was refused as text, where a refusal cannot be sent', () => {

@@ -43,7 +43,12 @@ export function writeChatRequest(
   const told = tellWhatIsNotHeld(writing)
   const body = bodyOf(withoutMarks(writing), { ...writing, told })
   const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
-  const { body: written, dropped } = encodeChatRequest(callOf(conversation, document), endpoint, quirks)
+  const { body: written, dropped } = encodeChatRequest(
+    callOf(conversation, document),
+    endpoint,
+    quirks,
+    (name) => callersName(name, conversation),
+  )
   for (const name of dropped) {
     const carried = carriedBy('chat', name)
     if (carried === null || conversation.format === 'chat') losses.dropped.add(name)
@@ -60,6 +65,11 @@ export function writeChatRequest(
 /** What a caller of another format wishes goes in the member that most hosts know. */
 function quirksFor({ format }: Conversation, quirks: ChatQuirks): ChatQuirks {
   return format !== 'chat' && quirks.reasoning === 'as_sent' ? { ...quirks, reasoning: 'effort' } : quirks
+}
+
+function callersName(name: string, conversation: Conversation): string {
+  const carried = carriedBy('chat', name)
+  return carried === null || conversation.format === 'chat' ? name : nameOf(carried, conversation)
 }
 
 /** More than OpenAI takes. */

@@ -52,7 +52,7 @@ test.each(Object.entries(quickChecks))(
       const parsed = schema.safeParse(value)
       expect(parsed.error).toBeUndefined()
       // Of an object nothing is read but what was checked.
-    if (typeof value !== 'object') expect<unknown>(parsed.data).toEqual(value)
+      if (typeof value !== 'object') expect<unknown>(parsed.data).toEqual(value)
     }
     for (const value of odd) agrees(value)
     fc.assert(fc.property(anything, agrees), { numRuns: 500 })

@@ -19,7 +19,8 @@ export const groq = defineProvider({
       openAiChat({
         maxTokensField: 'max_completion_tokens',
         accepts: ['reasoning_format', 'include_reasoning'],
-        drops: ['logprobs', 'top_logprobs', 'logit_bias'],
+        drops: ['logit_bias'],
+        refuses: ['logprobs', 'top_logprobs'],
         // Flex costs what the default costs; the performance tier has prices of its own.
         serviceTiers: ['auto', 'on_demand', 'flex'],
         messageNames: false,

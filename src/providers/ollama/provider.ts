@@ -17,7 +17,8 @@ export const ollama = defineProvider({
       openAiChat({
         unknownMembers: 'forward',
         // It would ignore these; the caller should hear of it.
-        drops: ['tool_choice', 'logit_bias', 'user'],
+        drops: ['logit_bias', 'user'],
+        refuses: ['tool_choice'],
         choicesMax: 1,
         // It refuses addresses of images, and takes them as data alone.
         addresses: { image: 'none', file: 'none' },

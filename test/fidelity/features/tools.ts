@@ -591,4 +591,50 @@ export const toolRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'T18',
+    title: 'Some tool must be called, for a chat host that does not heed the choice (Ollama)',
+    models: { chat: models.chatWithoutToolChoice },
+    cells: {
+      chat: {
+        ask: { ...chatTools, tool_choice: 'required' },
+        toChat: refused('tool_choice'),
+        toMessages: carried({ tool_choice: { type: 'any' } }),
+      },
+      responses: {
+        ask: { ...flatTools, tool_choice: 'required' },
+        toChat: refused('tool_choice'),
+        toMessages: carried({ tool_choice: { type: 'any' } }),
+      },
+      messages: {
+        ask: { ...blockTools, tool_choice: { type: 'any' } },
+        toChat: refused('tool_choice'),
+        toMessages: carried({ tool_choice: { type: 'any' } }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'T19',
+    title: 'The model may choose, for a chat host that knows nothing else (Ollama)',
+    models: { chat: models.chatWithoutToolChoice },
+    cells: {
+      chat: {
+        ask: { ...chatTools, tool_choice: 'auto' },
+        toChat: carried({ tools: [chatTool('a'), chatTool('b')] }, { absent: ['tool_choice'] }),
+        toMessages: carried({ tool_choice: { type: 'auto' } }),
+      },
+      responses: {
+        ask: { ...flatTools, tool_choice: 'auto' },
+        toChat: carried({ tools: [chatTool('a'), chatTool('b')] }, { absent: ['tool_choice'] }),
+        toMessages: carried({ tool_choice: { type: 'auto' } }),
+      },
+      messages: {
+        ask: { ...blockTools, tool_choice: { type: 'auto' } },
+        toChat: carried({ tools: [chatTool('a'), chatTool('b')] }, { absent: ['tool_choice'] }),
+        toMessages: carried({ tool_choice: { type: 'auto' } }),
+      },
+    },
+  },
 ]

@@ -981,4 +981,38 @@ export const wishRows: readonly AskedRow[] = [
       messages: { cannotAsk: 'a request has no such member' },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W42',
+    title: 'Log probabilities, for a chat host that has none (Groq)',
+    models: { chat: models.chatWithoutLogprobs },
+    cells: {
+      chat: {
+        ask: { logprobs: true, top_logprobs: 2 },
+        toChat: refused('logprobs'),
+        toMessages: refused('logprobs'),
+      },
+      responses: {
+        ask: { top_logprobs: 2 },
+        toChat: refused('top_logprobs'),
+        toMessages: refused('top_logprobs'),
+      },
+      messages: { cannotAsk: 'a message has none' },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W43',
+    title: 'A spoken answer, for a chat host that gives text alone (Groq)',
+    models: { chat: models.chatWithoutLogprobs },
+    cells: {
+      chat: {
+        ask: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+        toChat: refused('modalities'),
+        toMessages: refused('modalities'),
+      },
+      responses: { cannotAsk: 'its document has no such member' },
+      messages: { cannotAsk: 'it never had them' },
+    },
+  },
 ]
