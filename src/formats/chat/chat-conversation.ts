@@ -7,6 +7,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/text/conversation.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { ConversationReading, extrasOf } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
@@ -36,7 +37,9 @@ export function readChatConversation(call: TextCall): Conversation {
     format: 'chat',
     turns,
     tools,
-    toolChoice: readToolChoice(value('tool_choice') ?? value('function_call')),
+    toolChoice:
+      readToolChoice(value('tool_choice'), 'tool_choice') ??
+      readToolChoice(value('function_call'), 'function_call'),
     isParallel: booleanOrNull(value('parallel_tool_calls')),
     outputTokensMax: call.demand.outputTokensMax,
     choices: call.demand.choices,
@@ -141,15 +144,24 @@ function readFunction(wire: Wire): Tool {
   }
 }
 
-function readToolChoice(wire: unknown): ToolChoice | null {
+function readToolChoice(wire: unknown, member: string): ToolChoice | null {
+  if (wire === null) return null
   if (wire === 'any') return { kind: 'required' }
   if (wire === 'auto' || wire === 'required' || wire === 'none') return { kind: wire }
-  if (!isRecord(wire)) return null
+  if (!isRecord(wire)) throw unknownChoice(member)
   const { function: called, custom, allowed_tools: allowed } = wire
   if (isRecord(allowed)) return readAllowed(allowed)
   if (isRecord(custom)) return { kind: 'named', name: textOrNull(custom['name']) ?? '', tool: 'custom' }
   const name = isRecord(called) ? called['name'] : wire['name']
-  return typeof name === 'string' ? { kind: 'named', name, tool: 'function' } : null
+  if (typeof name !== 'string') throw unknownChoice(member)
+  return { kind: 'named', name, tool: 'function' }
+}
+
+function unknownChoice(member: string): GatewayError {
+  return fieldError(
+    member,
+    'must be auto, required, none or name a tool with the chosen provider. Correct it or choose another model.',
+  )
 }
 
 function readAllowed(wire: Wire): ToolChoice {

@@ -10,6 +10,7 @@ import type {
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { ConversationReading, extrasOf, schemaAt } from '../conversation-reading.ts'
+import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readMessagesTurns } from './messages-read-turns.ts'
 import { messagesRequestShape } from './messages-schema.ts'
@@ -123,14 +124,21 @@ function readTool(wire: Wire, reading: ConversationReading): Tool {
   }
 }
 
-function readToolChoice({ type, name }: Wire): ToolChoice | null {
+function readToolChoice({ type, name }: Wire): ToolChoice {
   if (type === 'any') return { kind: 'required' }
   if (type === 'auto' || type === 'none') return { kind: type }
-  return typeof name === 'string' ? { kind: 'named', name, tool: 'function' } : null
+  if (typeof name === 'string') return { kind: 'named', name, tool: 'function' }
+  throw fieldError('tool_choice.name', 'is required with the type tool. Name a tool or choose another type.')
 }
 
 function readOutput(wire: unknown, path: string): OutputFormat {
-  if (!isRecord(wire) || wire['type'] !== 'json_schema') return { kind: 'text' }
+  if (!isRecord(wire)) return { kind: 'text' }
+  if (wire['type'] !== 'json_schema') {
+    throw fieldError(
+      `${path}.type`,
+      'must be json_schema with the chosen provider. Correct it or choose another model.',
+    )
+  }
   // The provider holds every schema to the letter; strict is what other formats call that.
   return {
     kind: 'schema',

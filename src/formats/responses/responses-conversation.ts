@@ -64,7 +64,10 @@ export function readResponsesConversation(call: TextCall): Conversation {
     ...(cache === null ? {} : { cache }),
     stream: call.stream,
     ownMembers: {
-      needed: value('truncation') === 'auto' ? ['truncation'] : [],
+      needed: [
+        ...(value('truncation') === 'auto' ? ['truncation'] : []),
+        ...neededMembers.filter((name) => reading.has(name) && !isTextOnly(value(name))),
+      ],
       optional: [
         ...optionalMembers.filter((name) => reading.has(name)),
         ...(included.every((name) => alwaysIncluded.has(name)) ? [] : ['include']),
@@ -73,6 +76,13 @@ export function readResponsesConversation(call: TextCall): Conversation {
       ],
     },
   }
+}
+
+/** What asks for another kind of answer than text. */
+const neededMembers = ['modalities', 'image_config'] as const
+
+function isTextOnly(modalities: unknown): boolean {
+  return Array.isArray(modalities) && modalities.every((modality) => modality === 'text')
 }
 
 const optionalMembers = [
@@ -162,7 +172,13 @@ function readInputFormat(wire: Wire | null): Wire | null {
 
 function readToolChoice(wire: unknown): ToolChoice | null {
   if (wire === 'auto' || wire === 'required' || wire === 'none') return { kind: wire }
-  if (!isRecord(wire)) return null
+  if (wire === null) return null
+  if (!isRecord(wire)) {
+    throw fieldError(
+      'tool_choice',
+      'must be auto, required, none or an object with the chosen provider. Correct it or choose another model.',
+    )
+  }
   const { type, mode, tools } = wire
   if (type === 'allowed_tools') {
     const names = Array.isArray(tools) ? tools.filter(isRecord).map(readChosenName) : []

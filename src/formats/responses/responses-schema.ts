@@ -45,6 +45,8 @@ export const ownResponsesShape = {
   tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   truncation: z.string().nullish(),
+  modalities: z.array(z.string()).nullish(),
+  image_config: z.looseObject({}).nullish(),
   include: z.array(z.string()).nullish(),
   previous_response_id: z.string().nullish().describe('Not served: send the whole conversation.'),
   conversation: z.unknown().optional(),

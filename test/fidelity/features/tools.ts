@@ -637,4 +637,27 @@ export const toolRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'T20',
+    title: 'A choice of tools that nobody knows, or that names none',
+    models: { chat: models.chatThatPasses },
+    cells: {
+      chat: {
+        ask: { ...chatTools, tool_choice: 'sometimes' },
+        toChat: carried({ tool_choice: 'sometimes' }, { note: 'the provider says what it takes' }),
+        toMessages: refused('tool_choice'),
+      },
+      responses: {
+        ask: { ...flatTools, tool_choice: 'sometimes' },
+        toChat: refused('tool_choice'),
+        toMessages: refused('tool_choice'),
+      },
+      messages: {
+        ask: { ...blockTools, tool_choice: { type: 'tool' } },
+        toChat: refused('tool_choice.name'),
+        toMessages: carried({ tool_choice: { type: 'tool' } }, { note: 'the provider says what it takes' }),
+      },
+    },
+  },
 ]

@@ -927,7 +927,11 @@ export const wishRows: readonly AskedRow[] = [
         toChat: carried({ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }),
         toMessages: refused('modalities'),
       },
-      responses: { cannotAsk: 'a request has no such member' },
+      responses: {
+        ask: { modalities: ['text', 'audio'] },
+        toChat: refused('modalities'),
+        toMessages: refused('modalities'),
+      },
       messages: { cannotAsk: 'a request has no such member' },
     },
   },
@@ -1011,8 +1015,52 @@ export const wishRows: readonly AskedRow[] = [
         toChat: refused('modalities'),
         toMessages: refused('modalities'),
       },
-      responses: { cannotAsk: 'its document has no such member' },
-      messages: { cannotAsk: 'it never had them' },
+      responses: {
+        ask: { modalities: ['text', 'audio'] },
+        toChat: refused('modalities'),
+        toMessages: refused('modalities'),
+      },
+      messages: { cannotAsk: 'a request has no such member' },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W44',
+    title: 'Settings of images that the answer is to have',
+    cells: {
+      chat: {
+        ask: { image_config: { aspect_ratio: '16:9' } },
+        toChat: refused('image_config'),
+        toMessages: refused('image_config'),
+      },
+      responses: {
+        ask: { image_config: { aspect_ratio: '16:9' } },
+        toChat: refused('image_config'),
+        toMessages: refused('image_config'),
+      },
+      messages: { cannotAsk: 'a request has no such member' },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W45',
+    title: 'A form of the answer that nobody knows',
+    models: { chat: models.chatThatPasses },
+    cells: {
+      chat: { cannotAsk: 'it is refused before a provider is chosen' },
+      responses: {
+        ask: { text: { format: { type: 'haiku' } } },
+        toChat: refused('text.format.type'),
+        toMessages: refused('text.format.type'),
+      },
+      messages: {
+        ask: { output_config: { format: { type: 'haiku' } } },
+        toChat: refused('output_config.format.type'),
+        toMessages: carried(
+          { output_config: { format: { type: 'haiku' } } },
+          { note: 'the provider says what it takes' },
+        ),
+      },
     },
   },
 ]
