@@ -1,5 +1,5 @@
 import type { JsonDocument } from '../canonical/call.ts'
-import type { Extras, MediaSource, Part, ToolResultPart } from '../canonical/text/conversation.ts'
+import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../canonical/text/conversation.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { fieldError } from './field-error.ts'
 import { mark } from './held-texts.ts'
@@ -7,7 +7,7 @@ import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
 import { wholeText } from './lean-json.ts'
 import { readMediaUrl } from './media-source.ts'
 import { openReasoning, sealedPrefix, type Opened } from './reasoning-envelope.ts'
-import { numberOrNull } from './wire-values.ts'
+import { effortOrNull, numberOrNull } from './wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -127,4 +127,11 @@ const shownNameLengthMax = 64
 /** The same members as a part, turn or tool keeps them. */
 export function extrasOf(format: keyof Extras, rest: Wire | null): { extras?: Extras } {
   return rest === null ? {} : { extras: { [format]: rest } }
+}
+
+/** How hard to think; a word that formats do not share is noted by its path. */
+export function readEffort(wire: unknown, path: string, reading: ConversationReading): Effort | null {
+  const effort = effortOrNull(wire)
+  if (effort === null && wire !== undefined && wire !== null) reading.own.add(path)
+  return effort
 }

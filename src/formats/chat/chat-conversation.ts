@@ -9,13 +9,13 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { readCacheMark } from '../cache-mark.ts'
-import { ConversationReading, extrasOf } from '../conversation-reading.ts'
+import { ConversationReading, extrasOf, readEffort } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
 import { isRecord } from './chat-media.ts'
 import { chatRequestShape } from './chat-schema.ts'
 import { readTurns } from './chat-turns.ts'
-import { recordOrNull, numberOrNull, booleanOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
+import { recordOrNull, numberOrNull, booleanOrNull, textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -49,6 +49,7 @@ export function readChatConversation(call: TextCall): Conversation {
       value('reasoning'),
       value('reasoning_effort'),
       booleanOrNull(value('include_reasoning')),
+      reading,
     ),
     logprobs: value('logprobs') === true ? (number('top_logprobs') ?? 0) : null,
     tuning: {
@@ -107,7 +108,9 @@ function readTools(
   reading: ConversationReading,
 ): (Tool | ProviderTool)[] {
   const read = Array.isArray(tools) ? tools.filter(isRecord).map((tool) => readTool(tool, reading)) : []
-  const older = Array.isArray(functions) ? functions.filter(isRecord).map(readFunction) : []
+  const older = Array.isArray(functions)
+    ? functions.filter(isRecord).map((tool) => readFunction(tool, reading, 'functions[]'))
+    : []
   return [...read, ...older]
 }
 
@@ -120,8 +123,13 @@ function readTool(wire: Wire, reading: ConversationReading): Tool | ProviderTool
   const cache = readCacheMark(wire['cache_control'])
   const rest = reading.rest(wire, toolMembers, 'tools[]')
   if (isRecord(called))
-    return { ...readFunction(called), ...(cache === null ? {} : { cache }), ...extrasOf('chat', rest) }
+    return {
+      ...readFunction(called, reading),
+      ...(cache === null ? {} : { cache }),
+      ...extrasOf('chat', rest),
+    }
   const described = recordOrNull(custom)
+  if (described !== null) reading.rest(described, customMembers, 'tools[].custom')
   return {
     kind: 'custom',
     name: textOrNull(described?.['name']) ?? '',
@@ -134,7 +142,11 @@ function readTool(wire: Wire, reading: ConversationReading): Tool | ProviderTool
   }
 }
 
-function readFunction(wire: Wire): Tool {
+const functionMembers: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict'])
+const customMembers: ReadonlySet<string> = new Set(['name', 'description', 'format'])
+
+function readFunction(wire: Wire, reading: ConversationReading, path = 'tools[].function'): Tool {
+  reading.rest(wire, functionMembers, path)
   return {
     kind: 'function',
     name: textOrNull(wire['name']) ?? '',
@@ -192,16 +204,27 @@ function readOutput(wire: unknown): OutputFormat {
   )
 }
 
+const reasoningMembers: ReadonlySet<string> = new Set([
+  'effort',
+  'max_tokens',
+  'summary',
+  'enabled',
+  'exclude',
+])
+
 function readReasoningWish(
   wire: unknown,
   olderEffort: unknown,
   isIncluded: boolean | null,
+  reading: ConversationReading,
 ): ReasoningWish | null {
   const wish = recordOrNull(wire)
-  const effort = wish?.['enabled'] === false ? 'none' : (wish?.['effort'] ?? olderEffort)
+  const own = wish?.['effort'] ?? null
+  const effort = wish?.['enabled'] === false ? 'none' : (own ?? olderEffort)
+  if (wish !== null) reading.rest(wish, reasoningMembers, 'reasoning')
   if (wish === null && effort === null && isIncluded === null) return null
   return {
-    effort: effortOrNull(effort),
+    effort: readEffort(effort, own === null ? 'reasoning_effort' : 'reasoning.effort', reading),
     budgetTokens: numberOrNull(wish?.['max_tokens']),
     summary: textOrNull(wish?.['summary']),
     isShown: wish?.['exclude'] !== true && isIncluded !== false,

@@ -9,12 +9,12 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { ConversationReading, extrasOf, schemaAt } from '../conversation-reading.ts'
+import { ConversationReading, extrasOf, readEffort, schemaAt } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readMessagesTurns } from './messages-read-turns.ts'
 import { messagesRequestShape } from './messages-schema.ts'
-import { recordOrNull, numberOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
+import { recordOrNull, numberOrNull, textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -26,6 +26,7 @@ export function readMessagesConversation(call: TextCall): Conversation {
   const choice = recordOrNull(value('tool_choice'))
   const config = recordOrNull(value('output_config'))
   const format = config?.['format'] ?? null
+  if (config !== null) reading.rest(config, configMembers, 'output_config')
   const cache = readCacheMark(value('cache_control'))
   const metadata = recordOrNull(value('metadata'))
   const turns = readMessagesTurns(value('system'), value('messages'), reading)
@@ -43,7 +44,7 @@ export function readMessagesConversation(call: TextCall): Conversation {
       format === null
         ? readOutput(value('output_format'), 'output_format')
         : readOutput(format, 'output_config.format'),
-    reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort']),
+    reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort'], reading),
     logprobs: null,
     tuning: {
       temperature: numberOrNull(value('temperature')),
@@ -77,6 +78,8 @@ export function readMessagesConversation(call: TextCall): Conversation {
 /** A thread is kept by its provider: without it the request has only the newest messages. */
 const neededMembers = ['mcp_servers', 'container', 'thread', 'previous_message_id'] as const
 const optionalMembers = ['context_management', 'inference_geo', 'speed', 'diagnostics', 'compaction'] as const
+
+const configMembers: ReadonlySet<string> = new Set(['effort', 'format'])
 
 /** Members that the schema does not have and that are spoken of here. */
 function isNamed(name: string): boolean {
@@ -149,10 +152,14 @@ function readOutput(wire: unknown, path: string): OutputFormat {
   }
 }
 
-function readReasoningWish(thinking: Wire | null, effort: unknown): ReasoningWish | null {
+function readReasoningWish(
+  thinking: Wire | null,
+  effort: unknown,
+  reading: ConversationReading,
+): ReasoningWish | null {
   if (thinking?.['type'] === 'disabled')
     return { effort: 'none', budgetTokens: null, summary: null, isShown: true }
-  const level = effortOrNull(effort)
+  const level = readEffort(effort, 'output_config.effort', reading)
   if (thinking === null && level === null) return null
   return {
     effort: level,

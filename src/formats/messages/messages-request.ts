@@ -157,6 +157,8 @@ function writeReasoning(writing: Writing, limit: number): void {
   const display = reasoning.isShown ? {} : { display: 'omitted' }
   if (model.thinking === 'adaptive') {
     body['thinking'] = { type: 'adaptive', ...display }
+    // Such a model thinks as much as it sees fit.
+    if (reasoning.budgetTokens !== null) writing.losses.drop('budget')
     if (model.hasEffort && reasoning.effort !== null)
       mergeInto(body, 'output_config', { effort: efforts[reasoning.effort] ?? reasoning.effort })
     return

@@ -9,13 +9,13 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { ConversationReading, extrasOf, schemaAt } from '../conversation-reading.ts'
+import { ConversationReading, extrasOf, readEffort, schemaAt } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
 import { unknownMembers } from '../member-names.ts'
 import { readInput } from './responses-read-items.ts'
 import { responsesRequestShape } from './responses-schema.ts'
 import { flatToolName, isNamespace, toolsOf } from './tool-namespaces.ts'
-import { recordOrNull, numberOrNull, booleanOrNull, textOrNull, effortOrNull } from '../wire-values.ts'
+import { recordOrNull, numberOrNull, booleanOrNull, textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -43,7 +43,7 @@ export function readResponsesConversation(call: TextCall): Conversation {
     choices: 1,
     stop: [],
     output: readOutput(text?.['format']),
-    reasoning: readReasoningWish(recordOrNull(value('reasoning'))),
+    reasoning: readReasoningWish(recordOrNull(value('reasoning')), reading),
     logprobs: wantsLogprobs || (topLogprobs ?? 0) > 0 ? (topLogprobs ?? 0) : null,
     tuning: {
       temperature: number('temperature'),
@@ -55,7 +55,7 @@ export function readResponsesConversation(call: TextCall): Conversation {
       frequencyPenalty: number('frequency_penalty'),
       repetitionPenalty: null,
       logitBias: null,
-      verbosity: readVerbosity(text?.['verbosity']),
+      verbosity: readVerbosity(text?.['verbosity'], reading),
       serviceTier: textOrNull(value('service_tier')),
       cacheKey: textOrNull(value('prompt_cache_key')),
     },
@@ -215,17 +215,28 @@ function readOutput(wire: unknown): OutputFormat {
   )
 }
 
-function readReasoningWish(wire: Wire | null): ReasoningWish | null {
+const reasoningMembers: ReadonlySet<string> = new Set([
+  'effort',
+  'max_tokens',
+  'summary',
+  'generate_summary',
+  'enabled',
+])
+
+function readReasoningWish(wire: Wire | null, reading: ConversationReading): ReasoningWish | null {
   if (wire === null) return null
+  reading.rest(wire, reasoningMembers, 'reasoning')
   const effort = wire['enabled'] === false ? 'none' : wire['effort']
   return {
-    effort: effortOrNull(effort),
+    effort: readEffort(effort, 'reasoning.effort', reading),
     budgetTokens: numberOrNull(wire['max_tokens']),
     summary: textOrNull(wire['summary'] ?? wire['generate_summary']),
     isShown: true,
   }
 }
 
-function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
-  return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
+function readVerbosity(wire: unknown, reading: ConversationReading): 'low' | 'medium' | 'high' | null {
+  if (wire === 'low' || wire === 'medium' || wire === 'high') return wire
+  if (wire !== undefined && wire !== null) reading.own.add('text.verbosity')
+  return null
 }

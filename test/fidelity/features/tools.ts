@@ -660,4 +660,26 @@ export const toolRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'T21',
+    title: 'What nobody knows of a function',
+    cells: {
+      chat: {
+        ask: { tools: [chatTool('a', { my_member: 1 })] },
+        toChat: carried({ tools: [chatTool('a', { my_member: 1 })] }),
+        toMessages: dropped(['tools[].function.my_member'], ['tools.0.my_member']),
+      },
+      responses: {
+        ask: { tools: [flatTool('a', { my_member: 1 })] },
+        toChat: dropped(['tools[].my_member'], ['tools.0.my_member', 'tools.0.function.my_member']),
+        toMessages: dropped(['tools[].my_member'], ['tools.0.my_member']),
+      },
+      messages: {
+        ask: { tools: [blockTool('a', { my_member: 1 })] },
+        toChat: dropped(['tools[].my_member'], ['tools.0.my_member', 'tools.0.function.my_member']),
+        toMessages: carried({ tools: [blockTool('a', { my_member: 1 })] }),
+      },
+    },
+  },
 ]

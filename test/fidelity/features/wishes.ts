@@ -1063,4 +1063,88 @@ export const wishRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W46',
+    title: 'A budget of tokens to think with, for a messages model that thinks as it sees fit',
+    models: { messages: models.messagesNewest },
+    cells: {
+      chat: {
+        ask: { reasoning: { max_tokens: 2_000 }, max_tokens: 10_000 },
+        toChat: dropped(['reasoning.max_tokens'], ['reasoning', 'reasoning_effort']),
+        toMessages: dropped(['reasoning.max_tokens'], ['thinking.budget_tokens'], {
+          thinking: { type: 'adaptive' },
+        }),
+      },
+      responses: {
+        ask: { reasoning: { max_tokens: 2_000 }, max_output_tokens: 10_000 },
+        toChat: approximated('as an effort', ['reasoning.max_tokens'], { reasoning_effort: 'low' }),
+        toMessages: dropped(['reasoning.max_tokens'], ['thinking.budget_tokens'], {
+          thinking: { type: 'adaptive' },
+        }),
+      },
+      messages: { cannotAsk: 'such a model refuses a budget of its own format' },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W47',
+    title: 'An effort in a word that formats do not share',
+    models: { messages: models.messagesNewest },
+    cells: {
+      chat: {
+        ask: { reasoning_effort: 'ultra' },
+        toChat: carried({ reasoning_effort: 'ultra' }, { note: 'the provider says what it takes' }),
+        toMessages: dropped(['reasoning_effort'], ['output_config']),
+      },
+      responses: {
+        ask: { reasoning: { effort: 'ultra' } },
+        toChat: dropped(['reasoning.effort'], ['reasoning', 'reasoning_effort']),
+        toMessages: dropped(['reasoning.effort'], ['output_config']),
+      },
+      messages: {
+        ask: { output_config: { effort: 'ultra' } },
+        toChat: dropped(['output_config.effort'], ['reasoning', 'reasoning_effort']),
+        toMessages: carried(
+          { output_config: { effort: 'ultra' } },
+          { note: 'the provider says what it takes' },
+        ),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W48',
+    title: 'What one format alone says about thinking',
+    models: { messages: models.messagesNewest },
+    cells: {
+      chat: { cannotAsk: 'a request has no such member' },
+      responses: {
+        ask: { reasoning: { effort: 'low', mode: 'pro', context: 'all_turns' } },
+        toChat: dropped(['reasoning.context', 'reasoning.mode'], ['reasoning'], { reasoning_effort: 'low' }),
+        toMessages: dropped(['reasoning.context', 'reasoning.mode'], ['reasoning'], {
+          output_config: { effort: 'low' },
+        }),
+      },
+      messages: {
+        ask: { output_config: { effort: 'low', task_budget: { type: 'tokens', total: 20_000 } } },
+        toChat: dropped(['output_config.task_budget'], ['output_config'], { reasoning_effort: 'low' }),
+        toMessages: carried({ output_config: { task_budget: { total: 20_000 } } }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W49',
+    title: 'A verbosity in a word of its own',
+    cells: {
+      chat: { cannotAsk: 'it is refused before a provider is chosen' },
+      responses: {
+        ask: { text: { verbosity: 'chatty' } },
+        toChat: dropped(['text.verbosity'], ['verbosity']),
+        toMessages: dropped(['text.verbosity'], ['verbosity']),
+      },
+      messages: { cannotAsk: 'a request has no such member' },
+    },
+  },
 ]
