@@ -47,6 +47,7 @@ class MessagesPassage implements StreamRewriter {
   readonly #held: Wire[] = []
   /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
   readonly #usage: Wire = {}
+  #sawDone = false
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -59,8 +60,12 @@ class MessagesPassage implements StreamRewriter {
 
   get stage(): StreamStage {
     if (this.failure) return 'failed'
-    if (this.#handler.isTerminated) return 'terminated'
+    if (this.#isTerminated) return 'terminated'
     return this.#meter.isAccounted ? 'accounted' : 'running'
+  }
+
+  get #isTerminated(): boolean {
+    return this.#sawDone || this.#handler.isTerminated
   }
 
   push(chunk: Uint8Array): BodyPiece | null {
@@ -81,7 +86,7 @@ class MessagesPassage implements StreamRewriter {
       const rest = this.#splitter.end()
       // What it shows begins with what was unshown so far.
       if (rest !== null && !this.#handler.isWhole) this.#unshown = this.#pass(rest) || this.#unshown
-      if (this.#handler.isTerminated) this.#handler.end()
+      if (this.#isTerminated) this.#handler.end()
       if (!this.#handler.isWhole) throw new Error('the body ended before a stop reason')
     } catch (cause) {
       this.failure = toStreamFailure(cause)
@@ -122,6 +127,11 @@ class MessagesPassage implements StreamRewriter {
   #pass(frame: ByteText): ByteText {
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || data.trim() === '') return ''
+    // Some compatible servers end as a chat stream does, behind the format's own end or in its place.
+    if (data.trim() === '[DONE]') {
+      this.#sawDone = true
+      return ''
+    }
     if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
     const wire: unknown = JSON.parse(toUtf8(data))
     if (!isRecord(wire)) throw new Error('a frame is not an object')
