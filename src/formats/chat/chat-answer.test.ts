@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { chatAnswerSchema } from './chat-answer-schema.ts'
 import { decodeChatAnswer } from './chat-answer.ts'
 import { outputBytesOf } from './chat-choice.ts'
+import { readChatAnswer } from './chat-read.ts'
 import { chatQuirks, type ChatQuirkOptions } from './chat-quirks.ts'
 import { testCharge, testContext, textOf } from './chat-testing.ts'
 
@@ -223,6 +224,35 @@ describe('a whole chat answer', () => {
     const shown = body.choices[0].message.tool_calls as { id: string; function: { arguments: string } }[]
     expect(shown.map(({ id }) => id)).toEqual(['call_gen-1-abc_0_0', 'call_gen-1-abc_0_1', 'own'])
     expect(shown.map((call) => call.function.arguments)).toEqual(['{}', '{}', '{}'])
+  })
+
+  test('gives a tool call another id where its provider gave it that of a call before it', () => {
+    const call = (name: string, index?: number) => ({
+      ...(index === undefined ? {} : { index }),
+      id: 'get',
+      type: 'function',
+      function: { name, arguments: `{"${name}":1}` },
+    })
+    for (const calls of [
+      [call('f', 0), call('g', 1)],
+      [call('f', 0), call('f', 0)],
+      [call('f'), call('f')],
+    ]) {
+      const told = calls.map(({ function: { name, arguments: text } }, index) => [
+        index === 0 ? 'get' : 'call_gen-1-abc_0_1',
+        name,
+        text,
+      ])
+      const { body } = decode(answer({ tool_calls: calls }))
+      const shown = body.choices[0].message.tool_calls as (typeof calls)[number][]
+      expect(shown.map(({ id, function: called }) => [id, called.name, called.arguments])).toEqual(told)
+      const bytes = new TextEncoder().encode(JSON.stringify(answer({ tool_calls: calls })))
+      const [choice] = readChatAnswer(bytes, chatQuirks(), testContext).choices
+      const read = choice?.parts.flatMap(({ head, text }) =>
+        head.type === 'tool_call' ? [[head.id, head.name, text]] : [],
+      )
+      expect(read).toEqual(told)
+    }
   })
 
   test('shows reasoning under one name, wherever the provider put it', () => {

@@ -233,18 +233,29 @@ function toMessage(wire: Readonly<Record<string, unknown>>, idSuffix: string): R
   normalizeMessage(message)
   const calls = wire['tool_calls']
   if (Array.isArray(calls) && calls.length > 0)
-    message['tool_calls'] = calls.map((call: unknown, index) => toToolCall(call, index, idSuffix))
+    message['tool_calls'] = withIds(calls, idSuffix).map(toToolCall)
   else delete message['tool_calls']
   return message
 }
 
-function toToolCall(wire: unknown, index: number, idSuffix: string): unknown {
+/** Calls with an id each, also where the provider gave none, or one to several. */
+function withIds(calls: readonly unknown[], idSuffix: string): unknown[] {
+  const taken = new Set<string>()
+  return calls.map((call, index) => {
+    if (!isRecord(call)) return call
+    const given = stringOrNull(call['id'])
+    const id = given === null || taken.has(given) ? missingCallId(idSuffix, index) : given
+    taken.add(id)
+    return { ...call, id }
+  })
+}
+
+function toToolCall(wire: unknown, index: number): unknown {
   if (!isRecord(wire)) return wire
   const called = wire['function']
   return {
     ...wire,
     index,
-    id: stringOrNull(wire['id']) ?? missingCallId(idSuffix, index),
     type: wire['type'] || 'function',
     ...(isRecord(called)
       ? {

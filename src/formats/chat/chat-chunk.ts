@@ -4,7 +4,7 @@ import { normalizeMessage, toLogprobs, upstreamOnlyMembers } from './chat-choice
 import { isRecord } from './chat-media.ts'
 import type { TextSlot } from './frame-template.ts'
 import { readCount } from './chat-usage.ts'
-import { missingCallId, ToolIndexes } from './tool-indexes.ts'
+import { missingCallId, ToolIndexes, type CallMark } from './tool-indexes.ts'
 
 /** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
 export function toShownChunk(
@@ -82,6 +82,16 @@ export interface ShownChoice {
   beganToolCall: boolean
 }
 
+/** A whole message as the only delta of its choice: its calls are told apart by their places. */
+export function wholeDelta(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { tool_calls: calls } = message
+  if (!Array.isArray(calls)) return message
+  return {
+    ...message,
+    tool_calls: calls.map((call: unknown, index) => (isRecord(call) ? { ...call, index } : call)),
+  }
+}
+
 /** A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. */
 export function toShownChoice(
   wire: Readonly<Record<string, unknown>>,
@@ -112,41 +122,59 @@ export function toShownChoice(
 
 /**
  * A piece of a tool call. Several hosts repeat id and name in every piece, and clients that join the strings of all
- * deltas would call a tool `weatherweather`: each is shown once. A call that begins without an id is given one.
+ * deltas would call a tool `weatherweather`: each is shown once. A call that begins without an id, or with the id of
+ * another call, is given one.
  */
 function toShownCall(
   wire: Readonly<Record<string, unknown>>,
   state: ChoiceState,
   inFrame: Set<number>,
 ): Record<string, unknown> {
-  const upstreamIndex = readCount(wire['index'])
+  const name = nameOf(wire)
   const given = isText(wire['id']) ? wire['id'] : null
-  const missing = given === null && isNewCall(wire, upstreamIndex, { state, inFrame })
-  const id = missing ? missingCallId(state.idSuffix, state.toolIndexes.size) : given
-  const isRepeated = id !== null && state.toolIndexes.hasBegun(id)
-  const index = state.toolIndexes.indexOf(id, upstreamIndex)
+  const mark = { id: given, upstreamIndex: readCount(wire['index']), isNamed: name !== null }
+  const { toolIndexes } = state
+  const continued = toolIndexes.continuedAt(mark)
+  const isNew =
+    continued === null
+      ? name !== null || given !== null
+      : name !== null && isAnotherCall(name, continued, { mark, state, inFrame })
+  const isMade = isNew && (given === null || toolIndexes.isTaken(given))
+  const id = isMade ? missingCallId(state.idSuffix, toolIndexes.size) : given
+  const index = isNew ? toolIndexes.begin(mark) : toolIndexes.continue(continued, mark.upstreamIndex)
   inFrame.add(index)
   const call: Record<string, unknown> = { ...wire, index }
-  if (id === null || isRepeated) delete call['id']
-  else call['id'] = id
-  if (isRepeated || !isText(call['type'])) delete call['type']
-  if (missing) call['type'] ??= 'function'
+  if (isNew) call['id'] = id
+  else delete call['id']
+  if ((!isNew && given !== null) || !isText(call['type'])) delete call['type']
+  if (isMade) call['type'] ??= isRecord(wire['custom']) ? 'custom' : 'function'
   const called = wire['function']
   if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
   else delete call['function']
   return call
 }
 
-/** Whether a piece without an id begins a call: it names a tool, and continues none or one that is in its own frame already. */
-function isNewCall(
-  wire: Readonly<Record<string, unknown>>,
-  upstreamIndex: number | null,
-  { state, inFrame }: { state: ChoiceState; inFrame: ReadonlySet<number> },
+/** The name of the tool that a piece of a call names. */
+function nameOf({ function: called, custom }: Readonly<Record<string, unknown>>): string | null {
+  const named = isRecord(called) ? called : custom
+  return isRecord(named) && isText(named['name']) ? named['name'] : null
+}
+
+/**
+ * Whether a piece that names a tool begins a call, although its marks are those of a call before it: that one is in the
+ * same frame, where nothing but its place tells them apart, or has arguments already and another name.
+ */
+function isAnotherCall(
+  name: string,
+  continued: number,
+  {
+    mark,
+    state: { toolNames, withArguments },
+    inFrame,
+  }: { mark: CallMark; state: ChoiceState; inFrame: ReadonlySet<number> },
 ): boolean {
-  const called = wire['function']
-  if (!isRecord(called) || !isText(called['name'])) return false
-  const continued = state.toolIndexes.continuedAt(upstreamIndex)
-  return continued === null || inFrame.has(continued)
+  if (inFrame.has(continued) && (mark.id === null || mark.upstreamIndex === null)) return true
+  return withArguments.has(continued) && name !== (toolNames.get(continued) ?? name)
 }
 
 function toShownFunction(

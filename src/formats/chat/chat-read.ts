@@ -9,7 +9,7 @@ import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { messageOf, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
 import { readNativeReason, shownNativeReason } from './chat-choice.ts'
-import { ChoiceState, toShownChoice } from './chat-chunk.ts'
+import { ChoiceState, toShownChoice, wholeDelta } from './chat-chunk.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 import { mediaTokensOf, readChatUsage, readCount } from './chat-usage.ts'
@@ -35,7 +35,7 @@ function withDelta(choice: unknown): Wire {
   if (!isRecord(choice)) throw unreadable('a choice is not an object')
   return isRecord(choice['error'])
     ? choice
-    : { ...choice, delta: messageOf(choice, readNativeReason(choice)) }
+    : { ...choice, delta: wholeDelta(messageOf(choice, readNativeReason(choice))) }
 }
 
 /** Reads a chat completions stream. */

@@ -528,6 +528,48 @@ describe('tool calls in a stream', () => {
     ])
   })
 
+  test('with the id of another call are given one of their own', () => {
+    const piece = (index: number | undefined, name: string | undefined, text: string) => ({
+      ...(index === undefined ? {} : { index }),
+      id: 'get',
+      type: 'function',
+      function: { ...(name === undefined ? {} : { name }), arguments: text },
+    })
+    const streams = {
+      'in frames of their own, by index': [[piece(0, 'f', '{"a":1}')], [piece(1, 'g', '{"b":2}')]],
+      'of one tool, by index': [[piece(0, 'f', '{"a":1}')], [piece(1, 'f', '{"b":2}')]],
+      'in one frame, by index': [[piece(0, 'f', '{"a":1}'), piece(1, 'g', '{"b":2}')]],
+      'in one frame, by place': [[piece(undefined, 'f', '{"a":1}'), piece(undefined, 'f', '{"b":2}')]],
+      'at one index, by name': [[piece(0, 'f', '{"a":1}')], [piece(0, 'g', '{"b":2}')]],
+      'by name alone': [[piece(undefined, 'f', '{"a":1}')], [piece(undefined, 'g', '{"b":2}')]],
+      'repeating it in every piece of both': [
+        [piece(0, 'f', '{"a"')],
+        [piece(1, 'g', '{"b"')],
+        [piece(0, 'f', ':1')],
+        [piece(1, 'g', ':2')],
+        [piece(0, undefined, '}'), piece(1, undefined, '}')],
+      ],
+    }
+    for (const [how, frames] of Object.entries(streams)) {
+      const told = ['', '']
+      const ids: unknown[] = []
+      for (const shown of piecesOf(
+        run([...frames.map((calls) => chunk({ tool_calls: calls })), chunk({}, 'tool_calls')]),
+      )) {
+        told[shown.index] += shown.function?.arguments ?? ''
+        if (shown.id !== undefined) ids.push([shown.index, shown.id])
+      }
+      expect({ how, told, ids }).toEqual({
+        how,
+        told: ['{"a":1}', '{"b":2}'],
+        ids: [
+          [0, 'get'],
+          [1, 'call_gen-1-abc_0_1'],
+        ],
+      })
+    }
+  })
+
   test('without arguments have empty ones in the end, and those with arguments nothing more', () => {
     const absent = [undefined, null, '']
     for (const text of absent) {
