@@ -1,6 +1,8 @@
 import type { Annotation, ConversationFormat } from '../../canonical/text/conversation.ts'
 import type { PartHead, Piece, TextEvent, TokenLogprob } from '../../canonical/text/events.ts'
+import { streamHeldBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
 import { readMediaUrl } from '../media-source.ts'
+import { unreadable } from '../upstream-json.ts'
 import { stringOrNull } from './chat-answer.ts'
 import { toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
@@ -17,15 +19,16 @@ interface OpenPart {
   written: string
 }
 
-/** A call whose pieces came before the call in front of it was whole. */
-interface KeptCall {
+/** A part whose pieces came before the call in front of it was whole. */
+interface KeptPart {
   head: PartHead
-  pieces: string[]
+  pieces: Piece[]
 }
 
 /**
  * One choice of a chat answer as events, delta by delta; a whole message is one delta. The deltas were brought into the
- * contract's form before. Parts follow each other: calls that the provider interleaves are kept back.
+ * contract's form before. Parts follow each other: what the provider says between the pieces of a call is kept back until
+ * that call is whole.
  */
 export class ChatChoiceReader {
   isFinished = false
@@ -33,7 +36,12 @@ export class ChatChoiceReader {
   readonly #emit: (event: TextEvent) => void
   #open: OpenPart | null = null
   #parts = 0
-  readonly #kept = new Map<string, KeptCall>()
+  #images = 0
+  readonly #kept = new Map<string, KeptPart>()
+  #keptPieces = 0
+  #keptLength = 0
+  /** Calls that were whole when something else followed. */
+  readonly #told = new Set<string>()
   #sawToolCalls = false
 
   constructor(choice: number, emit: (event: TextEvent) => void) {
@@ -117,7 +125,14 @@ export class ChatChoiceReader {
     const { image_url: image } = wire
     const source = readMediaUrl((isRecord(image) ? stringOrNull(image['url']) : null) ?? '', 'image/png')
     if (source.kind !== 'data') return
-    this.#begin('image', { type: 'image', mediaType: source.mediaType, base64: source.base64 })
+    const head: PartHead = { type: 'image', mediaType: source.mediaType, base64: source.base64 }
+    this.#images += 1
+    const key = `image ${this.#images}`
+    if (this.#mustWait()) {
+      this.#keep(key, head, null)
+      return
+    }
+    this.#begin(key, head)
     this.#close()
   }
 
@@ -126,34 +141,60 @@ export class ChatChoiceReader {
     const key = `call ${readCount(wire['index']) ?? 0}`
     const called = calledOf(wire)
     const text = stringOrNull(called['arguments']) ?? stringOrNull(called['input']) ?? ''
-    const kept = this.#kept.get(key)
-    if (kept !== undefined) {
-      kept.pieces.push(text)
-      return
-    }
-    if (this.#open?.key === key) {
-      this.#write(text)
-      if (this.#kept.size > 0) this.#releaseWhole()
-      return
-    }
     const head: PartHead = {
       type: 'tool_call',
       id: stringOrNull(wire['id']) ?? '',
       name: stringOrNull(called['name']) ?? '',
       kind: isRecord(wire['custom']) ? 'custom' : 'function',
     }
-    const isBusy = this.#open?.key.startsWith('call ') === true && !isWhole(this.#open.written)
-    if (isBusy) {
-      this.#kept.set(key, { head, pieces: [text] })
-      return
+    if (this.#open?.key === key) this.#write(text)
+    else if (this.#told.has(key)) requireBlank(text)
+    else if (this.#mustWait()) this.#keep(key, head, { type: 'arguments', text })
+    else {
+      this.#begin(key, head)
+      this.#write(text)
     }
-    this.#begin(key, head)
-    this.#write(text)
+    if (this.#kept.size > 0) this.#releaseWhole()
   }
 
-  /** The call in front is whole: the next one may be told. */
+  /** Whether a call is open that is not whole: what belongs to another part must wait for it. */
+  #isAmidCall(): boolean {
+    return this.#open?.key.startsWith('call ') === true && !isWhole(this.#open.written)
+  }
+
+  /** Nothing waits but amid a call, so what waits is the cheaper thing to look at. */
+  #mustWait(): boolean {
+    return this.#kept.size > 0 || this.#isAmidCall()
+  }
+
+  #keep(key: string, head: PartHead, piece: Piece | null): void {
+    let kept = this.#kept.get(key)
+    if (kept === undefined) {
+      kept = { head, pieces: [] }
+      this.#kept.set(key, kept)
+      this.#keptPieces += 1
+      if (head.type === 'image') this.#keptLength += head.base64.length
+    }
+    if (piece !== null) this.#keepPiece(kept.pieces, piece)
+    if (this.#keptPieces > streamHeldFramesMax || this.#keptLength > streamHeldBytesMax)
+      throw unreadable('too much came amid a tool call')
+  }
+
+  /** Texts that follow each other are one, so that memory is bounded by their length. */
+  #keepPiece(pieces: Piece[], piece: Piece): void {
+    const last = pieces.at(-1)
+    if ('text' in piece) this.#keptLength += piece.text.length
+    if (last !== undefined && 'text' in last && 'text' in piece && last.type === piece.type) {
+      pieces[pieces.length - 1] = { ...last, text: last.text + piece.text }
+      return
+    }
+    this.#keptPieces += 1
+    pieces.push(piece)
+  }
+
+  /** The call in front is whole: what waited for it may be told. */
   #releaseWhole(): void {
-    while (this.#open !== null && isWhole(this.#open.written)) {
+    while (!this.#isAmidCall()) {
       const [key] = this.#kept.keys()
       if (key === undefined) return
       this.#release(key)
@@ -165,7 +206,10 @@ export class ChatChoiceReader {
     if (kept === undefined) return
     this.#kept.delete(key)
     this.#begin(key, kept.head)
-    for (const piece of kept.pieces) this.#write(piece)
+    for (const piece of kept.pieces) {
+      if (piece.type === 'arguments') this.#write(piece.text)
+      else this.#piece(piece)
+    }
   }
 
   #write(text: string): void {
@@ -175,8 +219,12 @@ export class ChatChoiceReader {
   }
 
   #add(key: string, head: PartHead, piece: Piece): void {
-    if (this.#open?.key !== key) this.#begin(key, head)
-    this.#piece(piece)
+    if (this.#open?.key === key) this.#piece(piece)
+    else if (this.#mustWait()) this.#keep(key, head, piece)
+    else {
+      this.#begin(key, head)
+      this.#piece(piece)
+    }
   }
 
   #begin(key: string, head: PartHead): void {
@@ -188,6 +236,7 @@ export class ChatChoiceReader {
 
   #close(): void {
     if (this.#open === null) return
+    if (this.#open.key.startsWith('call ')) this.#told.add(this.#open.key)
     this.#emit({ type: 'part_end', choice: this.#choice, part: this.#open.part })
     this.#open = null
   }
@@ -209,6 +258,11 @@ function textPiece(text: string): Piece {
 
 function thought(id: string | null, origin: ConversationFormat | null): PartHead {
   return { type: 'reasoning', id, origin }
+}
+
+/** Some hosts send a last piece without a word; a call that was told whole cannot be given more. */
+function requireBlank(text: string): void {
+  if (text.trim() !== '') throw unreadable('arguments followed a call that was whole')
 }
 
 /** Whether a call's arguments are all there. */
