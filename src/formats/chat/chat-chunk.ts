@@ -63,6 +63,7 @@ export class ChoiceState {
   readonly withArguments = new Set<number>()
   /** What makes the ids of its calls its own where the provider gives none. */
   readonly idSuffix: string
+  hasBegun = false
   sawRole = false
   sawToolCalls = false
   isFinished = false
@@ -92,13 +93,20 @@ export function wholeDelta(message: Readonly<Record<string, unknown>>): Record<s
   }
 }
 
-/** A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. */
+/**
+ * A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. Some hosts
+ * answer a stream with a whole answer: a choice that begins with a message and no delta is one.
+ */
 export function toShownChoice(
   wire: Readonly<Record<string, unknown>>,
   index: number,
   state: ChoiceState,
 ): ShownChoice {
-  const delta: Record<string, unknown> = isRecord(wire['delta']) ? { ...wire['delta'] } : {}
+  const { message, ...rest } = wire
+  const isWhole = !state.hasBegun && isRecord(message) && !isRecord(wire['delta'])
+  state.hasBegun = true
+  const given = isWhole ? wholeDelta(message) : wire['delta']
+  const delta: Record<string, unknown> = isRecord(given) ? { ...given } : {}
   normalizeMessage(delta)
   const beganMessage = delta['role'] !== undefined && !state.sawRole
   // Clients that join the strings of all deltas would make `assistantassistant` of a role that is said twice.
@@ -115,7 +123,7 @@ export function toShownChoice(
   } else {
     delete delta['tool_calls']
   }
-  const choice: Record<string, unknown> = { ...wire, index, delta, finish_reason: null }
+  const choice: Record<string, unknown> = { ...(isWhole ? rest : wire), index, delta, finish_reason: null }
   if (isRecord(wire['logprobs'])) choice['logprobs'] = toLogprobs(wire['logprobs'])
   return { choice, delta, beganMessage, beganToolCall }
 }

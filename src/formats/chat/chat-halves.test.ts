@@ -458,6 +458,68 @@ describe('an answer of chat completions', () => {
       { numRuns: 150 },
     )
   })
+
+  test('that comes whole although a stream was asked for is told whole, through both', () => {
+    const whole = {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'up',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'THE WHOLE ANSWER',
+            tool_calls: [
+              { id: 'get', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
+              { id: 'get', type: 'function', function: { name: 'f', arguments: '{"b":2}' } },
+            ],
+          },
+          logprobs: null,
+          finish_reason: 'tool_calls',
+        },
+      ],
+      usage,
+    }
+    const bodies = {
+      bare: bytesOf(whole),
+      'on many lines': Buffer.from(`${JSON.stringify(whole, null, 2)}\n`),
+      'in an event': streamOf([whole]),
+      'in an event, without a terminator': streamOf([whole], { done: false }),
+    }
+    for (const [how, bytes] of Object.entries(bodies)) {
+      for (const codec of [passage, halves]) {
+        const rewriter = codec.createStream(testContext, hosts.OpenAI, anyCall)
+        const { shown: text_, ending } = runStream(rewriter, bytes)
+        expect({ how, failure: rewriter.failure }).toEqual({ how, failure: null })
+        const frames = framesOf(text_ + ending)
+        expect(text_ + ending).not.toContain('"message"')
+        expect(toldBy(frames, 'delta')).toMatchObject([
+          {
+            content: 'THE WHOLE ANSWER',
+            calls: [
+              { id: 'get', name: 'f', text: '{"a":1}' },
+              { id: 'call_gen-1-abc_0_1', name: 'f', text: '{"b":2}' },
+            ],
+            finish: 'tool_calls',
+          },
+        ])
+        expect(rewriter.reading()).toMatchObject({
+          source: 'provider',
+          usage: { inputTokens: 9, outputTokens: 4 },
+        })
+      }
+    }
+  })
+
+  test('that comes whole and broken is a failure, through both', () => {
+    const bytes = Buffer.from('{"choices":[{"index":0,"message":{"content":"x"')
+    for (const codec of [passage, halves]) {
+      const { rewriter } = runStream(codec.createStream(testContext, hosts.OpenAI, anyCall), bytes)
+      expect(rewriter.failure).toMatchObject({ type: 'provider_failed' })
+    }
+  })
 })
 
 const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../../shared/recordings')

@@ -210,12 +210,21 @@ class ChatStream implements StreamRewriter {
 
   #rewriteFrame(frame: ByteText): ByteText {
     const data = readFrameData(frame)
-    if (data === null) this.#readBareError(frame)
-    if (data === null || data.trim() === '') return ''
+    if (data === null) return this.#rewriteBare(frame)
+    if (data.trim() === '') return ''
     if (data.trim() === '[DONE]') {
       this.stage = 'terminated'
       return ''
     }
+    return this.#rewriteData(data, frame)
+  }
+
+  /** Some hosts answer a stream with JSON, which has no events at all: an error behind a success status, or a whole answer. */
+  #rewriteBare(text: ByteText): ByteText {
+    return text.trimStart().startsWith('{') ? this.#rewriteData(text, text) : ''
+  }
+
+  #rewriteData(data: ByteText, frame: ByteText): ByteText {
     if (!isNestedWithin(data, jsonDepthMax)) {
       this.#fail(new RangeError('a frame is nested too deep'))
       return ''
@@ -236,18 +245,6 @@ class ChatStream implements StreamRewriter {
       return ''
     }
     return this.#rewriteChunk(wire, frame)
-  }
-
-  /** Some hosts refuse a stream with a success status and a JSON body, which has no events at all. */
-  #readBareError(text: ByteText): void {
-    if (!text.trimStart().startsWith('{')) return
-    try {
-      const body: unknown = JSON.parse(toUtf8(text))
-      if (isRecord(body) && isRecord(body['error']))
-        this.#fail(readReportedError(body['error'], this.#context))
-    } catch {
-      // Neither events nor JSON: the missing answer is what the caller is told of.
-    }
   }
 
   #rewriteChunk(wire: Wire, frame: ByteText): ByteText {
