@@ -73,3 +73,48 @@ test('an answer that stands whole in the first event is told with its calls and 
   expect(passed.match(/"id":"toolu_1"/g)).toHaveLength(1)
   expect(passed).toContain('"stop_reason":"tool_use","stop_sequence":null,"stop_details":null')
 })
+
+/** What a chat caller reads, when two blocks are open at once and the first goes on. */
+function readOverlap(first: object, second: object, delta: object) {
+  const events = [
+    { type: 'content_block_start', index: 0, content_block: first },
+    { type: 'content_block_start', index: 1, content_block: second },
+    { type: 'content_block_delta', index: 0, delta },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_stop', index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+    { type: 'message_stop' },
+  ]
+  const bytes = new TextEncoder().encode(
+    [start, ...events].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
+  )
+  const rewriter = selectCodec('chat', 'messages').createStream(testContext, messagesQuirks(), calls.chat)
+  const { shown, ending } = runStream(rewriter, bytes)
+  return { shown: shown + ending, failure: rewriter.failure }
+}
+
+test('the words of a block that the next one closed are shown', () => {
+  const text = { type: 'text', text: '' }
+  const { shown, failure } = readOverlap(text, text, { type: 'text_delta', text: 'Rain.' })
+  expect(failure).toBeNull()
+  expect(shown).toContain('"content":"Rain."')
+})
+
+test('a thought of a block that the next one closed is shown as a thought', () => {
+  const { shown, failure } = readOverlap(
+    { type: 'thinking', thinking: '' },
+    { type: 'text', text: '' },
+    { type: 'thinking_delta', thinking: 'Hm.' },
+  )
+  expect(failure).toBeNull()
+  expect(shown).toContain('"reasoning":"Hm."')
+})
+
+test('arguments of a call that the next block closed fail the stream', () => {
+  const { failure } = readOverlap(
+    { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} },
+    { type: 'text', text: '' },
+    { type: 'input_json_delta', partial_json: '{"city":"Oslo"}' },
+  )
+  expect(failure?.type).toBe('provider_failed')
+})

@@ -96,10 +96,10 @@ export class MessagesHandler implements StreamHandler {
     if (content.length > 0) this.#readEnd({ delta: message, usage: message['usage'] })
   }
 
-  #openBlock(event: Wire): void {
+  #openBlock(event: Wire): OpenBlock {
     const block = isRecord(event['content_block']) ? event['content_block'] : {}
     const index = readCount(event['index']) ?? this.#parts
-    // Blocks never overlap; one that was not closed is closed by the next.
+    // Parts never overlap; a block that was not closed is closed by the next.
     for (const open of this.#blocks.keys()) this.#closeBlock(open)
     const head = headOf(block)
     if (head.type === 'tool_call') this.#sawToolCalls = true
@@ -107,7 +107,8 @@ export class MessagesHandler implements StreamHandler {
     this.#parts += 1
     const input = block['input']
     const hasInput = head.type === 'tool_call' && isRecord(input) && Object.keys(input).length > 0
-    this.#blocks.set(index, { part, head, wholeArguments: hasInput ? JSON.stringify(input) : null })
+    const open: OpenBlock = { part, head, wholeArguments: hasInput ? JSON.stringify(input) : null }
+    this.#blocks.set(index, open)
     this.#emit({ type: 'part_begin', choice: 0, part, head })
     if (block['type'] === 'redacted_thinking' && typeof block['data'] === 'string')
       this.#piece(part, { type: 'sealed', data: block['data'] })
@@ -117,16 +118,30 @@ export class MessagesHandler implements StreamHandler {
     const { signature } = block
     if (head.type === 'reasoning' && typeof signature === 'string' && signature !== '')
       this.#piece(part, { type: 'signature', signature })
+    return open
   }
 
   #readDelta(event: Wire): void {
     const { delta } = event
-    const open = this.#blocks.get(readCount(event['index']) ?? 0)
-    if (open === undefined || !isRecord(delta)) return
+    if (!isRecord(delta)) return
     const piece = pieceOf(delta)
     if (piece === null) return
+    const index = readCount(event['index']) ?? 0
+    const open = this.#blocks.get(index) ?? this.#reopen(index, delta)
     if (piece.type === 'arguments') open.wholeArguments = null
     this.#piece(open.part, piece)
+  }
+
+  /**
+   * A block for a delta that no open one takes: its block was never begun, or the host overlaps its blocks and the next
+   * one closed it. Words and thoughts go on in a part of their own.
+   * @throws Error - for the rest of a call's arguments, which no other part can take
+   */
+  #reopen(index: number, delta: Wire): OpenBlock {
+    const type = delta['type']
+    if (type === 'input_json_delta') throw new Error('arguments came for a tool call that is not open')
+    const isThought = type === 'thinking_delta' || type === 'signature_delta'
+    return this.#openBlock({ index, content_block: { type: isThought ? 'thinking' : 'text' } })
   }
 
   #closeBlock(index: number): void {
