@@ -65,7 +65,8 @@ export async function observeBehindProxy(options: {
       metrics: (await ask(`${base}/metrics`)).status,
     }
   } finally {
-    running?.kill('SIGKILL')
+    // nginx that is killed leaves its workers behind; told to end, it ends them at once.
+    running?.kill(proxy === 'nginx' ? 'SIGTERM' : 'SIGKILL')
     await running?.exited
     await gateway.remove()
     await provider.stop()
