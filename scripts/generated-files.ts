@@ -53,7 +53,7 @@ function configSchema(): Json {
     asObject(asObject(asObject(schema['properties'])['providers'])['items'])['properties'],
   )
   const preset = asObject(provider['preset'])
-  // The file's own schema knows no provider: it gets the list from whoever reads it, here for editors and the page.
+  // The schema in the code names no provider; the list is added here, for editors and the page.
   preset['enum'] = presets.map(({ slug }) => slug)
   delete preset['pattern']
   return { ...schema, title: 'Headrace configuration file' }

@@ -379,7 +379,7 @@ test('a key may come in a header of its own, which leaves Authorization to a log
   const headers = new Headers({ authorization: 'Bearer sk-ant-oat-1', 'x-headrace-key': secret })
   expect(await authenticator.authenticate(headers, () => '10.0.0.1')).toMatchObject({ keyKind: 'inference' })
   expect(callerLoginOf(headers)).toBe('sk-ant-oat-1')
-  // Beside no key of ours it is the key itself, and nothing else is a login.
+  // Without x-headrace-key the bearer token is the gateway's key; a login is a bearer token and nothing else.
   expect(callerLoginOf(new Headers({ authorization: `Bearer ${secret}` }))).toBeNull()
   expect(callerLoginOf(new Headers({ authorization: 'Basic abc', 'x-headrace-key': secret }))).toBeNull()
   // Clients that are given the key for both headers send it in both; providers must not see it.

@@ -9,8 +9,8 @@ import {
 
 /**
  * Gives out rights to do something once, at a bounded rate for each client address. Of IPv6 a network of 64 bits counts
- * as one address, since whoever has one address there has all of them. Requests whose address is unknown (empty) count as
- * those of one address.
+ * as one address, since whoever has one address there has all of them. Requests whose address is unknown (empty) share
+ * the turns of one address.
  */
 export interface Turns {
   /** The next turn of this address. A repeated request comes after all that are not, and leaves one turn to them. */

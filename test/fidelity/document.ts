@@ -11,8 +11,8 @@ a request through the gateway and looks at what the provider was sent and what t
 
 - **carried**: it arrives, perhaps in the other format's own way.
 - **approximated**: it arrives in another way, and the answer lists it in \`headrace_metadata.approximated\`. A form that is
-  only told in the prompt is checked: an answer that does not have it is 502 \`provider_failed\`, and another endpoint is
-  asked first where there is one. An answer that was cut off, refused or goes on with a tool is not checked.
+  only told in the prompt is checked: an answer that does not have it is 422 \`unfit_answer\`, and no other
+  endpoint is asked. An answer that was cut off, refused or goes on with a tool is not checked.
 - **refused**: another endpoint is asked, and where none can, the answer is 400 and names the member.
 - **dropped**: tuning, and members that only the caller's own format has; \`headrace_metadata.dropped\` lists them. Inside
   lists a name has \`[]\`: \`messages[].name\` is the name of any message.
@@ -20,7 +20,7 @@ a request through the gateway and looks at what the provider was sent and what t
 
 The columns name the caller's format, then the provider's. The provider of \`chat\` is OpenAI and that of \`messages\` is
 Anthropic, with a model that takes schemas and a budget to think with, unless the row says otherwise. Hosts differ in what
-they take: those that the operator runs are passed members that nobody knows.
+they take: a server that the operator runs, such as Ollama, is sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands
 inside messages does not count.
