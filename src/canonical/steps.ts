@@ -1,5 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
-import type { AnswerContext, UpstreamRequest } from './upstream.ts'
+import type { AnswerContext, UpstreamErrorResponse, UpstreamFailure, UpstreamRequest } from './upstream.ts'
 
 /** A call at one endpoint: what an adapter is asked for. */
 export interface CallAt<Call> {
@@ -39,15 +39,19 @@ export interface Adapter<Call, State, Answer, Reader = never> {
   first(asked: CallAt<Call>): Step<State, Answer, Reader>
   /** What a successful response means. Throws `provider_failed`, or the error that a success status hid. */
   next(state: State, bytes: Uint8Array, asked: CallAt<Call>): Step<State, Answer, Reader>
+  /** What a response means that is no success. Never throws. */
+  readError(response: UpstreamErrorResponse): UpstreamFailure
 }
 
 /** An adapter for which one request and its whole response are enough. */
 export function oneExchange<Call, Answer>(row: {
   encode(asked: CallAt<Call>): Exchange
   decode(bytes: Uint8Array, asked: CallAt<Call>): Answer
+  readError(response: UpstreamErrorResponse): UpstreamFailure
 }): Adapter<Call, null, Answer> {
   return {
     first: (asked) => ({ type: 'send', exchange: row.encode(asked), state: null }),
     next: (_, bytes, asked) => ({ type: 'answer', answer: row.decode(bytes, asked) }),
+    readError: row.readError,
   }
 }

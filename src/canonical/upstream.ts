@@ -10,7 +10,7 @@ export interface StreamedBody {
 
 /** An HTTP request for an upstream, as data. Transport adds the base URL and the credential, and sends it. */
 export interface UpstreamRequest {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT'
   /** Appended to the deployment's base URL; begins with a slash. */
   path: string
   headers: Readonly<Record<string, string>>
@@ -144,6 +144,19 @@ export interface StreamRewriter {
  * though the body may not have ended. `failed`: see `failure`.
  */
 export type StreamStage = 'running' | 'accounted' | 'terminated' | 'failed'
+
+/** A response that is not a success, and what of the request helps to explain it. */
+export interface UpstreamErrorResponse {
+  status: number
+  headers: Headers
+  body: Uint8Array
+  /** The model as the caller named it, for messages. */
+  requestedModel: string
+  /** What the model that was asked is called here and there; these names are no secrets. */
+  modelNames?: readonly string[]
+  /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
+  parameterNames: readonly string[]
+}
 
 /** Why an attempt failed and what may follow. */
 export interface UpstreamFailure {

@@ -1,9 +1,8 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
+import type { UpstreamErrorResponse, UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
 import { attemptsMax, errorBodyBytesMax, retryDelayMs, retryWaitMsMax } from '../core/limits/calls.ts'
 import { modelNamesOf } from '../catalog/model-ids.ts'
-import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import type { CallOutcome } from '../routing/limiter.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallState } from './call-state.ts'
@@ -235,7 +234,7 @@ function withHistory(error: GatewayError, { attempts }: CallState): GatewayError
   })
 }
 
-/** Sends one attempt and returns its successful response; any other status becomes an AttemptFailed. */
+/** Sends one request of an attempt and returns the response, whatever its status. */
 export async function sendAttempt(
   request: UpstreamRequest,
   attempt: Attempt,
@@ -253,17 +252,21 @@ export async function sendAttempt(
   })
   attempt.headersMs = state.elapsedMs()
   attempt.status = response.status
-  if (response.status >= 200 && response.status < 300) return response
-  const body = await response.readAll(errorBodyBytesMax)
-  const { call } = state
-  throw new AttemptFailed(
-    readUpstreamFailure({
-      status: response.status,
-      headers: response.headers,
-      body,
-      requestedModel: call.model,
-      modelNames: modelNamesOf(attempt.endpoint),
-      parameterNames: call.parameters,
-    }),
-  )
+  return response
+}
+
+/** A response that is no success, read, with what of the call helps to explain it. */
+export async function readRefusal(
+  response: UpstreamResponse,
+  { endpoint }: Attempt,
+  { call }: CallState,
+): Promise<UpstreamErrorResponse> {
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: await response.readAll(errorBodyBytesMax),
+    requestedModel: call.model,
+    modelNames: modelNamesOf(endpoint),
+    parameterNames: call.parameters,
+  }
 }

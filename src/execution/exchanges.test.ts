@@ -1,10 +1,11 @@
 import { expect, jest, test } from 'bun:test'
 import type { TextCall } from '../canonical/call.ts'
 import type { Adapter, CallAt } from '../canonical/steps.ts'
-import type { UpstreamRequest } from '../canonical/upstream.ts'
+import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { exchangesMax } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
+import { AttemptFailed } from './attempts.ts'
 import { exchange, type Work } from './exchanges.ts'
 import type { Losses } from './metadata.ts'
 
@@ -16,6 +17,14 @@ const request = (method: 'GET' | 'POST', path: string): UpstreamRequest => ({
 })
 
 type Job = { id: string } | null
+
+const refusal: UpstreamFailure = {
+  error: new GatewayError('provider_overloaded', 'The provider is overloaded.'),
+  retryElsewhere: true,
+  retrySame: true,
+  credentialFault: false,
+  retryAfterMs: null,
+}
 
 /** A provider that takes a job, and has it done when it is asked often enough. */
 const polled: Adapter<TextCall, Job, string> = {
@@ -30,21 +39,22 @@ const polled: Adapter<TextCall, Job, string> = {
     const id = state?.id ?? told.id ?? ''
     return { type: 'send', exchange: { request: request('GET', `/jobs/${id}`), waitMs: 500 }, state: { id } }
   },
+  readError: () => refusal,
 }
 
 const asked = { call: {}, endpoint: {}, context: {} } as unknown as CallAt<TextCall>
 
-function setUp(answers: (path: string) => unknown, remainingMs = 60_000) {
+function setUp(answers: (path: string) => unknown, { remainingMs = 60_000, status = 200 } = {}) {
   const leaving = new AbortController()
   const sent: string[] = []
   const dropped: string[] = []
   const work = {
     attempt: {
-      endpoint: { deployment: { baseUrl: 'http://localhost' } },
+      endpoint: { deployment: { baseUrl: 'http://localhost' }, model: 'a/m', upstreamModel: 'm' },
       credential: { reference: { id: 'operator:a', isByok: false }, auth: { type: 'none' } },
     },
     state: {
-      call: { operation: 'chat_completions', parameters: [] },
+      call: { operation: 'chat_completions', model: 'a/m', parameters: [] },
       scope: { signal: leaving.signal },
       noteLosses: (losses: Losses) => void dropped.push(...losses.dropped),
       elapsedMs: () => 1,
@@ -56,7 +66,7 @@ function setUp(answers: (path: string) => unknown, remainingMs = 60_000) {
           if (leaving.signal.aborted) throw new GatewayError('deadline', 'The call was ended.')
           sent.push(`${method} ${path}`)
           const bytes = new TextEncoder().encode(JSON.stringify(answers(path)))
-          return { status: 200, headers: new Headers(), readAll: async () => bytes }
+          return { status, headers: new Headers(), readAll: async () => bytes }
         },
       },
     },
@@ -95,7 +105,15 @@ test('a caller who leaves ends the wait, and nothing more is sent', async () => 
 })
 
 test('a job that is never done ends, also when nothing bounds its time', async () => {
-  const { run, sent } = setUp(() => ({ id: 'j1' }), 0)
+  const { run, sent } = setUp(() => ({ id: 'j1' }), { remainingMs: 0 })
   expect(await run().catch((error: unknown) => error)).toMatchObject({ type: 'provider_failed' })
   expect(sent).toHaveLength(exchangesMax)
+})
+
+test('what a refusal means is what the adapter reads in it', async () => {
+  const { run, sent } = setUp(() => ({ error: 'busy' }), { status: 503 })
+  const thrown = await run().catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(AttemptFailed)
+  expect((thrown as AttemptFailed).failure).toBe(refusal)
+  expect(sent).toEqual(['POST /jobs'])
 })

@@ -3,7 +3,7 @@ import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
 import { GatewayError } from '../core/errors.ts'
 import { answerBytesMax, exchangesMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { sendAttempt } from './attempts.ts'
+import { AttemptFailed, readRefusal, sendAttempt } from './attempts.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
 import type { Attempt } from './metadata.ts'
@@ -40,6 +40,8 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
     if (waitMs > 0) await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
     if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
     const response = await sendAttempt(request, attempt, state, parts)
+    if (response.status < 200 || response.status > 299)
+      throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
     if (step.type === 'stream') return { type: 'opened', response, reader: step.open(asked.context) }
     attempt.firstTokenMs = attempt.headersMs
     const bytes = await response.readAll(answerBytesMax)

@@ -3,8 +3,14 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Answer } from '../canonical/text/answer.ts'
 import type { Conversation } from '../canonical/text/conversation.ts'
 import type { FinishEvent, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
-import type { AnswerContext, ShownCharge } from '../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  ShownCharge,
+  UpstreamErrorResponse,
+  UpstreamFailure,
+} from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
+import type { WriteError } from './client-convention.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
 
 /** What a caller's format is: how its requests are read, and how answers in it are written. Pure. */
@@ -14,6 +20,8 @@ export interface CallerHalf {
   /** The body of a whole answer, as JSON. */
   writeAnswer(answer: Answer, asked: Asked, charge: ShownCharge): string
   createStream(asked: Asked): StreamWriter
+  /** An error that is the whole answer. */
+  writeError: WriteError
 }
 
 /** What an answer answers, and what it must say about itself. */
@@ -57,6 +65,11 @@ export interface UpstreamHalf<Quirks> {
    */
   readAnswer(bytes: Uint8Array, quirks: Quirks, context: AnswerContext): Answer
   createStream(quirks: Quirks, context: AnswerContext): StreamReader
+  /**
+   * What a response means that is no success, and what may follow. Never throws. What its words repeat of secrets was
+   * taken out of the body before.
+   */
+  readError(response: UpstreamErrorResponse): UpstreamFailure
 }
 
 /**

@@ -26,6 +26,37 @@ test('a provider’s path may name the model and depend on whether the answer is
   expect(sentTo('/chat/completions', true).path).toBe('/chat/completions')
 })
 
+test('the method is POST unless the path names another with it', () => {
+  const path: TextPath = ({ model, stream }) =>
+    stream ? `/runs/${model}` : { method: 'PUT', path: `/answers/${encodeURIComponent(model)}` }
+  expect(sentTo(path, false)).toMatchObject({ method: 'PUT', path: '/answers/team%2Fmodel%201' })
+  expect(sentTo(path, true)).toMatchObject({ method: 'POST', path: '/runs/team/model 1' })
+  expect(sentTo('/chat/completions', false).method).toBe('POST')
+})
+
+test('a refusal is read by the format of the provider, and says what may follow', () => {
+  const refused = { status: 429, headers: new Headers({ 'retry-after': '7' }), requestedModel: 'a/m' }
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+  const read = (format: 'chat' | 'messages', status: number, body: unknown) =>
+    textAdapter('chat', interfaceOf(format)).readError({
+      ...refused,
+      status,
+      body: new TextEncoder().encode(JSON.stringify(body)),
+      parameterNames: [],
+    })
+  expect(read('chat', 429, { error: { message: 'slow down' } })).toMatchObject({
+    error: { type: 'upstream_rate_limited', retryAfterSeconds: 7 },
+    retrySame: true,
+    retryAfterMs: 7000,
+  })
+  expect(read('messages', 529, overloaded)).toMatchObject({ error: { type: 'provider_overloaded' } })
+})
+
+function interfaceOf(format: 'chat' | 'messages'): TextInterface {
+  if (format === 'chat') return { format, path: '/chat', quirks: chatQuirks() }
+  return { format, path: '/messages', quirks: messagesQuirks() }
+}
+
 test('the caller’s own format is preferred over a translation, which goes to the first', () => {
   const chat: TextInterface = { format: 'chat', path: '/chat', quirks: chatQuirks() }
   const messages: TextInterface = { format: 'messages', path: '/messages', quirks: messagesQuirks() }

@@ -1,7 +1,13 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { TextFormat } from '../canonical/operation.ts'
 import type { Adapter } from '../canonical/steps.ts'
-import type { AnswerContext, DecodedAnswer, PromisedOutput, StreamRewriter } from '../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  DecodedAnswer,
+  PromisedOutput,
+  StreamRewriter,
+  UpstreamRequest,
+} from '../canonical/upstream.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
@@ -15,12 +21,20 @@ export interface PathTarget {
   stream: boolean
 }
 
+/** Where a request goes, and how, where it is not the usual POST. */
+export interface TextAddress {
+  method: UpstreamRequest['method']
+  /** Below the base URL; begins with a slash. */
+  path: string
+}
+
 /**
- * Where below the base URL requests go. Most providers have one path; others name the model in it
+ * Where below the base URL requests go. Most providers have one path, which takes POST; others name the model in it
  * (`/deployments/<model>/chat/completions`) or what is to be done with it (`/models/<model>:streamGenerateContent`).
- * Such a function escapes the model with `encodeURIComponent`, because a caller's text may stand in it.
+ * Such a function escapes the model with `encodeURIComponent`, because a caller's text may stand in it,
+ * and may name the method together with the path.
  */
-export type TextPath = string | ((target: PathTarget) => string)
+export type TextPath = string | ((target: PathTarget) => string | TextAddress)
 
 /** A way in which a provider is asked for text: which format it speaks there, where, and how it departs from it. */
 export type TextInterface =
@@ -47,8 +61,7 @@ export function textAdapter(callerFormat: TextFormat, { format, path, quirks }: 
       const { body, dropped, approximated, headers, promised } = codec.encodeRequest(call, endpoint, quirks)
       const usual = call.stream ? streamHeaders : jsonHeaders
       const request = {
-        method: 'POST' as const,
-        path: typeof path === 'string' ? path : path({ model: endpoint.upstreamModel, stream: call.stream }),
+        ...addressOf(path, { model: endpoint.upstreamModel, stream: call.stream }),
         headers: headers ? { ...usual, ...headers } : usual,
         body,
       }
@@ -65,7 +78,13 @@ export function textAdapter(callerFormat: TextFormat, { format, path, quirks }: 
       type: 'answer',
       answer: codec.decodeAnswer(bytes, withPromise(context, promised), quirks, call),
     }),
+    readError: (response) => codec.readError(response),
   }
+}
+
+function addressOf(path: TextPath, target: PathTarget): TextAddress {
+  const address = typeof path === 'string' ? path : path(target)
+  return typeof address === 'string' ? { method: 'POST', path: address } : address
 }
 
 function withPromise(context: AnswerContext, promised: PromisedOutput | null): AnswerContext {

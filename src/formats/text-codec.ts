@@ -1,6 +1,12 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import type { AnswerContext, DecodedAnswer, StreamRewriter } from '../canonical/upstream.ts'
+import type {
+  AnswerContext,
+  DecodedAnswer,
+  StreamRewriter,
+  UpstreamErrorResponse,
+  UpstreamFailure,
+} from '../canonical/upstream.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
@@ -16,4 +22,6 @@ export interface TextCodec {
   /** Throws `provider_failed`, or the error a success status hid. */
   decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
   createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter
+  /** Why a response is no success, as its upstream half reads it. */
+  readError(response: UpstreamErrorResponse): UpstreamFailure
 }

@@ -1,5 +1,7 @@
 import type { TextCall } from '../canonical/call.ts'
 import { decodeChatRequest, type DecodeContext } from './chat/chat-request.ts'
+import { callers } from './caller-halves.ts'
+import { contractConvention, type ClientConvention } from './client-convention.ts'
 import { decodeEmbeddingsRequest } from './embeddings/embeddings-request.ts'
 import { decodeMessagesRequest } from './messages/messages-decode.ts'
 import { arePlainMessages, arePlainTurns } from './plain-messages.ts'
@@ -20,6 +22,8 @@ export interface TextOperation {
   /** A body as a call. Throws `invalid_request`. */
   decode(bytes: Uint8Array, context: DecodeContext): TextCall
   bulk: Bulk
+  /** What its clients expect around an answer: the envelope of an error, names of headers. */
+  convention: ClientConvention
   /** What its streams show before any provider has answered; null for what is never streamed. */
   stream: StreamFrames | null
   /** The member by which a caller bounds the output, to name it where a smaller one would be affordable; null for none. */
@@ -31,6 +35,7 @@ export interface TextOperation {
 export const chatCompletions: TextOperation = {
   decode: decodeChatRequest,
   stream: chatFrames,
+  convention: { ...contractConvention, writeError: callers.chat.writeError },
   bulk: { member: 'messages', isPlain: arePlainMessages, sample: Buffer.from('[{"role":"user"}]') },
   outputLimit: 'max_tokens',
   cacheKey: 'prompt_cache_key',
@@ -39,6 +44,7 @@ export const chatCompletions: TextOperation = {
 export const responses: TextOperation = {
   decode: decodeResponsesRequest,
   stream: responsesFrames,
+  convention: { ...contractConvention, writeError: callers.responses.writeError },
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
   outputLimit: 'max_output_tokens',
   cacheKey: 'prompt_cache_key',
@@ -47,6 +53,11 @@ export const responses: TextOperation = {
 export const messages: TextOperation = {
   decode: decodeMessagesRequest,
   stream: messagesFrames,
+  convention: {
+    writeError: callers.messages.writeError,
+    requestIdHeader: 'request-id',
+    acceptsApiKeyHeader: true,
+  },
   bulk: {
     member: 'messages',
     isPlain: arePlainTurns,
@@ -59,6 +70,7 @@ export const messages: TextOperation = {
 export const embeddings: TextOperation = {
   decode: decodeEmbeddingsRequest,
   stream: null,
+  convention: contractConvention,
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
   outputLimit: null,
   cacheKey: null,

@@ -32,6 +32,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
         caller.createStream({ context, call }),
         context.promised,
       ),
+    readError: (response) => upstream.readError(response),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AnswerContext, UpstreamFailure } from '../canonical/upstream.ts'
+import type { AnswerContext, UpstreamErrorResponse, UpstreamFailure } from '../canonical/upstream.ts'
 import { GatewayError, type ErrorType } from '../core/errors.ts'
 import { retryAfterMsMax } from '../core/limits/text.ts'
 import { isMarkup, redact } from './redact.ts'
@@ -15,19 +15,6 @@ export class ProviderReport extends Error {
     super(message)
     this.said = said
   }
-}
-
-/** A response that is not a success, and what of the request helps to explain it. */
-export interface UpstreamErrorResponse {
-  status: number
-  headers: Headers
-  body: Uint8Array
-  /** The model as the caller named it, for messages. */
-  requestedModel: string
-  /** What the model that was asked is called here and there; these names are no secrets. */
-  modelNames?: readonly string[]
-  /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
-  parameterNames: readonly string[]
 }
 
 /**

@@ -85,7 +85,7 @@ function withoutRoute(request: Request, error: GatewayError, parts: HttpParts): 
   const facts = { ...noFacts(), errorType: error.type }
   const asker = { organizationId: null, keyId: null, clientAddress: parts.clientAddressOf(request) }
   parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, asker, facts })
-  return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
+  return errorResponse(error, { group: 'catalog' }, new Headers(commonHeaders({ requestId })))
 }
 
 const preflightHeaders = {
@@ -122,7 +122,7 @@ function unexpected(thrown: unknown, parts: HttpParts): Response {
   const requestId = newId('req', systemClock.nowMs())
   const asker = { organizationId: null, keyId: null, clientAddress: '' }
   parts.log.failure(error, { requestId, route: 'none', asker, facts: noFacts() })
-  return errorResponse(error, 'catalog', new Headers(commonHeaders({ requestId })))
+  return errorResponse(error, { group: 'catalog' }, new Headers(commonHeaders({ requestId })))
 }
 
 function shown(path: string): string {

@@ -4,7 +4,7 @@ import { errorResponse } from './error-response.ts'
 
 test('429 and 503 say when to come again, also when nobody named a time', () => {
   const waitOf = (error: GatewayError) =>
-    errorResponse(error, 'inference', new Headers()).headers.get('retry-after')
+    errorResponse(error, { group: 'inference' }, new Headers()).headers.get('retry-after')
   expect(waitOf(new GatewayError('upstream_rate_limited', 'Later.'))).toBe('5')
   expect(waitOf(new GatewayError('no_healthy_endpoint', 'Later.'))).toBe('5')
   expect(waitOf(new GatewayError('upstream_rate_limited', 'Later.', { retryAfterSeconds: 30 }))).toBe('30')

@@ -1,54 +1,28 @@
 import type { GatewayError } from '../core/errors.ts'
 import { coolDownDefaultMs } from '../core/limits/routing.ts'
-import { messagesErrorType } from '../formats/messages/messages-error.ts'
+import { writeContractError, type WriteError } from '../formats/client-convention.ts'
 
-/** Which envelope a route answers with, and which failures of storage mean which status there. */
-export type RouteGroup = 'inference' | 'messages' | 'audio' | 'batches' | 'settings' | 'catalog'
+/** Which failures of storage mean which status on a route. */
+export type RouteGroup = 'inference' | 'audio' | 'batches' | 'settings' | 'catalog'
 
-/**
- * The contract's envelope: `code` equals the HTTP status, both members always present. On messages it stands inside
- * Anthropic's, so that clients of both kinds read it; `request_id` is there the generation, null where none began.
- */
-export function errorBody(
-  error: GatewayError,
-  group: RouteGroup = 'inference',
-  generationId: string | null = null,
-): Record<string, unknown> {
-  const status = statusOf(error, group)
-  const metadata = { error_type: error.contractType, ...error.metadata }
-  const isMessages = group === 'messages'
-  return {
-    ...(isMessages ? { type: 'error' } : {}),
-    error: {
-      ...(isMessages ? { type: messagesErrorType(status), ...threadDetails(error) } : {}),
-      code: status,
-      message: error.message,
-      ...(error.param === null ? {} : { param: error.param }),
-      error_type: error.contractType,
-      metadata,
-    },
-    ...(isMessages ? { request_id: generationId } : {}),
-  }
+/** How a route answers with an error. */
+export interface ErrorRoute {
+  group: RouteGroup
+  /** The envelope of its clients; the contract's by default. */
+  writeError?: WriteError
+  /** The call that failed; absent or null where none began. */
+  generationId?: string | null
 }
 
-/** By this code Anthropic's clients know that they have to send the whole conversation instead of a thread's newest part. */
-function threadDetails({ param }: GatewayError): Record<string, unknown> {
-  return param === 'thread' ? { details: { error_code: 'thread_unsupported_request' } } : {}
-}
-
-/** A GatewayError as a response of a route of this group. */
-export function errorResponse(
-  error: GatewayError,
-  group: RouteGroup,
-  headers: Headers,
-  generationId: string | null = null,
-): Response {
+/** A GatewayError as a response of such a route. */
+export function errorResponse(error: GatewayError, route: ErrorRoute, headers: Headers): Response {
+  const { group, writeError = writeContractError, generationId = null } = route
   headers.set('content-type', 'application/json')
   const status = statusOf(error, group)
   const waitSeconds = error.retryAfterSeconds ?? usualWaitSeconds(status)
   if (generationId !== null) headers.set('x-generation-id', generationId)
   if (waitSeconds !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(waitSeconds))))
-  return new Response(JSON.stringify(errorBody(error, group, generationId)), { status, headers })
+  return new Response(JSON.stringify(writeError({ error, status, generationId })), { status, headers })
 }
 
 /** What is promised to say when to come again says so although a provider named no time: then it rests for this long. */

@@ -32,14 +32,14 @@ export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddre
   const route = metricsRoute(own)
   const server = listenNear(options, (received, address) => {
     const request = withAddress(received)
-    if (!request) return errorResponse(hostError(), 'catalog', new Headers())
+    if (!request) return errorResponse(hostError(), { group: 'catalog' }, new Headers())
     onPeer(request, address)
     const { pathname } = new URL(request.url)
     if (request.method === 'GET' && [route.path, `${parts.basePath}${route.path}`].includes(pathname))
       return runRoute(route, createExchange(request, {}, own), own)
     return errorResponse(
       new GatewayError('not_found', 'Here is only GET /metrics.'),
-      'catalog',
+      { group: 'catalog' },
       new Headers(),
     )
   })

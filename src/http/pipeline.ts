@@ -5,6 +5,7 @@ import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { noFacts } from '../execution/scope.ts'
 import type { Asker, CallLine } from '../telemetry/call-line.ts'
+import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import type { HttpParts } from './parts.ts'
 import { toResponseBody } from './response-body.ts'
@@ -40,6 +41,8 @@ export interface Route {
   /** Below the version segment, with `:name` for parameters. */
   path: string
   group: RouteGroup
+  /** What its clients expect; the contract's own by default. */
+  convention?: ClientConvention
   /** Label of the log line and the metrics; one of few. */
   name: string
   access: Access
@@ -66,6 +69,7 @@ function isAuthenticated(exchange: Exchange & { principal: Principal | null }): 
  */
 export async function runRoute(route: Route, exchange: Exchange, parts: HttpParts): Promise<Response> {
   const startedMs = parts.clock.monotonicMs()
+  const { group, convention = contractConvention } = route
   parts.activity.begin()
   let response: Response
   let hasLeft = false
@@ -79,14 +83,16 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     if (hasLeft) exchange.facts.isCancelled = true
     else exchange.facts.errorType = error.type
     if (error.status >= 500 && !hasLeft) parts.log.failure(error, { ...exchange, route: route.name })
-    response = errorResponse(error, route.group, new Headers(), exchange.facts.generationId)
+    const { generationId } = exchange.facts
+    const { writeError } = convention
+    response = errorResponse(error, { group, writeError, generationId }, new Headers())
     exchange.hasCommonHeaders = false
   }
   if (!exchange.hasCommonHeaders) {
     for (const [name, value] of Object.entries(commonHeaders(exchange))) response.headers.set(name, value)
   }
-  // Anthropic's clients read it under this name, of answers and of errors.
-  if (route.group === 'messages') response.headers.set('request-id', exchange.requestId)
+  if (convention.requestIdHeader !== null)
+    response.headers.set(convention.requestIdHeader, exchange.requestId)
   const finish = () => {
     parts.activity.end()
     parts.onAnswered(exchange.request)
@@ -132,8 +138,8 @@ async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Pr
   const isAnonymous = headers.get('authorization') === null && headers.get('x-headrace-key') === null
   if (route.access === 'optional' && isAnonymous) return null
   const { asker } = exchange
-  // Anthropic's clients send their key so.
-  const options = { acceptApiKeyHeader: route.group === 'messages' }
+  const { acceptsApiKeyHeader } = route.convention ?? contractConvention
+  const options = { acceptApiKeyHeader: acceptsApiKeyHeader }
   const found = parts.authenticator.authenticate(headers, () => asker.clientAddress, options)
   const principal = found instanceof Promise ? await found : found
   asker.organizationId = principal.organizationId

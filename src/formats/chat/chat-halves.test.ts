@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { GatewayError } from '../../core/errors.ts'
+import { callers } from '../caller-halves.ts'
 import { selectCodec } from '../codec.ts'
 import { translate } from '../translate.ts'
-import { readChatConversation } from './chat-conversation.ts'
+import { upstreams } from '../upstream-halves.ts'
 import { chatQuirks, openAiMembers, type ChatQuirks } from './chat-quirks.ts'
 import type { EncodedRequest } from './chat-encode.ts'
-import { createChatReader, readChatAnswer } from './chat-read.ts'
 import { decodeChatRequest } from './chat-request.ts'
 import {
   framesOf,
@@ -19,24 +19,13 @@ import {
   testEndpoint,
   textOf,
 } from './chat-testing.ts'
-import { writeChatRequest } from './chat-write-request.ts'
-import { createChatWriter } from './chat-write-stream.ts'
-import { writeChatAnswer } from './chat-write.ts'
 
 // The passage of bytes shows what the two halves show. Where it shows more, `differences` has the name and the reason.
 
 type Wire = Record<string, unknown>
 
 const passage = selectCodec('chat', 'chat')
-const halves = translate(
-  { readConversation: readChatConversation, writeAnswer: writeChatAnswer, createStream: createChatWriter },
-  {
-    writeRequest: (conversation, { endpoint, quirks }) =>
-      writeChatRequest(conversation, { endpoint, quirks: quirks as ChatQuirks }),
-    readAnswer: (bytes, quirks, context) => readChatAnswer(bytes, quirks as ChatQuirks, context),
-    createStream: (quirks, context) => createChatReader(quirks as ChatQuirks, context),
-  },
-)
+const halves = translate(callers.chat, upstreams.chat)
 
 const hosts = {
   OpenAI: chatQuirks({

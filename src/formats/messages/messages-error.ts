@@ -1,4 +1,5 @@
 import type { GatewayError } from '../../core/errors.ts'
+import { contractErrorOf, type ShownError } from '../client-convention.ts'
 
 const types: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
@@ -16,8 +17,22 @@ const types: Readonly<Record<number, string>> = {
 }
 
 /** Anthropic's word for a failure with this status. */
-export function messagesErrorType(status: number): string {
+function errorTypeOf(status: number): string {
   return types[status] ?? 'api_error'
+}
+
+/** The contract's envelope inside Anthropic's, so that clients of both kinds read it; `request_id` is there the generation. */
+export function writeMessagesErrorBody({ error, status, generationId }: ShownError): Record<string, unknown> {
+  return {
+    type: 'error',
+    error: { type: errorTypeOf(status), ...threadDetails(error), ...contractErrorOf(error, status) },
+    request_id: generationId,
+  }
+}
+
+/** By this code Anthropic's clients know that they have to send the whole conversation instead of a thread's newest part. */
+function threadDetails({ param }: GatewayError): Record<string, unknown> {
+  return param === 'thread' ? { details: { error_code: 'thread_unsupported_request' } } : {}
 }
 
 /** An error event as Anthropic's clients read it, with the contract's members inside. */
@@ -25,7 +40,7 @@ export function writeMessagesError(error: GatewayError, generationId: string): s
   const event = {
     type: 'error',
     error: {
-      type: messagesErrorType(error.status),
+      type: errorTypeOf(error.status),
       message: error.message,
       code: error.status,
       error_type: error.contractType,

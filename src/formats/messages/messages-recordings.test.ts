@@ -5,15 +5,14 @@ import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
 import type { TextEvent } from '../../canonical/text/events.ts'
 import { chatAnswerSchema, chatChunkSchema } from '../chat/chat-answer-schema.ts'
 import { framesOf, runStream, testCharge, testContext, textOf } from '../chat/chat-testing.ts'
+import { callers } from '../caller-halves.ts'
 import { selectCodec } from '../codec.ts'
 import { translate } from '../translate.ts'
+import { upstreams } from '../upstream-halves.ts'
 import { readMessagesAnswer } from './messages-answer.ts'
-import { readMessagesConversation } from './messages-conversation.ts'
 import { decodeMessagesRequest } from './messages-decode.ts'
 import { messagesQuirks } from './messages-quirks.ts'
 import { createMessagesReader } from './messages-stream.ts'
-import { createMessagesWriter } from './messages-write-stream.ts'
-import { writeMessagesAnswer } from './messages-write.ts'
 
 const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../../shared/recordings')
 const folder = join(root, 'ai-sdk/anthropic/src/__fixtures__')
@@ -24,18 +23,7 @@ if (!isThere)
 const request = { model: 'a/b', max_tokens: 9, messages: [{ role: 'user', content: 'x' }] }
 const call = decodeMessagesRequest(Buffer.from(JSON.stringify(request)), { sessionIdHeader: null })
 /** The way through both halves, which the passage of bytes must show the same as. */
-const translated = translate(
-  {
-    readConversation: readMessagesConversation,
-    writeAnswer: writeMessagesAnswer,
-    createStream: createMessagesWriter,
-  },
-  {
-    writeRequest: () => ({ body: [], dropped: [] }),
-    readAnswer: (bytes, _quirks, context) => readMessagesAnswer(bytes, context),
-    createStream: (_quirks, context) => createMessagesReader(context),
-  },
-)
+const translated = translate(callers.messages, upstreams.messages)
 
 interface Block {
   type: string

@@ -1,6 +1,7 @@
 import type { SpeechAdapter, SpeechOutput } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 
 /** What to ask for and what then arrives, for one format of the contract. */
@@ -45,6 +46,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
     next() {
       throw new Error('speech is the body of the first response')
     },
+    readError: readUpstreamFailure,
   }
 }
 

@@ -9,6 +9,7 @@ import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { oneExchange } from '../../canonical/steps.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
 
@@ -63,6 +64,7 @@ export function openAiTranscription(departures: OpenAiTranscriptionOptions = {})
         options.hasWordsInSegments && granularitiesOf(call, endpoint, options).includes('word')
       return readOpenAiTranscript(bytes, { areSegmentsWords: wantsWords, language: call.language })
     },
+    readError: readUpstreamFailure,
   })
 }
 

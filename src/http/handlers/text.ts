@@ -4,8 +4,8 @@ import { leanBodyBytesMin } from '../../core/limits/text.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
-import { decodeMessagesRequest } from '../../formats/messages/messages-decode.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
+import { messages } from '../../formats/text-operations.ts'
 import type { HttpParts } from '../parts.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -13,15 +13,16 @@ import { toResponseBody } from '../response-body.ts'
 
 /** The operations whose bodies are text. */
 const textOperations = Object.values(operations).flatMap((operation) =>
-  operation.text === null ? [] : [{ operation, decode: operation.text.decode }],
+  operation.text === null ? [] : [{ operation, text: operation.text }],
 )
 
 /** One handler for all of them, because they differ only in their decoder. */
 export function textRoutes(parts: HttpParts): Route[] {
-  return textOperations.map(({ operation, decode }) => ({
+  return textOperations.map(({ operation, text }) => ({
     method: 'POST',
     path: operation.path,
-    group: operation.name === 'messages' ? 'messages' : 'inference',
+    group: 'inference',
+    convention: text.convention,
     name: operation.name,
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
@@ -32,7 +33,7 @@ export function textRoutes(parts: HttpParts): Route[] {
       const { headers } = exchange.request
       // The contract's own name for it, which is not Anthropic's.
       const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
-      const call = decode(bytes, { sessionIdHeader, betaHeader, lean })
+      const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
       const outcome = await parts.executor.text(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),
@@ -47,14 +48,15 @@ export function tokenCountRoute(parts: HttpParts): Route {
   return {
     method: 'POST',
     path: `${operations.messages.path}/count_tokens`,
-    group: 'messages',
+    group: 'inference',
+    convention: messages.convention,
     name: 'count_tokens',
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
-      const call = decodeMessagesRequest(bytes, { sessionIdHeader: null, lean })
+      const call = messages.decode(bytes, { sessionIdHeader: null, lean })
       const inputTokens = parts.executor.countTokens(call, scopeOf(exchange))
       return Response.json({ input_tokens: inputTokens }, { headers: commonHeaders(exchange) })
     }),

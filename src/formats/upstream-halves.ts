@@ -1,0 +1,41 @@
+import { assert } from '../core/assert.ts'
+import type { ChatQuirks } from './chat/chat-quirks.ts'
+import { createChatReader, readChatAnswer } from './chat/chat-read.ts'
+import { writeChatRequest } from './chat/chat-write-request.ts'
+import type { UpstreamHalf } from './halves.ts'
+import { readMessagesAnswer } from './messages/messages-answer.ts'
+import type { MessagesQuirks } from './messages/messages-quirks.ts'
+import { writeMessagesRequest } from './messages/messages-request.ts'
+import { createMessagesReader } from './messages/messages-stream.ts'
+import type { TextQuirks } from './text-codec.ts'
+import { readUpstreamFailure } from './upstream-errors.ts'
+
+/** By the formats that providers speak. */
+export const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQuirks>>> = {
+  chat: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
+    readAnswer: (bytes, quirks, context) => readChatAnswer(bytes, asChat(quirks), context),
+    createStream: (quirks, context) => createChatReader(asChat(quirks), context),
+    readError: readUpstreamFailure,
+  },
+  messages: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeMessagesRequest(conversation, { endpoint, quirks: asMessages(quirks) }),
+    readAnswer: (bytes, _quirks, context) => readMessagesAnswer(bytes, context),
+    createStream: (_quirks, context) => createMessagesReader(context),
+    readError: readUpstreamFailure,
+  },
+}
+
+/** The quirks of a provider that speaks chat completions. */
+export function asChat(quirks: TextQuirks): ChatQuirks {
+  assert(quirks.format === 'chat', `chat was given the quirks of ${quirks.format}`)
+  return quirks
+}
+
+/** The quirks of a provider that speaks messages. */
+export function asMessages(quirks: TextQuirks): MessagesQuirks {
+  assert(quirks.format === 'messages', `messages were given the quirks of ${quirks.format}`)
+  return quirks
+}
