@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { asObject } from '../src/core/json.ts'
-import { apiDescription, type Described, type DescribedAnswer } from '../src/http/api-description.ts'
+import { apiDescription } from '../src/http/api-description.ts'
+import type { Described, DescribedAnswer } from '../src/http/described.ts'
 
 /**
  * The OpenAPI 3.1 document, generated from the schemas that validate. `info.version` is the contract's, not the

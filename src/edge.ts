@@ -25,6 +25,7 @@ export interface EdgeParts {
   access: ReturnType<typeof createAccess>
   money: ReturnType<typeof createMoney>
   catalog: HttpParts['catalog']
+  figuresOf: HttpParts['figuresOf']
   batches: Batches
   executor: Executor
   publicFetch: PublicFetch
@@ -95,6 +96,7 @@ function servingParts(
     keys: access.keys,
     accounts: money.accounts,
     catalog: parts.catalog,
+    figuresOf: parts.figuresOf,
     batches: parts.batches,
     executor: parts.executor,
     audioIntake,

@@ -116,6 +116,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   const edge = createEdge(config, {
     ...core,
     catalog: providers.catalog,
+    figuresOf: execution.health.figuresOf,
     publicFetch: execution.publicFetch,
     notReady: () => notReady(core),
     executor,

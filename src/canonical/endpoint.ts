@@ -112,6 +112,34 @@ export interface Endpoint {
   audio: AudioCapabilities | null
 }
 
+/** Of sorted values, the one below which so many in a hundred lie. */
+export interface Percentiles {
+  p50: number
+  p75: number
+  p90: number
+  p99: number
+}
+
+/** How an endpoint has fared in this process; null where there were no calls to tell it by. */
+export interface EndpointFigures {
+  /** Milliseconds to the first byte of output, of the last half hour. */
+  latencyMs: Percentiles | null
+  /** Output tokens a second, of the last half hour. */
+  throughput: Percentiles | null
+  /** Percent of the calls that were answered, by the length of the window. */
+  uptime5m: number | null
+  uptime30m: number | null
+  uptime1d: number | null
+}
+
+export const unknownFigures: EndpointFigures = Object.freeze({
+  latencyMs: null,
+  throughput: null,
+  uptime5m: null,
+  uptime30m: null,
+  uptime1d: null,
+})
+
 /** A model as the catalog shows it: the union of its endpoints and what the price sources say of it. */
 export interface Model {
   id: string

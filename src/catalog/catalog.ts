@@ -27,8 +27,16 @@ export interface CatalogView {
   nearest(modelId: string): string[]
   /** The refusal for a model without endpoints of the modality, with the next step in its message. */
   unknownModel(modelId: string, modality: Modality): GatewayError
+  /** Who is configured, in that order; a provider with several deployments once. */
+  readonly providers: readonly CatalogProvider[]
   /** Endpoints whose price is not known; the operator is warned of them. */
   unpriced(): readonly Endpoint[]
+}
+
+/** A provider as callers choose it and see it. */
+export interface CatalogProvider {
+  slug: string
+  name: string
 }
 
 /** What is served here. Answers from memory; a change replaces the whole picture. */
@@ -55,6 +63,7 @@ export interface CatalogOptions {
 export function createCatalog(options: CatalogOptions): Catalog {
   const listings = new Map<string, readonly ListedModel[]>()
   const prices = options.prices ?? {}
+  const providers = providersOf(options.deployments)
   let version = 0
   let view: CatalogView
   rebuild()
@@ -64,7 +73,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
     const offers = options.deployments.flatMap((source) =>
       offersOf(source, { listed: listings.get(source.deployment.id) ?? null, prices, nowMs }),
     )
-    view = viewOf(buildSnapshot(offers), options.potential ?? [])
+    view = viewOf(buildSnapshot(offers), providers, options.potential ?? [])
     version += 1
   }
 
@@ -80,8 +89,20 @@ export function createCatalog(options: CatalogOptions): Catalog {
   }
 }
 
-function viewOf(snapshot: Snapshot, potential: readonly PotentialProvider[]): CatalogView {
+function providersOf(deployments: readonly DeploymentSource[]): readonly CatalogProvider[] {
+  const names = new Map<string, string>()
+  for (const { deployment } of deployments)
+    if (!names.has(deployment.provider)) names.set(deployment.provider, deployment.providerName)
+  return [...names].map(([slug, name]) => ({ slug, name }))
+}
+
+function viewOf(
+  snapshot: Snapshot,
+  providers: readonly CatalogProvider[],
+  potential: readonly PotentialProvider[],
+): CatalogView {
   return {
+    providers,
     endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
     resolve: (modelId) => resolveIn(snapshot, modelId),
     model: (base) => snapshot.models.get(base) ?? null,

@@ -1,4 +1,4 @@
-import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import type { Endpoint, LongPrice, Model } from '../canonical/endpoint.ts'
 import { effectivePrice } from './effective-price.ts'
 
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
@@ -34,6 +34,18 @@ export interface PricingJson {
   request?: string
   audio?: string
   audio_output?: string
+  input_cache_read?: string
+  input_cache_write?: string
+  input_cache_write_1h?: string
+  /** What prompts of more tokens cost, where that is another price. */
+  overrides?: PricingOverrideJson[]
+}
+
+/** The prices of calls whose prompt has at least so many tokens. */
+export interface PricingOverrideJson {
+  min_prompt_tokens: number
+  prompt?: string
+  completion?: string
   input_cache_read?: string
   input_cache_write?: string
   input_cache_write_1h?: string
@@ -110,7 +122,7 @@ function priceKey(endpoint: Endpoint): number {
 }
 
 /** The prices of one endpoint in the contract's units. */
-export function renderPricing({ modality, price, isPriced }: Endpoint): PricingJson {
+export function renderPricing({ modality, price, longPrices, isPriced }: Endpoint): PricingJson {
   const unknown = isPriced ? '0' : unknownPrice
   const prompt = modality === 'speech' ? (price.character ?? price.inputToken) : price.inputToken
   // What is heard is billed by the second where the provider bills by time.
@@ -124,11 +136,26 @@ export function renderPricing({ modality, price, isPriced }: Endpoint): PricingJ
     ...optional('input_cache_read', price.cachedInputToken),
     ...optional('input_cache_write', price.cacheWriteToken),
     ...optional('input_cache_write_1h', price.cacheWriteHourToken),
+    ...(longPrices.length === 0 ? {} : { overrides: longPrices.map(renderLongPrice) }),
   }
 }
 
-function optional(name: keyof PricingJson, amount: bigint | undefined): Partial<PricingJson> {
-  return amount === undefined ? {} : { [name]: perUnit(amount) }
+function renderLongPrice({ inputTokensAbove, price }: LongPrice): PricingOverrideJson {
+  return {
+    min_prompt_tokens: inputTokensAbove + 1,
+    ...optional('prompt', price.inputToken),
+    ...optional('completion', price.outputToken),
+    ...optional('input_cache_read', price.cachedInputToken),
+    ...optional('input_cache_write', price.cacheWriteToken),
+    ...optional('input_cache_write_1h', price.cacheWriteHourToken),
+  }
+}
+
+function optional<Name extends string>(
+  name: Name,
+  amount: bigint | undefined,
+): { [Member in Name]?: string } {
+  return amount === undefined ? {} : ({ [name]: perUnit(amount) } as { [Member in Name]?: string })
 }
 
 const unitDigits = 15

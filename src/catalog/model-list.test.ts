@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Model$inboundSchema } from '@openrouter/sdk/models/model.js'
+import { unknownFigures } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import { openAiModels } from '../providers/openai/capabilities.ts'
 import { openAiPrices } from '../providers/openai/prices.ts'
@@ -44,11 +45,18 @@ catalog.replaceDiscovered(
   parseListing({ data: names.map((id, index) => ({ id, created: 1_700_000_000 + index })) }),
 )
 
+const percentiles = (p50: number) => ({ p50, p75: p50, p90: p50, p99: p50 })
+const figures = new Map([
+  ['gpt-4o', { ...unknownFigures, latencyMs: percentiles(900), throughput: percentiles(40) }],
+  ['unheard-of', { ...unknownFigures, latencyMs: percentiles(200), throughput: percentiles(90) }],
+])
+
 const list = (query: string, constraints: Constraints | null = null) =>
   listModels(catalog.current(), {
     query: new URLSearchParams(query),
     constraints,
     nowMs,
+    figuresOf: ({ upstreamModel }) => figures.get(upstreamModel) ?? unknownFigures,
     basePath: '',
     path: '/api/v1/models',
   })
@@ -112,8 +120,16 @@ test('filters and orders by what is known; a filter by what is not known leaves 
   expect(idsOf('zdr=true')).toEqual([])
   expect(idsOf('category=finance')).toEqual([])
   expect(idsOf('min_coding_index=1')).toEqual([])
+  expect(idsOf('arch=GPT')).toEqual([])
   expect(idsOf('model_authors=meta')).toEqual([])
   expect(idsOf('input_modalities=image')).toHaveLength(4)
+})
+
+test('orders by speed go by what this process has measured, and what it has not measured comes last', () => {
+  const base = (query: string) => idsOf(query).filter((id) => !id.endsWith(':batch'))
+  const fastest = ['openai/unheard-of', 'openai/gpt-4o', 'openai/gpt-4o-mini']
+  expect(base('sort=latency-low-to-high')).toEqual(fastest)
+  expect(base('sort=throughput-high-to-low')).toEqual(fastest)
 })
 
 test('a bad value is refused and the member named', () => {
@@ -139,7 +155,14 @@ test('constraints hide what the reader may not use', () => {
 })
 
 test('the count and the embedding list are the same list seen otherwise', () => {
-  const options = { query: new URLSearchParams(), constraints: null, nowMs, basePath: '', path: '/v1/models' }
+  const options = {
+    query: new URLSearchParams(),
+    constraints: null,
+    nowMs,
+    figuresOf: () => unknownFigures,
+    basePath: '',
+    path: '/v1/models',
+  }
   expect(countModels(catalog.current(), options)).toEqual({ data: { count: 6 } })
   expect(listEmbeddingModels(catalog.current(), options).data.map(({ id }) => id)).toEqual([
     'openai/text-embedding-3-small',

@@ -2,6 +2,7 @@ import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Constraints } from '../canonical/principal.ts'
 import type { CatalogView } from './catalog.ts'
 import { effectivePrice } from './effective-price.ts'
+import type { FiguresOf } from './endpoint-json.ts'
 import { renderModel, shownParameters } from './model-json.ts'
 import type { ModelJson } from './model-json.ts'
 import { parseModelQuery } from './model-query.ts'
@@ -22,6 +23,8 @@ export interface ListOptions {
   /** What the reader may use; null shows the public catalog. */
   constraints: Constraints | null
   nowMs: number
+  /** How endpoints have fared, for the orders that go by it. */
+  figuresOf: FiguresOf
   /** Prefix of every path of this gateway. */
   basePath: string
   /** The path the list was asked at, below the base path, for the link to the next page. */
@@ -75,7 +78,11 @@ export function listEmbeddingModels(catalog: CatalogView, options: ListOptions):
   return listModels(catalog, { ...options, query })
 }
 
-function selectModels(catalog: CatalogView, query: ModelQuery, { constraints, nowMs }: ListOptions): Shown[] {
+function selectModels(
+  catalog: CatalogView,
+  query: ModelQuery,
+  { constraints, nowMs, figuresOf }: Pick<ListOptions, 'constraints' | 'nowMs' | 'figuresOf'>,
+): Shown[] {
   if (query.isImpossible) return []
   const shown: Shown[] = []
   for (const model of catalog.models()) {
@@ -87,7 +94,7 @@ function selectModels(catalog: CatalogView, query: ModelQuery, { constraints, no
     )
     if (endpoints.length > 0) shown.push({ model, endpoints })
   }
-  return sortModels(shown, query.sort)
+  return sortModels(shown, query.sort, figuresOf)
 }
 
 function fitsModel(model: Model, query: ModelQuery, nowMs: number): boolean {
@@ -128,7 +135,7 @@ function isWithin(value: number | null, { min, max }: Range): boolean {
 }
 
 /** Orders by what the gateway knows; popularity and scores it does not know, so those keep the order by id. */
-function sortModels(shown: Shown[], sort: string | null): Shown[] {
+function sortModels(shown: Shown[], sort: string | null, figuresOf: FiguresOf): Shown[] {
   switch (sort) {
     case 'newest':
       return shown.toSorted((left, right) => right.model.created - left.model.created)
@@ -138,9 +145,21 @@ function sortModels(shown: Shown[], sort: string | null): Shown[] {
       return shown.toSorted((left, right) => priceOf(right, -1) - priceOf(left, -1))
     case 'context-high-to-low':
       return shown.toSorted((left, right) => contextOf(right) - contextOf(left))
+    case 'throughput-high-to-low':
+      return byFigure(shown, (endpoint) => -(figuresOf(endpoint).throughput?.p50 ?? 0))
+    case 'latency-low-to-high':
+      return byFigure(shown, (endpoint) => figuresOf(endpoint).latencyMs?.p50 ?? Number.MAX_VALUE)
     default:
       return shown
   }
+}
+
+/** By the least figure among the endpoints of each, worked out once. */
+function byFigure(shown: Shown[], figureOf: (endpoint: Endpoint) => number): Shown[] {
+  return shown
+    .map((one) => ({ one, figure: Math.min(...one.endpoints.map(figureOf)) }))
+    .toSorted((left, right) => left.figure - right.figure)
+    .map(({ one }) => one)
 }
 
 function priceOf({ endpoints }: Shown, unknown: number): number {
@@ -155,7 +174,10 @@ interface Entry extends Shown {
   variant: 'batch' | null
 }
 
-/** Batches run language and embedding models; the entry for them follows its base entry. */
+/**
+ * Batches run language and embedding models. As on the contract's own service the list has an entry `author/slug:batch` for
+ * them, with the prices of batches; here it follows its base entry, and a batch may name either.
+ */
 function toEntries({ model, endpoints }: Shown): Entry[] {
   const base: Entry = { model, endpoints, variant: null }
   const isBatchable = variantsOf({ ...model, endpoints }).includes('batch')

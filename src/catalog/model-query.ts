@@ -30,6 +30,7 @@ const sorts = [
 ]
 /** Facts the gateway has of no model: a filter by one of them leaves nothing. */
 const unknownFacts = [
+  'arch',
   'category',
   'distillable',
   ...['intelligence_index', 'coding_index', 'agentic_index', 'tool_success_rate'].flatMap((fact) => [

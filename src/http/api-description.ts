@@ -21,43 +21,11 @@ import {
   batchSchema,
 } from './schemas/batch.ts'
 import { creditsSchema, currentKeySchema, generationSchema } from './schemas/account.ts'
-import { modelListQuerySchema, modelListSchema, modelSchema } from './schemas/model.ts'
+import { json, readErrors, type Described } from './described.ts'
+import { modelDescription } from './model-description.ts'
 import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
 import { transcriptionSchema } from './schemas/transcription.ts'
 import * as examples from './api-examples.ts'
-import type { Access } from './pipeline.ts'
-
-/** One media type of a body or an answer. */
-export interface DescribedContent {
-  schema: z.ZodType | Readonly<Record<string, unknown>>
-  example?: unknown
-}
-
-/** One way in which a route answers. */
-export interface DescribedAnswer {
-  status: number
-  description: string
-  content: Readonly<Record<string, DescribedContent>>
-  /** Headers besides those of every answer. */
-  headers?: readonly { name: string; description: string }[]
-}
-
-/** What the API description says of a route; the key in `apiDescription` is `METHOD path`. */
-export interface Described {
-  id: string
-  tag: string
-  summary: string
-  description?: string
-  access: Access
-  query?: z.ZodType
-  headers?: readonly { name: string; description: string }[]
-  body?: Readonly<Record<string, { schema: z.ZodType; example?: unknown }>>
-  answer: DescribedAnswer
-  /** Other answers that are not the error envelope. */
-  others?: readonly DescribedAnswer[]
-  /** Statuses with the error envelope. */
-  errors: readonly number[]
-}
 
 const bytes = { schema: { type: 'string', format: 'binary' } }
 const metadataHeader = {
@@ -83,13 +51,6 @@ const replayedHeader = {
 const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
 const batchCreationErrors = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502]
 const batchErrors = [401, 403, 404, 429, 500, 502]
-const readErrors = [400, 401, 403, 404, 429, 500, 503]
-const listErrors = [400, 401, 429, 500, 503]
-
-const json = (schema: z.ZodType, example?: unknown) => ({
-  'application/json': example === undefined ? { schema } : { schema, example },
-})
-
 const chatExample = {
   model: 'openai/gpt-4o-mini',
   messages: [{ role: 'user', content: 'Why is the sky blue?' }],
@@ -415,82 +376,5 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     },
     errors: readErrors,
   },
-  'GET /models': {
-    id: 'listModels',
-    tag: 'Models',
-    summary: 'List the models served here',
-    access: 'optional',
-    query: modelListQuerySchema,
-    answer: {
-      status: 200,
-      description: 'A page of models',
-      content: json(modelListSchema, examples.modelListExample),
-    },
-    errors: listErrors,
-  },
-  'GET /models/user': {
-    id: 'listModelsUser',
-    tag: 'Models',
-    summary: 'List the models this key can use',
-    access: 'any',
-    query: modelListQuerySchema,
-    answer: {
-      status: 200,
-      description: 'A page of models',
-      content: json(modelListSchema, examples.modelListExample),
-    },
-    errors: listErrors,
-  },
-  'GET /models/count': {
-    id: 'countModels',
-    tag: 'Models',
-    summary: 'Count the models served here',
-    access: 'optional',
-    query: modelListQuerySchema,
-    answer: {
-      status: 200,
-      description: 'How many',
-      content: json(z.object({ data: z.object({ count: z.int() }) }), { data: { count: 42 } }),
-    },
-    errors: listErrors,
-  },
-  'GET /models/:id{.+}': {
-    id: 'retrieveModel',
-    tag: 'Models',
-    summary: 'Read one model as the model object of OpenAI’s API',
-    description:
-      'The entry that `GET /models` has of it. The slash of an id may stand as it is or as `%2F`; a name without its author is found where one model has it.',
-    access: 'optional',
-    answer: {
-      status: 200,
-      description: 'The model',
-      content: json(modelSchema, examples.modelExample.data),
-    },
-    errors: [401, 404, 429, 500, 503],
-  },
-  'GET /embeddings/models': {
-    id: 'listEmbeddingsModels',
-    tag: 'Models',
-    summary: 'List the embedding models served here',
-    access: 'optional',
-    query: modelListQuerySchema,
-    answer: {
-      status: 200,
-      description: 'A page of models',
-      content: json(modelListSchema, examples.modelListExample),
-    },
-    errors: listErrors,
-  },
-  'GET /model/:author/:slug{.+}': {
-    id: 'getModel',
-    tag: 'Models',
-    summary: 'Read one model',
-    access: 'optional',
-    answer: {
-      status: 200,
-      description: 'The model',
-      content: json(z.object({ data: modelSchema }), examples.modelExample),
-    },
-    errors: [401, 404, 429, 500, 503],
-  },
+  ...modelDescription,
 }

@@ -314,3 +314,43 @@ export const modelExample = { data: model }
 
 /** Answer of the model lists. */
 export const modelListExample = { data: [model], total_count: 1, links: { next: null } }
+
+const endpoint = {
+  name: 'OpenAI | openai/gpt-4o-mini',
+  model_id: 'openai/gpt-4o-mini',
+  model_name: 'gpt 4o mini',
+  context_length: 128000,
+  pricing: { prompt: '0.00000015', completion: '0.0000006' },
+  provider_name: 'OpenAI',
+  tag: 'openai',
+  quantization: null,
+  max_completion_tokens: 16384,
+  max_prompt_tokens: null,
+  supported_parameters: ['max_tokens', 'temperature', 'tool_choice', 'tools'],
+  supports_implicit_caching: true,
+  supports_tool_choice: { auto: true, function: true, none: true, required: true },
+  supports_voice_cloning: false,
+  latency_last_30m: { p50: 310, p75: 420, p90: 600, p99: 1800 },
+  throughput_last_30m: { p50: 85, p75: 90, p90: 96, p99: 101 },
+  uptime_last_5m: 100,
+  uptime_last_30m: 99.5,
+  uptime_last_1d: null,
+}
+
+/** Answer of `GET /models/{author}/{slug}/endpoints`. */
+export const modelEndpointsExample = {
+  data: {
+    id: model.id,
+    name: model.name,
+    created: model.created,
+    description: '',
+    architecture: { ...model.architecture, tokenizer: null, instruct_type: null },
+    endpoints: [endpoint],
+  },
+}
+
+/** Answer of `GET /endpoints/zdr`. */
+export const zdrEndpointsExample = { data: [endpoint] }
+
+/** Answer of `GET /providers`. */
+export const providersExample = { data: [{ name: 'OpenAI', slug: 'openai', privacy_policy_url: null }] }

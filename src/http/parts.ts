@@ -6,6 +6,7 @@ import type { Batches } from '../batches/batches.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
 import type { AudioIntake, LocalAudio, RemoteAudio } from '../canonical/audio.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { FiguresOf } from '../catalog/endpoint-json.ts'
 import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
@@ -34,6 +35,8 @@ export interface HttpParts {
   keys: Keys
   accounts: Accounts
   catalog: Pick<Catalog, 'current'>
+  /** How an endpoint has fared in this process. */
+  figuresOf: FiguresOf
   batches: Batches
   executor: Executor
   audioIntake: AudioIntake

@@ -1,6 +1,7 @@
 import { batchRoutes } from './handlers/batches.ts'
 import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
+import { endpointRoutes } from './handlers/endpoints.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoute } from './handlers/text.ts'
@@ -18,6 +19,8 @@ export function routes(parts: HttpParts): Route[] {
     ...batchRoutes(parts),
     ...organizationRoutes(parts),
     ...accountRoutes(parts),
+    // Before the catalog, to which `…/endpoints` would be the end of an id.
+    ...endpointRoutes(parts),
     ...catalogRoutes(parts),
   ]
 }

@@ -34,6 +34,15 @@ const limited = (retryAfterMs: number | null) => ({
   retryAfterMs,
 })
 
+const failed = {
+  error: new GatewayError('provider_failed', 'failed'),
+  retryElsewhere: true,
+  retrySame: true,
+  credentialFault: false,
+  retryAfterMs: null,
+}
+const minuteMs = 60_000
+
 test('medians are of the last five minutes and of the newest samples', () => {
   const { clock, health } = setUp()
   expect(health.performanceOf(endpoint)).toEqual({ latencyMs: null, throughput: null })
@@ -44,6 +53,35 @@ test('medians are of the last five minutes and of the newest samples', () => {
   expect(health.performanceOf(endpoint)).toEqual({ latencyMs: 50, throughput: 7 })
   clock.ms += performanceWindowMs
   expect(health.performanceOf(endpoint).latencyMs).toBeNull()
+})
+
+test('what callers see of an endpoint is of the last half hour and day, and nothing where nobody called', () => {
+  const { clock, health } = setUp()
+  const nothing = { latencyMs: null, throughput: null, uptime5m: null, uptime30m: null, uptime1d: null }
+  expect(health.figuresOf(endpoint)).toEqual(nothing)
+  for (const latencyMs of [100, 400, 200, 300]) health.recordSuccess(endpoint, { latencyMs, throughput: 10 })
+  health.recordFailure(endpoint, failed)
+  // A limit of rate is no outage.
+  health.recordFailure(endpoint, limited(null))
+  expect(health.figuresOf(endpoint)).toEqual({
+    latencyMs: { p50: 300, p75: 400, p90: 400, p99: 400 },
+    throughput: { p50: 10, p75: 10, p90: 10, p99: 10 },
+    uptime5m: 80,
+    uptime30m: 80,
+    uptime1d: 80,
+  })
+  clock.ms += 10 * minuteMs
+  health.recordFailure(endpoint, failed)
+  expect(health.figuresOf(endpoint)).toMatchObject({ uptime5m: 0, uptime30m: (4 / 6) * 100 })
+  clock.ms += 25 * minuteMs
+  expect(health.figuresOf(endpoint)).toMatchObject({
+    latencyMs: null,
+    uptime5m: null,
+    uptime30m: 0,
+    uptime1d: (4 / 6) * 100,
+  })
+  clock.ms += 24 * 60 * minuteMs
+  expect(health.figuresOf(endpoint)).toEqual(nothing)
 })
 
 test('a refusal cools down for the time it named, within bounds, and for a moment when it named none', () => {

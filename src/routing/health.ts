@@ -1,4 +1,4 @@
-import type { Endpoint } from '../canonical/endpoint.ts'
+import { unknownFigures, type Endpoint, type EndpointFigures } from '../canonical/endpoint.ts'
 import type { UpstreamFailure } from '../canonical/upstream.ts'
 import type { Clock } from '../core/clock.ts'
 import {
@@ -7,9 +7,9 @@ import {
   credentialRetryMs,
   failureMemoryMs,
   healthEntriesMax,
-  performanceSamplesMax,
-  performanceWindowMs,
 } from '../core/limits/routing.ts'
+import { Samples, type Performance, type Success } from './samples.ts'
+import { TrackRecord } from './track-record.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
 
 /**
@@ -17,21 +17,6 @@ import { Troubles, type HealthChange } from './troubles.ts'
  * while; `out` had its credential refused and waits for the next trial.
  */
 export type HealthState = 'healthy' | 'failing' | 'cooling_down' | 'out'
-
-/** Medians over the last five minutes, null when there was no call. */
-export interface Performance {
-  /** Milliseconds to the first byte of output. */
-  latencyMs: number | null
-  /** Output tokens a second. */
-  throughput: number | null
-}
-
-/** What went well. */
-export interface Success {
-  latencyMs: number
-  /** Output tokens a second; left out when the call has no tokens, or too few to tell. */
-  throughput?: number | null
-}
 
 /** The health of endpoints and deployments, in memory of this process only and of bounded size. */
 export interface Health {
@@ -44,6 +29,8 @@ export interface Health {
   /** A deployment is `out` for a minute after each refusal of its credential; the calls after that are the trial. */
   stateOf(endpoint: Endpoint): HealthState
   performanceOf(endpoint: Endpoint): Performance
+  /** What callers may see of it: how fast it answers, and how often. Refusals by a limit of rate do not count. */
+  figuresOf(endpoint: Endpoint): EndpointFigures
   /** Milliseconds until the endpoint may be worth a call again; 0 when it is now. */
   waitMsOf(endpoint: Endpoint): number
 }
@@ -53,20 +40,10 @@ interface EndpointHealth {
   failedAtMs: number
   coolUntilMs: number
   samples: Samples | null
-}
-
-/** The newest samples in a ring of fixed size; three numbers each. */
-interface Samples {
-  values: Float64Array
-  next: number
-  /** The medians until a sample is added or a second passes. */
-  shown: Performance | null
-  shownAtMs: number
+  record: TrackRecord | null
 }
 
 const never = Number.NEGATIVE_INFINITY
-const sampleSize = 3
-const performanceFreshMs = 1_000
 
 /** What the health is told by and tells to. */
 export interface HealthOptions {
@@ -85,7 +62,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
   function entryOf(id: string): EndpointHealth {
     const known = endpoints.get(id)
     if (known) return known
-    const entry = { failedAtMs: never, coolUntilMs: never, samples: null }
+    const entry = { failedAtMs: never, coolUntilMs: never, samples: null, record: null }
     dropOldest(endpoints)
     endpoints.set(id, entry)
     return entry
@@ -97,13 +74,16 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       const entry = entryOf(endpoint.id)
       entry.coolUntilMs = never
       const nowMs = clock.monotonicMs()
-      addSample((entry.samples ??= newSamples()), nowMs, success)
+      entry.samples ??= new Samples()
+      entry.samples.add(nowMs, success)
+      count(entry, nowMs, 'answered')
       troubles.answered(endpoint, (id) => isWell(endpoints.get(id), nowMs))
     },
 
     recordFailure(endpoint, failure, said = null) {
       const nowMs = clock.monotonicMs()
       if (failure.credentialFault) {
+        count(entryOf(endpoint.id), nowMs, 'failed')
         dropOldest(outUntilMs)
         outUntilMs.set(endpoint.deployment.id, nowMs + credentialRetryMs)
         troubles.refused(endpoint, failure, said)
@@ -113,6 +93,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       if (!limited && failure.error.status < 500) return
       const entry = entryOf(endpoint.id)
       entry.failedAtMs = nowMs
+      if (!limited) count(entry, nowMs, 'failed')
       if (limited || failure.retryAfterMs !== null) {
         entry.coolUntilMs = nowMs + Math.min(failure.retryAfterMs ?? coolDownDefaultMs, coolDownMaxMs)
       }
@@ -124,16 +105,14 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       const entry = endpoints.get(endpoint.id)
       if (outMs === undefined && (!entry || entry.failedAtMs === never)) return 'healthy'
       const nowMs = clock.monotonicMs()
-      if (outMs !== undefined && outMs > nowMs) return 'out'
-      if (!entry) return 'healthy'
-      if (entry.coolUntilMs > nowMs) return 'cooling_down'
-      return entry.failedAtMs + failureMemoryMs > nowMs ? 'failing' : 'healthy'
+      return outMs !== undefined && outMs > nowMs ? 'out' : stateAt(entry, nowMs)
     },
 
     performanceOf(endpoint) {
-      const samples = endpoints.get(endpoint.id)?.samples
-      return samples ? mediansOf(samples, clock.monotonicMs()) : unknownPerformance
+      return endpoints.get(endpoint.id)?.samples?.medians(clock.monotonicMs()) ?? unknownPerformance
     },
+
+    figuresOf: ({ id }) => figuresAt(endpoints.get(id), clock.monotonicMs()),
 
     waitMsOf(endpoint) {
       const nowMs = clock.monotonicMs()
@@ -141,6 +120,30 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
       const coolMs = endpoints.get(endpoint.id)?.coolUntilMs ?? never
       return Math.max(0, outMs - nowMs, coolMs - nowMs)
     },
+  }
+}
+
+function stateAt(entry: EndpointHealth | undefined, nowMs: number): HealthState {
+  if (!entry) return 'healthy'
+  if (entry.coolUntilMs > nowMs) return 'cooling_down'
+  return entry.failedAtMs + failureMemoryMs > nowMs ? 'failing' : 'healthy'
+}
+
+function count(entry: EndpointHealth, nowMs: number, outcome: 'answered' | 'failed'): void {
+  entry.record ??= new TrackRecord()
+  entry.record.note(nowMs, outcome === 'answered')
+}
+
+function figuresAt(entry: EndpointHealth | undefined, nowMs: number): EndpointFigures {
+  if (!entry) return unknownFigures
+  const { samples, record } = entry
+  return {
+    latencyMs: null,
+    throughput: null,
+    ...samples?.percentiles(nowMs),
+    uptime5m: record?.uptime(nowMs, 5) ?? null,
+    uptime30m: record?.uptime(nowMs, 30) ?? null,
+    uptime1d: record?.uptime(nowMs, 'day') ?? null,
   }
 }
 
@@ -157,37 +160,4 @@ function dropOldest(map: Map<string, unknown>): void {
     map.delete(key)
     return
   }
-}
-
-function newSamples(): Samples {
-  const values = new Float64Array(performanceSamplesMax * sampleSize).fill(never)
-  return { values, next: 0, shown: null, shownAtMs: never }
-}
-
-function addSample(samples: Samples, nowMs: number, { latencyMs, throughput }: Success): void {
-  const at = samples.next * sampleSize
-  samples.values[at] = nowMs
-  samples.values[at + 1] = latencyMs
-  samples.values[at + 2] = throughput ?? never
-  samples.next = (samples.next + 1) % performanceSamplesMax
-  samples.shown = null
-}
-
-function mediansOf(samples: Samples, nowMs: number): Performance {
-  if (samples.shown && samples.shownAtMs + performanceFreshMs > nowMs) return samples.shown
-  const latencies: number[] = []
-  const throughputs: number[] = []
-  for (let at = 0; at < samples.values.length; at += sampleSize) {
-    if ((samples.values[at] ?? never) + performanceWindowMs <= nowMs) continue
-    latencies.push(samples.values[at + 1] ?? 0)
-    const throughput = samples.values[at + 2] ?? never
-    if (throughput !== never) throughputs.push(throughput)
-  }
-  samples.shown = { latencyMs: median(latencies), throughput: median(throughputs) }
-  samples.shownAtMs = nowMs
-  return samples.shown
-}
-
-function median(values: number[]): number | null {
-  return values.toSorted((left, right) => left - right)[values.length >> 1] ?? null
 }

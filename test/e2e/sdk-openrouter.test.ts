@@ -21,12 +21,15 @@ const methods = [
   'credits.getCredits',
   'embeddings.generate',
   'embeddings.listModels',
+  'endpoints.list',
+  'endpoints.listZdrEndpoints',
   'generations.getGeneration',
   'models.count',
   'models.get',
   'models.list',
   'models.list with arguments',
   'models.listForUser',
+  'providers.list',
   'stt.createTranscription',
   'stt.createTranscriptionMultipart',
   'tts.createSpeech',
@@ -190,6 +193,22 @@ test('models: list without and with arguments, one, count, and those of the key'
   expect(ids(own)).toContain(model)
   const embedding = await calling('embeddings.listModels', () => client.embeddings.listModels())
   expect(ids(embedding)).toContain('openai/text-embedding-3-small')
+})
+
+test('endpoints of a model, those without retention, and providers', async () => {
+  await send(client)
+  const { data } = await calling('endpoints.list', () =>
+    client.endpoints.list({ author: 'openai', slug: 'gpt-4o-mini' }),
+  )
+  const [endpoint] = data.endpoints
+  expect([data.id, endpoint?.modelId, endpoint?.providerName]).toEqual([model, model, 'Sandbox'])
+  // The simulator was asked by this process, which therefore knows how it fares.
+  expect(endpoint?.uptimeLast5m).toBeGreaterThan(0)
+  expect(endpoint?.latencyLast30m?.p50).toBeGreaterThan(0)
+  const zdr = await calling('endpoints.listZdrEndpoints', () => client.endpoints.listZdrEndpoints())
+  expect(zdr.data.every(({ tag }) => tag === 'sandbox')).toBe(true)
+  const providers = await calling('providers.list', () => client.providers.list())
+  expect(providers.data.map(({ slug }) => slug)).toEqual(['sandbox'])
 })
 
 test('credits, the current key, and a generation', async () => {

@@ -9,6 +9,8 @@ export const stickyIdleMs = 600_000
 /** How long a failed endpoint stands behind the others, and the window of latency and throughput. */
 export const failureMemoryMs = 30_000
 export const performanceWindowMs = 300_000
+/** The window of the latency and throughput that the catalog shows, by the contract. */
+export const figuresWindowMs = 1_800_000
 /** Latency and throughput samples kept per endpoint; the newest, in fixed memory. */
 export const performanceSamplesMax = 64
 /** Longest cool-down a provider's Retry-After may cause, and the one assumed when a refusal names none. */

@@ -11,7 +11,8 @@ import { GatewayError } from '../../core/errors.ts'
 import type { HttpParts } from '../parts.ts'
 import { jsonResponse, withPrincipal, type Exchange, type Route } from '../pipeline.ts'
 
-type Reader = Exchange & { principal: Principal | null }
+/** Somebody who reads the catalog, with a key or without. */
+export type Reader = Exchange & { principal: Principal | null }
 
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
 export function catalogRoutes(parts: HttpParts): Route[] {
@@ -21,6 +22,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
     nowMs: parts.clock.nowMs(),
+    figuresOf: parts.figuresOf,
     basePath: parts.basePath,
     path: `/v1${path}`,
   })
@@ -92,8 +94,8 @@ function findModel(id: string, parts: HttpParts): ModelJson {
   )
 }
 
-// What a key sees must not be kept for others by a shared cache.
-function forReader(body: unknown, reader: Reader): Response {
+/** A JSON answer of the catalog: what a key sees must not be kept for others by a shared cache. */
+export function forReader(body: unknown, reader: Reader): Response {
   const response = jsonResponse(body)
   response.headers.set('cache-control', reader.principal ? 'private, no-store' : 'public, max-age=120')
   response.headers.set('vary', 'authorization')

@@ -59,3 +59,60 @@ export const modelListQuerySchema = z.object({
       '`newest`, `pricing-low-to-high`, `pricing-high-to-low` or `context-high-to-low`, among others.',
     ),
 })
+
+const percentiles = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() })
+const uptime = z.number().nullable()
+
+/** One model at one provider. */
+export const endpointSchema = z
+  .looseObject({
+    name: z.string(),
+    model_id: z.string(),
+    model_name: z.string(),
+    context_length: z.int().describe('Tokens; 0 where nobody says.'),
+    pricing: z.looseObject({ prompt: z.string(), completion: z.string() }),
+    provider_name: z.string(),
+    tag: z.string().describe('What `provider.only` calls it.'),
+    quantization: z.string().nullable(),
+    max_completion_tokens: z.int().nullable(),
+    max_prompt_tokens: z.int().nullable(),
+    supported_parameters: z.array(z.string()),
+    supports_implicit_caching: z.boolean(),
+    supports_tool_choice: z.object({
+      auto: z.boolean(),
+      function: z.boolean(),
+      none: z.boolean(),
+      required: z.boolean(),
+    }),
+    latency_last_30m: percentiles
+      .nullable()
+      .describe('Milliseconds to the first output, of calls that this process made.'),
+    throughput_last_30m: percentiles.nullable().describe('Output tokens a second.'),
+    uptime_last_5m: uptime.describe('Percent of the calls of this process that were answered.'),
+    uptime_last_30m: uptime,
+    uptime_last_1d: uptime,
+  })
+  .meta({ id: 'Endpoint' })
+
+/** A model with everything that serves it. */
+export const modelEndpointsSchema = z
+  .looseObject({
+    id: z.string(),
+    name: z.string(),
+    created: z.number(),
+    description: z.string(),
+    architecture: z.looseObject({
+      modality: z.string().nullable(),
+      input_modalities: z.array(z.string()),
+      output_modalities: z.array(z.string()),
+      tokenizer: z.string().nullable(),
+      instruct_type: z.string().nullable(),
+    }),
+    endpoints: z.array(endpointSchema),
+  })
+  .meta({ id: 'ModelEndpoints' })
+
+/** One configured provider. */
+export const providerSchema = z
+  .looseObject({ name: z.string(), slug: z.string(), privacy_policy_url: z.string().nullable() })
+  .meta({ id: 'Provider' })

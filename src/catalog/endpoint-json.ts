@@ -1,0 +1,130 @@
+import type { Endpoint, EndpointFigures, Model, Percentiles } from '../canonical/endpoint.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { CatalogView } from './catalog.ts'
+import { renderModel, renderPricing, shownParameters, type PricingJson } from './model-json.ts'
+import { tagOf } from './permissions.ts'
+import { batchableOf, variantsOf } from './variants.ts'
+
+/** One model at one provider as the public catalog shows it; every member that the official client requires is present. */
+export interface EndpointJson {
+  name: string
+  model_id: string
+  model_name: string
+  /** Zero where nobody says: the contract has no other way. */
+  context_length: number
+  pricing: PricingJson
+  provider_name: string
+  /** What `provider.only` and its siblings call it. */
+  tag: string
+  quantization: string | null
+  max_completion_tokens: number | null
+  max_prompt_tokens: null
+  supported_parameters: string[]
+  supports_implicit_caching: boolean
+  supports_tool_choice: { auto: boolean; function: boolean; none: boolean; required: boolean }
+  supports_voice_cloning: boolean
+  /** Milliseconds to the first output; of this process, as all that follows. */
+  latency_last_30m: Percentiles | null
+  /** Output tokens a second. */
+  throughput_last_30m: Percentiles | null
+  /** Percent of the calls that were answered. */
+  uptime_last_5m: number | null
+  uptime_last_30m: number | null
+  uptime_last_1d: number | null
+}
+
+/** A model with everything that serves it. */
+export interface ModelEndpointsJson {
+  id: string
+  name: string
+  created: number
+  description: string
+  architecture: {
+    modality: string
+    input_modalities: string[]
+    output_modalities: string[]
+    tokenizer: null
+    instruct_type: null
+  }
+  endpoints: EndpointJson[]
+}
+
+/** How an endpoint has fared; the catalog itself does not know. */
+export type FiguresOf = (endpoint: Endpoint) => EndpointFigures
+
+/**
+ * The model of an id with its endpoints, `:batch` with those that batches may use. Throws `not_found` for an id that is not
+ * served, and for a variant that the model does not have.
+ */
+export function modelEndpoints(
+  catalog: CatalogView,
+  modelId: string,
+  figuresOf: FiguresOf,
+): ModelEndpointsJson {
+  const { base, variant } = catalog.resolve(modelId)
+  const model = catalog.model(base)
+  if (!model || (variant !== null && !variantsOf(model).includes(variant))) {
+    throw new GatewayError(
+      'not_found',
+      `There is no model "${modelId.slice(0, 256)}" here; GET /v1/models lists them.`,
+    )
+  }
+  const isBatch = variant === 'batch'
+  const endpoints = isBatch ? batchableOf(model.endpoints) : model.endpoints
+  const { id, name, created, architecture } = renderModel(model, {
+    endpoints,
+    ...(isBatch && { variant }),
+  })
+  return {
+    id,
+    name,
+    created,
+    description: model.description ?? '',
+    architecture: { ...architecture, tokenizer: null, instruct_type: null },
+    endpoints: endpoints.map((endpoint) => renderEndpoint(endpoint, model, figuresOf(endpoint))),
+  }
+}
+
+/** Endpoints whose provider keeps nothing of what it is sent, by rising model id. */
+export function zdrEndpoints(catalog: CatalogView, figuresOf: FiguresOf): EndpointJson[] {
+  return catalog
+    .models()
+    .flatMap((model) =>
+      model.endpoints
+        .filter(({ dataPolicy }) => dataPolicy.zdr)
+        .map((endpoint) => renderEndpoint(endpoint, model, figuresOf(endpoint))),
+    )
+}
+
+function renderEndpoint(endpoint: Endpoint, model: Model, figures: EndpointFigures): EndpointJson {
+  const { deployment, price, audio } = endpoint
+  const parameters = shownParameters(endpoint)
+  const takesChoice = parameters.has('tool_choice')
+  return {
+    name: `${deployment.providerName} | ${model.id}`,
+    model_id: model.id,
+    model_name: model.name,
+    context_length: endpoint.contextLength ?? 0,
+    pricing: renderPricing(endpoint),
+    provider_name: deployment.providerName,
+    tag: tagOf(endpoint),
+    quantization: endpoint.quantization,
+    max_completion_tokens: endpoint.outputTokensMax,
+    max_prompt_tokens: null,
+    supported_parameters: [...parameters],
+    // Where writing into the cache has a price of its own, the caller has to ask for it.
+    supports_implicit_caching: price.cachedInputToken !== undefined && price.cacheWriteToken === undefined,
+    supports_tool_choice: {
+      auto: takesChoice,
+      function: takesChoice,
+      none: takesChoice,
+      required: takesChoice,
+    },
+    supports_voice_cloning: audio?.voiceCloning ?? false,
+    latency_last_30m: figures.latencyMs,
+    throughput_last_30m: figures.throughput,
+    uptime_last_5m: figures.uptime5m,
+    uptime_last_30m: figures.uptime30m,
+    uptime_last_1d: figures.uptime1d,
+  }
+}

@@ -1,0 +1,38 @@
+import { modelEndpoints, zdrEndpoints } from '../../catalog/endpoint-json.ts'
+import type { HttpParts } from '../parts.ts'
+import type { Route } from '../pipeline.ts'
+import { forReader } from './catalog.ts'
+
+/** Who serves what: the endpoints of a model, those without retention, and the providers. Public, like the catalog. */
+export function endpointRoutes(parts: HttpParts): Route[] {
+  const common = { method: 'GET', group: 'catalog', access: 'optional' } as const
+  return [
+    {
+      ...common,
+      path: '/models/:author/:slug{.+}/endpoints',
+      name: 'model_endpoints',
+      handle: (reader) => {
+        const { author = '', slug = '' } = reader.params
+        const data = modelEndpoints(parts.catalog.current(), `${author}/${slug}`, parts.figuresOf)
+        return forReader({ data }, reader)
+      },
+    },
+    {
+      ...common,
+      path: '/providers',
+      name: 'providers',
+      handle: (reader) => forReader({ data: listProviders(parts) }, reader),
+    },
+    {
+      ...common,
+      path: '/endpoints/zdr',
+      name: 'endpoints_zdr',
+      handle: (reader) => forReader({ data: zdrEndpoints(parts.catalog.current(), parts.figuresOf) }, reader),
+    },
+  ]
+}
+
+/** Where a provider writes down what it promises is not known here; the contract wants the member. */
+function listProviders({ catalog }: HttpParts) {
+  return catalog.current().providers.map(({ name, slug }) => ({ name, slug, privacy_policy_url: null }))
+}

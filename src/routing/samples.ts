@@ -1,0 +1,82 @@
+import type { Percentiles } from '../canonical/endpoint.ts'
+import { figuresWindowMs, performanceSamplesMax, performanceWindowMs } from '../core/limits/routing.ts'
+
+/** Medians over the last five minutes, null when there was no call. */
+export interface Performance {
+  /** Milliseconds to the first byte of output. */
+  latencyMs: number | null
+  /** Output tokens a second. */
+  throughput: number | null
+}
+
+/** What went well. */
+export interface Success {
+  latencyMs: number
+  /** Output tokens a second; left out when the call has no tokens, or too few to tell. */
+  throughput?: number | null
+}
+
+/** Three numbers each: when it was, and the two of a `Success`. */
+const sampleSize = 3
+const never = Number.NEGATIVE_INFINITY
+const performanceFreshMs = 1_000
+
+/** The newest answers of one endpoint, in a ring of fixed size. Times are monotonic milliseconds. */
+export class Samples {
+  readonly #values = new Float64Array(performanceSamplesMax * sampleSize).fill(never)
+  #next = 0
+  /** The medians until a sample is added or a second passes. */
+  #shown: Performance | null = null
+  #shownAtMs = never
+
+  add(nowMs: number, { latencyMs, throughput }: Success): void {
+    const at = this.#next * sampleSize
+    this.#values[at] = nowMs
+    this.#values[at + 1] = latencyMs
+    this.#values[at + 2] = throughput ?? never
+    this.#next = (this.#next + 1) % performanceSamplesMax
+    this.#shown = null
+  }
+
+  medians(nowMs: number): Performance {
+    if (this.#shown && this.#shownAtMs + performanceFreshMs > nowMs) return this.#shown
+    const { latencies, throughputs } = this.#since(nowMs - performanceWindowMs)
+    this.#shown = { latencyMs: shareOf(latencies, 0.5), throughput: shareOf(throughputs, 0.5) }
+    this.#shownAtMs = nowMs
+    return this.#shown
+  }
+
+  /** Of the newest answers of the last half hour; null where there are none. */
+  percentiles(nowMs: number): { latencyMs: Percentiles | null; throughput: Percentiles | null } {
+    const { latencies, throughputs } = this.#since(nowMs - figuresWindowMs)
+    return { latencyMs: percentilesOf(latencies), throughput: percentilesOf(throughputs) }
+  }
+
+  /** Sorted, the least first. */
+  #since(sinceMs: number): { latencies: number[]; throughputs: number[] } {
+    const latencies: number[] = []
+    const throughputs: number[] = []
+    for (let at = 0; at < this.#values.length; at += sampleSize) {
+      if ((this.#values[at] ?? never) <= sinceMs) continue
+      latencies.push(this.#values[at + 1] ?? 0)
+      const throughput = this.#values[at + 2] ?? never
+      if (throughput !== never) throughputs.push(throughput)
+    }
+    return { latencies: latencies.toSorted(rising), throughputs: throughputs.toSorted(rising) }
+  }
+}
+
+function rising(left: number, right: number): number {
+  return left - right
+}
+
+/** The value below which this share of sorted values lies; null when there are none. */
+function shareOf(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null
+}
+
+function percentilesOf(sorted: readonly number[]): Percentiles | null {
+  const [p50, p75, p90, p99] = [0.5, 0.75, 0.9, 0.99].map((share) => shareOf(sorted, share))
+  if (p50 == null || p75 == null || p90 == null || p99 == null) return null
+  return { p50, p75, p90, p99 }
+}
