@@ -1,4 +1,5 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import fc from 'fast-check'
 import type { TextEvent } from '../../canonical/text/events.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
@@ -73,4 +74,79 @@ test('a call that was told whole takes a blank piece as nothing, and fails with 
   const whole = [begin(0, 'f', '{"a":1}'), { content: 'two' }]
   expect(partsOf([...whole, go(0, ''), go(0, '\n')])).toEqual(['f c0 {"a":1}', 'text two'])
   expect(() => partsOf([...whole, go(0, '{"b":2}')])).toThrow(GatewayError)
+})
+
+test('calls whose pieces come in any mixture, with words between them, are told one by one', () => {
+  const args = fc.constantFrom('', '{}', ' {"a":"}{"} \n', '{"a":{"b":[1,{"c":"\\"}"}]}}', '{"broken":')
+  const pieces = fc.array(fc.tuple(args, fc.integer({ min: 1, max: 5 })), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(pieces, fc.infiniteStream(fc.nat(9)), (given, choose) => {
+      // What each call still has to say: its beginning first, then its arguments in steps of some characters.
+      const waiting = given.map(([text, step], index) => [
+        begin(index, `f${index}`, ''),
+        ...Array.from({ length: Math.ceil(text.length / step) }, (_, at) =>
+          go(index, text.slice(at * step, (at + 1) * step)),
+        ),
+      ])
+      const deltas: Record<string, unknown>[] = []
+      while (waiting.some((rest) => rest.length > 0)) {
+        const chosen = waiting[Number(choose.next().value) % waiting.length]
+        const delta = chosen?.shift()
+        deltas.push(delta ?? { content: 'x' })
+      }
+      const [calls, words] = split(partsOf(deltas), (part) => part.startsWith('f'))
+      // They begin in any order, and space behind a call that is whole says nothing.
+      const told = calls.map((part) => part.trimEnd()).toSorted()
+      expect(told).toEqual(given.map(([text], index) => `f${index} c${index} ${text}`.trimEnd()))
+      const said = words.map((part) => part.slice('text '.length)).join('')
+      expect(said).toBe('x'.repeat(deltas.filter((delta) => 'content' in delta).length))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function split<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+/** Characters that were looked at while the deltas were read, one by one or as JSON. */
+function workOf(deltas: readonly Record<string, unknown>[]): number {
+  let work = 0
+  const { parse } = JSON
+  const { charCodeAt, trimEnd } = String.prototype
+  const spies = [
+    spyOn(JSON, 'parse').mockImplementation((text: string) => {
+      work += text.length
+      return parse(text) as unknown
+    }),
+    spyOn(String.prototype, 'charCodeAt').mockImplementation(function count(this: string, at: number) {
+      work += 1
+      return charCodeAt.call(this, at)
+    }),
+    spyOn(String.prototype, 'trimEnd').mockImplementation(function count(this: string) {
+      work += this.length
+      return trimEnd.call(this)
+    }),
+  ]
+  try {
+    partsOf(deltas)
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+  return work
+}
+
+test('arguments in single characters, while words wait for them, are looked at once', () => {
+  const hostile = (length: number) => [
+    begin(0, 'f', '{"a":"'),
+    { content: 'waits' },
+    ...Array.from({ length }, () => go(0, '}')),
+    go(0, '"}'),
+  ]
+  const length = 2_000
+  expect(partsOf(hostile(length))).toEqual([`f c0 {"a":"${'}'.repeat(length)}"}`, 'text waits'])
+  // Each character of the arguments, and little else.
+  const work = workOf(hostile(length))
+  expect(work).toBeGreaterThan(length)
+  expect(work).toBeLessThan(length * 2)
 })
