@@ -7,7 +7,15 @@ import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
-import { editPieces, hasMember, parseJsonDocument } from '../json-document.ts'
+import {
+  editDocument,
+  editPieces,
+  hasMember,
+  memberBytes,
+  parseJsonDocument,
+  toBuffer,
+} from '../json-document.ts'
+import { editList } from '../json-list.ts'
 import { lookInto } from '../lean-json.ts'
 import { nameOf } from '../member-names.ts'
 import { openReasoning } from '../reasoning-envelope.ts'
@@ -50,26 +58,31 @@ const sealedMark = Buffer.from('"hr1.')
 
 /**
  * The messages without thoughts that this gateway sealed for another provider, which this one would refuse; null when
- * there are none. Messages of nothing else are left out with them.
+ * there are none. Messages of nothing else are left out with them, and all others stay as they came.
  */
 function withoutForeignThoughts(document: JsonDocument): BodyPieces | null {
   const conversation = lookInto(document, 'messages')
   if (conversation === null || !conversation.bytes.includes(sealedMark)) return null
   const messages = conversation.value()
-  if (!Array.isArray(messages)) return null
-  const kept = messages
-    .map((message: unknown) => withoutForeign(message))
-    .filter((message) => message !== null)
-  const isChanged =
-    kept.some((message, index) => message !== messages[index]) || kept.length < messages.length
-  return isChanged ? conversation.restore(JSON.stringify(kept)) : null
+  if (!Array.isArray(messages) || !messages.some((message) => contentOf(message).some(isForeign))) return null
+  const kept = editList(conversation.bytes, (message, index) => {
+    const content = contentOf(messages[index])
+    if (!content.some(isForeign)) return message
+    return content.every(isForeign) ? null : withoutForeign(message, content)
+  })
+  return conversation.restore(kept.toString('utf8'))
 }
 
-function withoutForeign(message: unknown): unknown {
+function contentOf(message: unknown): readonly unknown[] {
   const content = isRecord(message) ? message['content'] : null
-  if (!isRecord(message) || !Array.isArray(content) || !content.some(isForeign)) return message
-  const kept = content.filter((block) => !isForeign(block))
-  return kept.length === 0 ? null : { ...message, content: kept }
+  return Array.isArray(content) ? content : []
+}
+
+function withoutForeign(message: Buffer, content: readonly unknown[]): Buffer {
+  const document = parseJsonDocument(message)
+  const blocks = toBuffer(memberBytes(document, 'content') ?? message)
+  const kept = editList(blocks, (block, index) => (isForeign(content[index]) ? null : block))
+  return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
 function isForeign(block: unknown): boolean {
