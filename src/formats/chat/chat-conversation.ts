@@ -62,7 +62,7 @@ export function readChatConversation(call: TextCall): Conversation {
       frequencyPenalty: number('frequency_penalty'),
       repetitionPenalty: number('repetition_penalty'),
       logitBias: recordOrNull(value('logit_bias')) as Readonly<Record<string, number>> | null,
-      verbosity: readVerbosity(value('verbosity')),
+      verbosity: readVerbosity(value('verbosity'), reading),
       serviceTier: textOrNull(value('service_tier')),
       cacheKey: textOrNull(value('prompt_cache_key')),
     },
@@ -71,7 +71,7 @@ export function readChatConversation(call: TextCall): Conversation {
     ...(cache === null ? {} : { cache }),
     stream: call.stream,
     ownMembers: { needed, optional: [...optional, ...reading.own] },
-    ...extrasOf('chat', membersOf(reading, [...neededMembers, ...optional, 'stream_options'])),
+    ...extrasOf('chat', membersOf(reading, [...neededMembers, ...optional, ...ownWords, 'stream_options'])),
   }
 }
 
@@ -92,6 +92,9 @@ const optionalMembers = [
   'prompt_cache_retention',
   'top_a',
 ] as const
+
+/** What hosts of this format are told in the caller's own words, which other formats may not share. */
+const ownWords = ['reasoning', 'reasoning_effort', 'verbosity'] as const
 
 function isTextOnly(name: string, value: unknown): boolean {
   return name === 'modalities' && Array.isArray(value) && value.every((modality) => modality === 'text')
@@ -220,9 +223,12 @@ function readReasoningWish(
 ): ReasoningWish | null {
   const wish = recordOrNull(wire)
   const own = wish?.['effort'] ?? null
-  const effort = wish?.['enabled'] === false ? 'none' : (own ?? olderEffort)
+  const isOff = wish?.['enabled'] === false
+  const effort = isOff ? 'none' : (own ?? olderEffort)
   if (wish !== null) reading.rest(wish, reasoningMembers, 'reasoning')
   if (wish === null && effort === null && isIncluded === null) return null
+  if (isOff && own !== null && own !== 'none') reading.own.add('reasoning.effort')
+  if (olderEffort !== null && olderEffort !== effort) reading.own.add('reasoning_effort')
   return {
     effort: readEffort(effort, own === null ? 'reasoning_effort' : 'reasoning.effort', reading),
     budgetTokens: numberOrNull(wish?.['max_tokens']),
@@ -231,7 +237,9 @@ function readReasoningWish(
   }
 }
 
-function readVerbosity(wire: unknown): 'low' | 'medium' | 'high' | null {
-  if (wire === 'xhigh' || wire === 'max') return 'high'
-  return wire === 'low' || wire === 'medium' || wire === 'high' ? wire : null
+/** A word that formats do not share is left out where it is not known, and listed. */
+function readVerbosity(wire: unknown, reading: ConversationReading): 'low' | 'medium' | 'high' | null {
+  if (wire === 'low' || wire === 'medium' || wire === 'high') return wire
+  if (wire !== null) reading.own.add('verbosity')
+  return null
 }

@@ -142,22 +142,39 @@ function encodeOutputLimit({ document }: ChatBody, { maxTokensField }: ChatQuirk
 
 function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   if (!hasMember(document, 'reasoning')) return
-  if (quirks.reasoning === 'object' || quirks.reasoning === 'as_sent') return
+  if (quirks.reasoning === 'as_sent') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
     return
   }
-  edits.remove.push('reasoning')
   const reasoning = memberValue(document, 'reasoning')
+  const effort = isRecord(reasoning) ? effortOf(reasoning) : null
+  if (effort !== null) leaveOtherEffort(document, effort, edits)
+  if (quirks.reasoning === 'object') return
+  edits.remove.push('reasoning')
   if (!isRecord(reasoning)) return
-  const effort = reasoning['enabled'] === false ? 'none' : reasoning['effort']
-  if (typeof effort === 'string' && !hasMember(document, 'reasoning_effort')) {
-    edits.set['reasoning_effort'] = JSON.stringify(effort)
-  }
+  if (effort !== null) edits.set['reasoning_effort'] = JSON.stringify(effort)
+  if (effort === 'none' && isSaid(reasoning['effort']) && reasoning['effort'] !== 'none')
+    edits.dropped.push('reasoning.effort')
   for (const name of ['max_tokens', 'summary', 'exclude']) {
     const value = reasoning[name]
-    if (value !== undefined && value !== null && value !== false) edits.dropped.push(`reasoning.${name}`)
+    if (isSaid(value) && value !== false) edits.dropped.push(`reasoning.${name}`)
   }
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function effortOf({ enabled, effort }: Readonly<Record<string, unknown>>): string | null {
+  if (enabled === false) return 'none'
+  return typeof effort === 'string' ? effort : null
+}
+
+/** The contract's `reasoning` object counts before the older member: where both say how hard to think, this one is left out. */
+function leaveOtherEffort(document: TextCall['document'], effort: string, edits: Edits): void {
+  if (!hasMember(document, 'reasoning_effort') || memberValue(document, 'reasoning_effort') === effort) return
+  if (!edits.dropped.includes('reasoning_effort')) drop(edits, 'reasoning_effort')
 }
 
 /** Usage is what the caller pays by, so it is asked for whatever the caller said. */

@@ -369,6 +369,22 @@ describe('encoding for an upstream', () => {
     expect(encode({ reasoning }, { reasoning: 'drop' }).dropped).toEqual(['reasoning'])
   })
 
+  test('of two efforts sends that of the object, and lists the other', () => {
+    const both = { reasoning: { effort: 'low' }, reasoning_effort: 'high' }
+    expect(encode(both)).toMatchObject({ wire: { reasoning_effort: 'low' }, dropped: ['reasoning_effort'] })
+    const asObject = encode(both, { reasoning: 'object' })
+    expect(asObject).toMatchObject({ wire: { reasoning: { effort: 'low' } }, dropped: ['reasoning_effort'] })
+    expect(asObject.wire).not.toHaveProperty('reasoning_effort')
+    expect(encode(both, { reasoning: 'as_sent' })).toMatchObject({ wire: both, dropped: [] })
+    const alike = { reasoning: { effort: 'low' }, reasoning_effort: 'low' }
+    expect(encode(alike)).toMatchObject({ wire: { reasoning_effort: 'low' }, dropped: [] })
+    const noThought = { reasoning: { enabled: false, effort: 'high' } }
+    expect(encode(noThought)).toMatchObject({
+      wire: { reasoning_effort: 'none' },
+      dropped: ['reasoning.effort'],
+    })
+  })
+
   test('does not ask for a tier whose price is unknown', () => {
     expect(encode({ service_tier: 'priority' })).toMatchObject({ dropped: ['service_tier'] })
     expect(encode({ service_tier: 'auto' }).dropped).toEqual([])

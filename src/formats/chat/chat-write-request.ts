@@ -202,17 +202,16 @@ function writeOutput(output: OutputFormat, isChecked: boolean): Wire | null {
 }
 
 /**
- * Not to think is what a model does that cannot: telling it so is an error there, so only a caller of this format, who
- * knows the model's own words, is taken at them.
+ * The wish of a caller of another format; one of this format is told in the caller's own words, which are among its
+ * extras. Not to think is what a model does that cannot, and telling it so is an error there.
  */
 function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: Writing): Wire | null {
   const { effort, budgetTokens, summary, isShown } = wish
   const { format } = conversation
-  if (effort === 'none' && format !== 'chat') return null
+  if (format === 'chat' || effort === 'none') return null
   const members: Wire = {}
   if (effort !== null) members['effort'] = effort
-  if (budgetTokens !== null && (format === 'chat' || quirks.reasoning === 'object'))
-    members['max_tokens'] = budgetTokens
+  if (budgetTokens !== null && quirks.reasoning === 'object') members['max_tokens'] = budgetTokens
   // A host that knows levels alone still hears how much is meant.
   else if (budgetTokens !== null && quirks.reasoning === 'effort') {
     losses.approximate('budget')

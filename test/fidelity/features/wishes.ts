@@ -1147,4 +1147,37 @@ export const wishRows: readonly AskedRow[] = [
       messages: { cannotAsk: 'a request has no such member' },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W50',
+    title: 'Two efforts that differ: that of `reasoning` counts',
+    models: { messages: models.messagesNewest },
+    cells: {
+      chat: {
+        ask: { reasoning: { effort: 'low' }, reasoning_effort: 'high' },
+        toChat: dropped(['reasoning_effort'], ['reasoning'], { reasoning_effort: 'low' }),
+        toMessages: dropped(['reasoning_effort'], ['reasoning_effort'], { output_config: { effort: 'low' } }),
+      },
+      responses: { cannotAsk: 'a request has one member for it' },
+      messages: { cannotAsk: 'a request has one member for it' },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W51',
+    title: 'A verbosity above the highest that formats share',
+    cells: {
+      chat: {
+        ask: { verbosity: 'xhigh' },
+        toChat: carried({ verbosity: 'xhigh' }, { note: 'the provider says what it takes' }),
+        toMessages: dropped(['verbosity'], ['verbosity']),
+      },
+      responses: {
+        ask: { text: { verbosity: 'xhigh' } },
+        toChat: dropped(['text.verbosity'], ['verbosity']),
+        toMessages: dropped(['text.verbosity'], ['verbosity']),
+      },
+      messages: { cannotAsk: 'a request has no such member' },
+    },
+  },
 ]
