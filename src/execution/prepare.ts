@@ -36,8 +36,8 @@ export interface Preparation<State, Answer, Reader> {
 /**
  * Policy, route, hold, then adapt. What is held is enough for the dearest endpoint the route may try; when that is too
  * much, the route is cut to the endpoints the balance can pay before the call is refused. Endpoints that cannot carry
- * what is asked are passed over, and when none is left the caller is told why the first of them cannot. At once when the
- * money is in memory, as it mostly is.
+ * what is asked are passed over, and when none is left the caller is told why the first of them cannot, also where the
+ * balance is too small: more money would not help. At once when the money is in memory, as it mostly is.
  */
 export function prepare<State, Answer, Reader>(
   preparation: Preparation<State, Answer, Reader>,
@@ -66,7 +66,10 @@ export function prepare<State, Answer, Reader>(
     parts.billing.hold({ budgets, amount, describe: (available) => describeShortage(call, route, available) })
   const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, parts)
   const granted = holdFor(route, amounts, request)
-  return granted instanceof Promise ? granted.then(adapt) : adapt(granted)
+  if (!(granted instanceof Promise)) return adapt(granted)
+  return granted.then(adapt, (error: unknown) => {
+    throw isShortage(error) ? (refusalOf(route, preparation.firstStep) ?? error) : error
+  })
 }
 
 /** With a login of the caller's own where the deployment takes one, else with the operator's credential. */
@@ -93,7 +96,7 @@ function mostOf({ demand }: Call, { endpoint, credential, promptRatio }: Candida
 }
 
 function planOf<State, Answer, Reader>(
-  { hold, affordable, budgets }: Held & { budgets: readonly BudgetRef[] },
+  { hold, affordable, shortage, budgets }: Held & { budgets: readonly BudgetRef[] },
   { firstStep }: Preparation<State, Answer, Reader>,
   state: CallState,
   { billing }: ExecutionParts,
@@ -121,8 +124,27 @@ function planOf<State, Answer, Reader>(
     return { prepared, first, settlement }
   } catch (error) {
     settlement.release()
-    throw error
+    const isCarriedBeyond = shortage !== null && isUnsuited(error) && !refusalOf(shortage.beyond, firstStep)
+    throw isCarriedBeyond ? shortage.error : error
   }
+}
+
+/** Why none of these can carry the call; null when one can. */
+function refusalOf(
+  candidates: readonly Candidate[],
+  firstStep: (candidate: Candidate) => unknown,
+): GatewayError | null {
+  let refusal: GatewayError | null = null
+  for (const candidate of candidates) {
+    try {
+      firstStep(candidate)
+      return null
+    } catch (error) {
+      if (!isUnsuited(error)) throw error
+      refusal ??= error
+    }
+  }
+  return refusal
 }
 
 /** The route from the first candidate on that can carry the call. */
@@ -208,6 +230,12 @@ function withPrices(call: Call, route: readonly Candidate[]): Candidate[] {
 interface Held {
   hold: Hold
   affordable: readonly Candidate[]
+  /** What of the route the balance cannot pay, and why; null where it can pay all of it. */
+  shortage: { error: unknown; beyond: readonly Candidate[] } | null
+}
+
+function isShortage(error: unknown): boolean {
+  return error instanceof GatewayError && error.type === 'payment_required'
 }
 
 function holdFor(
@@ -216,14 +244,16 @@ function holdFor(
   request: (amount: bigint) => Hold | Promise<Hold>,
 ): Held | Promise<Held> {
   const granted = request(dearest(route, amounts))
-  if (!(granted instanceof Promise)) return { hold: granted, affordable: route }
+  if (!(granted instanceof Promise)) return { hold: granted, affordable: route, shortage: null }
   return granted.then(
-    (hold) => ({ hold, affordable: route }),
+    (hold) => ({ hold, affordable: route, shortage: null }),
     async (error: unknown) => {
       const available = availableOf(error)
       const affordable = route.filter((candidate) => (amounts.get(candidate) ?? 0n) <= available)
       if (affordable.length === 0 || affordable.length === route.length) throw error
-      return { hold: await request(dearest(affordable, amounts)), affordable }
+      const beyond = route.filter((candidate) => !affordable.includes(candidate))
+      const hold = await request(dearest(affordable, amounts))
+      return { hold, affordable, shortage: { error, beyond } }
     },
   )
 }
