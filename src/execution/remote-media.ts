@@ -83,8 +83,11 @@ function candidatesOf(
 
 const takesAll: AddressSupport = { image: 'any', file: 'any' }
 
-function supportOf({ deployment }: Endpoint, { format }: TextCall, serving: Serving): AddressSupport {
-  const asked = chooseInterface(textInterfacesOf(serving.adaptersOf(deployment), format), format)
+function supportOf(endpoint: Endpoint, call: TextCall, serving: Serving): AddressSupport {
+  const { deployment, upstreamModel } = endpoint
+  const { format, parameters } = call
+  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), format)
+  const asked = chooseInterface(interfaces, { format, parameters, upstreamModel })
   return asked === null || asked.format === 'embeddings' ? takesAll : asked.quirks.addresses
 }
 

@@ -158,11 +158,12 @@ function adapterAt(call: TextCall, candidate: Candidate, state: CallState): Text
 }
 
 function interfaceAt(
-  { format }: TextCall,
-  { endpoint: { deployment } }: Candidate,
+  { format, parameters }: TextCall,
+  { endpoint: { deployment, upstreamModel } }: Candidate,
   { serving }: CallState,
 ): TextInterface {
-  const found = chooseInterface(textInterfacesOf(serving.adaptersOf(deployment), format), format)
+  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), format)
+  const found = chooseInterface(interfaces, { format, parameters, upstreamModel })
   if (found) return found
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
 }

@@ -34,8 +34,8 @@ const chatToChat: TextCodec = {
   readError: upstreams.chat.readError,
 }
 
-const chatToMessages = (): TextCodec => {
-  const codec = translate(callers.chat, upstreams.messages)
+const chatTo = (upstream: 'responses' | 'messages'): TextCodec => {
+  const codec = translate(callers.chat, upstreams[upstream])
   const createStream: TextCodec['createStream'] = (context, quirks, call) =>
     showDebugFirst(codec.createStream(context, quirks, call), context)
   return { ...codec, createStream }
@@ -68,13 +68,15 @@ function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
 
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */
 const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
-  chat: { chat: chatToChat, messages: chatToMessages() },
+  chat: { chat: chatToChat, responses: chatTo('responses'), messages: chatTo('messages') },
   responses: {
     chat: translate(callers.responses, upstreams.chat),
+    responses: translate(callers.responses, upstreams.responses),
     messages: translate(callers.responses, upstreams.messages),
   },
   messages: {
     chat: translate(callers.messages, upstreams.chat),
+    responses: translate(callers.messages, upstreams.responses),
     messages: messagesToMessages,
   },
   embeddings: { embeddings: embeddingsToEmbeddings },

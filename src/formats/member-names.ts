@@ -5,6 +5,7 @@ import { hasMember } from './json-document.ts'
 
 /** What of a request an upstream may be unable to carry. */
 export type Carried =
+  | 'outputTokensMax'
   | 'choices'
   | 'logprobs'
   | 'stop'
@@ -43,6 +44,7 @@ export type Carried =
 
 /** Each by the name its caller knows; a format without the member never fills it. */
 const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat, string>>>>> = {
+  outputTokensMax: { chat: 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' },
   choices: { chat: 'n' },
   logprobs: { chat: 'logprobs', responses: 'top_logprobs' },
   stop: { chat: 'stop', messages: 'stop_sequences' },

@@ -1,9 +1,17 @@
 import { expect, test } from 'bun:test'
+import type { TextFormat } from '../canonical/operation.ts'
 import { decodeChatRequest } from './chat/chat-request.ts'
 import { chatQuirks } from './chat/chat-quirks.ts'
 import { testContext, testEndpoint } from './chat/chat-testing.ts'
 import { messagesQuirks } from './messages/messages-quirks.ts'
-import { chooseInterface, textAdapter, type TextInterface, type TextPath } from './text-adapter.ts'
+import { responsesQuirks } from './responses/responses-quirks.ts'
+import {
+  chooseInterface,
+  textAdapter,
+  type AskedInterface,
+  type TextInterface,
+  type TextPath,
+} from './text-adapter.ts'
 
 /** What a call for `team/model 1` is sent to a provider whose requests go to this path. */
 function sentTo(path: TextPath, stream: boolean) {
@@ -60,8 +68,29 @@ function interfaceOf(format: 'chat' | 'messages'): TextInterface {
 test('the caller’s own format is preferred over a translation, which goes to the first', () => {
   const chat: TextInterface = { format: 'chat', path: '/chat', quirks: chatQuirks() }
   const messages: TextInterface = { format: 'messages', path: '/messages', quirks: messagesQuirks() }
-  expect(chooseInterface([chat, messages], 'messages')).toBe(messages)
-  expect(chooseInterface([chat, messages], 'chat')).toBe(chat)
-  expect(chooseInterface([chat, messages], 'responses')).toBe(chat)
-  expect(chooseInterface([], 'chat')).toBeNull()
+  expect(chooseInterface([chat, messages], asked('messages'))).toBe(messages)
+  expect(chooseInterface([chat, messages], asked('chat'))).toBe(chat)
+  expect(chooseInterface([chat, messages], asked('responses'))).toBe(chat)
+  expect(chooseInterface([], asked('chat'))).toBeNull()
 })
+
+test('an interface that does not serve the call is passed over, even by callers of its format', () => {
+  const chat: TextInterface = {
+    format: 'chat',
+    path: '/chat',
+    quirks: chatQuirks(),
+    serves: ({ upstreamModel, parameters }) => upstreamModel !== 'newest' || !parameters.includes('tools'),
+  }
+  const responses: TextInterface = { format: 'responses', path: '/responses', quirks: responsesQuirks() }
+  const interfaces = [chat, responses]
+  expect(chooseInterface(interfaces, asked('chat'))).toBe(chat)
+  expect(chooseInterface(interfaces, { ...asked('chat'), upstreamModel: 'newest' })).toBe(chat)
+  const withTools = { upstreamModel: 'newest', parameters: ['tools'] }
+  expect(chooseInterface(interfaces, { ...asked('chat'), ...withTools })).toBe(responses)
+  expect(chooseInterface(interfaces, { ...asked('messages'), ...withTools })).toBe(responses)
+  expect(chooseInterface([chat], { ...asked('chat'), ...withTools })).toBeNull()
+})
+
+function asked(format: TextFormat): AskedInterface {
+  return { format, upstreamModel: 'model', parameters: [] }
+}

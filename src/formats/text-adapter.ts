@@ -12,6 +12,7 @@ import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
+import type { ResponsesQuirks } from './responses/responses-quirks.ts'
 
 /** What a path may depend on. */
 export interface PathTarget {
@@ -37,17 +38,32 @@ export interface TextAddress {
 export type TextPath = string | ((target: PathTarget) => string | TextAddress)
 
 /** A way in which a provider is asked for text: which format it speaks there, where, and how it departs from it. */
-export type TextInterface =
-  | { format: 'chat'; path: TextPath; quirks: ChatQuirks }
-  | { format: 'messages'; path: TextPath; quirks: MessagesQuirks }
-  | { format: 'embeddings'; path: TextPath; quirks: EmbeddingsQuirks }
+export type TextInterface = (
+  | { format: 'chat'; quirks: ChatQuirks }
+  | { format: 'responses'; quirks: ResponsesQuirks }
+  | { format: 'messages'; quirks: MessagesQuirks }
+  | { format: 'embeddings'; quirks: EmbeddingsQuirks }
+) & {
+  path: TextPath
+  /** Whether it is to answer such a call; absent where it answers all. */
+  serves?: (asked: AskedInterface) => boolean
+}
 
-/** The interface that takes the caller's format as it is, else the provider's first; null when it has none. */
+/** Which model of a provider's is asked, by a caller of which format, and which of the contract's parameters are set. */
+export interface AskedInterface extends Pick<TextCall, 'format' | 'parameters'> {
+  upstreamModel: string
+}
+
+/**
+ * Of the interfaces that serve the call the one that takes the caller's format as it is, else the first; null when there
+ * is none.
+ */
 export function chooseInterface(
   interfaces: readonly TextInterface[],
-  callerFormat: TextFormat,
+  asked: AskedInterface,
 ): TextInterface | null {
-  return interfaces.find(({ format }) => format === callerFormat) ?? interfaces[0] ?? null
+  const serving = interfaces.filter(({ serves }) => serves === undefined || serves(asked))
+  return serving.find(({ format }) => format === asked.format) ?? serving[0] ?? null
 }
 
 /** Its state is the form that the answer was promised in, null for nearly all. */

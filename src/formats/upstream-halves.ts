@@ -7,16 +7,27 @@ import { readMessagesAnswer } from './messages/messages-answer.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
 import { writeMessagesRequest } from './messages/messages-request.ts'
 import { createMessagesReader } from './messages/messages-stream.ts'
+import { readResponsesAnswer } from './responses/responses-answer.ts'
+import type { ResponsesQuirks } from './responses/responses-quirks.ts'
+import { writeResponsesRequest } from './responses/responses-request.ts'
+import { createResponsesReader } from './responses/responses-stream.ts'
 import type { TextQuirks } from './text-codec.ts'
 import { readUpstreamFailure } from './upstream-errors.ts'
 
 /** By the formats that providers speak. */
-export const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQuirks>>> = {
+export const upstreams: Readonly<Record<'chat' | 'responses' | 'messages', UpstreamHalf<TextQuirks>>> = {
   chat: {
     writeRequest: (conversation, { endpoint, quirks }) =>
       writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
     readAnswer: (bytes, quirks, context) => readChatAnswer(bytes, asChat(quirks), context),
     createStream: (quirks, context) => createChatReader(asChat(quirks), context),
+    readError: readUpstreamFailure,
+  },
+  responses: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeResponsesRequest(conversation, { endpoint, quirks: asResponses(quirks) }),
+    readAnswer: (bytes, quirks, context) => readResponsesAnswer(bytes, asResponses(quirks), context),
+    createStream: (quirks, context) => createResponsesReader(asResponses(quirks), context),
     readError: readUpstreamFailure,
   },
   messages: {
@@ -31,6 +42,12 @@ export const upstreams: Readonly<Record<'chat' | 'messages', UpstreamHalf<TextQu
 /** The quirks of a provider that speaks chat completions. */
 export function asChat(quirks: TextQuirks): ChatQuirks {
   assert(quirks.format === 'chat', `chat was given the quirks of ${quirks.format}`)
+  return quirks
+}
+
+/** The quirks of a provider that speaks responses. */
+export function asResponses(quirks: TextQuirks): ResponsesQuirks {
+  assert(quirks.format === 'responses', `responses were given the quirks of ${quirks.format}`)
   return quirks
 }
 

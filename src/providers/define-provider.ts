@@ -7,6 +7,7 @@ import type { HourRule, PriceEntry } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
+import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/responses/responses-quirks.ts'
 import type { TextInterface, TextPath } from '../formats/text-adapter.ts'
 
 /** What a provider can do. A modality is supported when its adapter is here. */
@@ -133,6 +134,22 @@ export function openAiChat(
   path: TextPath = '/chat/completions',
 ): TextInterface {
   return { format: 'chat', path, quirks: chatQuirks(options) }
+}
+
+/** OpenAI's responses, with a provider's departures as data. */
+export function openAiResponses(
+  options: ResponsesQuirkOptions = {},
+  path: TextPath = '/responses',
+): TextInterface {
+  return { format: 'responses', path, quirks: responsesQuirks(options) }
+}
+
+/** An interface that is asked in these cases alone, where a provider answers some models or calls in another way. */
+export function onlyFor(
+  serves: NonNullable<TextInterface['serves']>,
+  interfaceOfSome: TextInterface,
+): TextInterface {
+  return { ...interfaceOfSome, serves }
 }
 
 /** Anthropic's messages, with a provider's departures as data. */

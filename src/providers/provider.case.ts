@@ -20,6 +20,7 @@ import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.
 import type { TextInterface } from '../formats/text-adapter.ts'
 import type { Preset } from './define-provider.ts'
 import { testMessages } from './messages.case.ts'
+import { testResponses } from './responses.case.ts'
 
 const context = { sessionIdHeader: null }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
@@ -100,6 +101,7 @@ export function testProvider(preset: Preset): void {
   const { language, embedding } = preset.adapters
   for (const adapter of language ?? []) {
     if (adapter.format === 'chat') testChat(preset, adapter)
+    else if (adapter.format === 'responses') testResponses(preset, adapter)
     else if (adapter.format === 'messages') testMessages(preset, adapter)
   }
   for (const adapter of embedding ?? []) testEmbeddings(preset, adapter)

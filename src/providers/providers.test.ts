@@ -72,7 +72,7 @@ describe('what vendors’ own clients send', () => {
   /** A request as this provider is sent it. */
   function sentTo(slug: string, members: Record<string, unknown>) {
     const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', messages, ...members }))
-    const adapter = findPreset(slug)?.adapters.language?.[0]
+    const adapter = findPreset(slug)?.adapters.language?.find(({ format }) => format === 'chat')
     if (adapter?.quirks.format !== 'chat') throw new Error(`${slug} has no chat`)
     const call = decodeChatRequest(bytes, { sessionIdHeader: null })
     const { body, dropped } = encodeChatRequest(call, testEndpoint('b', slug), adapter.quirks)

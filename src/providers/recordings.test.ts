@@ -25,7 +25,7 @@ function filesOf(folder: string, pattern: string): string[] {
 }
 
 function quirksOf({ adapters }: Preset) {
-  const [language] = adapters.language ?? []
+  const language = adapters.language?.find(({ format }) => format === 'chat')
   if (language?.format !== 'chat') throw new Error('the preset has no chat adapter')
   return language.quirks
 }

@@ -39,6 +39,7 @@ interface ExpectedAnswer {
 type Expected = Readonly<{
   [file: `${string}.sse`]: ExpectedAnswer
   'chat.json'?: ExpectedAnswer
+  'responses.json'?: ExpectedAnswer
   'messages.json'?: ExpectedAnswer
   'embeddings.json'?: { vectors: number[][]; inputTokens: number }
   'transcription.json'?: { text: string; language: string | null; durationSeconds: number | null }
@@ -91,7 +92,7 @@ function expectedOf(folder: URL): Expected {
 
 function testText(adapter: TextInterface, expected: Expected, read: Read): void {
   const codec = selectCodec('chat', adapter.format)
-  const kind = adapter.format === 'messages' ? 'messages' : 'chat'
+  const kind = adapter.format === 'embeddings' ? 'chat' : adapter.format
 
   test('shows what its sample answer says', () => {
     const answer = codec.decodeAnswer(read(`${kind}.json`), testContext, adapter.quirks, callOf(false))

@@ -158,7 +158,8 @@ function providersOf(url: string): Record<string, unknown>[] {
       models: [{ id: messagesModel }],
     },
     {
-      preset: 'openai',
+      // As OpenAI answers chat completions, and nothing else.
+      preset: 'sandbox',
       base_url: `${url}/p/chat/v1`,
       api_key: 'simulated',
       discover: false,

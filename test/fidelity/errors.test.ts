@@ -19,7 +19,7 @@ const providerAt = (preset: string, id: string) => ({
 })
 const gateway = await startTestGateway({
   providers: () => [
-    providerAt('openai', 'openai/gpt-4o-mini'),
+    providerAt('sandbox', 'openai/gpt-4o-mini'),
     providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
   ],
 })

@@ -91,7 +91,8 @@ function providersAt(url: string) {
     models: ids.map((id) => ({ id, prices: { input_per_million: '1', output_per_million: '1' } })),
   })
   return [
-    at('openai', [models.chat]),
+    // As OpenAI answers chat completions; its own preset answers callers of responses in their format.
+    at('sandbox', [models.chat]),
     at('deepseek', [models.chatWithoutSchema]),
     at('ollama', [models.chatWithoutToolChoice]),
     at('groq', [models.chatWithoutLogprobs]),

@@ -157,7 +157,8 @@ function readAnnotation(wire: Wire): Annotation | null {
   }
 }
 
-function readLogprob(wire: Wire): TokenLogprob {
+/** A token and how likely it was, as both formats of OpenAI tell it. */
+export function readLogprob(wire: Wire): TokenLogprob {
   const top = wire['top_logprobs']
   return { ...readChance(wire), top: Array.isArray(top) ? top.filter(isRecord).map(readChance) : [] }
 }

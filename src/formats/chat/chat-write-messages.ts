@@ -117,7 +117,7 @@ function fileOf(source: MediaSource, name: string | null): Wire {
 }
 
 /** A document of words, which the format has no part for. */
-function asText(text: string, name: string | null, context: string | null): string {
+export function asText(text: string, name: string | null, context: string | null): string {
   const title = name === null ? '' : `${name}\n`
   return `${title}${context === null ? '' : `${context}\n`}${text}`
 }

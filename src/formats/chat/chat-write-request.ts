@@ -225,7 +225,7 @@ function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: W
 }
 
 /** The level that so many tokens to think with come to. */
-function effortOf(budgetTokens: number): 'low' | 'medium' | 'high' {
+export function effortOf(budgetTokens: number): 'low' | 'medium' | 'high' {
   if (budgetTokens <= 4_096) return 'low'
   return budgetTokens <= 16_384 ? 'medium' : 'high'
 }

@@ -1,9 +1,15 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider, onlyFor, openAiChat, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
 import { openAiModels } from './capabilities.ts'
 import { openAiPrices } from './prices.ts'
-import { openAiChatOptions, openAiEmbeddingsOptions } from './quirks.ts'
+import {
+  isChatServed,
+  isResponsesServed,
+  openAiChatOptions,
+  openAiEmbeddingsOptions,
+  openAiResponsesOptions,
+} from './quirks.ts'
 
 export const openai = defineProvider({
   slug: 'openai',
@@ -17,7 +23,11 @@ export const openai = defineProvider({
   family: openAiModels,
   prices: openAiPrices,
   adapters: {
-    language: [openAiChat(openAiChatOptions)],
+    // Callers of other formats are translated to the first that serves their call.
+    language: [
+      onlyFor(isResponsesServed, openAiResponses(openAiResponsesOptions)),
+      onlyFor(isChatServed, openAiChat(openAiChatOptions)),
+    ],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
     transcription: openAiTranscription(),
     speech: openAiSpeech(),

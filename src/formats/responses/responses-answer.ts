@@ -1,0 +1,34 @@
+import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
+import type { TextEvent } from '../../canonical/text/events.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { readResponsesError } from './responses-items.ts'
+import type { ResponsesQuirks } from './responses-quirks.ts'
+import { ResponsesHandler } from './responses-stream.ts'
+
+/** A whole response. Throws `provider_failed` for what is none, and the error that came with a success status. */
+export function readResponsesAnswer(
+  bytes: Uint8Array,
+  quirks: ResponsesQuirks,
+  context: AnswerContext,
+): Answer {
+  return answerOf(parseAnswer(bytes), quirks, context)
+}
+
+/** The same of one that was parsed. */
+export function answerOf(
+  wire: Readonly<Record<string, unknown>>,
+  quirks: ResponsesQuirks,
+  context: AnswerContext,
+): Answer {
+  if (!Array.isArray(wire['output'])) {
+    const { error } = wire
+    if (isRecord(error) || typeof error === 'string') throw readResponsesError(error, context)
+    throw unreadable('it has no output')
+  }
+  const events: TextEvent[] = []
+  // A whole response is the last event of a stream that told nothing before.
+  new ResponsesHandler({ quirks, context }, (event) => events.push(event)).readWhole(wire)
+  return joinEvents(events)
+}

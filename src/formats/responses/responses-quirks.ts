@@ -1,0 +1,57 @@
+import type { AddressSupport } from '../address-support.ts'
+
+/** What a model takes of the format's members. */
+export interface ResponsesModel {
+  /** `temperature`, `top_p` and log probabilities; models that reason refuse them at OpenAI. */
+  hasSampling: boolean
+  /** `reasoning`. Others refuse the member. */
+  reasons: boolean
+}
+
+/** Where a provider that speaks OpenAI's responses differs from most, as data. */
+export interface ResponsesQuirkOptions {
+  /** What a model of this name takes. Default: sampling and reasoning. */
+  modelOf?: (upstreamModel: string) => ResponsesModel
+  /**
+   * Whether its models seal their thoughts, so that `include` asks for them: a client then gives them back, and nothing
+   * has to be stored. Thoughts without a seal are left out of a history. Default false.
+   */
+  sealsThoughts?: boolean
+  /** Whether thoughts in plain words go back as `content` of a reasoning item. Default false: they are left out. */
+  takesOpenThoughts?: boolean
+  /** Members of OpenAI's own service alone (`metadata`, `prompt_cache_key`, `text.verbosity`). Default false. */
+  hasOpenAiMembers?: boolean
+  /** Least `max_output_tokens`; less is raised to it. Default 1. */
+  outputTokensMin?: number
+  /** Service tiers, by the provider's own names, that cost what its default costs; others are left out. Default none. */
+  serviceTiers?: readonly string[]
+  /** Longest `user` the provider takes; a longer one is left out. Default: no limit known. */
+  userLengthMax?: number
+  /** Whether the item of an answer is a tool that the provider itself runs, though it looks like the caller's. Default: none is. */
+  runsItself?: (item: Readonly<Record<string, unknown>>) => boolean
+  /** What it fetches itself. Default: images and files of any address, as OpenAI does. */
+  addresses?: AddressSupport
+}
+
+/** Options with their defaults. */
+export interface ResponsesQuirks extends Required<ResponsesQuirkOptions> {
+  format: 'responses'
+}
+
+const anyModel: ResponsesModel = { hasSampling: true, reasons: true }
+
+/** Completes options with defaults: a host that knows the core of the format and keeps nothing. */
+export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQuirks {
+  return {
+    format: 'responses',
+    modelOf: options.modelOf ?? (() => anyModel),
+    sealsThoughts: options.sealsThoughts ?? false,
+    takesOpenThoughts: options.takesOpenThoughts ?? false,
+    hasOpenAiMembers: options.hasOpenAiMembers ?? false,
+    outputTokensMin: options.outputTokensMin ?? 1,
+    serviceTiers: options.serviceTiers ?? [],
+    userLengthMax: options.userLengthMax ?? Number.POSITIVE_INFINITY,
+    runsItself: options.runsItself ?? (() => false),
+    addresses: options.addresses ?? { image: 'any', file: 'any' },
+  }
+}
