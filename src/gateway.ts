@@ -11,6 +11,7 @@ import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
+import { discoveryMissWaitMs } from './core/limits/catalog.ts'
 import { learningSaveEveryMs } from './core/limits/billing.ts'
 import { keepAliveMs } from './core/limits/http.ts'
 import { storageStopMs } from './core/limits/storage.ts'
@@ -19,6 +20,7 @@ import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionParts } from './execution/parts.ts'
+import { seekingModel } from './execution/missing-model.ts'
 import { resolveBatch } from './execution/resolve-batch.ts'
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
@@ -310,9 +312,10 @@ type Providers = Awaited<ReturnType<typeof createProviders>>
 function createExecution(config: Config, parts: { core: Core; providers: Providers; hooks: GatewayHooks }) {
   const { core, providers, hooks } = parts
   const { clock, log, money } = core
-  const { serving, transport } = providers
+  const { serving, transport, discovery } = providers
   const execution: ExecutionParts = {
     serving,
+    readListings: (isEnough) => atMost(discoveryMissWaitMs, discovery.refreshStale(isEnough)),
     billing: money.billing,
     learning: money.learning,
     health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
@@ -352,7 +355,8 @@ function createBatchEngine(parts: {
         batchLines.record(item.batchId, facts)
       }
     },
-    resolveBatch: (question) => Promise.resolve(resolveBatch(question, execution)),
+    resolveBatch: (question) =>
+      seekingModel(question.model, async () => resolveBatch(question, execution), execution),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
     crash: parts.crash ?? null,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import { nextTurn } from '../core/turns.ts'
 import { openAiModels } from '../providers/openai/capabilities.ts'
 import { openAiPrices } from '../providers/openai/prices.ts'
 import { createCatalog } from './catalog.ts'
@@ -79,10 +80,10 @@ describe('what is offered', () => {
     })
   })
 
-  test('a listing takes away what it does not name and adds what nobody knew', () => {
+  test('a listing takes away what it does not name and adds what nobody knew', async () => {
     const catalog = catalogOf([openai])
     const before = catalog.version
-    catalog.replaceDiscovered(
+    await catalog.replaceDiscovered(
       'openai',
       parseListing({ data: [{ id: 'gpt-4o-mini', created: 5 }, { id: 'gpt-99' }] }),
     )
@@ -102,10 +103,28 @@ describe('what is offered', () => {
     expect(catalog.version).toBeGreaterThan(before)
   })
 
-  test('a local server offers nothing before its listing, and then for a stated price of zero', () => {
+  test('a listing of 5,000 models leaves others their turns, and listings that come meanwhile are shown too', async () => {
+    const servers = ['one', 'two'].map((id) => source(id, { isFree: true, onlyListed: true }))
+    const catalog = catalogOf(servers)
+    const listed = Array.from({ length: 5_000 }, (_, index) => ({ id: `model-${index}` }))
+    const before = catalog.version
+    const taking = catalog.replaceDiscovered('one', parseListing({ data: listed }))
+    let turns = 0
+    for (; catalog.version === before && turns < 10_000; turns += 1) {
+      await nextTurn()
+      if (turns === 1) void catalog.replaceDiscovered('two', parseListing({ data: [{ id: 'late' }] }))
+    }
+    await taking
+    // A hundred steps of fifty models each; everybody else had a turn after every one.
+    expect(turns).toBeGreaterThanOrEqual(100)
+    expect(catalog.current().models()).toHaveLength(5_001)
+    expect(catalog.current().model('two/late')).not.toBeNull()
+  })
+
+  test('a local server offers nothing before its listing, and then for a stated price of zero', async () => {
     const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
     expect(catalog.current().models()).toEqual([])
-    catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'qwen3:4b' }] }))
+    await catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'qwen3:4b' }] }))
     const [endpoint] = catalog.current().endpointsOf('ollama/qwen3:4b', 'language')
     expect(endpoint?.isPriced).toBe(true)
     expect(endpoint?.price.outputToken).toBe(0n)
@@ -210,9 +229,9 @@ describe('the operator has the last word', () => {
     })
   })
 
-  test('his model survives a listing that lacks it', () => {
+  test('his model survives a listing that lacks it', async () => {
     const catalog = catalogOf([operator])
-    catalog.replaceDiscovered('openai', [])
+    await catalog.replaceDiscovered('openai', [])
     expect(
       catalog
         .current()
@@ -221,10 +240,10 @@ describe('the operator has the last word', () => {
     ).toEqual(['smart'])
   })
 
-  test('a model that he describes without its tag is the listed one, once', () => {
+  test('a model that he describes without its tag is the listed one, once', async () => {
     const models = [{ id: 'ollama/tiny', context_length: 7 }]
     const catalog = catalogOf([source('ollama', { isFree: true, onlyListed: true, models })])
-    catalog.replaceDiscovered('ollama', [
+    await catalog.replaceDiscovered('ollama', [
       { upstream: 'tiny:latest', created: 1, contextLength: null, name: null, modality: 'embedding' },
     ])
     expect(
@@ -267,10 +286,10 @@ describe('names', () => {
     })
   })
 
-  test('a name without a tag means its tag latest, and nothing where another model has that very name', () => {
+  test('a name without a tag means its tag latest, and nothing where another model has that very name', async () => {
     const local = catalogOf([source('ollama', { isFree: true, onlyListed: true })])
     const listed = ['tiny:latest', 'tiny:2b', 'both', 'both:latest'].map((id) => ({ id }))
-    local.replaceDiscovered('ollama', parseListing({ data: listed }))
+    await local.replaceDiscovered('ollama', parseListing({ data: listed }))
     const tiny = { base: 'ollama/tiny:latest', variant: null }
     for (const name of ['ollama/tiny', 'tiny', 'tiny:latest', 'Ollama/Tiny'])
       expect(local.current().resolve(name)).toEqual(tiny)
@@ -316,11 +335,11 @@ describe('an unknown model is refused with the next step', () => {
     )
   })
 
-  test('which line of the configuration says what kind a model of one’s own is', () => {
+  test('which line of the configuration says what kind a model of one’s own is', async () => {
     const models = [{ id: 'mine/stated', modality: 'embedding' as const }, { id: 'mine/told' }]
     const catalog = catalogOf([source('mine', { isFree: true, models })])
     const listed = parseListing({ data: [{ id: 'some-name' }, { id: 'told', type: 'embedding' }] })
-    catalog.replaceDiscovered('mine', listed)
+    await catalog.replaceDiscovered('mine', listed)
     const line = (id: string) =>
       `"modality" of the entry with "id": "${id}" in "models" of the provider "mine" in the configuration file sets it.`
     expect(refusal('mine/stated', catalog).message).toContain(
@@ -336,9 +355,12 @@ describe('an unknown model is refused with the next step', () => {
     expect(refusal('openai/whisper-1').message).not.toContain('configuration')
   })
 
-  test('which variants there are of a model that is served, and no key to set', () => {
+  test('which variants there are of a model that is served, and no key to set', async () => {
     const catalog = catalogOf([openai, source('ollama', { isFree: true })], { potential })
-    catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'tiny:latest' }, { id: 'tiny:2b' }] }))
+    await catalog.replaceDiscovered(
+      'ollama',
+      parseListing({ data: [{ id: 'tiny:latest' }, { id: 'tiny:2b' }] }),
+    )
     for (const name of ['openai/gpt-4o-mini:thinking', 'gpt-4o-mini:thinking', 'openai/GPT-4o-mini:turbo']) {
       const { message } = refusal(name, catalog)
       expect(message).toContain(`openai/gpt-4o-mini has no variant "${name.slice(name.lastIndexOf(':'))}"`)

@@ -1,11 +1,13 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import { assert } from '../core/assert.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { atOnce, inTurns } from '../core/turns.ts'
 import type { DeploymentSource, PotentialProvider } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { nearestIds, splitVariant } from './model-ids.ts'
 import type { ResolvedModel } from './model-ids.ts'
-import { offersOf } from './offers.ts'
+import { offersOf, type Offer } from './offers.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -43,8 +45,11 @@ export interface CatalogProvider {
 export interface Catalog {
   /** The picture of this moment; the same value until something changes. */
   current(): CatalogView
-  /** Takes a deployment's listing in place of what was known of its models. Unknown deployments are a bug. */
-  replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): void
+  /**
+   * Takes a deployment's listing in place of what was known of its models; resolves when the picture shows it. Unknown
+   * deployments are a bug.
+   */
+  replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): Promise<void>
   /** Rises with every change. */
   readonly version: number
 }
@@ -61,32 +66,58 @@ export interface CatalogOptions {
 
 /** Builds the catalog from what needs no network; discovery replaces parts of it later. Throws RangeError on a bad price. */
 export function createCatalog(options: CatalogOptions): Catalog {
-  const listings = new Map<string, readonly ListedModel[]>()
   const prices = options.prices ?? {}
   const providers = providersOf(options.deployments)
-  let version = 0
-  let view: CatalogView
-  rebuild()
+  const known: Known[] = options.deployments.map((source) => ({ source, listed: null, offers: [] }))
+  const stale = new Set(known)
+  let refreshing: Promise<void> | null = null
+  let version = 1
+  let view = atOnce(build())
 
-  function rebuild(): void {
+  /** The picture anew; only the offers of deployments of which something has changed are worked out again. */
+  function* build(): Generator<void, CatalogView> {
     const nowMs = options.nowMs()
-    const offers = options.deployments.flatMap((source) =>
-      offersOf(source, { listed: listings.get(source.deployment.id) ?? null, prices, nowMs }),
-    )
-    view = viewOf(buildSnapshot(offers), providers, options.potential ?? [])
-    version += 1
+    for (const one of stale) {
+      stale.delete(one)
+      one.offers = yield* offersOf(one.source, { listed: one.listed, prices, nowMs })
+    }
+    const offers = known.flatMap((one) => one.offers)
+    return viewOf(buildSnapshot(offers), providers, options.potential ?? [])
+  }
+
+  async function refresh(): Promise<void> {
+    try {
+      // What changes meanwhile is shown by the next round, so that many listings at once are few rounds.
+      while (stale.size > 0) {
+        view = await inTurns(build())
+        version += 1
+      }
+    } finally {
+      refreshing = null
+    }
   }
 
   return {
     current: () => view,
     replaceDiscovered(deploymentId, models) {
-      listings.set(deploymentId, models)
-      rebuild()
+      const one = known.find(({ source }) => source.deployment.id === deploymentId)
+      assert(one, `there is no deployment ${deploymentId}`)
+      one.listed = models
+      stale.add(one)
+      return (refreshing ??= refresh())
     },
     get version() {
       return version
     },
   }
+}
+
+/** A deployment with what is known of its models. */
+interface Known {
+  source: DeploymentSource
+  /** Its last listing; null before the first. */
+  listed: readonly ListedModel[] | null
+  offers: readonly Offer[]
 }
 
 function providersOf(deployments: readonly DeploymentSource[]): readonly CatalogProvider[] {

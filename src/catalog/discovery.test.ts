@@ -68,6 +68,40 @@ test('only a few listings are read at once', async () => {
   expect(most).toBe(discoveryConcurrencyMax)
 })
 
+test('servers that failed are asked after all others, so that they keep nobody waiting', async () => {
+  const ids = [...Array.from({ length: discoveryConcurrencyMax }, (_, index) => `dead${index}`), 'well']
+  const asked: string[] = []
+  const { clock, discovery } = setUp(async (id) => {
+    asked.push(id)
+    if (id.startsWith('dead')) throw new Error('no answer')
+    return []
+  }, ids)
+  await discovery.refreshDue()
+  asked.length = 0
+  clock.ms += discoveryEveryMs
+  await discovery.refreshDue()
+  expect(asked[0]).toBe('well')
+  expect(asked).toHaveLength(ids.length)
+})
+
+test('one bad server hides neither the others nor what it listed before', async () => {
+  const broken = new Map<string, unknown>()
+  const { replaced, clock, discovery } = setUp(async (id) => broken.get(id) ?? { data: [{ id }] }, ['a', 'b'])
+  await discovery.refreshDue()
+  broken.set('a', { error: 'what?' })
+  clock.ms += discoveryEveryMs
+  await discovery.refreshDue()
+  expect(replaced).toEqual([
+    ['a', 1],
+    ['b', 1],
+    ['b', 1],
+  ])
+  expect(discovery.states().map(({ modelCount, failure }) => [modelCount, failure === null])).toEqual([
+    [1, false],
+    [1, true],
+  ])
+})
+
 test('listings of every known shape are read, and what is no listing is not taken for an empty one', () => {
   expect(parseListing([{ id: 'a', type: 'embedding', context_length: 5 }])[0]).toMatchObject({
     modality: 'embedding',
@@ -75,6 +109,8 @@ test('listings of every known shape are read, and what is no listing is not take
   })
   expect(parseListing({ data: [{ id: 'm', meta: { n_ctx_train: 9 } }] })[0]?.contextLength).toBe(9)
   expect(parseListing({ models: [{ name: 'x' }] })[0]?.upstream).toBe('x')
+  const dated = { data: [{ type: 'model', id: 'c', display_name: 'C', created_at: '2025-02-24T00:00:00Z' }] }
+  expect(parseListing(dated)[0]).toMatchObject({ upstream: 'c', name: 'C', created: 1_740_355_200 })
   expect(parseListing({ data: [] })).toEqual([])
   expect(parseListing({ data: [{ id: 'a' }, null, { id: 7 }, { id: '' }] })).toHaveLength(1)
   for (const body of [null, 'x', {}, { data: {} }, { data: [{}] }]) {

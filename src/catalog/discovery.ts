@@ -24,8 +24,11 @@ export interface Discovery {
   stop(): void
   /** Reads what is due; deployments that failed come up sooner than the others. Never rejects. */
   refreshDue(): Promise<void>
-  /** Reads all now, except those read within the retry time; for a model nobody knew. Never rejects. */
-  refreshStale(): Promise<void>
+  /**
+   * Reads all now, except those read within the retry time; for a model nobody knew. Resolves when all are read, or as soon
+   * as one was and it is enough. Never rejects.
+   */
+  refreshStale(isEnough?: () => boolean): Promise<void>
   states(): readonly DiscoveryState[]
 }
 
@@ -85,25 +88,35 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       timer = null
     },
     refreshDue,
-    refreshStale() {
+    refreshStale(isEnough = () => false) {
       const staleMs = clock.monotonicMs() - discoveryRetryMs
-      return readAll(
-        entries.filter((entry) => entry.running !== null || entry.readAtMs <= staleMs),
-        options,
-      )
+      const asked = entries.filter((entry) => entry.running !== null || entry.readAtMs <= staleMs)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      void readAll(asked, options, () => isEnough() && resolve()).then(resolve)
+      return promise
     },
     states: () =>
       entries.map(({ deploymentId, modelCount, failure }) => ({ deploymentId, modelCount, failure })),
   }
 }
 
-/** Reads several listings, a few at a time; one that is being read already is waited for. */
-async function readAll(entries: readonly Entry[], options: DiscoveryOptions): Promise<void> {
-  const waiting = [...entries]
+/**
+ * Reads several listings, a few at a time; one that is being read already is waited for. Those that failed come last: a few
+ * servers that do not answer must not keep the others from being asked.
+ */
+async function readAll(
+  entries: readonly Entry[],
+  options: DiscoveryOptions,
+  onRead: () => void = () => undefined,
+): Promise<void> {
+  const waiting = entries.toSorted(
+    (left, right) => Number(left.failure !== null) - Number(right.failure !== null),
+  )
   const reader = async () => {
     for (let entry = waiting.shift(); entry; entry = waiting.shift()) {
       entry.running ??= read(entry, options)
       await entry.running
+      onRead()
     }
   }
   await Promise.all(Array.from({ length: Math.min(discoveryConcurrencyMax, entries.length) }, reader))
@@ -121,7 +134,7 @@ async function read(
     const models = inspect
       ? await inspect(entry.deploymentId, listed, AbortSignal.timeout(discoveryWaitMs))
       : listed
-    catalog.replaceDiscovered(entry.deploymentId, models)
+    await catalog.replaceDiscovered(entry.deploymentId, models)
     entry.modelCount = models.length
     entry.failure = null
   } catch (error) {

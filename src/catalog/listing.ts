@@ -41,12 +41,19 @@ function parseEntry(entry: unknown): ListedModel | null {
   const name = member(entry, 'display_name') ?? member(entry, 'name')
   return {
     upstream,
-    created: wholeNumber(member(entry, 'created')),
+    created: createdOf(entry),
     contextLength: contextOf(entry),
     name: typeof name === 'string' && name !== upstream ? name : null,
     modality: modalityOf(entry),
     ...inputsOf(entry),
   }
+}
+
+/** Unix seconds, or a date as Anthropic writes it. */
+function createdOf(entry: unknown): number | null {
+  const date = member(entry, 'created_at')
+  const fromDate = typeof date === 'string' ? Math.floor(Date.parse(date) / 1000) : null
+  return wholeNumber(member(entry, 'created')) ?? wholeNumber(fromDate)
 }
 
 /** The several places where servers put the context size; llama.cpp reports it inside `meta`. */

@@ -40,7 +40,7 @@ const catalog = createCatalog({
   ],
 })
 const names = ['gpt-4o-mini', 'gpt-4o', 'text-embedding-3-small', 'whisper-1', 'tts-1', 'unheard-of']
-catalog.replaceDiscovered(
+await catalog.replaceDiscovered(
   'openai',
   parseListing({ data: names.map((id, index) => ({ id, created: 1_700_000_000 + index })) }),
 )

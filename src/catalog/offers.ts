@@ -1,6 +1,7 @@
 import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { freePrice, type Price } from '../canonical/usage.ts'
+import { modelsPerTurnMax } from '../core/limits/catalog.ts'
 import { leastAudio, modalitiesOf, traitsOf, type ModelTraits } from './capabilities.ts'
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
@@ -33,8 +34,11 @@ export interface OfferContext {
   nowMs: number
 }
 
-/** Everything a deployment offers: known or listed models first, then changed and joined by the operator's own. */
-export function offersOf(source: DeploymentSource, context: OfferContext): Offer[] {
+/**
+ * Everything a deployment offers: known or listed models first, then changed and joined by the operator's own. In short
+ * steps, because a listing may name thousands of models.
+ */
+export function* offersOf(source: DeploymentSource, context: OfferContext): Generator<void, Offer[]> {
   const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
   const byUpstream = new Map<string, OperatorModel[]>()
   for (const model of source.models) {
@@ -44,7 +48,9 @@ export function offersOf(source: DeploymentSource, context: OfferContext): Offer
     byUpstream.set(upstream, [...(byUpstream.get(upstream) ?? []), model])
   }
   const offers: Offer[] = []
+  let worked = 0
   for (const listed of context.listed ?? knownModels(source)) {
+    if (++worked % modelsPerTurnMax === 0) yield
     // A model that the operator describes is offered as described, under his id alone.
     if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
   }

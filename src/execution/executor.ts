@@ -1,6 +1,7 @@
 import type { SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { assert } from '../core/assert.ts'
 import type { ExecutionParts } from './parts.ts'
+import { seekingModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
@@ -20,12 +21,18 @@ export interface Executor {
 export function createExecutor(parts: ExecutionParts): Executor {
   return {
     text: (call, scope) =>
-      // Most calls have no media, and must not wait a turn for it.
-      call.demand.hasUncountedInput === true
-        ? executeWithMedia(call, scope, parts)
-        : executeText(call, scope, parts),
-    transcription: (call, scope) => executeTranscription(call, scope, parts),
-    speech: (call, scope) => executeSpeech(call, scope, parts),
+      seekingModel(
+        call.model,
+        // Most calls have no media, and must not wait a turn for it.
+        () =>
+          call.demand.hasUncountedInput === true
+            ? executeWithMedia(call, scope, parts)
+            : executeText(call, scope, parts),
+        parts,
+      ),
+    transcription: (call, scope) =>
+      seekingModel(call.model, () => executeTranscription(call, scope, parts), parts),
+    speech: (call, scope) => seekingModel(call.model, () => executeSpeech(call, scope, parts), parts),
     countTokens(call, scope) {
       const [endpoint] = routeModel(routedCallOf(call, [], scope, parts.serving()), call.model, parts).ordered
       assert(endpoint, 'a route has endpoints')

@@ -13,6 +13,8 @@ import type { StreamWatch } from './stream-watch.ts'
 export interface ExecutionParts {
   /** What is served now; a call asks once. */
   serving: () => Serving
+  /** Reads listings that were not read lately, for a model nobody knows, until it is enough. Bounded in time; never rejects. */
+  readListings: (isEnough: () => boolean) => Promise<unknown>
   billing: Billing
   learning: Learning
   health: Health

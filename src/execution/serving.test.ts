@@ -4,13 +4,13 @@ import { parseListing } from '../catalog/listing.ts'
 import { presetOf, toDeploymentSource } from '../providers/deployments.ts'
 import { createServing } from './serving.ts'
 
-test('a call keeps what was served when it began, though the catalog changes meanwhile', () => {
+test('a call keeps what was served when it began, though the catalog changes meanwhile', async () => {
   const source = toDeploymentSource({ preset: 'ollama', base_url: 'http://a/v1', weight: 1, models: [] })
   const catalog = createCatalog({ deployments: [source], nowMs: () => 0 })
   const serving = createServing(catalog, [source], presetOf)
   const before = serving()
   expect(serving()).toBe(before)
-  catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'tiny' }] }))
+  await catalog.replaceDiscovered('ollama', parseListing({ data: [{ id: 'tiny' }] }))
   const after = serving()
   expect(before.catalog.models()).toEqual([])
   expect(after.catalog.models().map(({ id }) => id)).toEqual(['ollama/tiny'])

@@ -4,11 +4,15 @@
 
 /** Models one deployment's listing may name; the largest public listings have a few hundred. */
 export const listedModelsMax = 5_000
+/** Models that are worked on at a time: everybody else has a turn of the event loop after so many, which take 2 ms or so. */
+export const modelsPerTurnMax = 50
 /** How often the listings of all deployments are read again, and how long one may take. */
 export const discoveryEveryMs = 600_000
 export const discoveryWaitMs = 10_000
 /** How soon a listing that failed is tried again, so that a local server started later is found. */
 export const discoveryRetryMs = 30_000
+/** How long a call for a model nobody knows waits for listings that are read because of it. */
+export const discoveryMissWaitMs = 1_000
 /** Listings read at once. */
 export const discoveryConcurrencyMax = 4
 /** Models that a server is asked about one by one after one reading; the others are asked about after the next. */
@@ -18,5 +22,5 @@ export const nearestCandidatesMax = 2_000
 export const nearestShownMax = 3
 /** Models one page of the catalog may hold, by the contract. */
 export const modelPageMax = 1_000
-/** Largest provider model listing that is read. */
-export const listingBytesMax = 32_000_000
+/** Largest provider model listing that is read, at once and in some 10 ms: 1.6 kB for each of the models it may name. */
+export const listingBytesMax = 8_000_000
