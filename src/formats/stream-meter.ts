@@ -28,11 +28,11 @@ export class StreamMeter {
         return
       case 'part_begin':
         this.#running.add(event.choice)
-        if (event.head.type === 'tool_call') this.#count(event.head.name)
+        if (event.head.type === 'tool_call') this.addPiece(Buffer.byteLength(event.head.name))
         else if (event.head.type === 'image') this.#reading.outputPieces += 1
         return
       case 'piece':
-        if ('text' in event.piece) this.#count(event.piece.text)
+        if ('text' in event.piece) this.addPiece(Buffer.byteLength(event.piece.text))
         return
       case 'part_end':
       case 'failure':
@@ -56,8 +56,9 @@ export class StreamMeter {
     }
   }
 
-  #count(text: string): void {
-    this.#reading.outputBytes += Buffer.byteLength(text)
+  /** A piece of so many bytes, which nobody read as an event. */
+  addPiece(bytes: number): void {
+    this.#reading.outputBytes += bytes
     this.#reading.outputPieces += 1
   }
 }

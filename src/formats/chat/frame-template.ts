@@ -99,7 +99,7 @@ const encodedPaddingMark = JSON.stringify(paddingMark).slice(1, -1)
 
 /** Where the model's text lies in a rewritten chunk. */
 export interface TextSlot {
-  /** The member's name upstream, such as `content` or `reasoning_content`. */
+  /** The member's name upstream, such as `content` or `partial_json`. */
   name: SlotName
   value: string
   /** Puts another text in the same place of the chunk that will be shown. */
@@ -133,6 +133,18 @@ export function learnTemplate(
   }
 }
 
+/** The same of a frame that is shown as it came: of what it shares nothing changes. */
+export function learnPassage(
+  frame: ByteText,
+  { name, value }: Pick<TextSlot, 'name' | 'value'>,
+): FrameTemplate | null {
+  const text = findString(frame, name, value)
+  if (text === null) return null
+  const head = frame.slice(0, text.start)
+  const tail = frame.slice(text.end)
+  return { head, tail, end: null, shownHead: head, shownTail: `${tail}\n\n`, shownEnd: null }
+}
+
 function writeWithMarks(chunk: Record<string, unknown>, slot: TextSlot, isPadded: boolean): ByteText {
   const padding = chunk['obfuscation']
   slot.put(textMark)
@@ -148,13 +160,23 @@ function splitOnce(text: ByteText, mark: string): [ByteText, ByteText] {
   return [text.slice(0, at), text.slice(at + mark.length)]
 }
 
-type SlotName = 'content' | 'reasoning' | 'reasoning_content' | 'arguments'
+type SlotName =
+  | 'content'
+  | 'reasoning'
+  | 'reasoning_content'
+  | 'arguments'
+  | 'text'
+  | 'thinking'
+  | 'partial_json'
 
 const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
   content: /"content"\s*:\s*"/g,
   reasoning: /"reasoning"\s*:\s*"/g,
   reasoning_content: /"reasoning_content"\s*:\s*"/g,
   arguments: /"arguments"\s*:\s*"/g,
+  text: /"text"\s*:\s*"/g,
+  thinking: /"thinking"\s*:\s*"/g,
+  partial_json: /"partial_json"\s*:\s*"/g,
   obfuscation: /"obfuscation"\s*:\s*"/g,
 }
 

@@ -1,11 +1,11 @@
-import { isRecord } from './chat-media.ts'
 import { skipSpace, skipString, skipValue } from '../json-document.ts'
+import { isBracketed, skipElement } from '../json-list.ts'
+import { isRecord } from './chat-media.ts'
 
 const quote = 0x22
 const comma = 0x2c
 const openArray = 0x5b
 const closeArray = 0x5d
-const openObject = 0x7b
 
 /** Members of one kind of object that hosts know, and the objects inside that are looked into. */
 export interface KnownMembers {
@@ -99,18 +99,6 @@ function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
   }
 }
 
-function isBracketed(bytes: Buffer, at: number): boolean {
-  return bytes[at] === openObject || bytes[at] === openArray
-}
-
-/** Behind a string, or a number or word, which in a list may end at its bracket. */
-function skipElement(bytes: Buffer, start: number): number {
-  if (bytes[start] === quote) return skipString(bytes, start)
-  let at = start
-  while (at < bytes.length && bytes[at] !== comma && bytes[at] !== closeArray) at += 1
-  return at
-}
-
 function scanObject(bytes: Buffer, start: number, { names, inside }: KnownMembers): number {
   let at = skipSpace(bytes, start + 1)
   if (bytes[at] !== quote) return skipValue(bytes, start)
@@ -129,6 +117,6 @@ function scanObject(bytes: Buffer, start: number, { names, inside }: KnownMember
 
 function scanValue(bytes: Buffer, at: number, members: KnownMembers | undefined): number {
   if (members !== undefined && bytes[at] === openArray) return scanList(bytes, at, members)
-  if (members !== undefined && bytes[at] === openObject) return scanObject(bytes, at, members)
+  if (members !== undefined && isBracketed(bytes, at)) return scanObject(bytes, at, members)
   return skipValue(bytes, at)
 }

@@ -10,7 +10,11 @@ import { readMessagesUsage } from './messages-usage.ts'
 
 /** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
 export function readMessagesAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
-  const wire = parseAnswer(bytes)
+  return readMessage(parseAnswer(bytes), context)
+}
+
+/** The same of what was parsed. */
+export function readMessage(wire: Readonly<Record<string, unknown>>, context: AnswerContext): Answer {
   if (wire['type'] === 'error') throw readReportedError(wire['error'], context)
   const { content } = wire
   if (!Array.isArray(content)) throw unreadable('it has no content')

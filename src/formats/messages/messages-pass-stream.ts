@@ -1,4 +1,5 @@
-import type { BodyPiece } from '../../canonical/body.ts'
+import { joinPieces, type BodyPiece } from '../../canonical/body.ts'
+import type { JsonDocument } from '../../canonical/call.ts'
 import type {
   AnswerContext,
   MeterReading,
@@ -7,10 +8,24 @@ import type {
   StreamStage,
 } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax, streamHeldFramesMax } from '../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamHeldFramesMax,
+  streamTemplatesUnusedMax,
+} from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
+import {
+  fitFrame,
+  learnPassage,
+  type FittedFrame,
+  type FrameTemplate,
+  type TextSlot,
+} from '../chat/frame-template.ts'
 import { isNestedWithin } from '../json-depth.ts'
+import { editPieces, memberBytes, type DocumentEdits } from '../json-document.ts'
 import {
   createFrameSplitter,
   fromUtf8,
@@ -23,7 +38,7 @@ import {
 import { StreamMeter } from '../stream-meter.ts'
 import { toStreamFailure } from '../stream-reader.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { identityOf, passUsage } from './messages-pass.ts'
+import { passUsage, shownMembers, toJson, wireDocument } from './messages-pass.ts'
 import { MessagesHandler } from './messages-stream.ts'
 import { writeStop } from './messages-write.ts'
 
@@ -43,11 +58,15 @@ class MessagesPassage implements StreamRewriter {
   readonly #handler: MessagesHandler
   /** The beginning, until something follows: till then another endpoint may still answer. */
   #unshown: ByteText = ''
-  /** What follows the reason of the end, kept back until the charge is durable. */
-  readonly #held: Wire[] = []
+  /** From the reason of the end on, kept back until the charge is durable: frames, and as documents those that get it. */
+  readonly #held: (ByteText | JsonDocument)[] = []
+  #heldBytes = 0
   /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
   readonly #usage: Wire = {}
   #sawDone = false
+  /** What the deltas of the block under way share. */
+  #template: FrameTemplate | null = null
+  #unusedTemplates = 0
 
   constructor(context: AnswerContext) {
     this.#context = context
@@ -72,8 +91,13 @@ class MessagesPassage implements StreamRewriter {
     if (this.failure) return null
     let shown: ByteText = ''
     try {
-      const frames = this.#splitter.push(chunk)
-      if (frames !== null) for (const frame of frames.split('\n\n')) shown += this.#pass(frame)
+      const block = this.#splitter.push(chunk) ?? ''
+      for (let position = 0; position < block.length;) {
+        const fitted = this.#fit(block, position)
+        const end = fitted === null ? block.indexOf('\n\n', position) : -1
+        shown += fitted?.shown ?? this.#pass(block.slice(position, end))
+        position = fitted?.next ?? end + 2
+      }
     } catch (cause) {
       this.failure = toStreamFailure(cause)
     }
@@ -82,6 +106,7 @@ class MessagesPassage implements StreamRewriter {
 
   end(): void {
     if (this.failure) return
+    const { hasShownOutput } = this
     try {
       const rest = this.#splitter.end()
       // What it shows begins with what was unshown so far.
@@ -91,6 +116,7 @@ class MessagesPassage implements StreamRewriter {
     } catch (cause) {
       this.failure = toStreamFailure(cause)
     }
+    this.hasShownOutput = hasShownOutput
   }
 
   reading(): MeterReading {
@@ -98,29 +124,31 @@ class MessagesPassage implements StreamRewriter {
   }
 
   encodeEnding(charge: ShownCharge): Uint8Array {
-    const tier = this.#meter.usage?.serviceTier ?? null
-    const frames = this.#held.map((wire) => {
-      if (wire['type'] !== 'message_delta') return wire
-      return { ...wire, usage: passUsage(this.#usage, charge, tier) }
-    })
+    const usage = passUsage(this.#usage, charge, this.#meter.usage?.serviceTier ?? null)
     const [finish = null] = this.#meter.finishes
+    const frames = this.#held.map((held) =>
+      typeof held === 'string' ? `${held}\n\n` : spliceFrame('message_delta', held, toJson({ usage })),
+    )
     // Some servers end without having said why.
-    if (!frames.some(({ type }) => type === 'message_delta')) {
-      frames.push({
-        type: 'message_delta',
-        delta: writeStop(finish),
-        usage: passUsage(this.#usage, charge, tier),
-      })
-    }
-    const ended = frames.filter(({ type }) => type !== 'message_stop').map(toFrame)
+    if (this.#held.every((held) => typeof held === 'string'))
+      frames.push(toFrame({ type: 'message_delta', delta: writeStop(finish), usage }))
     const stop = toFrame({ type: 'message_stop', ...showMetadata(charge) })
-    return toBytes(`${this.#unshown}${ended.join('')}${stop}`)
+    return toBytes(`${this.#unshown}${frames.join('')}${stop}`)
   }
 
   encodeError(error: GatewayError): Uint8Array {
     const unshown = this.#unshown
     this.#unshown = ''
     return toBytes(unshown + fromUtf8(writeMessagesError(error, this.#context.generationId)))
+  }
+
+  /** The common case: the frame differs from an earlier one of its block only in the text. */
+  #fit(block: ByteText, position: number): FittedFrame | null {
+    const fitted = this.#template && fitFrame(this.#template, block, position)
+    if (fitted === null) return null
+    this.#unusedTemplates = 0
+    if (fitted.textBytes > 0) this.#meter.addPiece(fitted.textBytes)
+    return fitted
   }
 
   /** What may be shown of one frame. */
@@ -137,30 +165,70 @@ class MessagesPassage implements StreamRewriter {
     if (!isRecord(wire)) throw new Error('a frame is not an object')
     this.#handler.read(wire)
     const { type, message, usage } = wire
-    if (type === 'message_start' && isRecord(message)) return this.#begin(wire, message)
+    // A block may begin or end; then another may have its index.
+    if (type !== 'ping') this.#template = null
+    if (type === 'message_start' && isRecord(message)) return this.#begin(wire, message, data)
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
     if (this.choicesFinished > 0) {
-      this.#held.push(wire)
-      if (this.#held.length > streamHeldFramesMax) throw new RangeError('too much followed a stop reason')
+      if (type === 'message_delta') this.#hold(wireDocument(toBytes(data), wire), data.length)
+      else if (type !== 'message_stop') this.#hold(frame, frame.length)
       return ''
     }
     if (type === 'ping') return ''
-    if (type === 'content_block_delta') this.hasShownOutput = true
+    if (type === 'content_block_delta') {
+      this.hasShownOutput = true
+      this.#learn(wire, frame)
+    }
     const shown = `${this.#unshown}${frame}\n\n`
     this.#unshown = ''
     return shown
   }
 
+  #learn({ delta, usage }: Wire, frame: ByteText): void {
+    const slot = isRecord(delta) && usage === undefined ? slotOf(delta) : null
+    if (slot === null || this.#unusedTemplates >= streamTemplatesUnusedMax) return
+    this.#unusedTemplates += 1
+    this.#template = learnPassage(frame, slot)
+  }
+
+  #hold(held: ByteText | JsonDocument, bytes: number): void {
+    this.#held.push(held)
+    this.#heldBytes += bytes
+    if (this.#heldBytes > streamHeldBytesMax || this.#held.length > streamHeldFramesMax)
+      throw new RangeError('too much followed a stop reason')
+  }
+
   /** Some compatible servers begin twice; clients take one beginning. */
-  #begin(wire: Wire, message: Wire): ByteText {
+  #begin(wire: Wire, message: Wire, data: ByteText): ByteText {
     const { usage } = message
     const isFirst = Object.keys(this.#usage).length === 0 && this.#unshown === '' && !this.hasShownOutput
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
-    if (isFirst) {
-      this.#unshown = toFrame({ ...wire, message: { ...message, ...identityOf(this.#context) } })
-    }
+    if (!isFirst) return ''
+    const document = wireDocument(toBytes(data), wire)
+    const inner = wireDocument(memberBytes(document, 'message') ?? toBytes(''), message)
+    const shown = editPieces(inner, { set: toJson(shownMembers(message, this.#context)) })
+    this.#unshown = spliceFrame('message_start', document, { message: shown })
     return ''
   }
+}
+
+/** Where a delta has the model's text, when it is one of those that come by the thousand. */
+function slotOf(delta: Wire): Pick<TextSlot, 'name' | 'value'> | null {
+  const name = slotNames[String(delta['type'])]
+  const value = name === undefined ? null : delta[name]
+  return name !== undefined && typeof value === 'string' ? { name, value } : null
+}
+
+const slotNames: Readonly<Partial<Record<string, TextSlot['name']>>> = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  input_json_delta: 'partial_json',
+}
+
+function spliceFrame(type: string, document: JsonDocument, set: NonNullable<DocumentEdits['set']>): ByteText {
+  const json = Buffer.from(joinPieces(editPieces(document, { set }))).toString('latin1')
+  // Data may stand on several lines, and its line ends on none.
+  return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
 }
 
 function withoutNulls(usage: Wire): Wire {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
@@ -6,16 +7,24 @@ import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
-import { editPieces, hasMember } from '../json-document.ts'
+import {
+  editDocument,
+  editPieces,
+  hasMember,
+  memberBytes,
+  parseJsonDocument,
+  toBuffer,
+} from '../json-document.ts'
+import { editList } from '../json-list.ts'
 import { lookInto } from '../lean-json.ts'
 import { nameOf } from '../member-names.ts'
 import { openReasoning } from '../reasoning-envelope.ts'
 import { readingOf } from '../translate.ts'
-import { parseAnswer } from '../upstream-json.ts'
-import { readMessagesAnswer } from './messages-answer.ts'
+import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { readMessage } from './messages-answer.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
-import { writeUsage } from './messages-write.ts'
+import { emptyMessage, writeUsage } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
@@ -49,26 +58,31 @@ const sealedMark = Buffer.from('"hr1.')
 
 /**
  * The messages without thoughts that this gateway sealed for another provider, which this one would refuse; null when
- * there are none. Messages of nothing else are left out with them.
+ * there are none. Messages of nothing else are left out with them, and all others stay as they came.
  */
 function withoutForeignThoughts(document: JsonDocument): BodyPieces | null {
   const conversation = lookInto(document, 'messages')
   if (conversation === null || !conversation.bytes.includes(sealedMark)) return null
   const messages = conversation.value()
-  if (!Array.isArray(messages)) return null
-  const kept = messages
-    .map((message: unknown) => withoutForeign(message))
-    .filter((message) => message !== null)
-  const isChanged =
-    kept.some((message, index) => message !== messages[index]) || kept.length < messages.length
-  return isChanged ? conversation.restore(JSON.stringify(kept)) : null
+  if (!Array.isArray(messages) || !messages.some((message) => contentOf(message).some(isForeign))) return null
+  const kept = editList(conversation.bytes, (message, index) => {
+    const content = contentOf(messages[index])
+    if (!content.some(isForeign)) return message
+    return content.every(isForeign) ? null : withoutForeign(message, content)
+  })
+  return conversation.restore(kept.toString('utf8'))
 }
 
-function withoutForeign(message: unknown): unknown {
+function contentOf(message: unknown): readonly unknown[] {
   const content = isRecord(message) ? message['content'] : null
-  if (!isRecord(message) || !Array.isArray(content) || !content.some(isForeign)) return message
-  const kept = content.filter((block) => !isForeign(block))
-  return kept.length === 0 ? null : { ...message, content: kept }
+  return Array.isArray(content) ? content : []
+}
+
+function withoutForeign(message: Buffer, content: readonly unknown[]): Buffer {
+  const document = parseJsonDocument(message)
+  const blocks = toBuffer(memberBytes(document, 'content') ?? message)
+  const kept = editList(blocks, (block, index) => (isForeign(content[index]) ? null : block))
+  return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
 function isForeign(block: unknown): boolean {
@@ -80,27 +94,48 @@ function isForeign(block: unknown): boolean {
 
 /** A message of a provider of the same format: as it came, under the gateway's identity and with the charge. */
 export function passMessagesAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer {
-  const answer = readMessagesAnswer(bytes, context)
   const wire = parseAnswer(bytes)
+  const answer = readMessage(wire, context)
+  const document = wireDocument(bytes, wire)
   return {
     reading: readingOf(answer),
-    encode: (charge) => [
-      JSON.stringify({
-        container: null,
-        stop_details: null,
-        stop_sequence: null,
-        ...wire,
-        ...identityOf(context),
-        usage: passUsage(wire['usage'], charge, answer.usage?.serviceTier ?? null),
-        ...showMetadata(charge),
-      }),
-    ],
+    encode: (charge) => {
+      const usage = passUsage(wire['usage'], charge, answer.usage?.serviceTier ?? null)
+      const set = { ...shownMembers(wire, context), usage, ...showMetadata(charge) }
+      return editPieces(document, { set: toJson(set) })
+    },
   }
 }
 
-/** What a message says of itself in place of what its provider calls it. */
-export function identityOf({ generationId, model, provider }: AnswerContext): Wire {
-  return { id: generationId, model, provider }
+/**
+ * A provider's JSON, which was parsed as `wire`, as a document to edit. What clients would not read alike, because a member
+ * stands there twice or the bytes are no UTF-8, is written anew.
+ */
+export function wireDocument(bytes: Uint8Array, wire: Wire): JsonDocument {
+  const document =
+    (isUtf8(bytes) ? documentOrNull(bytes) : null) ?? documentOrNull(Buffer.from(JSON.stringify(wire)))
+  if (document === null) throw unreadable('it has too many members')
+  return document
+}
+
+function documentOrNull(bytes: Uint8Array): JsonDocument | null {
+  try {
+    return parseJsonDocument(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** Values as the JSON that `editPieces` sets. */
+export function toJson(members: Wire): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
+}
+
+/** What a message says in place of what its provider calls itself, and what the contract requires and it left out. */
+export function shownMembers(wire: Wire, context: AnswerContext): Wire {
+  const { id, model, provider, ...others } = emptyMessage(context)
+  const missing = Object.entries(others).filter(([name]) => wire[name] === undefined)
+  return { id, model, provider, ...Object.fromEntries(missing) }
 }
 
 /** The provider's own counts where they were charged by, else those that were; with the charge. */
