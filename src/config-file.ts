@@ -125,6 +125,12 @@ const providerSchema = z.strictObject({
     .describe(
       'Take a login of the caller’s own at this provider, which comes in `Authorization` beside a key in `x-headrace-key`; such calls cost no credits. Only at the provider’s own address',
     ),
+  cache_marks: z
+    .boolean()
+    .optional()
+    .describe(
+      'This server of your own takes `cache_control`: marks that callers of messages set go to it. Callers of chat completions send it what they like. Only for preset `custom`',
+    ),
   discover: z.boolean().optional().describe('Ask the provider which models it has'),
   models: z.array(modelSchema).default([]),
   data_policy: z
@@ -188,6 +194,7 @@ const outlineSchema = z
             base_url: z.unknown(),
             api_key: z.unknown(),
             caller_logins: z.unknown(),
+            cache_marks: z.unknown(),
           })
           .partial()
           .catch({}),

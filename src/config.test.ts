@@ -11,7 +11,7 @@ const presets = [
   { slug: 'openai', keyVariable: 'OPENAI_API_KEY', baseUrl: 'https://a/v1', baseUrlVariable: null },
   { slug: 'ollama', keyVariable: null, baseUrl: 'http://a/v1', baseUrlVariable: 'OLLAMA_BASE_URL' },
   { slug: 'custom', keyVariable: null, baseUrl: null, baseUrlVariable: null },
-]
+].map((preset) => ({ ...preset, isOperatorNamed: preset.slug === 'custom' }))
 
 function read(env: Record<string, string>, file?: unknown): Config {
   const path = join(folder, 'headrace.config.json')
@@ -178,6 +178,14 @@ test('logins of callers are taken at a provider’s own address alone', () => {
         "providers.0.caller_logins: a caller's own login is sent to the provider's official",
       ),
     ])
+})
+
+test('only a server that the operator names is said to take marks of a prompt cache', () => {
+  const own = { preset: 'custom', base_url: 'https://a/v1', cache_marks: true }
+  expect(problemsOf({}, { providers: [own] })).toEqual([])
+  expect(problemsOf({}, { providers: [{ preset: 'openai', api_key: 'sk-1', cache_marks: true }] })).toEqual([
+    expect.stringContaining('providers.0.cache_marks: what "openai" takes is known'),
+  ])
 })
 
 test('a login of callers goes to one vendor alone, which may have several deployments', () => {

@@ -59,6 +59,8 @@ export interface PresetEnvironment {
   baseUrl: string | null
   /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
   baseUrlVariable: string | null
+  /** Whether it is whatever server the operator names, of which nothing is known. */
+  isOperatorNamed: boolean
 }
 
 /** What configuration is read from: the environment, the folder of the file, and the providers there are. */
@@ -242,6 +244,10 @@ function checkProviders(
     if (provider.caller_logins === true && isOwnAddress)
       problems.push(
         `providers.${index}.caller_logins: a caller's own login is sent to the provider's official address only; leave base_url out, or this`,
+      )
+    if (provider.cache_marks === true && preset?.isOperatorNamed === false)
+      problems.push(
+        `providers.${index}.cache_marks: what "${preset.slug}" takes is known; only a server of preset custom needs it, leave it out`,
       )
     // A server of one's own may ask for none.
     const variable = preset?.keyVariable

@@ -44,6 +44,8 @@ export interface Deployment {
    * gets one, and only when the operator allows it.
    */
   callerLogins?: { headers: Readonly<Record<string, string>> }
+  /** The operator says that this server takes marks of a prompt cache; nobody else knows it of a server of one's own. */
+  takesCacheMarks?: true
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
   weight: number

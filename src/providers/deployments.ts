@@ -21,6 +21,7 @@ export interface ProviderSettings {
   weight: number
   concurrency?: number | undefined
   caller_logins?: boolean | undefined
+  cache_marks?: boolean | undefined
   discover?: boolean | undefined
   models: readonly OperatorModel[]
   data_policy?:
@@ -53,6 +54,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
     ...callerLoginsOf(provider, preset),
+    ...(provider.cache_marks === true ? { takesCacheMarks: true } : {}),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,

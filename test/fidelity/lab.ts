@@ -36,8 +36,10 @@ export const models = {
   chatWithoutToolChoice: 'ollama/llama3.2',
   /** A host that gives no log probabilities. */
   chatWithoutLogprobs: 'groq/llama-3.3-70b-versatile',
-  /** A host that keeps marks of a prompt cache, and passes on what it does not know. */
+  /** A server of the operator's, of which nothing is known: it is sent what it may not know. */
   chatThatPasses: 'acme/any',
+  /** One that takes marks of a prompt cache, as its operator says. */
+  chatThatMarks: 'marked/any',
   messages: 'anthropic/claude-sonnet-4-5',
   /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
   messagesNewest: 'anthropic/claude-opus-5',
@@ -98,6 +100,7 @@ function providersAt(url: string) {
     at('groq', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
+    { ...at('custom', [models.chatThatMarks]), id: 'marked', cache_marks: true },
   ]
 }
 

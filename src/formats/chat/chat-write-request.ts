@@ -1,4 +1,5 @@
 import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
 import type {
   Conversation,
   OutputFormat,
@@ -39,7 +40,7 @@ export function writeChatRequest(
     )
   }
   const losses = new Losses(conversation)
-  const writing = { conversation, quirks, losses }
+  const writing = { conversation, quirks, losses, endpoint }
   const told = tellWhatIsNotHeld(writing)
   const body = bodyOf(withoutMarks(writing), { ...writing, told })
   const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
@@ -78,6 +79,7 @@ const stopTextsMax = 4
 /** A conversation on its way to a host. */
 interface Writing {
   conversation: Conversation
+  endpoint: Endpoint
   quirks: ChatQuirks
   losses: Losses
 }
@@ -102,10 +104,8 @@ function callOf(conversation: Conversation, document: TextCall['document']) {
   }
 }
 
-function bodyOf(
-  conversation: Conversation,
-  { quirks, losses, told }: Writing & { told: ToldOutput | null },
-): Wire {
+function bodyOf(conversation: Conversation, writing: Writing & { told: ToldOutput | null }): Wire {
+  const { quirks, losses, told } = writing
   const isToldOnly = told !== null && !quirks.jsonSchema
   const { tuning, tools, toolChoice, logprobs, stop, output, reasoning, cache } = conversation
   const members: Wire = {
@@ -121,7 +121,7 @@ function bodyOf(
     tool_choice: toolChoice === null || tools.length === 0 ? null : writeToolChoice(toolChoice),
     parallel_tool_calls: tools.length === 0 ? null : conversation.isParallel,
     response_format: isToldOnly ? { type: 'json_object' } : writeOutput(output, told !== null),
-    reasoning: reasoning === null ? null : writeReasoning(reasoning, { conversation, quirks, losses }),
+    reasoning: reasoning === null ? null : writeReasoning(reasoning, writing),
     logprobs: logprobs === null ? null : true,
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     temperature: tuning.temperature,
@@ -231,8 +231,9 @@ export function effortOf(budgetTokens: number): 'low' | 'medium' | 'high' {
 }
 
 /** A host that keeps no marks is told plain texts, which every host takes. */
-function withoutMarks({ conversation, quirks: { rules, unknownRule }, losses }: Writing): Conversation {
-  if ((rules.get('cache_control') ?? unknownRule) === 'keep') return conversation
+function withoutMarks(writing: Writing): Conversation {
+  const { conversation, losses } = writing
+  if (keepsMarks(writing)) return conversation
   const turns = conversation.turns.map((turn) => {
     if (!turn.parts.some(({ cache }) => cache !== undefined)) return turn
     losses.drop(turn.place === 'system' ? 'systemCache' : 'partCache')
@@ -244,5 +245,17 @@ function withoutMarks({ conversation, quirks: { rules, unknownRule }, losses }: 
     const { cache: _removed, ...unmarked } = tool
     return unmarked
   })
-  return { ...conversation, turns, tools }
+  const { cache, ...unmarked } = conversation
+  if (cache !== undefined) losses.drop('cache')
+  return { ...unmarked, turns, tools }
+}
+
+/**
+ * A server of which nobody knows what it takes may refuse a member that it does not know, so that marks of another
+ * format go there only where its operator says that it takes them.
+ */
+function keepsMarks({ conversation, endpoint, quirks }: Writing): boolean {
+  if ((quirks.rules.get('cache_control') ?? quirks.unknownRule) !== 'keep') return false
+  const isKnown = quirks.unknownMembers === 'drop' || endpoint.deployment.takesCacheMarks === true
+  return isKnown || conversation.format === 'chat'
 }

@@ -16,6 +16,7 @@ export const custom = defineProvider({
       openAiChat({
         maxTokensField: 'as_sent',
         unknownMembers: 'forward',
+        // Marks of another format go there only where the operator says so, by `cache_marks`.
         accepts: [
           ...openAiMembers,
           'top_k',

@@ -814,8 +814,9 @@ export const historyRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'H22',
-    title: 'Marks of a prompt cache, for a server that takes them',
-    models: { chat: models.chatThatPasses },
+    title:
+      'Marks of a prompt cache, for a server of one’s own that takes them as the operator says (`cache_marks`)',
+    models: { chat: models.chatThatMarks },
     cells: {
       chat: {
         ask: { messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } }])] },
@@ -836,6 +837,62 @@ export const historyRows: readonly AskedRow[] = [
         }),
         toMessages: carried({
           messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral', ttl: '1h' } }])],
+        }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'H23',
+    title: 'Marks of a prompt cache, for a server of one’s own of which nothing is said',
+    models: { chat: models.chatThatPasses },
+    cells: {
+      chat: {
+        ask: {
+          messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } }])],
+          cache_control: { type: 'ephemeral' },
+        },
+        toChat: carried(
+          {
+            messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } }])],
+            cache_control: { type: 'ephemeral' },
+          },
+          { note: 'the server says what it takes' },
+        ),
+        toMessages: carried({
+          messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral' } }])],
+          cache_control: { type: 'ephemeral' },
+        }),
+      },
+      responses: { cannotAsk: 'parts have no marks' },
+      messages: {
+        ask: {
+          system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+          tools: [
+            { name: 'a', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral', ttl: '5m' } },
+          ],
+          messages: [user([{ type: 'text', text: 'Hi.', cache_control: { type: 'ephemeral', ttl: '1h' } }])],
+          cache_control: { type: 'ephemeral' },
+        },
+        toChat: dropped(
+          [
+            'cache_control',
+            'messages[].content[].cache_control',
+            'system[].cache_control',
+            'tools[].cache_control',
+          ],
+          [
+            'cache_control',
+            'messages.0.content.0.cache_control',
+            'messages.1.content.0.cache_control',
+            'tools.0.cache_control',
+          ],
+        ),
+        toMessages: carried({
+          system: [{ text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+          tools: [{ cache_control: { type: 'ephemeral', ttl: '5m' } }],
+          messages: [user([{ text: 'Hi.', cache_control: { type: 'ephemeral', ttl: '1h' } }])],
+          cache_control: { type: 'ephemeral' },
         }),
       },
     },
