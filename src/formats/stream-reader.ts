@@ -30,15 +30,15 @@ class EventReader implements StreamReader {
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
   readonly #handler: StreamHandler
   #events: TextEvent[] = []
-  #hasFailed = false
-  #sawDone = false
+  /** `done`: `[DONE]` was read, though more may follow it. */
+  #state: 'reading' | 'done' | 'failed' = 'reading'
 
   constructor(createHandler: (emit: Emit) => StreamHandler) {
     this.#handler = createHandler((event) => this.#events.push(event))
   }
 
   get isTerminated(): boolean {
-    return this.#sawDone || this.#handler.isTerminated
+    return this.#state === 'done' || this.#handler.isTerminated
   }
 
   push(chunk: Uint8Array): readonly TextEvent[] {
@@ -61,11 +61,11 @@ class EventReader implements StreamReader {
 
   #collect(work: () => void): readonly TextEvent[] {
     this.#events = []
-    if (this.#hasFailed) return this.#events
+    if (this.#state === 'failed') return this.#events
     try {
       work()
     } catch (cause) {
-      this.#hasFailed = true
+      this.#state = 'failed'
       this.#events.push({ type: 'failure', error: toStreamFailure(cause) })
     }
     return this.#events
@@ -86,7 +86,7 @@ class EventReader implements StreamReader {
     const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
     if (data === null || data.trim() === '') return
     if (data.trim() === '[DONE]') {
-      this.#sawDone = true
+      this.#state = 'done'
       return
     }
     if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')

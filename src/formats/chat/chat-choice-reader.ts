@@ -40,11 +40,10 @@ export class ChatChoiceReader {
   }
 
   /**
-   * Closes what is open. `native` null is a provider that does not say why it ended; `shown` is the word of the model
+   * Closes what is open, once. `native` null is a provider that does not say why it ended; `shown` is the word of the model
    * itself, where that is another.
    */
   finish(native: string | null, shown: string | null): void {
-    if (this.isFinished) return
     this.isFinished = true
     this.#parts.close()
     this.#emit({

@@ -66,12 +66,15 @@ export class ChoiceState {
   hasBegun = false
   sawRole = false
   sawToolCalls = false
-  isFinished = false
-  /** The last that was kept back of it: it has the finish reason. */
+  /** The last that was kept back of it: it has the finish reason. Null until the choice has ended. */
   ending: Record<string, unknown> | null = null
 
   constructor(idSuffix: string) {
     this.idSuffix = idSuffix
+  }
+
+  get isFinished(): boolean {
+    return this.ending !== null
   }
 }
 

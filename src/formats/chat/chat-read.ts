@@ -8,6 +8,7 @@ import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { messageOf, stringOrNull, tierOf } from './chat-answer.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
+import { ChatEnd } from './chat-end.ts'
 import { readNativeReason, shownNativeReason } from './chat-choice.ts'
 import { ChoiceState, toShownChoice, wholeDelta } from './chat-chunk.ts'
 import { isRecord } from './chat-media.ts'
@@ -50,8 +51,8 @@ class ChatHandler implements StreamHandler {
   readonly #context: AnswerContext
   readonly #emit: Emit
   readonly #choices = new Map<number, { reader: ChatChoiceReader; state: ChoiceState }>()
+  readonly #end = new ChatEnd()
   #hasBegun = false
-  #sawUsage = false
   #tier: string | null = null
 
   constructor({ quirks, context }: { quirks: ChatQuirks; context: AnswerContext }, emit: Emit) {
@@ -61,8 +62,7 @@ class ChatHandler implements StreamHandler {
   }
 
   get isWhole(): boolean {
-    for (const { reader } of this.#choices.values()) if (!reader.isFinished) return false
-    return this.#choices.size > 0
+    return this.#end.isWhole
   }
 
   read(wire: Wire): void {
@@ -78,24 +78,26 @@ class ChatHandler implements StreamHandler {
     for (const choice of choices) this.#readChoice(choice)
     const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
     const counted = wire['usage'] ?? groq ?? null
-    this.#sawUsage ||= counted !== null
+    if (counted !== null) this.#end.tell('usage')
     const usage = this.#readUsage(counted)
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
-  /** `[DONE]` alone may follow a break in the middle: who has counted, or has finished a choice, has said everything. */
+  /** `[DONE]` alone may follow a break in the middle: a provider that has counted or ended a choice has said everything. */
   end(): void {
-    if (this.#sawUsage || this.#hasFinished()) this.finishAll()
+    this.#end.tell('terminator')
+    if (this.#end.state.is === 'terminated') this.finishAll()
   }
 
   /** Ends every choice that its provider gave no end. */
   finishAll(): void {
-    for (const { reader } of this.#choices.values()) reader.finish(null, null)
+    for (const { reader } of this.#choices.values()) this.#finish(reader, null, null)
   }
 
-  #hasFinished(): boolean {
-    for (const { reader } of this.#choices.values()) if (reader.isFinished) return true
-    return false
+  #finish(reader: ChatChoiceReader, native: string | null, shown: string | null): void {
+    if (reader.isFinished) return
+    reader.finish(native, shown)
+    this.#end.tell('finish')
   }
 
   #readChoice(wire: Wire): void {
@@ -105,7 +107,7 @@ class ChatHandler implements StreamHandler {
     const { choice, delta } = toShownChoice(wire, index, state)
     if (!reader.isFinished) reader.read(delta, choice['logprobs'])
     const native = readNativeReason(wire)
-    if (native !== null) reader.finish(native, shownNativeReason(wire))
+    if (native !== null) this.#finish(reader, native, shownNativeReason(wire))
   }
 
   #readUsage(wire: unknown): ReportedUsage | null {
@@ -128,6 +130,7 @@ class ChatHandler implements StreamHandler {
         state: new ChoiceState(`${this.#context.generationId}_${index}`),
       }
       this.#choices.set(index, choice)
+      this.#end.tell('begin')
     }
     return choice
   }

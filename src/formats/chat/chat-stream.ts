@@ -6,7 +6,7 @@ import type {
   StreamRewriter,
   StreamStage,
 } from '../../canonical/upstream.ts'
-import { GatewayError } from '../../core/errors.ts'
+import type { GatewayError } from '../../core/errors.ts'
 import {
   jsonDepthMax,
   streamChoicesMax,
@@ -25,8 +25,10 @@ import {
   type ByteText,
 } from '../sse.ts'
 import { isNestedWithin } from '../json-depth.ts'
+import { toStreamFailure } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { showError, startReading, stringOrNull, tierOf } from './chat-answer.ts'
+import { ChatEnd } from './chat-end.ts'
 import { ChoiceState, findTextSlot, membersBeside, toShownChoice, toShownChunk } from './chat-chunk.ts'
 import { outputBytesOf, readNativeReason, shownNativeReason, toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
@@ -43,10 +45,7 @@ export function createChatStream(context: AnswerContext, quirks: ChatQuirks): St
 type Wire = Readonly<Record<string, unknown>>
 
 class ChatStream implements StreamRewriter {
-  failure: GatewayError | null = null
   hasShownOutput = false
-  choicesFinished = 0
-  stage: StreamStage = 'running'
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
@@ -56,17 +55,29 @@ class ChatStream implements StreamRewriter {
   /** Most recently used first. */
   #templates: FrameTemplate[] = []
   #unusedTemplates = 0
+  readonly #end = new ChatEnd()
   readonly #ending = new StreamEnding()
   /** Members of frames without choices, on their way to the next frame that is shown. */
   #beside: Record<string, unknown> | null = null
   #besideBytes = 0
-  #sawUsage = false
   /** Shown frames that only the end of the body made whole. */
   #late: ByteText = ''
 
   constructor(context: AnswerContext, quirks: ChatQuirks) {
     this.#context = context
     this.#quirks = quirks
+  }
+
+  get failure(): GatewayError | null {
+    return this.#end.failure
+  }
+
+  get choicesFinished(): number {
+    return this.#end.finished
+  }
+
+  get stage(): StreamStage {
+    return this.#end.stage
   }
 
   push(chunk: Uint8Array): BodyPiece | null {
@@ -91,31 +102,23 @@ class ChatStream implements StreamRewriter {
       this.#late = this.#rewrite(`${rest}\n\n`)
     this.hasShownOutput = hasShownOutput
     if (this.failure) return
-    // Who has counted and said that this is all has answered, with or without a reason.
-    if (this.stage === 'terminated' && (this.#sawUsage || this.choicesFinished > 0)) this.#finishAll()
+    // A provider that has counted and said that this is all has answered, with or without a reason.
+    if (this.#end.state.is === 'terminated') this.#finishAll()
     for (const choice of this.#choices.values()) completeCalls(choice)
-    if (this.choicesFinished === 0) this.#fail(new Error('the body ended before a finish reason'))
-    else if (this.stage !== 'terminated' && this.#hasUnfinished()) {
-      this.#fail(new Error('the body ended before every choice had a finish reason'))
-    }
+    const reason = this.#end.whyBroken()
+    if (reason !== null) this.#fail(new Error(reason))
   }
 
   #finishAll(): void {
     for (const [index, state] of this.#choices) {
       if (state.isFinished) continue
       const { choice, reason } = endOf(index, state)
-      this.choicesFinished += 1
+      this.#end.tell('finish')
       // Without a word and without a reason there is no answer that anybody would pay for.
       if (this.#reading.outputBytes > 0 || this.#reading.outputPieces > 0)
         this.#reading.finishReason ??= reason
       this.#hold({ ...this.#identity(), choices: [choice] }, 0)
     }
-  }
-
-  /** Whether a choice that began has not ended. Whoever sends the terminator is believed to have sent everything. */
-  #hasUnfinished(): boolean {
-    for (const choice of this.#choices.values()) if (!choice.isFinished) return true
-    return false
   }
 
   reading(): MeterReading {
@@ -151,17 +154,7 @@ class ChatStream implements StreamRewriter {
   }
 
   #fail(cause: unknown): void {
-    this.stage = 'failed'
-    this.failure ??=
-      cause instanceof GatewayError
-        ? cause
-        : new GatewayError(
-            'provider_failed',
-            'The provider broke off the stream or sent what could not be read.',
-            {
-              cause,
-            },
-          )
+    this.#end.fail(toStreamFailure(cause))
   }
 
   /** What may be shown of whole frames; stops at the first that breaks the stream. */
@@ -187,7 +180,7 @@ class ChatStream implements StreamRewriter {
   /** The common case: the frame differs from an earlier one only in the text. */
   #fit(block: ByteText, position: number) {
     // Past the first finish reason, who is finished decides what is shown, so every frame is looked at.
-    if (this.choicesFinished > 0 || this.#beside !== null) return null
+    if (this.#end.finished > 0 || this.#beside !== null) return null
     const templates = this.#templates
     for (let at = 0; at < templates.length; at += 1) {
       const template = templates[at]
@@ -213,7 +206,7 @@ class ChatStream implements StreamRewriter {
     if (data === null) return this.#rewriteBare(frame)
     if (data.trim() === '') return ''
     if (data.trim() === '[DONE]') {
-      this.stage = 'terminated'
+      this.#end.tell('terminator')
       return ''
     }
     return this.#rewriteData(data, frame)
@@ -266,17 +259,17 @@ class ChatStream implements StreamRewriter {
       // A new call may move the indexes that earlier templates have learned.
       if (beganToolCall) this.#templates = []
       const wasFinished = state.isFinished
-      this.#finish(wireChoice, choice, state)
+      const isFinished = wasFinished || this.#finish(wireChoice, choice, state)
       const bytes = outputBytesOf(delta)
       this.#reading.outputBytes += bytes
       if (bytes > 0) this.#reading.outputPieces += 1
       // A second finish frame with nothing to say would end the answer twice.
       if (wasFinished && bytes === 0) continue
-      if (state.isFinished) moveEnding(state, choice)
-      mayLearn &&= !state.isFinished && !beganMessage && !beganToolCall
+      if (isFinished) moveEnding(state, choice)
+      mayLearn &&= !isFinished && !beganMessage && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
       // Each choice for itself: one that goes on must not come after what it says next.
-      if (state.isFinished) heldChoices.push(choice)
+      if (isFinished) heldChoices.push(choice)
       else {
         shownChoices.push(choice)
         this.hasShownOutput ||= bytes > 0
@@ -286,10 +279,7 @@ class ChatStream implements StreamRewriter {
       this.#hold({ ...toShownChunk(wire, this.#context), choices: heldChoices }, frame.length)
     }
     // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
-    const isAccounted =
-      choices.length === 0 && hasUsage(wire) && this.choicesFinished > 0 && !this.#hasUnfinished()
-    if (this.stage === 'running' || this.stage === 'accounted')
-      this.stage = isAccounted ? 'accounted' : 'running'
+    this.#end.tell(choices.length === 0 && hasUsage(wire) ? 'usage_alone' : 'chunk')
     if (shownChoices.length === 0) return ''
     const chunk = { ...this.#beside, ...toShownChunk(wire, this.#context), choices: shownChoices }
     this.#beside = null
@@ -312,7 +302,7 @@ class ChatStream implements StreamRewriter {
     const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
     const usage = wire['usage'] ?? groq ?? null
     if (usage === null) return
-    this.#sawUsage = true
+    this.#end.tell('usage')
     this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
   }
 
@@ -322,21 +312,23 @@ class ChatStream implements StreamRewriter {
       if (this.#choices.size >= streamChoicesMax) this.#fail(new RangeError('too many choices'))
       state = new ChoiceState(`${this.#context.generationId}_${index}`)
       this.#choices.set(index, state)
+      this.#end.tell('begin')
     }
     return state
   }
 
-  #finish(wire: Wire, choice: Record<string, unknown>, state: ChoiceState): void {
+  /** Whether the choice ends here. */
+  #finish(wire: Wire, choice: Record<string, unknown>, state: ChoiceState): boolean {
     const native = readNativeReason(wire)
-    if (native === null || state.isFinished) return
-    state.isFinished = true
-    this.choicesFinished += 1
+    if (native === null) return false
+    this.#end.tell('finish')
     const reason = toFinishReason(native, state.sawToolCalls)
     const shownNative = shownNativeReason(wire)
     choice['finish_reason'] = reason
     choice['native_finish_reason'] = shownNative
     this.#reading.finishReason ??= reason
     this.#reading.nativeFinishReason ??= shownNative
+    return true
   }
 
   #learn(frame: ByteText, chunk: Record<string, unknown>, slot: TextSlot): FrameTemplate | null {

@@ -52,7 +52,6 @@ export function moveEnding(state: ChoiceState, choice: Chunk): void {
 export function endOf(index: number, state: ChoiceState): { choice: Chunk; reason: FinishReason } {
   const reason = toFinishReason(null, state.sawToolCalls)
   const choice = { index, delta: {}, finish_reason: reason, native_finish_reason: null }
-  state.isFinished = true
   state.ending = choice
   return { choice, reason }
 }
