@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { MediaTokens } from '../upstream.ts'
 import type { Usage } from '../usage.ts'
-import type { Annotation, ConversationFormat, OpaquePart } from './conversation.ts'
+import type { Annotation, ConversationFormat, Extras, OpaquePart } from './conversation.ts'
 
 /**
  * What a model says, piece by piece, in the form in which formats meet. An upstream half makes the events of one answer in
@@ -25,13 +25,15 @@ export interface BeginEvent {
   upstreamModel: string | null
 }
 
-/** What a part is, before any of it is there. */
+/** What a part is, before any of it is there, with what only the format of its provider says of it. */
 export type PartHead =
-  | { type: 'text' }
-  | { type: 'refusal' }
-  | { type: 'reasoning'; id: string | null; origin: ConversationFormat | null }
-  | { type: 'tool_call'; id: string; name: string; kind: 'function' | 'custom' }
-  | { type: 'image'; mediaType: string; base64: string }
+  | ((
+      | { type: 'text' }
+      | { type: 'refusal' }
+      | { type: 'reasoning'; id: string | null; origin: ConversationFormat | null }
+      | { type: 'tool_call'; id: string; name: string; kind: 'function' | 'custom' }
+      | { type: 'image'; mediaType: string; base64: string }
+    ) & { extras?: Extras })
   | OpaquePart
 
 /** A part begins. `part` counts from 0 within the choice, in the order of the answer. */

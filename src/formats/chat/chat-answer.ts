@@ -8,6 +8,7 @@ import { isNestedWithin } from '../json-depth.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import {
+  hasCalls,
   normalizeMessage,
   outputBytesOf,
   readNativeReason,
@@ -181,8 +182,7 @@ function toChoice(
   const native = readNativeReason(wire)
   const message = toMessage(messageOf(wire, native), `${context.generationId}_${index}`)
   const hasFailed = isRecord(wire['error'])
-  const finishReason =
-    native === null && hasFailed ? 'error' : toFinishReason(native, Array.isArray(message['tool_calls']))
+  const finishReason = native === null && hasFailed ? 'error' : toFinishReason(native, hasCalls(message))
   const shownNative = shownNativeReason(wire)
   const bytes = outputBytesOf(message, texts.bytesOf)
   const hasOutput = bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined

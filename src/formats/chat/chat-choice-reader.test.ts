@@ -7,7 +7,7 @@ import { ChatChoiceReader } from './chat-choice-reader.ts'
 /** The parts that the deltas come to, in their order: of a call its name, id and arguments. Throws where parts overlap. */
 function partsOf(deltas: readonly Record<string, unknown>[]): string[] {
   const events: TextEvent[] = []
-  const reader = new ChatChoiceReader(0, (event) => events.push(event))
+  const reader = new ChatChoiceReader({ choice: 0, idSuffix: 'x_0' }, (event) => events.push(event))
   for (const delta of deltas) reader.read(delta, null)
   reader.finish('tool_calls', null)
   const parts: string[] = []

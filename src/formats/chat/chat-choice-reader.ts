@@ -1,12 +1,14 @@
-import type { Annotation, ConversationFormat } from '../../canonical/text/conversation.ts'
-import type { PartHead, Piece, TextEvent, TokenLogprob } from '../../canonical/text/events.ts'
+import type { Annotation, ConversationFormat, Extras } from '../../canonical/text/conversation.ts'
+import type { PartHead, TextEvent, TokenLogprob } from '../../canonical/text/events.ts'
 import { readMediaUrl } from '../media-source.ts'
 import { PartSequence } from '../part-sequence.ts'
-import { stringOrNull } from './chat-answer.ts'
+import { stringOrNull, toArguments } from './chat-answer.ts'
 import { toFinishReason } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
+import { olderCall, spokenExtras } from './chat-own-parts.ts'
 import { originOf } from './chat-reasoning.ts'
 import { readCount } from './chat-usage.ts'
+import { missingCallId } from './tool-indexes.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -22,11 +24,17 @@ export class ChatChoiceReader {
   readonly #choice: number
   readonly #emit: (event: TextEvent) => void
   readonly #parts: PartSequence
+  /** What makes the id of a call its own where the format gives none. */
+  readonly #idSuffix: string
   #images = 0
-  #sawToolCalls = false
+  /** How the words of the answer came first. */
+  #words: 'written' | 'spoken' | null = null
+  /** In which member calls came, null for none. */
+  #calls: 'newer' | 'older' | null = null
 
-  constructor(choice: number, emit: (event: TextEvent) => void) {
+  constructor({ choice, idSuffix }: { choice: number; idSuffix: string }, emit: (event: TextEvent) => void) {
     this.#choice = choice
+    this.#idSuffix = idSuffix
     this.#emit = emit
     this.#parts = new PartSequence(choice, emit)
   }
@@ -49,7 +57,7 @@ export class ChatChoiceReader {
     this.#emit({
       type: 'finish',
       choice: this.#choice,
-      reason: toFinishReason(native ?? 'stop', this.#sawToolCalls),
+      reason: toFinishReason(native ?? 'stop', this.#calls !== null),
       native: shown,
       stopSequence: null,
       refusal: null,
@@ -62,12 +70,17 @@ export class ChatChoiceReader {
       // Hosts that tell a thought in both members say the same in both.
       if (!hasDetails(delta)) this.#readText('thought', thought(null, 'chat'), text)
     },
-    content: (text) => this.#readText('text', textHead, text),
+    content: (text) => {
+      this.#words ??= 'written'
+      this.#readText('text', textHead, text)
+    },
+    audio: (audio) => this.#readAudio(audio),
     logprobs: (logprobs) => this.#readLogprobs(logprobs),
     refusal: (text) => this.#readText('refusal', { type: 'refusal' }, text),
     annotations: (annotations) => eachRecord(annotations, (annotation) => this.#annotate(annotation)),
     images: (images) => eachRecord(images, (image) => this.#readImage(image)),
     tool_calls: (calls) => eachRecord(calls, (call) => this.#readCall(call)),
+    function_call: (call) => this.#readOlderCall(call),
   } satisfies DeltaHandlers)
 
   #readText(key: string, head: PartHead, text: unknown): void {
@@ -101,26 +114,55 @@ export class ChatChoiceReader {
   }
 
   #readImage(wire: Wire): void {
-    const { image_url: image } = wire
+    const { image_url: image, type: _type, index: _index, ...rest } = wire
     const source = readMediaUrl((isRecord(image) ? stringOrNull(image['url']) : null) ?? '', 'image/png')
     if (source.kind !== 'data') return
     const { mediaType, base64 } = source
     this.#images += 1
-    this.#parts.add(`image ${this.#images}`, { type: 'image', mediaType, base64 }, null)
+    this.#parts.add(`image ${this.#images}`, { type: 'image', mediaType, base64, ...extrasOf(rest) }, null)
+  }
+
+  /** What was spoken is told by its words; the sound itself is for the same format alone, and only where it comes whole. */
+  #readAudio(wire: unknown): void {
+    // Some hosts write the words that are spoken as well.
+    if (!isRecord(wire) || this.#words === 'written') return
+    const { transcript, ...audio } = wire
+    if (typeof transcript !== 'string' || transcript === '') return
+    this.#words = 'spoken'
+    this.#readText('spoken', { type: 'text', extras: { chat: spokenExtras(audio) } }, transcript)
   }
 
   #readCall(wire: Wire): void {
-    this.#sawToolCalls = true
-    const called = calledOf(wire)
-    const text = stringOrNull(called['arguments']) ?? stringOrNull(called['input'])
-    const head: PartHead = {
-      type: 'tool_call',
-      id: stringOrNull(wire['id']) ?? '',
-      name: stringOrNull(called['name']) ?? '',
-      kind: isRecord(wire['custom']) ? 'custom' : 'function',
+    this.#calls ??= 'newer'
+    const { index, id, type: _type, function: called, custom, ...rest } = wire
+    const head = {
+      id: stringOrNull(id) ?? '',
+      kind: isRecord(custom) ? ('custom' as const) : ('function' as const),
+      ...extrasOf(rest),
     }
-    const piece: Piece | null = text === null ? null : { type: 'arguments', text }
-    this.#parts.add(`call ${readCount(wire['index']) ?? 0}`, head, piece)
+    this.#addCall(`call ${readCount(index) ?? 0}`, head, custom ?? called)
+  }
+
+  /** The format had one call without an id, before it had `tool_calls`. Some hosts tell a call in both members. */
+  #readOlderCall(called: unknown): void {
+    if (!isRecord(called) || this.#calls === 'newer') return
+    this.#calls = 'older'
+    const id = missingCallId(this.#idSuffix, 0)
+    this.#addCall('call', { id, kind: 'function', extras: { chat: olderCall } }, called)
+  }
+
+  #addCall(
+    key: string,
+    head: Omit<Extract<PartHead, { type: 'tool_call' }>, 'type' | 'name'>,
+    called: unknown,
+  ): void {
+    const { name, arguments: args, input }: Wire = isRecord(called) ? called : {}
+    const text = toArguments(args ?? input)
+    this.#parts.add(
+      key,
+      { type: 'tool_call', name: stringOrNull(name) ?? '', ...head },
+      text === '' ? null : { type: 'arguments', text },
+    )
   }
 }
 
@@ -134,10 +176,10 @@ function hasDetails({ reasoning_details: details }: Wire): boolean {
   return Array.isArray(details) && details.length > 0
 }
 
-/** What was called, and with what. */
-function calledOf({ custom, function: called }: Wire): Wire {
-  if (isRecord(custom)) return custom
-  return isRecord(called) ? called : {}
+/** Members of a call or an image that only this format has; nothing where there are none. */
+function extrasOf(rest: Wire): { extras?: Extras } {
+  for (const _name in rest) return { extras: { chat: rest } }
+  return {}
 }
 
 function thought(id: string | null, origin: ConversationFormat | null): PartHead {

@@ -118,16 +118,31 @@ export function outputBytesOf(
     const text = message[name]
     if (typeof text === 'string') bytes += bytesOf(text)
   }
-  const calls = message['tool_calls']
+  const { audio, function_call: older, tool_calls: calls } = message
+  if (isRecord(audio) && typeof audio['transcript'] === 'string') bytes += bytesOf(audio['transcript'])
+  if (isRecord(older)) bytes += calledBytesOf(older, bytesOf)
   if (!Array.isArray(calls)) return bytes
   for (const call of calls) {
-    const called = isRecord(call) ? call['function'] : null
-    if (!isRecord(called)) continue
-    for (const text of [called['name'], called['arguments']]) {
-      if (typeof text === 'string') bytes += bytesOf(text)
-    }
+    if (!isRecord(call)) continue
+    const called = call['function'] ?? call['custom']
+    if (isRecord(called)) bytes += calledBytesOf(called, bytesOf)
   }
   return bytes
+}
+
+function calledBytesOf(called: Readonly<Record<string, unknown>>, bytesOf: (text: string) => number): number {
+  let bytes = 0
+  for (const text of [called['name'], called['arguments'], called['input']])
+    if (typeof text === 'string') bytes += bytesOf(text)
+  return bytes
+}
+
+/** Whether a message or delta calls a tool, in the newer member or the older one. */
+export function hasCalls({
+  tool_calls: calls,
+  function_call: older,
+}: Readonly<Record<string, unknown>>): boolean {
+  return (Array.isArray(calls) && calls.length > 0) || isRecord(older)
 }
 
 function byteLength(text: string): number {

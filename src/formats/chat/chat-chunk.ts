@@ -1,6 +1,6 @@
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { toArguments } from './chat-answer.ts'
-import { normalizeMessage, toLogprobs, upstreamOnlyMembers } from './chat-choice.ts'
+import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
 import type { TextSlot } from './frame-template.ts'
 import { readCount } from './chat-usage.ts'
@@ -117,8 +117,8 @@ export function toShownChoice(
   state.sawRole ||= beganMessage
   let beganToolCall = false
   const calls = delta['tool_calls']
+  state.sawToolCalls ||= hasCalls(delta)
   if (Array.isArray(calls) && calls.length > 0) {
-    state.sawToolCalls = true
     const inFrame = new Set<number>()
     const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state, inFrame) : call))
     beganToolCall = shown.some(isBeginning)

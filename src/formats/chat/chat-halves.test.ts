@@ -263,7 +263,9 @@ interface Told {
   content: string
   reasoning: string
   refusal: string
-  calls: { id: string; name: string; text: string }[]
+  calls: { id: string; name: string; text: string; own: unknown }[]
+  older: { name: string; text: string }
+  spoken: { id: unknown; words: string }
   annotations: unknown[]
   finish: unknown
   native: unknown
@@ -279,6 +281,8 @@ function toldBy(bodies: readonly Wire[], member: 'message' | 'delta'): Told[] {
       reasoning: '',
       refusal: '',
       calls: [],
+      older: { name: '', text: '' },
+      spoken: { id: null, words: '' },
       annotations: [],
       finish: null,
       native: null,
@@ -290,6 +294,11 @@ function toldBy(bodies: readonly Wire[], member: 'message' | 'delta'): Told[] {
 }
 
 function add(told: Told, choice: Wire, message: Wire): void {
+  const { function_call: older, audio } = message as { function_call?: Wire; audio?: Wire }
+  told.older.name += String(older?.['name'] ?? '')
+  told.older.text += String(older?.['arguments'] ?? '')
+  told.spoken.id = audio?.['id'] ?? told.spoken.id
+  told.spoken.words += String(audio?.['transcript'] ?? '')
   for (const part of ['content', 'reasoning', 'refusal'] as const) {
     const said = message[part]
     if (typeof said === 'string') told[part] += said
@@ -300,7 +309,8 @@ function add(told: Told, choice: Wire, message: Wire): void {
   const logprobs = choice['logprobs'] as { content?: unknown[] | null } | null | undefined
   told.logprobs += logprobs?.content?.length ?? 0
   for (const piece of (message['tool_calls'] ?? []) as (Wire & { index: number; function?: Wire })[]) {
-    const known = (told.calls[piece.index] ??= { id: '', name: '', text: '' })
+    const known = (told.calls[piece.index] ??= { id: '', name: '', text: '', own: null })
+    known.own = piece['extra_content'] ?? known.own
     known.id += String(piece['id'] ?? '')
     known.name += String(piece.function?.['name'] ?? '')
     known.text += String(piece.function?.['arguments'] ?? '')
@@ -321,16 +331,20 @@ const answer = fc.record({
   content: fc.option(word),
   reasoning: fc.option(word),
   calls,
+  /** What only chat completions say: of every call, a call in the older member, and words that were spoken. */
+  own: fc.boolean(),
   annotations: fc.boolean(),
   logprobs: fc.boolean(),
   finish: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter', 'tired'),
 })
 type Given = typeof answer extends fc.Arbitrary<infer Value> ? Value : never
 
-function messageOf({ content, reasoning, calls: given, annotations }: Given): Wire {
+function messageOf({ content, reasoning, calls: given, own, annotations }: Given): Wire {
   return {
     role: 'assistant',
     content,
+    ...(own && given.length === 0 ? { function_call: { name: 'a', arguments: '{"b":1}' } } : {}),
+    ...(own && content === null ? { audio: { id: 'audio_1', transcript: 'Hi there.' } } : {}),
     ...(reasoning === null ? {} : { reasoning_content: reasoning }),
     ...(annotations && content !== null ? { annotations: [annotation] } : {}),
     ...(given.length === 0
@@ -340,6 +354,7 @@ function messageOf({ content, reasoning, calls: given, annotations }: Given): Wi
             id: `c${index}`,
             type: 'function',
             function: { name: called, arguments: args },
+            ...(own ? { extra_content: { google: { thought_signature: 's' } } } : {}),
           })),
         }),
   }
@@ -368,17 +383,21 @@ function wholeOf(choices: readonly Given[]): Wire {
 function piecesOf(choices: readonly Given[]): Wire[] {
   const base = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'up' }
   const frames = choices.flatMap((given, index) => {
-    const { tool_calls: toolCalls = [], content, reasoning_content: reasoning, ...rest } = messageOf(given)
+    const message = messageOf(given)
+    const { tool_calls: toolCalls = [], content, reasoning_content: reasoning, ...rest } = message
+    const { function_call: older, audio } = rest as { function_call?: Wire; audio?: Wire }
     const deltas: Wire[] = [
       { role: 'assistant', content: '' },
       ...split(reasoning).map((reasoning_content) => ({ reasoning_content })),
       ...split(content).map((each) => ({ content: each })),
+      ...(audio === undefined ? [] : [{ audio: { id: audio['id'], transcript: 'Hi ' } }]),
+      ...(audio === undefined ? [] : [{ audio: { transcript: 'there.' } }]),
       ...('annotations' in rest ? [{ annotations: rest['annotations'] }] : []),
+      ...(older === undefined ? [] : [{ function_call: { name: older['name'], arguments: '' } }]),
+      ...(older === undefined ? [] : [{ function_call: { arguments: older['arguments'] } }]),
       ...(toolCalls as { id: string; function: { name: string; arguments: string } }[]).flatMap(
-        ({ id, function: called }, at) => [
-          {
-            tool_calls: [{ index: at, id, type: 'function', function: { name: called.name, arguments: '' } }],
-          },
+        ({ function: called, ...named }, at) => [
+          { tool_calls: [{ ...named, index: at, function: { name: called.name, arguments: '' } }] },
           ...[...called.arguments].map((piece) => ({
             tool_calls: [{ index: at, function: { arguments: piece } }],
           })),

@@ -125,9 +125,10 @@ class ChatHandler implements StreamHandler {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
       if (this.#choices.size >= streamChoicesMax) throw new RangeError('too many choices')
+      const idSuffix = `${this.#context.generationId}_${index}`
       choice = {
-        reader: new ChatChoiceReader(index, this.#emit),
-        state: new ChoiceState(`${this.#context.generationId}_${index}`),
+        reader: new ChatChoiceReader({ choice: index, idSuffix }, this.#emit),
+        state: new ChoiceState(idSuffix),
       }
       this.#choices.set(index, choice)
       this.#end.tell('begin')

@@ -3,16 +3,23 @@ import type { AnswerContext } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
-import { writeMediaUrl } from '../media-source.ts'
 import { explanationOf } from '../refusals.ts'
 import { noArguments, showError } from './chat-answer.ts'
+import { isOlderCall, spokenOf } from './chat-own-parts.ts'
 import { detailBase } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
-import { writeAnnotation, writeLogprob } from './chat-write.ts'
+import { writeAnnotation, writeImage, writeLogprob } from './chat-write.ts'
 
 /** Writes a chat completions stream, whatever format its provider speaks. */
 export function createChatWriter({ context }: Asked): StreamWriter {
   return new ChatWriter(context)
+}
+
+/** The part under way; `index` counts the calls, or the thoughts, of the choice. */
+interface OpenPart {
+  head: PartHead
+  index: number
+  hasArguments: boolean
 }
 
 /** What a choice has shown, by which its later pieces are told. */
@@ -21,7 +28,7 @@ class WrittenChoice {
   hasRefusal = false
   calls = 0
   thoughts = 0
-  open: { head: PartHead; index: number; hasArguments: boolean } | null = null
+  open: OpenPart | null = null
 }
 
 class ChatWriter implements StreamWriter {
@@ -87,18 +94,18 @@ class ChatWriter implements StreamWriter {
       choice.thoughts += 1
       return ''
     }
-    if (head.type === 'image') {
-      const url = writeMediaUrl({ kind: 'data', mediaType: head.mediaType, base64: head.base64 })
-      return this.#delta(index, { images: [{ type: 'image_url', image_url: { url } }] })
-    }
+    if (head.type === 'image') return this.#delta(index, { images: [writeImage(head)] })
     if (head.type === 'refusal') choice.hasRefusal = true
     choice.open = { head, index: choice.calls, hasArguments: false }
+    const spoken = spokenOf(head)
+    if (spoken !== null) return this.#delta(index, { audio: spoken })
     if (head.type !== 'tool_call') return ''
+    if (isOlderCall(head)) return this.#delta(index, { function_call: { name: head.name, arguments: '' } })
     choice.calls += 1
-    const { id, name, kind } = head
+    const { id, name, kind, extras } = head
     const called = kind === 'custom' ? { custom: { name, input: '' } } : { function: { name, arguments: '' } }
     return this.#delta(index, {
-      tool_calls: [{ index: choice.open.index, id, type: kind, ...called }],
+      tool_calls: [{ index: choice.open.index, id, type: kind, ...called, ...extras?.chat }],
     })
   }
 
@@ -108,9 +115,7 @@ class ChatWriter implements StreamWriter {
     const { open } = choice
     choice.open = null
     if (open?.head.type !== 'tool_call' || open.head.kind !== 'function' || open.hasArguments) return ''
-    return this.#delta(index, {
-      tool_calls: [{ index: open.index, function: { arguments: noArguments } }],
-    })
+    return this.#arguments(index, open, noArguments)
   }
 
   #piece(index: number, piece: Piece): string {
@@ -122,15 +127,12 @@ class ChatWriter implements StreamWriter {
     if (head.type === 'opaque') return ''
     switch (piece.type) {
       case 'text':
-        return this.#delta(index, head.type === 'refusal' ? { refusal: piece.text } : { content: piece.text })
-      case 'arguments': {
+        if (head.type === 'refusal') return this.#delta(index, { refusal: piece.text })
+        if (spokenOf(head) !== null) return this.#delta(index, { audio: { transcript: piece.text } })
+        return this.#delta(index, { content: piece.text })
+      case 'arguments':
         open.hasArguments ||= piece.text !== ''
-        const part =
-          head.type === 'tool_call' && head.kind === 'custom'
-            ? { custom: { input: piece.text } }
-            : { function: { arguments: piece.text } }
-        return this.#delta(index, { tool_calls: [{ index: open.index, ...part }] })
-      }
+        return this.#arguments(index, open, piece.text)
       case 'annotation': {
         const annotations = writeAnnotation(piece.annotation)
         return annotations.length === 0 ? '' : this.#delta(index, { annotations })
@@ -149,6 +151,13 @@ class ChatWriter implements StreamWriter {
       default:
         return ''
     }
+  }
+
+  #arguments(index: number, { head, index: call }: OpenPart, text: string): string {
+    if (isOlderCall(head)) return this.#delta(index, { function_call: { arguments: text } })
+    const isCustom = head.type === 'tool_call' && head.kind === 'custom'
+    const part = isCustom ? { custom: { input: text } } : { function: { arguments: text } }
+    return this.#delta(index, { tool_calls: [{ index: call, ...part }] })
   }
 
   #thought(index: number, piece: Piece, thought: number): string {

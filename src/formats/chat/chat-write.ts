@@ -1,14 +1,17 @@
 import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
 import type { Annotation } from '../../canonical/text/conversation.ts'
-import type { TokenLogprob } from '../../canonical/text/events.ts'
+import type { PartHead, TokenLogprob } from '../../canonical/text/events.ts'
 import type { ShownCharge } from '../../canonical/upstream.ts'
 import type { Asked } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { noArguments } from './chat-answer.ts'
 import { openAiTierOf } from '../service-tier.ts'
 import { explanationOf, hasRefusal } from '../refusals.ts'
+import { isOlderCall, spokenOf } from './chat-own-parts.ts'
 import { writeDetails } from './chat-reasoning.ts'
 import { showChatUsage, showMetadata } from './chat-usage.ts'
+
+type Wire = Readonly<Record<string, unknown>>
 
 /** A whole answer in the contract's form, whatever format its provider speaks. */
 export function writeChatAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
@@ -39,10 +42,12 @@ function writeChoice({ parts, finish }: AnswerChoice, index: number): Record<str
 }
 
 function writeMessage(parts: readonly AnswerPart[], explanation: string | null): Record<string, unknown> {
-  const texts = parts.filter(({ head }) => head.type === 'text')
+  const texts = parts.filter(({ head }) => head.type === 'text' && spokenOf(head) === null)
+  const spoken = parts.find(({ head }) => spokenOf(head) !== null)
   const refusal = joinedText(parts.filter(({ head }) => head.type === 'refusal'))
   const thoughts = parts.filter(({ head }) => head.type === 'reasoning')
-  const calls = parts.filter(({ head }) => head.type === 'tool_call')
+  const calls = parts.filter(({ head }) => head.type === 'tool_call' && !isOlderCall(head))
+  const older = parts.find(({ head }) => isOlderCall(head))
   const annotations = texts.flatMap((part) => part.annotations.flatMap(writeAnnotation))
   const reasoning = thoughts.map(reasoningText).filter((text) => text !== '')
   const images = parts.flatMap(({ head }) => (head.type === 'image' ? [head] : []))
@@ -53,8 +58,12 @@ function writeMessage(parts: readonly AnswerPart[], explanation: string | null):
     ...(reasoning.length === 0 ? {} : { reasoning: reasoning.join('\n\n') }),
     ...(thoughts.length === 0 ? {} : { reasoning_details: thoughts.flatMap(writeDetails) }),
     ...(annotations.length === 0 ? {} : { annotations }),
-    ...(images.length === 0 ? {} : { images: images.map(writeImage) }),
+    ...(images.length === 0
+      ? {}
+      : { images: images.map((image, index) => ({ index, ...writeImage(image) })) }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
+    ...(older === undefined ? {} : { function_call: calledOf(older) }),
+    ...(spoken === undefined ? {} : { audio: { ...spokenOf(spoken.head), transcript: spoken.text } }),
   }
 }
 
@@ -67,16 +76,22 @@ function reasoningText(part: AnswerPart): string {
   return part.text === '' ? part.summary.join('\n\n') : part.text
 }
 
-function writeImage({ mediaType, base64 }: { mediaType: string; base64: string }, index: number) {
+/** An image that a model made. */
+export function writeImage({ mediaType, base64, extras }: Extract<PartHead, { type: 'image' }>): Wire {
   const url = writeMediaUrl({ kind: 'data', mediaType, base64 })
-  return { type: 'image_url', index, image_url: { url } }
+  return { type: 'image_url', image_url: { url }, ...extras?.chat }
 }
 
-function writeCall({ head, text }: AnswerPart, index: number): Record<string, unknown> {
+function writeCall(part: AnswerPart, index: number): Wire {
+  const { head, text } = part
   if (head.type !== 'tool_call') return {}
-  const { id, name, kind } = head
-  if (kind === 'custom') return { index, id, type: 'custom', custom: { name, input: text } }
-  return { index, id, type: 'function', function: { name, arguments: text === '' ? noArguments : text } }
+  const { id, name, kind, extras } = head
+  const called = kind === 'custom' ? { custom: { name, input: text } } : { function: calledOf(part) }
+  return { index, id, type: kind, ...called, ...extras?.chat }
+}
+
+function calledOf({ head, text }: AnswerPart): Wire {
+  return { name: head.type === 'tool_call' ? head.name : '', arguments: text === '' ? noArguments : text }
 }
 
 /** Citations of something without an address have no place in the format. */
