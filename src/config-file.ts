@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { timeRuleSecondsMax } from './core/limits/billing.ts'
 import { parseCredits } from './core/money.ts'
 import { describeFault } from './core/json-syntax.ts'
+import { namesShape } from './config-names.ts'
 import { describeIssue } from './formats/schema-issue.ts'
 
 const slug = z
@@ -132,6 +133,10 @@ const providerSchema = z.strictObject({
       'This server of your own takes `cache_control`: marks that callers of messages set go to it. Callers of chat completions send it what they like. Only for preset `custom`',
     ),
   discover: z.boolean().optional().describe('Ask the provider which models it has'),
+  only_models: z
+    .boolean()
+    .optional()
+    .describe('Offer only the models of `models`; the provider is not asked'),
   models: z.array(modelSchema).default([]),
   data_policy: z
     .strictObject({ zdr: z.boolean(), trains: z.boolean(), stores: z.boolean() })
@@ -175,6 +180,7 @@ export const configFileSchema = z.strictObject({
     .record(z.string(), pricesSchema)
     .default({})
     .describe('Prices by public model id, for every provider'),
+  ...namesShape,
 })
 
 /** Prices of one model as the operator writes them, in USD. */

@@ -297,3 +297,32 @@ test('the metrics have a token, and an address of their own where one is wanted'
     'HEADRACE_METRICS_PORT: "70000" is not a port; use a number from 0 to 65535',
   ])
 })
+
+test('names and aliases of models are read, and what is wrong with them is told with its place', () => {
+  const names = { smart: { groups: [[{ model: 'openai/gpt-4o', provider: 'openai', weight: 3 }]] } }
+  const read_ = read({}, { names, aliases: { 'gpt-4o': 'openai/gpt-4o', clever: 'smart' } })
+  expect(read_.names['smart']?.groups[0]?.[0]?.weight).toBe(3)
+  expect(read_.aliases['clever']).toBe('smart')
+  const problems = problemsOf(
+    {},
+    {
+      names: { smart: { groups: [[{ model: 'a', share: 2 }]] }, empty: { groups: [] } },
+      aliases: { smart: 'b', one: 'two', two: 'one', self: 'self', fine: 'one' },
+    },
+  ).join('\n')
+  expect(problems).toContain('names.smart.groups.0.0')
+  expect(problems).toContain('share')
+  expect(problems).toContain('names.empty.groups')
+  expect(problemsOf({}, { names, aliases: { smart: 'b' } })[0]).toContain('aliases.smart: is a name too')
+  const cycles = problemsOf({}, { aliases: { one: 'two', two: 'one', self: 'self', fine: 'one' } })
+  expect(cycles.map((line) => line.slice(line.indexOf('aliases.')))).toEqual([
+    'aliases.one: leads back to itself (one → two → one); let one of them mean a model or a name',
+    'aliases.two: leads back to itself (two → one → two); let one of them mean a model or a name',
+    'aliases.self: leads back to itself (self → self); let one of them mean a model or a name',
+  ])
+})
+
+test('a provider may offer the models of the file alone', () => {
+  const providers = [{ preset: 'openai', api_key: 'k', only_models: true }]
+  expect(read({}, { providers }).providers[0]?.only_models).toBe(true)
+})

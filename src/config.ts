@@ -9,6 +9,7 @@ import {
   type ProviderConfig,
   type ProviderOutline,
 } from './config-file.ts'
+import { checkNames, type NameConfig } from './config-names.ts'
 import { parseCredits } from './core/money.ts'
 
 /**
@@ -41,6 +42,9 @@ export interface Config {
   }
   readonly providers: readonly ProviderConfig[]
   readonly prices: Readonly<Record<string, ModelPrices>>
+  /** The operator's own names of models, and what other names mean. */
+  readonly names: Readonly<Record<string, NameConfig>>
+  readonly aliases: Readonly<Record<string, string>>
   readonly bootstrap: {
     readonly creditsNanocredits: bigint | null
     readonly key: string | null
@@ -152,6 +156,8 @@ export function readConfig(sources: ConfigSources): Config {
     role: choice(env['HEADRACE_ROLE'], 'HEADRACE_ROLE', roles, problems) ?? file.role ?? 'all',
     providers: [...file.providers.map((provider) => withKey(provider, sources)), ...found],
     prices: file.prices,
+    names: file.names,
+    aliases: file.aliases,
     bootstrap: {
       creditsNanocredits: creditsOf(env['HEADRACE_BOOTSTRAP_CREDITS'], problems),
       key: secretOf(env['HEADRACE_BOOTSTRAP_KEY'], 'HEADRACE_BOOTSTRAP_KEY', problems),
@@ -164,6 +170,7 @@ export function readConfig(sources: ConfigSources): Config {
     file: path,
   }
   checkProviders([...outlines, ...found], sources, problems)
+  problems.push(...checkNames(config).map((problem) => `${path}: ${problem}`))
   if (config.databaseUrl !== '' && !/^(postgres(ql)?:\/\/|sqlite:)./.test(config.databaseUrl))
     problems.push('DATABASE_URL: must begin with postgres:// or sqlite: and name a database')
   const { key, managementKey } = config.bootstrap

@@ -88,6 +88,8 @@ export interface Gateway {
   readonly isSandbox: boolean
   /** Models without a known price, which tracked accounts are served unpriced. */
   unpricedModels(): readonly string[]
+  /** What the operator's names and aliases promise and nothing serves, a sentence each. */
+  unservedNames(): readonly string[]
   /** Reads every provider's listing; one line each. */
   checkProviders(): Promise<readonly ProviderCheck[]>
 }
@@ -161,6 +163,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
           .map((endpoint) => endpoint.model),
       ),
     ],
+    unservedNames: () => providers.catalog.current().unservedNames(),
     async checkProviders() {
       await providers.discovery.refreshStale()
       const origin = { env: processEnvironment(), file: config.file }
@@ -252,6 +255,7 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
   const catalog = createCatalog({
     deployments: sources,
     prices: config.prices,
+    names: config,
     potential: potentialProviders(),
     nowMs: () => clock.nowMs(),
   })

@@ -4,7 +4,7 @@ import { parseOrganizationRates, parseRates, renderRates } from './rate-rules.ts
 import { parseColumn } from './stored-json.ts'
 import { checkImportedSecret, hashSecret, maskSecret, newSecret } from './secret.ts'
 
-test('allow-lists intersect, prohibitions add up, and flags hold when either sets them', () => {
+test('both allow-lists count, prohibitions add up, and flags hold when either sets them', () => {
   const organization = {
     ...openPolicy,
     allowedModels: ['a/x', 'a/y'],
@@ -13,7 +13,8 @@ test('allow-lists intersect, prohibitions add up, and flags hold when either set
   }
   const key = { ...openPolicy, allowedModels: ['a/y', 'a/z'], ignoredProviders: ['two', 'one'] }
   expect(mergePolicies(organization, key)).toEqual({
-    allowedModels: ['a/y'],
+    allowedModels: ['a/x', 'a/y'],
+    allowedModelsOfKey: ['a/y', 'a/z'],
     ignoredModels: [],
     allowedProviders: null,
     ignoredProviders: ['one', 'two'],
@@ -22,12 +23,16 @@ test('allow-lists intersect, prohibitions add up, and flags hold when either set
   })
 })
 
-test('models without a common name allow nothing, and the beginning of a name is another name', () => {
-  const left = { ...openPolicy, allowedModels: ['a'] }
-  for (const name of ['a/x', 'b/x'])
-    expect(mergePolicies(left, { ...openPolicy, allowedModels: [name] }).allowedModels).toEqual([])
-  expect(mergePolicies(left, openPolicy).allowedModels).toEqual(['a'])
-  expect(mergePolicies(openPolicy, left).allowedModels).toEqual(['a'])
+test('of models one list alone counts, and two are both kept, because a name may stand for a model', () => {
+  const left = { ...openPolicy, allowedModels: ['a/x'] }
+  for (const alone of [mergePolicies(left, openPolicy), mergePolicies(openPolicy, left)]) {
+    expect(alone.allowedModels).toEqual(['a/x'])
+    expect(alone.allowedModelsOfKey).toBeUndefined()
+  }
+  expect(mergePolicies(left, { ...openPolicy, allowedModels: ['smart'] })).toMatchObject({
+    allowedModels: ['a/x'],
+    allowedModelsOfKey: ['smart'],
+  })
 })
 
 test('of providers one list alone counts, and two are both kept, because providers have several names', () => {

@@ -51,11 +51,13 @@ export function renderPolicy(policy: Policy): string {
   })
 }
 
-/** What the rules of an organization and of its key together mean: allow-lists intersect, prohibitions add up. */
+/** What the rules of an organization and of its key together mean: both allow-lists count, prohibitions add up. */
 export function mergePolicies(organization: Policy, key: Policy): Constraints {
   const ofKey = key.allowedProviders
+  const modelsOfKey = key.allowedModels
   return Object.freeze({
-    allowedModels: intersect(organization.allowedModels, key.allowedModels),
+    allowedModels: organization.allowedModels ?? modelsOfKey,
+    ...(organization.allowedModels && modelsOfKey ? { allowedModelsOfKey: modelsOfKey } : {}),
     ignoredModels: union(organization.ignoredModels, key.ignoredModels),
     allowedProviders: organization.allowedProviders ?? ofKey,
     ...(organization.allowedProviders && ofKey ? { allowedProvidersOfKey: ofKey } : {}),
@@ -63,15 +65,6 @@ export function mergePolicies(organization: Policy, key: Policy): Constraints {
     requireZdr: organization.requireZdr || key.requireZdr,
     denyDataCollection: organization.denyDataCollection || key.denyDataCollection,
   })
-}
-
-/** Models that both lists allow. */
-function intersect(
-  left: readonly string[] | null,
-  right: readonly string[] | null,
-): readonly string[] | null {
-  if (left === null || right === null) return left ?? right
-  return left.filter((name) => right.includes(name))
 }
 
 function union(left: readonly string[], right: readonly string[]): readonly string[] {

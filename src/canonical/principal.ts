@@ -2,7 +2,7 @@ import type { KeyId, MemberId, OrganizationId, WorkspaceId } from '../core/ids.t
 
 /** Rules of an organization or key, stored as rows, meaning what they say for every call on every path. */
 export interface Policy {
-  /** Model ids that may be used; null means all. */
+  /** Model ids, and names of the operator's own, that may be used; null means all. */
   allowedModels: readonly string[] | null
   ignoredModels: readonly string[]
   /** Provider slugs that may be used; null means all. */
@@ -14,13 +14,15 @@ export interface Policy {
   denyDataCollection: boolean
 }
 
-/** What the rules of organization and key together mean for a call: allow-lists intersected, prohibitions added up. */
+/** What the rules of organization and key together mean for a call: both allow-lists count, prohibitions add up. */
 export interface Constraints extends Policy {
   /**
    * The key's list of providers where its organization has one too. A provider goes by several names, so that only an
    * endpoint can tell whether both lists mean it.
    */
   allowedProvidersOfKey?: readonly string[]
+  /** The same of models: one list may have a name of the operator's, the other a model behind it. */
+  allowedModelsOfKey?: readonly string[]
 }
 
 /** A rate in requests per minute; null means unlimited. */

@@ -5,21 +5,25 @@ import type { GatewayError } from '../core/errors.ts'
 import { atOnce, inTurns } from '../core/turns.ts'
 import type { DeploymentSource, PotentialProvider } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
-import { nearestIds, splitVariant } from './model-ids.ts'
+import { nearestIds, resolveModel, splitVariant } from './model-ids.ts'
 import type { ResolvedModel } from './model-ids.ts'
+import { describeMember, noNames, type OperatorNames, type Place } from './names.ts'
 import { offersOf, type Offer } from './offers.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
-import { unknownModel } from './unknown-model.ts'
+import { idsOf, unknownModel } from './unknown-model.ts'
 
 /** What is offered at one moment: models, and the endpoints behind them. Never changed. */
 export interface CatalogView {
   /** The endpoints of a base id for one modality, none when it is unknown. Wants an id as `resolve` gives it. */
   endpointsOf(base: string, modality: Modality): readonly Endpoint[]
+  /** Where the endpoints of a name of the operator's own stand, by their ids; null of a model. */
+  placesOf(base: string): ReadonlyMap<string, Place> | null
   /**
-   * What a caller's model means: exact ids first, then ids with a variant, in another case, and bare slugs that exactly
-   * one model has; a name without a tag means its tag `latest`. An unknown id comes back as it is, without its variant.
+   * What a caller's model means: the operator's aliases and exact ids first, then ids with a variant, in another case, and
+   * bare slugs that exactly one model has; a name without a tag means its tag `latest`. An unknown id comes back as it is,
+   * without its variant.
    */
   resolve(modelId: string): ResolvedModel
   model(base: string): Model | null
@@ -33,6 +37,8 @@ export interface CatalogView {
   readonly providers: readonly CatalogProvider[]
   /** Endpoints whose price is not known; the operator is warned of them. */
   unpriced(): readonly Endpoint[]
+  /** What the operator's names and aliases promise and nothing serves now, a sentence each; the operator is warned. */
+  unservedNames(): readonly string[]
 }
 
 /** A provider as callers choose it and see it. */
@@ -59,6 +65,8 @@ export interface CatalogOptions {
   deployments: readonly DeploymentSource[]
   /** The operator's prices by public model id, for every deployment. */
   prices?: Readonly<Record<string, OperatorPrices>>
+  /** The operator's own names of models. */
+  names?: OperatorNames
   /** Providers that could be configured. */
   potential?: readonly PotentialProvider[]
   nowMs: () => number
@@ -82,7 +90,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
       one.offers = yield* offersOf(one.source, { listed: one.listed, prices, nowMs })
     }
     const offers = known.flatMap((one) => one.offers)
-    return viewOf(buildSnapshot(offers), providers, options.potential ?? [])
+    return viewOf(buildSnapshot(offers, options.names ?? noNames), providers, options.potential ?? [])
   }
 
   async function refresh(): Promise<void> {
@@ -135,11 +143,12 @@ function viewOf(
   return {
     providers,
     endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
+    placesOf: (base) => snapshot.names.get(base)?.places ?? null,
     resolve: (modelId) => resolveIn(snapshot, modelId),
     model: (base) => snapshot.models.get(base) ?? null,
     models: (modality) =>
       modality ? snapshot.list.filter((model) => model.modality === modality) : snapshot.list,
-    nearest: (modelId) => nearestIds(modelId, snapshot.models.keys()),
+    nearest: (modelId) => nearestIds(modelId, idsOf(snapshot)),
     unknownModel: (modelId, modality) =>
       unknownModel({
         modelId,
@@ -147,27 +156,50 @@ function viewOf(
         snapshot,
         potential,
         find: (name) => snapshot.models.get(resolveIn(snapshot, name).base) ?? null,
+        resolve: (name) => resolveIn(snapshot, name).base,
       }),
-    unpriced: () => snapshot.list.flatMap(({ endpoints }) => endpoints.filter(({ isPriced }) => !isPriced)),
+    // Names have the endpoints of models, which the list has already.
+    unpriced: () =>
+      snapshot.list.flatMap(({ id, endpoints }) =>
+        snapshot.names.has(id) ? [] : endpoints.filter(({ isPriced }) => !isPriced),
+      ),
+    unservedNames: () => unservedNames(snapshot),
   }
+}
+
+function unservedNames({ models, operatorNames, aliases, missingMembers }: Snapshot): string[] {
+  const members = missingMembers.map(
+    ({ name, member }) =>
+      `the name ${JSON.stringify(name)} has ${describeMember(member)}, which nothing serves now`,
+  )
+  const targets = [...aliases].flatMap(([alias, { base }]) =>
+    models.has(base) || Object.hasOwn(operatorNames, base)
+      ? []
+      : [`the alias ${JSON.stringify(alias)} means ${base}, which nothing serves now`],
+  )
+  return [...members, ...targets]
 }
 
 const none: readonly Endpoint[] = []
 
 function resolveIn(snapshot: Snapshot, modelId: string): ResolvedModel {
-  if (snapshot.models.has(modelId)) return { base: modelId, variant: null }
+  const { aliases, aliasByLowerCase, models } = snapshot
+  if (aliases.size === 0) return resolveModel(snapshot, modelId)
+  const whole = aliases.get(modelId)
+  if (whole) return whole
+  if (models.has(modelId)) return { base: modelId, variant: null }
   const split = splitVariant(modelId)
-  if (snapshot.models.has(split.base)) return split
-  for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
-    // What Ollama pulled as `tiny` it lists as `tiny:latest`.
-    const found = onlyId(snapshot, base) ?? onlyId(snapshot, `${base}:latest`)
-    if (found !== null) return { base: found, variant }
-  }
-  return split
+  const named = aliases.get(split.base)
+  if (named) return withVariant(named, split)
+  const found = resolveModel(snapshot, modelId)
+  if (models.has(found.base)) return found
+  const otherCase = aliasByLowerCase.get(modelId.toLowerCase())
+  if (otherCase) return otherCase
+  const otherBase = aliasByLowerCase.get(split.base.toLowerCase())
+  return otherBase ? withVariant(otherBase, split) : found
 }
 
-/** The one id of this name in any case, or of this slug; null when none or several have it. */
-function onlyId({ idByLowerCase, idsBySlug }: Snapshot, name: string): string | null {
-  const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
-  return found?.length === 1 ? (found[0] ?? null) : null
+/** The variant that the caller asks for counts before one that the alias has. */
+function withVariant(meant: ResolvedModel, { variant }: ResolvedModel): ResolvedModel {
+  return variant === null ? meant : { base: meant.base, variant }
 }

@@ -85,10 +85,11 @@ export function modelEndpoints(
   }
 }
 
-/** Endpoints whose provider keeps nothing of what it is sent, by rising model id. */
+/** Endpoints whose provider keeps nothing of what it is sent, by rising model id; a name has those of its models. */
 export function zdrEndpoints(catalog: CatalogView, figuresOf: FiguresOf): EndpointJson[] {
   return catalog
     .models()
+    .filter(({ id }) => catalog.placesOf(id) === null)
     .flatMap((model) =>
       model.endpoints
         .filter(({ dataPolicy }) => dataPolicy.zdr)

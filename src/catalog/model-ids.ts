@@ -18,6 +18,35 @@ export function splitVariant(modelId: string): ResolvedModel {
   return variant ? { base: modelId.slice(0, colon), variant } : { base: modelId, variant: null }
 }
 
+/** Models by their ids, and ids by what else they may be written as; several where that is ambiguous. */
+export interface ModelIndex {
+  models: ReadonlyMap<string, unknown>
+  idByLowerCase: ReadonlyMap<string, readonly string[]>
+  idsBySlug: ReadonlyMap<string, readonly string[]>
+}
+
+/**
+ * The model that a caller means: an exact id, one with a variant, in another case, or a bare slug that exactly one model
+ * has. An unknown id comes back as it is, without its variant.
+ */
+export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel {
+  if (index.models.has(modelId)) return { base: modelId, variant: null }
+  const split = splitVariant(modelId)
+  if (index.models.has(split.base)) return split
+  for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
+    // What Ollama pulled as `tiny` it lists as `tiny:latest`.
+    const found = onlyId(index, base) ?? onlyId(index, `${base}:latest`)
+    if (found !== null) return { base: found, variant }
+  }
+  return split
+}
+
+/** The one id of this name in any case, or of this slug; null when none or several have it. */
+function onlyId({ idByLowerCase, idsBySlug }: ModelIndex, name: string): string | null {
+  const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
+  return found?.length === 1 ? (found[0] ?? null) : null
+}
+
 /** The public id, `author/slug`, of a name; one that already has an author keeps it. */
 export function toPublicId(author: string, name: string): string {
   return name.includes('/') ? name : `${author}/${name}`

@@ -89,7 +89,7 @@ function selectModels(
     if (!fitsModel(model, query, nowMs)) continue
     const endpoints = model.endpoints.filter(
       (endpoint) =>
-        (constraints === null || prohibitionOf(endpoint, constraints) === null) &&
+        (constraints === null || prohibitionOf(endpoint, constraints, model.id) === null) &&
         fitsEndpoint(endpoint, query),
     )
     if (endpoints.length > 0) shown.push({ model, endpoints })

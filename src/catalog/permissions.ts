@@ -10,12 +10,21 @@ export type Prohibition =
   | 'enforce_zdr'
   | 'deny_data_collection'
 
-/** The first rule that forbids the endpoint, or null when it may be used. */
-export function prohibitionOf(endpoint: Endpoint, constraints: Constraints): Prohibition | null {
+/**
+ * The first rule that forbids the endpoint, or null when it may be used. Rules on models mean its model, and the operator's
+ * name by which it was asked for.
+ */
+export function prohibitionOf(
+  endpoint: Endpoint,
+  constraints: Constraints,
+  name: string = endpoint.model,
+): Prohibition | null {
   const { dataPolicy, model } = endpoint
-  if (constraints.allowedModels && !constraints.allowedModels.includes(model)) return 'allowed_models'
-  if (constraints.ignoredModels.length > 0 && constraints.ignoredModels.includes(model))
-    return 'ignored_models'
+  const { allowedModels, allowedModelsOfKey, ignoredModels } = constraints
+  const isNamed = (models: readonly string[]) => models.includes(model) || models.includes(name)
+  if (allowedModels && !isNamed(allowedModels)) return 'allowed_models'
+  if (allowedModelsOfKey && !isNamed(allowedModelsOfKey)) return 'allowed_models'
+  if (ignoredModels.length > 0 && isNamed(ignoredModels)) return 'ignored_models'
   const { allowedProviders, allowedProvidersOfKey } = constraints
   if (allowedProviders && !isAnyProvider(endpoint, allowedProviders)) return 'allowed_providers'
   if (allowedProvidersOfKey && !isAnyProvider(endpoint, allowedProvidersOfKey)) return 'allowed_providers'

@@ -1,9 +1,18 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
-import { slugOf } from './model-ids.ts'
+import { slugOf, type ResolvedModel } from './model-ids.ts'
+import {
+  ofModality,
+  resolveAliases,
+  serveName,
+  type NameMember,
+  type NamedModels,
+  type OperatorNames,
+  type ServedName,
+} from './names.ts'
 import type { KindSource, Offer } from './offers.ts'
 
-/** The catalog at one moment; never changed once built. */
+/** The catalog at one moment; never changed once built. The operator's own names are among the models. */
 export interface Snapshot {
   /** By rising id. */
   list: readonly Model[]
@@ -14,10 +23,86 @@ export interface Snapshot {
   idsBySlug: ReadonlyMap<string, readonly string[]>
   /** Of models whose kind the operator may correct: who says it, and the deployment to correct it at. */
   kinds: ReadonlyMap<string, { from: KindSource; deploymentId: string }>
+  /** The operator's names that something serves now; they hide models of the same id. */
+  names: ReadonlyMap<string, ServedName>
+  /** All of them, as the operator wrote them. */
+  operatorNames: OperatorNames['names']
+  /** Members of names that nothing serves now. */
+  missingMembers: readonly { name: string; member: NameMember }[]
+  /** What the operator's aliases mean, and the same by their lower-case form. */
+  aliases: ReadonlyMap<string, ResolvedModel>
+  aliasByLowerCase: ReadonlyMap<string, ResolvedModel>
 }
 
-/** Groups offers into models. A model has the modality of its first offer; endpoints of another are still routable. */
-export function buildSnapshot(offers: readonly Offer[]): Snapshot {
+type Offered = Pick<Snapshot, 'list' | 'endpoints' | 'kinds'>
+
+/** Groups offers into models, and models into the operator's names. */
+export function buildSnapshot(offers: readonly Offer[], operator: OperatorNames): Snapshot {
+  const offered = groupOffers(offers)
+  const models = namedModelsOf(offered)
+  const names = new Map<string, ServedName>()
+  const missingMembers: { name: string; member: NameMember }[] = []
+  for (const [id, name] of Object.entries(operator.names)) {
+    const served = serveName(id, name, models)
+    if (served) names.set(id, served)
+    for (const member of name.groups.flat())
+      if (!serveName(id, { groups: [[member]] }, models)) missingMembers.push({ name: id, member })
+  }
+  const list = [
+    ...offered.list.filter(({ id }) => !names.has(id)),
+    ...[...names.values()].map(({ model }) => model),
+  ]
+  const index = indexOf(names.size === 0 ? offered.list : list.toSorted(byId))
+  const aliases = resolveAliases(operator.aliases, index)
+  return {
+    ...index,
+    kinds: offered.kinds,
+    endpoints: withNames(offered.endpoints, names),
+    names,
+    operatorNames: operator.names,
+    missingMembers,
+    aliases,
+    aliasByLowerCase: new Map([...aliases].map(([alias, meant]) => [alias.toLowerCase(), meant])),
+  }
+}
+
+function namedModelsOf({ list, endpoints }: Offered): NamedModels {
+  const maps = Object.values(endpoints)
+  return { ...indexOf(list), endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []) }
+}
+
+function withNames(
+  endpoints: Snapshot['endpoints'],
+  names: ReadonlyMap<string, ServedName>,
+): Snapshot['endpoints'] {
+  if (names.size === 0) return endpoints
+  const withOwn = (modality: Modality) =>
+    new Map([
+      ...endpoints[modality],
+      ...[...names].map(([id, name]) => [id, ofModality(name.endpoints, modality)] as const),
+    ])
+  return {
+    language: withOwn('language'),
+    embedding: withOwn('embedding'),
+    transcription: withOwn('transcription'),
+    speech: withOwn('speech'),
+  }
+}
+
+function indexOf(list: readonly Model[]): Pick<Snapshot, 'list' | 'models' | 'idByLowerCase' | 'idsBySlug'> {
+  const idByLowerCase = new Map<string, string[]>()
+  const idsBySlug = new Map<string, string[]>()
+  for (const { id } of list) {
+    push(idByLowerCase, id.toLowerCase(), id)
+    push(idsBySlug, slugOf(id).toLowerCase(), id)
+  }
+  return { list, models: new Map(list.map((model) => [model.id, model])), idByLowerCase, idsBySlug }
+}
+
+const byId = (left: Model, right: Model): number => (left.id < right.id ? -1 : 1)
+
+/** A model has the modality of its first offer; endpoints of another are still routable. */
+function groupOffers(offers: readonly Offer[]): Offered {
   const endpoints = {
     language: new Map<string, Endpoint[]>(),
     embedding: new Map<string, Endpoint[]>(),
@@ -32,24 +117,11 @@ export function buildSnapshot(offers: readonly Offer[]): Snapshot {
   }
   const list = [...firsts]
     .map(([id, offer]) => toModel(id, offer, endpoints[offer.endpoint.modality].get(id) ?? []))
-    .toSorted((left, right) => (left.id < right.id ? -1 : 1))
-  const idByLowerCase = new Map<string, string[]>()
-  const idsBySlug = new Map<string, string[]>()
-  for (const { id } of list) {
-    push(idByLowerCase, id.toLowerCase(), id)
-    push(idsBySlug, slugOf(id).toLowerCase(), id)
-  }
+    .toSorted(byId)
   const kinds = [...firsts].flatMap(([id, { kindFrom, endpoint }]) =>
     kindFrom === null ? [] : [[id, { from: kindFrom, deploymentId: endpoint.deployment.id }] as const],
   )
-  return {
-    list,
-    kinds: new Map(kinds),
-    models: new Map(list.map((model) => [model.id, model])),
-    endpoints,
-    idByLowerCase,
-    idsBySlug,
-  }
+  return { list, kinds: new Map(kinds), endpoints }
 }
 
 function toModel(id: string, { name, created, endpoint }: Offer, endpoints: readonly Endpoint[]): Model {

@@ -5,6 +5,7 @@ import { nearestShownMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
 import type { PotentialProvider } from './deployment-source.ts'
 import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
+import { describeMember } from './names.ts'
 import type { KindSource } from './offers.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -25,12 +26,14 @@ interface Question {
   potential: readonly PotentialProvider[]
   /** The model that a caller means by a name, or null. */
   find: (name: string) => Model | null
+  /** The id that a caller means by a name, whether it is served or not. */
+  resolve: (name: string) => string
 }
 
 /** A refusal that tells what to do: another path, another variant, the whole id, a key to set, or an id that is near. */
 export function unknownModel(question: Question): GatewayError {
   const shown = JSON.stringify(question.modelId.slice(0, modelIdLengthMax))
-  const nearest = nearestIds(question.modelId, question.snapshot.models.keys())
+  const nearest = nearestIds(question.modelId, idsOf(question.snapshot))
   const message = `${shown} ${reasonOf(question, nearest)}`
   return new GatewayError('model_not_found', message, {
     param: 'model',
@@ -47,6 +50,8 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
     const path = pathOf[otherwise.modality]
     return `is ${article} ${otherwise.modality} model; ask it at POST ${path}.${remedyOf(otherwise.id, snapshot)}`
   }
+  const own = ownNameReason(question)
+  if (own !== null) return own
   const otherVariants = variantsReason(question)
   if (otherVariants !== null) return otherVariants
   const sameSlug = snapshot.idsBySlug.get(base.toLowerCase()) ?? []
@@ -59,6 +64,26 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   const [first] = potential
   const remedy = first ? ` such as ${first.keyVariable}` : ''
   return `cannot be served: no provider is configured. Set a provider's key${remedy} and start again.`
+}
+
+/** What callers may write: the ids of models and names, and the operator's aliases. */
+export function* idsOf({ models, aliases }: Snapshot): Generator<string> {
+  yield* aliases.keys()
+  yield* models.keys()
+}
+
+/** Of a name or alias of the operator's own that nothing is behind now; null of anything else. */
+function ownNameReason({ modelId, snapshot, find, resolve }: Question): string | null {
+  const base = resolve(modelId)
+  if (find(modelId)) return null
+  const name = Object.hasOwn(snapshot.operatorNames, base) ? snapshot.operatorNames[base] : undefined
+  const isAlias = snapshot.aliases.has(modelId) || snapshot.aliases.has(splitVariant(modelId).base)
+  const meaning = isAlias ? `is an alias of ${JSON.stringify(base)}, which ` : ''
+  if (name) {
+    const members = name.groups.flat().map(describeMember).slice(0, nearestShownMax)
+    return `${meaning}is a name of this gateway, but nothing serves what it stands for (${members.join(', ')}) now.`
+  }
+  return isAlias ? `${meaning}is not served here. GET /models lists all.` : null
 }
 
 const sources: Readonly<Record<KindSource, string>> = {

@@ -10,6 +10,8 @@ const config = {
   databaseUrl: '',
   file: null,
   providers: [],
+  names: {},
+  aliases: {},
 }
 
 test('the base URL is what the environment names, with its version segment, else what is configured', () => {

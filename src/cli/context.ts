@@ -16,6 +16,9 @@ export interface CliConfig {
   /** The file it was read from, null when there is none. */
   readonly file: string | null
   readonly providers: readonly { readonly id?: string | undefined; readonly preset: string }[]
+  /** The operator's own names of models, and what other names mean. */
+  readonly names: Readonly<Record<string, unknown>>
+  readonly aliases: Readonly<Record<string, string>>
 }
 
 /** What a command may use of the outside. Everything else it gets over HTTP. */

@@ -55,7 +55,11 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
     sticky: createStickyRoutes({ clock: systemClock }),
     random: () => 0,
     serving: () => ({
-      catalog: { resolve: (base: string) => ({ base, variant: null }), endpointsOf: () => [endpoint] },
+      catalog: {
+        resolve: (base: string) => ({ base, variant: null }),
+        endpointsOf: () => [endpoint],
+        placesOf: () => null,
+      },
       adaptersOf: () => presetOf('anthropic').adapters,
       credentialOf: () => source.credential,
     }),

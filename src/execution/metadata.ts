@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { shownType, type ErrorType } from '../core/errors.ts'
+import { splitVariant } from '../catalog/model-ids.ts'
 import type { Exclusion } from '../routing/exclusion.ts'
 import type { AttemptLine } from '../telemetry/call-line.ts'
 import type { Candidate } from './prepared.ts'
@@ -53,7 +54,7 @@ export function metadataOf(source: MetadataSource, scope: RequestScope): Record<
   const chosen = source.chosen
   return {
     requested: source.call.model,
-    strategy: source.attempts.length > 1 || source.call.fallbackModels.length > 0 ? 'fallback' : 'direct',
+    strategy: strategyOf(source),
     region: chosen?.endpoint.deployment.region ?? null,
     summary: summaryOf(source),
     attempt: Math.max(1, source.attempts.length),
@@ -71,6 +72,13 @@ export function metadataOf(source: MetadataSource, scope: RequestScope): Record<
     attempts: source.attempts.map(renderAttempt),
     ...lost,
   }
+}
+
+/** `alias` where a name of the operator's own, or any other, led to the model. */
+function strategyOf({ attempts, call, chosen }: MetadataSource): 'fallback' | 'alias' | 'direct' {
+  if (attempts.length > 1 || call.fallbackModels.length > 0) return 'fallback'
+  const model = chosen?.endpoint.model ?? call.model
+  return model === call.model || model === splitVariant(call.model).base ? 'direct' : 'alias'
 }
 
 /** Null when nothing was. */

@@ -78,22 +78,20 @@ function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): Re
 
 /** Prices items with what is known now of the model and the organization's answers. */
 function estimatorOf(question: BatchQuestion, endpoints: readonly Endpoint[], { learning }: ExecutionParts) {
-  // The batch may name the model by a variant or without its author; what was learned has its whole name.
-  const model = endpoints[0]?.model ?? question.model
   const { organizationId } = question.principal
-  const ratio = learning.promptRatio(organizationId, model)
-  const learned = learning.outputTokens(organizationId, model)
-  const expected = learned ?? expectedOutputTokens
+  // By the model of each: the batch may ask for a name of the operator's own, behind which several models stand.
+  const learned = endpoints.map((endpoint) => ({
+    endpoint,
+    ratio: learning.promptRatio(organizationId, endpoint.model),
+    expected: learning.outputTokens(organizationId, endpoint.model) ?? expectedOutputTokens,
+  }))
   return (demand: Demand | null) => {
     if (demand === null) return { estimate: 0n, worstCase: 0n }
-    const likelyDemand = {
-      ...demand,
-      outputTokensMax: Math.min(demand.outputTokensMax ?? expected, expected),
-    }
     let estimate = 0n
     let worstCase = 0n
-    for (const endpoint of endpoints) {
-      const likely = (holdAmountOf(likelyDemand, endpoint, ratio) * 12n) / 10n
+    for (const { endpoint, ratio, expected } of learned) {
+      const outputTokensMax = Math.min(demand.outputTokensMax ?? expected, expected)
+      const likely = (holdAmountOf({ ...demand, outputTokensMax }, endpoint, ratio) * 12n) / 10n
       const most = holdAmountOf(demand, endpoint, ratio)
       if (likely > estimate) estimate = likely
       if (most > worstCase) worstCase = most

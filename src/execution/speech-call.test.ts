@@ -52,7 +52,11 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
     sticky: createStickyRoutes({ clock: systemClock }),
     random: () => 0,
     serving: () => ({
-      catalog: { resolve: (base: string) => ({ base, variant: null }), endpointsOf: () => [endpoint] },
+      catalog: {
+        resolve: (base: string) => ({ base, variant: null }),
+        endpointsOf: () => [endpoint],
+        placesOf: () => null,
+      },
       credentialOf: () => ({ reference: { id: 'operator:one', isByok: false }, auth: { type: 'none' } }),
       adaptersOf: () => ({
         speech: {

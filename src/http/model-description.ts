@@ -51,7 +51,7 @@ export const modelDescription: Readonly<Record<string, Described>> = {
     },
     errors: listErrors,
   },
-  'GET /models/:author/:slug{.+}/endpoints': {
+  'GET /models/:id{.+}/endpoints': {
     id: 'listEndpoints',
     tag: 'Models',
     summary: 'List who serves a model, with prices and how they fare',
@@ -115,7 +115,7 @@ export const modelDescription: Readonly<Record<string, Described>> = {
     },
     errors: [401, 429, 500, 503],
   },
-  'GET /model/:author/:slug{.+}': {
+  'GET /model/:id{.+}': {
     id: 'getModel',
     tag: 'Models',
     summary: 'Read one model',

@@ -23,6 +23,7 @@ export interface ProviderSettings {
   caller_logins?: boolean | undefined
   cache_marks?: boolean | undefined
   discover?: boolean | undefined
+  only_models?: boolean | undefined
   models: readonly OperatorModel[]
   data_policy?:
     | { zdr?: boolean | undefined; trains?: boolean | undefined; stores?: boolean | undefined }
@@ -74,7 +75,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     publicName: preset.publicName,
     modelRules: modelRulesOf(preset),
     isFree: preset.isLocal,
-    onlyListed: preset.isLocal,
+    onlyListed: preset.isLocal || provider.only_models === true,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
     batch: preset.batch,
     audio: preset.audio,
@@ -121,8 +122,9 @@ function additionsOf(
 export function listingPathOf({
   preset,
   discover,
-}: Pick<ProviderSettings, 'preset' | 'discover'>): string | null {
-  return discover === false ? null : (presetOf(preset).listing?.path ?? null)
+  only_models: isClosed,
+}: Pick<ProviderSettings, 'preset' | 'discover' | 'only_models'>): string | null {
+  return discover === false || isClosed === true ? null : (presetOf(preset).listing?.path ?? null)
 }
 
 /** How a configured provider is asked what its models are; null when it is not. */

@@ -50,6 +50,8 @@ export interface Filter {
   constraints: Constraints
   requirements: readonly Requirement[]
   variant: Variant | null
+  /** The name of the operator's own that was asked for; null when a model was. */
+  name: string | null
 }
 
 /** The first step at which the endpoint fails, or null. Allocates only when it does. */
@@ -57,7 +59,7 @@ export function exclusionOf(endpoint: Endpoint, filter: Filter): Exclusion | nul
   for (const requirement of filter.requirements) {
     if (!requirement.supports(endpoint)) return exclude(endpoint, 'capability', requirement.field)
   }
-  const prohibition = prohibitionOf(endpoint, filter.constraints)
+  const prohibition = prohibitionOf(endpoint, filter.constraints, filter.name ?? undefined)
   if (prohibition !== null) return exclude(endpoint, 'policy', prohibition)
   if (filter.providerOnly && !isAnyProvider(endpoint, filter.providerOnly))
     return exclude(endpoint, 'provider.only')

@@ -2,7 +2,10 @@ import type { Preferences } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { effectivePrice } from '../catalog/effective-price.ts'
 import type { Variant } from '../catalog/model-ids.ts'
+import type { Place } from '../catalog/names.ts'
 import { isProvider } from '../catalog/permissions.ts'
+import { attemptsMax } from '../core/limits/calls.ts'
+import { nameGroupsMax } from '../core/limits/catalog.ts'
 import type { Health, HealthState } from './health.ts'
 
 /** What decides the order in which endpoints are tried. */
@@ -14,34 +17,68 @@ export interface Ordering {
   random: () => number
   /** Id of the endpoint the conversation sticks to, or null. */
   stickyEndpointId: string | null
+  /** Where the endpoints stand in the operator's own name that was asked for; null when a model was. */
+  places: ReadonlyMap<string, Place> | null
 }
 
-/** An endpoint with its place: lower first. */
+/** An endpoint with its group and its place there: lower first. A model is one group. */
 interface Placed {
   endpoint: Endpoint
   state: HealthState
+  group: number
   place: number
 }
 
 /**
  * Orders endpoints: the caller's order, else his sort, else at random by price with those that failed lately last.
- * Whoever asked for a pause comes last in any case, and is tried all the same when nobody else is left.
+ * Of a name of the operator's own the groups follow each other, whatever sorts within a group; without a sort its weights
+ * decide, not the price. An endpoint that asked for a pause comes last in any case, and is tried all the same when no
+ * other is left.
  */
 export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Ordering): Endpoint[] {
-  const { health, preferences } = ordering
+  const { health, preferences, places } = ordering
+  const order = orderOf(preferences)
   const sort = sortOf(ordering)
   const place = placing(endpoints, ordering, sort)
   const placed: Placed[] = endpoints.map((endpoint) => ({
     endpoint,
     state: health.stateOf(endpoint),
+    group: groupOf(endpoint, places, order),
     place: place(endpoint),
   }))
-  const isBalanced = orderOf(preferences) === null && sort === null
+  const isBalanced = order === null && sort === null
   if (isBalanced && ordering.stickyEndpointId !== null) favour(placed, ordering.stickyEndpointId)
   placed.sort(
-    (left, right) => tierOf(left, isBalanced) - tierOf(right, isBalanced) || left.place - right.place,
+    (left, right) =>
+      Number(isPaused(left)) - Number(isPaused(right)) ||
+      left.group - right.group ||
+      (isBalanced ? Number(hasFailed(left)) - Number(hasFailed(right)) : 0) ||
+      left.place - right.place,
   )
-  return placed.map(({ endpoint }) => endpoint)
+  const inTurn = places && order === null ? withEveryGroup(placed) : placed
+  return inTurn.map(({ endpoint }) => endpoint)
+}
+
+/** The providers that the caller lists count before the operator's groups. */
+function groupOf(endpoint: Endpoint, places: Ordering['places'], order: readonly string[] | null): number {
+  const group = places?.get(endpoint.id)?.group ?? 0
+  return places && order ? listedAt(endpoint, order) * nameGroupsMax + group : group
+}
+
+/** A call has few attempts: no group may use them up before a later one had its turn. */
+function withEveryGroup(placed: readonly Placed[]): readonly Placed[] {
+  if (placed.length <= attemptsMax) return placed
+  const groups = new Set(placed.map(({ group }) => group))
+  const share = Math.max(1, Math.floor(attemptsMax / groups.size))
+  const taken = new Map<number, number>()
+  const turns = placed.map((one) => {
+    const before = taken.get(one.group) ?? 0
+    taken.set(one.group, before + 1)
+    return { one, isLater: before >= share || isPaused(one) }
+  })
+  return [...turns.filter(({ isLater }) => !isLater), ...turns.filter(({ isLater }) => isLater)].map(
+    ({ one }) => one,
+  )
 }
 
 /** A conversation goes where it was unless that endpoint is in trouble. */
@@ -50,9 +87,12 @@ function favour(placed: readonly Placed[], endpointId: string): void {
   if (entry) entry.place = Number.NEGATIVE_INFINITY
 }
 
-function tierOf({ state }: Placed, isBalanced: boolean): number {
-  if (state === 'cooling_down' || state === 'out') return 2
-  return state === 'failing' && isBalanced ? 1 : 0
+function isPaused({ state }: Placed): boolean {
+  return state === 'cooling_down' || state === 'out'
+}
+
+function hasFailed({ state }: Placed): boolean {
+  return state === 'failing'
 }
 
 type Sort = NonNullable<Preferences['sort']>
@@ -69,11 +109,14 @@ function placing(
   ordering: Ordering,
   sort: Sort | null,
 ): (endpoint: Endpoint) => number {
-  const { health, preferences, random } = ordering
+  const { health, preferences, random, places } = ordering
   const order = orderOf(preferences)
   const dearest = Math.max(...endpoints.map((endpoint) => effectivePrice(endpoint) ?? 0))
-  const drawn = (endpoint: Endpoint) => draw(endpoint, dearest, random)
+  const weightOf = (endpoint: Endpoint) =>
+    places ? (places.get(endpoint.id)?.weight ?? 1) : weightByPrice(endpoint, dearest)
+  const drawn = (endpoint: Endpoint) => draw(weightOf(endpoint), random)
   // Equal places are drawn for, so that two endpoints of one price share the load; drawn places lie in [0, 1).
+  if (order && places) return drawn
   if (order) return (endpoint) => listedAt(endpoint, order) + drawn(endpoint)
   if (sort === 'price') return (endpoint) => effectivePrice(endpoint) ?? Number.MAX_VALUE
   if (sort === 'latency') return (endpoint) => health.performanceOf(endpoint).latencyMs ?? Number.MAX_VALUE
@@ -95,14 +138,15 @@ export function listedAt(endpoint: Endpoint, order: readonly string[]): number {
 /** Keeps a price of zero from being infinitely attractive: a millionth of the dearest, or of one when all are free. */
 const cheapestShare = 1e-6
 
-/**
- * A place in [0, 1) drawn so that being first has the probability weight/sum, with the deployment's weight divided by
- * the square of its price. An unknown price counts as the dearest.
- */
-function draw(endpoint: Endpoint, dearest: number, random: () => number): number {
+/** The deployment's weight divided by the square of the price. An unknown price counts as the dearest. */
+function weightByPrice(endpoint: Endpoint, dearest: number): number {
   const price = effectivePrice(endpoint) ?? dearest
   const relative = Math.max(dearest > 0 ? price / dearest : 1, cheapestShare)
-  const weight = endpoint.deployment.weight / (relative * relative)
+  return endpoint.deployment.weight / (relative * relative)
+}
+
+/** A place in [0, 1) drawn so that being first has the probability weight/sum. */
+function draw(weight: number, random: () => number): number {
   // The smallest of exponential variables belongs to each with the share of its rate.
   const waiting = -Math.log(1 - random()) / weight
   return waiting / (1 + waiting)

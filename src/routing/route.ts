@@ -50,6 +50,7 @@ export function route(request: RouteRequest): Route {
   const { catalog, health, call } = request
   const resolved = catalog.resolve(request.model)
   const candidates = candidatesOf(request, resolved)
+  const places = catalog.placesOf(resolved.base)
   const preferences = call?.preferences ?? defaultPreferences
   const filter: Filter = {
     preferences,
@@ -59,6 +60,7 @@ export function route(request: RouteRequest): Route {
     constraints: request.constraints,
     requirements: request.requirements,
     variant: resolved.variant,
+    name: places ? resolved.base : null,
   }
   const kept: Endpoint[] = []
   const excluded: Exclusion[] = []
@@ -69,7 +71,7 @@ export function route(request: RouteRequest): Route {
   }
   if (kept.length === 0) throw refuseRoute({ model: resolved.base, candidates, filter, health }, excluded)
   if (kept.length === 1) return { ordered: kept, excluded }
-  const stickyEndpointId = stickyOf(request, resolved.base)
+  const stickyEndpointId = stickyOf(request, kept)
   const { variant } = resolved
   const ordered = orderEndpoints(kept, {
     preferences,
@@ -77,6 +79,7 @@ export function route(request: RouteRequest): Route {
     health,
     random: request.random,
     stickyEndpointId,
+    places,
   })
   // Without fallbacks nothing beyond the first, or beyond those the caller listed, is tried.
   const isCut = !preferences.allowFallbacks && orderOf(preferences) === null
@@ -104,10 +107,16 @@ function lastChecks(endpoint: Endpoint, { preferences }: Filter, health: Health)
   return health.stateOf(endpoint) === 'out' ? exclude(endpoint, 'credential') : null
 }
 
+/** By the model that answered: several may stand behind a name of the operator's own. */
 function stickyOf(
   { call, sticky, organizationId, conversationKey }: RouteRequest,
-  model: string,
+  kept: readonly Endpoint[],
 ): string | null {
   const key = call?.sessionId ?? conversationKey ?? null
-  return key === null ? null : sticky.endpointOf({ organizationId, model, key })
+  if (key === null) return null
+  for (const model of new Set(kept.map((endpoint) => endpoint.model))) {
+    const found = sticky.endpointOf({ organizationId, model, key })
+    if (found !== null) return found
+  }
+  return null
 }

@@ -30,6 +30,8 @@ export function recordingContext(given: Partial<CommandContext> & { port?: numbe
       databaseUrl: 'postgres://nowhere',
       file: null,
       providers: [],
+      names: {},
+      aliases: {},
     }),
     printConfig: (config) => JSON.stringify(config),
     serve: refuse('server'),

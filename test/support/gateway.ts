@@ -10,6 +10,7 @@ import { organizationRates } from '../../src/access/rate-rules.ts'
 import { createAccountsRepository } from '../../src/billing/ledger/accounts-repository.ts'
 import { createAccounts } from '../../src/billing/ledger/accounts.ts'
 import { createLedger } from '../../src/billing/ledger/ledger-repository.ts'
+import type { OperatorNames } from '../../src/catalog/names.ts'
 import { readConfig, type Config } from '../../src/config.ts'
 import type { ProviderConfig } from '../../src/config-file.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -24,6 +25,8 @@ export interface TestGatewayOptions {
   credits?: string
   /** The providers, made from the simulator's address; left out, one sandbox. */
   providers?: (simulatorUrl: string) => readonly ProviderConfig[]
+  /** The operator's own names of models. */
+  names?: OperatorNames
   hooks?: GatewayHooks
   /** `api` accepts batches and runs none of them. */
   role?: Config['role']
@@ -229,6 +232,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
+    ...options.names,
   }
 }
 

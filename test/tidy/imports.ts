@@ -31,7 +31,7 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
   '@pydantic/genai-prices': ['scripts/'],
-  zod: ['src/formats/', 'src/http/', 'src/config-file.ts'],
+  zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts'],
 }
 
 /** What puts the parts together and so may import them all; nobody but commands starts it. */
@@ -44,7 +44,7 @@ const outwardEdges = [
   { from: 'src/gateway.ts', to: 'package.json' },
 ]
 
-const configuring: ReadonlySet<string> = new Set(['config.ts', 'config-file.ts'])
+const configuring: ReadonlySet<string> = new Set(['config.ts', 'config-file.ts', 'config-names.ts'])
 /** What the configuration may import besides the schema library. */
 const configFolders: ReadonlySet<string> = new Set(['core', 'canonical', ...configuring])
 /** The one renderer of what a schema found wrong, which stands on nothing. */

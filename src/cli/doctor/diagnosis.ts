@@ -7,6 +7,7 @@ import { baseUrlOf, createClient, readJson, refusal } from '../client.ts'
 import type { CliConfig, CliStorage, CommandContext } from '../context.ts'
 import { CommandFailure, configProblemsOf } from '../failure.ts'
 import { openLocalStorage } from '../local-storage.ts'
+import type { Finding } from './finding.ts'
 import { explainFailure } from '../serve/serve-loop.ts'
 import {
   countOrphanedBlobs,
@@ -16,17 +17,8 @@ import {
   loadHealthFacts,
   type HealthFacts,
 } from './health-repository.ts'
+import { checkNames } from './name-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
-
-/** One thing that was looked at. */
-export interface Finding {
-  level: 'ok' | 'warning' | 'problem'
-  /** What was looked at, in a word or two. */
-  subject: string
-  message: string
-  /** The next command or step; null when nothing is to be done. */
-  next: string | null
-}
 
 const ok = (subject: string, message: string): Finding => ({ level: 'ok', subject, message, next: null })
 
@@ -262,8 +254,10 @@ async function* checkGateway(context: CommandContext, config: CliConfig): AsyncG
   try {
     // Health is asked beside the version segment, not below it.
     const response = await createClient(baseUrl.slice(0, -'/v1'.length)).send('/readyz', { timeoutMs: 5_000 })
-    if (response.ok) yield ok(subject, `ready at ${baseUrl}`)
-    else {
+    if (response.ok) {
+      yield ok(subject, `ready at ${baseUrl}`)
+      yield* checkNames(baseUrl, config)
+    } else {
       const { message } = refusal(response, await readJson(response))
       yield wrong('problem', { subject, message, next: 'its log says more' })
     }

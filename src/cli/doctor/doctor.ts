@@ -1,6 +1,7 @@
 import { parseArguments } from '../arguments.ts'
 import type { CommandContext } from '../context.ts'
-import { diagnose, type Finding } from './diagnosis.ts'
+import { diagnose } from './diagnosis.ts'
+import type { Finding } from './finding.ts'
 import { createPaint, padded, type Paint } from '../paint.ts'
 
 /** `headrace doctor`: what is wrong and what to do about it. Exit code 1 when something is. */

@@ -292,6 +292,8 @@ eachDatabase((name, _, { openFresh }) => {
       databaseUrl: 'postgres://nowhere',
       file: null,
       providers: [],
+      names: {},
+      aliases: {},
     })
     const { code, output } = await run(['doctor'], { readConfig })
     expect(output).toContain('✓ money')

@@ -26,6 +26,7 @@ function gatewayThatCannotListen(cause: Error): ServedGateway {
     stop: () => Promise.resolve(),
     checkProviders: () => Promise.resolve([]),
     unpricedModels: () => [],
+    unservedNames: () => [],
     isSandbox: true,
     bootstrapped: {
       isNew: true,

@@ -7,6 +7,7 @@ export interface ServedGateway {
   stop(): Promise<void>
   checkProviders(): Promise<readonly ProviderCheck[]>
   unpricedModels(): readonly string[]
+  unservedNames(): readonly string[]
   readonly isSandbox: boolean
   readonly bootstrapped: {
     isNew: boolean
@@ -100,6 +101,7 @@ async function reportProviders(gateway: ServedGateway, context: ServeParts['cont
       context.write(`${ok ? '✓' : '✗'} ${provider}: ${message}\n`)
     }
   }
+  for (const sentence of gateway.unservedNames()) context.write(`✗ ${sentence}\n`)
   const unpriced = gateway.unpricedModels()
   if (unpriced.length === 0) return
   const shown = unpriced.slice(0, 5).join(', ')

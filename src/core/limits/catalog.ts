@@ -24,3 +24,7 @@ export const nearestShownMax = 3
 export const modelPageMax = 1_000
 /** Largest provider model listing that is read, at once and in some 10 ms: 1.6 kB for each of the models it may name. */
 export const listingBytesMax = 8_000_000
+/** Groups of a name of the operator's own, one for each attempt that a call may make; members of a group; names and aliases. */
+export const nameGroupsMax = 6
+export const nameMembersMax = 100
+export const namesMax = 1_000

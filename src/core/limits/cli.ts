@@ -30,3 +30,5 @@ export const diskFreeBytesMin = 1_000_000_000
 export const clockDifferenceMsMax = 2_000
 /** Keys that `headrace keys` reads at a time. */
 export const cliKeysMax = 1_000
+/** Names and aliases that the doctor asks the gateway for, one by one. */
+export const doctorNamesMax = 50

@@ -73,14 +73,11 @@ export function catalogRoutes(parts: HttpParts): Route[] {
     },
     {
       ...common,
-      // The slug is the rest: names of local models have slashes of their own.
-      path: '/model/:author/:slug{.+}',
+      // Names of local models have more slashes, names of the operator's own may have none.
+      path: '/model/:id{.+}',
       name: 'model',
       access: 'optional',
-      handle: (reader) => {
-        const { author = '', slug = '' } = reader.params
-        return forReader({ data: findModel(`${author}/${slug}`, parts) }, reader)
-      },
+      handle: (reader) => forReader({ data: findModel(reader.params['id'] ?? '', parts) }, reader),
     },
   ]
 }

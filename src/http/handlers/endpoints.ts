@@ -9,11 +9,10 @@ export function endpointRoutes(parts: HttpParts): Route[] {
   return [
     {
       ...common,
-      path: '/models/:author/:slug{.+}/endpoints',
+      path: '/models/:id{.+}/endpoints',
       name: 'model_endpoints',
       handle: (reader) => {
-        const { author = '', slug = '' } = reader.params
-        const data = modelEndpoints(parts.catalog.current(), `${author}/${slug}`, parts.figuresOf)
+        const data = modelEndpoints(parts.catalog.current(), reader.params['id'] ?? '', parts.figuresOf)
         return forReader({ data }, reader)
       },
     },

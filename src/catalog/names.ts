@@ -1,0 +1,121 @@
+import type { Endpoint, Model } from '../canonical/endpoint.ts'
+import type { Modality } from '../canonical/operation.ts'
+import { resolveModel, type ModelIndex, type ResolvedModel } from './model-ids.ts'
+import { isProvider } from './permissions.ts'
+
+/** Endpoints of one model that a name may use; the members are those of the configuration file. */
+export interface NameMember {
+  /** A model's id, never another name. */
+  model: string
+  /** A provider's slug, tag or deployment; left out, all that have the model. */
+  provider?: string | undefined
+  region?: string | undefined
+  /** The member's share of its group's calls; 1 by default. Its endpoints divide it by the weights of their deployments. */
+  weight?: number | undefined
+}
+
+/** A model id of the operator's own: groups of endpoints, each asked when those of the group before have failed. */
+export interface OperatorName {
+  description?: string | undefined
+  groups: readonly (readonly NameMember[])[]
+}
+
+/** What the operator calls models besides their ids. */
+export interface OperatorNames {
+  names: Readonly<Record<string, OperatorName>>
+  /** What an old name means: a model's id, a name, or another alias. Without cycles. */
+  aliases: Readonly<Record<string, string>>
+}
+
+/** Nothing is called otherwise. */
+export const noNames: OperatorNames = Object.freeze({ names: {}, aliases: {} })
+
+/** Where an endpoint stands in a name: its group, counted from 0, and its share of that group's calls. */
+export interface Place {
+  group: number
+  weight: number
+}
+
+/** A name as it is served now. */
+export interface ServedName {
+  /** The name as a model of the list; its endpoints are in the order of their groups. */
+  model: Model
+  /** Of every modality. */
+  endpoints: readonly Endpoint[]
+  /** By the endpoint's id. */
+  places: ReadonlyMap<string, Place>
+}
+
+/** Models by their ids, and the endpoints of each of every modality. */
+export interface NamedModels extends ModelIndex {
+  endpointsOf(base: string): readonly Endpoint[]
+}
+
+/** The name with what is served of its members now; null when that is nothing. An endpoint counts in its first group. */
+export function serveName(id: string, name: OperatorName, models: NamedModels): ServedName | null {
+  const places = new Map<string, Place>()
+  const endpoints: Endpoint[] = []
+  const members = name.groups.flatMap((group, index) => group.map((member) => ({ member, group: index })))
+  for (const { member, group } of members) {
+    const found = endpointsOf(member, models)
+    const total = found.reduce((sum, { deployment }) => sum + deployment.weight, 0)
+    for (const endpoint of found) {
+      const weight = ((member.weight ?? 1) * endpoint.deployment.weight) / total
+      const known = places.get(endpoint.id)
+      if (known?.group === group) known.weight += weight
+      if (known) continue
+      places.set(endpoint.id, { group, weight })
+      endpoints.push(endpoint)
+    }
+  }
+  const modality = endpoints[0]?.modality
+  if (modality === undefined) return null
+  const model = {
+    id,
+    name: id,
+    created: 0,
+    description: name.description ?? null,
+    modality,
+    endpoints: endpoints.filter((endpoint) => endpoint.modality === modality),
+  }
+  return { model, endpoints, places }
+}
+
+function endpointsOf({ model, provider, region }: NameMember, models: NamedModels): readonly Endpoint[] {
+  const { base, variant } = resolveModel(models, model)
+  if (variant !== null) return []
+  return models
+    .endpointsOf(base)
+    .filter(
+      (endpoint) =>
+        (provider === undefined || isProvider(endpoint, provider)) &&
+        (region === undefined || endpoint.deployment.region?.toLowerCase() === region.toLowerCase()),
+    )
+}
+
+/** A member as a message names it. */
+export function describeMember({ model, provider, region }: NameMember): string {
+  const where = [provider, region].filter((part) => part !== undefined).join(' in ')
+  return where === '' ? model : `${model} at ${where}`
+}
+
+/** What every alias means, to its end. */
+export function resolveAliases(
+  aliases: OperatorNames['aliases'],
+  index: ModelIndex,
+): ReadonlyMap<string, ResolvedModel> {
+  return new Map(
+    Object.keys(aliases).map((alias) => {
+      let target = aliases[alias] ?? alias
+      // The configuration refuses cycles, so that every step uses up an alias.
+      for (let left = Object.keys(aliases).length; left > 0 && Object.hasOwn(aliases, target); left--)
+        target = aliases[target] ?? target
+      return [alias, resolveModel(index, target)] as const
+    }),
+  )
+}
+
+/** The endpoints of one modality. */
+export function ofModality(endpoints: readonly Endpoint[], modality: Modality): Endpoint[] {
+  return endpoints.filter((endpoint) => endpoint.modality === modality)
+}
