@@ -10,5 +10,5 @@ export type OperationName =
 /** What kind of model serves an operation. */
 export type Modality = 'language' | 'embedding' | 'transcription' | 'speech'
 
-/** A wire format of text operations. */
-export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings'
+/** A wire format of text operations; providers alone speak the last, for conversations and embeddings. */
+export type TextFormat = 'chat' | 'responses' | 'messages' | 'embeddings' | 'gemini'

@@ -117,3 +117,20 @@ test('listings of every known shape are read, and what is no listing is not take
     expect(() => parseListing(body)).toThrow(UnreadableListing)
   }
 })
+
+test('a listing by addresses and methods tells names, sizes and kinds', () => {
+  const model = (name: string, method: string) => ({
+    name: `models/${name}`,
+    displayName: name.toUpperCase(),
+    inputTokenLimit: 1000,
+    outputTokenLimit: 100,
+    supportedGenerationMethods: [method],
+  })
+  const models = [model('a', 'generateContent'), model('b', 'embedContent'), model('c', 'predict')]
+  const shared = { created: null, contextLength: 1000, outputTokensMax: 100 }
+  expect(parseListing({ models })).toEqual([
+    { ...shared, upstream: 'a', name: 'A', modality: undefined },
+    { ...shared, upstream: 'b', name: 'B', modality: 'embedding' },
+    { ...shared, upstream: 'c', name: 'C', modality: null },
+  ])
+})

@@ -8,6 +8,8 @@ export interface ListedModel {
   /** Unix seconds. */
   created: number | null
   contextLength: number | null
+  /** Most tokens of one answer; left out when the listing does not tell. */
+  outputTokensMax?: number
   name: string | null
   /** `undefined` when the listing does not tell the kind; null when it is a kind no operation serves. */
   modality: Modality | null | undefined
@@ -19,9 +21,9 @@ export interface ListedModel {
 export class UnreadableListing extends Error {}
 
 /**
- * Reads what `GET /models` answers: `{data: […]}`, a bare array, or `{models: […]}`. Entries without a usable name are
- * left out; a body of another shape, or one without any model, throws UnreadableListing, so that a broken answer is not
- * taken for a provider that offers nothing. An empty list is a list.
+ * Reads what `GET /models` answers: `{data: […]}`, a bare array, or `{models: […]}`, of one page or of several joined.
+ * Entries without a usable name are left out; a body of another shape, or one without any model, throws
+ * UnreadableListing, so that a broken answer is not taken for a provider that offers nothing. An empty list is a list.
  */
 export function parseListing(body: unknown): ListedModel[] {
   const list = Array.isArray(body) ? body : (member(body, 'data') ?? member(body, 'models'))
@@ -36,13 +38,15 @@ export function parseListing(body: unknown): ListedModel[] {
 }
 
 function parseEntry(entry: unknown): ListedModel | null {
-  const upstream = member(entry, 'id') ?? member(entry, 'name')
+  const upstream = upstreamOf(entry)
   if (typeof upstream !== 'string' || upstream === '' || upstream.length > modelIdLengthMax) return null
-  const name = member(entry, 'display_name') ?? member(entry, 'name')
+  const name = member(entry, 'display_name') ?? member(entry, 'displayName') ?? member(entry, 'name')
+  const outputTokensMax = wholeNumber(member(entry, 'outputTokenLimit'))
   return {
     upstream,
     created: createdOf(entry),
     contextLength: contextOf(entry),
+    ...(outputTokensMax === null ? {} : { outputTokensMax }),
     name: typeof name === 'string' && name !== upstream ? name : null,
     modality: modalityOf(entry),
     ...inputsOf(entry),
@@ -56,9 +60,30 @@ function createdOf(entry: unknown): number | null {
   return wholeNumber(member(entry, 'created')) ?? wholeNumber(fromDate)
 }
 
+/** A name that is an address below the listing's own, `models/<name>`, is without it elsewhere. */
+function upstreamOf(entry: unknown): unknown {
+  const id = member(entry, 'id')
+  if (id !== undefined) return id
+  const name = member(entry, 'name')
+  const isAddress = typeof name === 'string' && methodsOf(entry) !== null
+  return isAddress ? name.replace(/^models\//, '') : name
+}
+
+/** What can be asked of a model, where the listing says it by method; null where it does not. */
+function methodsOf(entry: unknown): readonly unknown[] | null {
+  const methods = member(entry, 'supportedGenerationMethods')
+  return Array.isArray(methods) ? methods : null
+}
+
 /** The several places where servers put the context size; llama.cpp reports it inside `meta`. */
 function contextOf(entry: unknown): number | null {
-  for (const key of ['context_length', 'max_context_length', 'max_model_len', 'context_window']) {
+  for (const key of [
+    'context_length',
+    'max_context_length',
+    'max_model_len',
+    'context_window',
+    'inputTokenLimit',
+  ]) {
     const length = wholeNumber(member(entry, key))
     if (length) return length
   }
@@ -84,11 +109,19 @@ const modalityOfType: Readonly<Record<string, Modality | null>> = {
 function modalityOf(entry: unknown): Modality | null | undefined {
   const type = member(entry, 'type')
   if (typeof type === 'string') return modalityOfType[type]
+  const methods = methodsOf(entry)
+  if (methods !== null) return modalityOfMethods(methods)
   const capabilities = member(entry, 'capabilities')
   // Mistral lists what a model can do; its transcription models cannot chat, and its embedding models say nothing.
   if (member(capabilities, 'completion_chat') === true) return 'language'
   const outputs = member(member(entry, 'architecture'), 'output_modalities')
   return Array.isArray(outputs) ? modalityOfOutputs(outputs) : undefined
+}
+
+/** What is asked for contents may answer in words, in sound or in pictures; its name tells. */
+function modalityOfMethods(methods: readonly unknown[]): Modality | null | undefined {
+  if (methods.includes('generateContent')) return undefined
+  return methods.includes('embedContent') ? 'embedding' : null
 }
 
 /** Text first: a model that writes and paints answers a chat. */

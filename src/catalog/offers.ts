@@ -115,7 +115,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     longPrices: source.isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
     isPriced: hasPrice(modality, price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
-    outputTokensMax: operator?.output_tokens_max ?? null,
+    outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,
     parameters: null,
     inputModalities: modalities.input,
     outputModalities: modalities.output,

@@ -7,10 +7,13 @@ type TakenAddresses = 'any' | 'https' | 'none'
 export interface AddressSupport {
   image: TakenAddresses
   file: TakenAddresses
+  /** Addresses that mean something to the provider alone, such as those of files that it keeps. */
+  own?: RegExp
 }
 
 /** Whether the provider is sent the address as it stands. */
 export function takesAddress(support: AddressSupport, { kind, url }: MediaAddress): boolean {
+  if (support.own?.test(url)) return true
   const taken = support[kind]
   // Another scheme means something to the machine that the provider runs on, if to anybody.
   return (taken === 'any' && /^https?:/i.test(url)) || (taken === 'https' && /^https:/i.test(url))

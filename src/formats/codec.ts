@@ -10,11 +10,12 @@ import {
   type EmbeddingsQuirks,
 } from './embeddings/embeddings-codec.ts'
 import { callers } from './caller-halves.ts'
+import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from './gemini/gemini-embeddings.ts'
 import { createMessagesPassage } from './messages/messages-pass-stream.ts'
 import { passMessagesAnswer, passMessagesRequest } from './messages/messages-pass.ts'
 import { readUpstreamFailure } from './upstream-errors.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
-import { asChat, asMessages, upstreams } from './upstream-halves.ts'
+import { asChat, asGemini, asMessages, upstreams } from './upstream-halves.ts'
 import { translate } from './translate.ts'
 
 /** As bytes; only what a host must be told in words, and its answer checked, goes through both halves. */
@@ -34,7 +35,8 @@ const chatToChat: TextCodec = {
   readError: upstreams.chat.readError,
 }
 
-const chatTo = (upstream: 'responses' | 'messages'): TextCodec => {
+/** A caller of chat completions, who may ask to be shown the exchange, and a provider of another format. */
+const chatTo = (upstream: 'responses' | 'messages' | 'gemini'): TextCodec => {
   const codec = translate(callers.chat, upstreams[upstream])
   const createStream: TextCodec['createStream'] = (context, quirks, call) =>
     showDebugFirst(codec.createStream(context, quirks, call), context)
@@ -61,6 +63,12 @@ const embeddingsToEmbeddings: TextCodec = {
   readError: readUpstreamFailure,
 }
 
+const embeddingsToGemini: TextCodec = {
+  ...embeddingsToEmbeddings,
+  encodeRequest: (call, endpoint, quirks) => encodeGeminiEmbeddings(call, endpoint, asGemini(quirks)),
+  decodeAnswer: (bytes, context, _quirks, call) => decodeGeminiEmbeddings(bytes, context, call),
+}
+
 function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
   assert(quirks.format === 'embeddings', `embeddings were given the quirks of ${quirks.format}`)
   return quirks
@@ -68,18 +76,26 @@ function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
 
 /** Caller's format, then upstream's. A pair that is missing cannot be served. */
 const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
-  chat: { chat: chatToChat, responses: chatTo('responses'), messages: chatTo('messages') },
+  chat: {
+    chat: chatToChat,
+    responses: chatTo('responses'),
+    messages: chatTo('messages'),
+    gemini: chatTo('gemini'),
+  },
   responses: {
     chat: translate(callers.responses, upstreams.chat),
     responses: translate(callers.responses, upstreams.responses),
     messages: translate(callers.responses, upstreams.messages),
+    gemini: translate(callers.responses, upstreams.gemini),
   },
   messages: {
     chat: translate(callers.messages, upstreams.chat),
     responses: translate(callers.messages, upstreams.responses),
     messages: messagesToMessages,
+    gemini: translate(callers.messages, upstreams.gemini),
   },
-  embeddings: { embeddings: embeddingsToEmbeddings },
+  embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
+  gemini: {},
 }
 
 /** The codec between two formats. A missing pair is a bug: routing offers only endpoints whose format has one. */

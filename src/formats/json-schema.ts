@@ -86,6 +86,40 @@ export function isClosedSchema(schema: JsonSchema): boolean {
   return true
 }
 
+/** Keywords that bind an answer and that Gemini does not know, or takes for another one. */
+const unknownToGemini = [
+  'const',
+  'pattern',
+  'minLength',
+  'maxLength',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'uniqueItems',
+  'contains',
+  'additionalItems',
+  'unevaluatedItems',
+  'patternProperties',
+  'propertyNames',
+  'minProperties',
+  'maxProperties',
+  'unevaluatedProperties',
+  'dependentSchemas',
+  'dependentRequired',
+  'allOf',
+  'oneOf',
+  'not',
+  'if',
+] as const
+
+/** Whether Gemini holds answers to it: it knows all of its keywords. */
+export function isHeldByGemini(schema: JsonSchema): boolean {
+  for (const each of schemasIn(schema)) {
+    if (unknownToGemini.some((name) => each[name] !== undefined)) return false
+  }
+  return true
+}
+
 function isObjectSchema({ type, properties }: Readonly<Record<string, unknown>>): boolean {
   return type === 'object' || properties !== undefined || (Array.isArray(type) && type.includes('object'))
 }

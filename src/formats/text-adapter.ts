@@ -11,6 +11,7 @@ import type {
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
+import type { GeminiQuirks } from './gemini/gemini-quirks.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
 import type { ResponsesQuirks } from './responses/responses-quirks.ts'
 
@@ -43,6 +44,7 @@ export type TextInterface = (
   | { format: 'responses'; quirks: ResponsesQuirks }
   | { format: 'messages'; quirks: MessagesQuirks }
   | { format: 'embeddings'; quirks: EmbeddingsQuirks }
+  | { format: 'gemini'; quirks: GeminiQuirks }
 ) & {
   path: TextPath
   /** Whether it is to answer such a call; absent where it answers all. */

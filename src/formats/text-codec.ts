@@ -10,11 +10,12 @@ import type {
 import type { EncodedRequest } from './chat/chat-encode.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
+import type { GeminiQuirks } from './gemini/gemini-quirks.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
 import type { ResponsesQuirks } from './responses/responses-quirks.ts'
 
 /** How one upstream differs from the format it speaks; `format` says which. */
-export type TextQuirks = ChatQuirks | ResponsesQuirks | MessagesQuirks | EmbeddingsQuirks
+export type TextQuirks = ChatQuirks | ResponsesQuirks | MessagesQuirks | EmbeddingsQuirks | GeminiQuirks
 
 /** The translation between a caller's format and an upstream's, both ways. Pure. */
 export interface TextCodec {

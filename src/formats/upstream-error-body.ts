@@ -4,6 +4,10 @@ export interface ReportedError {
   type: string
   code: string
   param: string | null
+  /** Google's own word for what went wrong, such as `API_KEY_INVALID`, beside a status that says less. */
+  reason: string
+  /** When to try again, where the body says so; in milliseconds. */
+  retryDelayMs: number | null
 }
 
 /** An error body as it came; what is not JSON is a message of its own. Never throws. */
@@ -12,7 +16,7 @@ export function parseErrorBody(body: Uint8Array): ReportedError {
   try {
     return readShape(JSON.parse(text))
   } catch {
-    return { message: text, type: '', code: '', param: null }
+    return { message: text, type: '', code: '', param: null, reason: '', retryDelayMs: null }
   }
 }
 
@@ -35,6 +39,19 @@ export function readShape(wire: unknown): ReportedError {
     type: firstText([source['type'], source['status']]),
     code: firstText([source['code'], source['error_type'], isObject(fault?.['detail'])?.['errorcode']]),
     param: firstText([source['param']]) || null,
+    ...readDetails(source['details']),
+  }
+}
+
+const delayPattern = /^(\d{1,9}(?:\.\d{1,9})?)s$/
+
+/** What Google adds to an error: a list of objects, of which each says one thing. */
+function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDelayMs'> {
+  const list = Array.isArray(details) ? details.map(isObject) : []
+  const [, seconds] = delayPattern.exec(firstText(list.map((detail) => detail?.['retryDelay']))) ?? []
+  return {
+    reason: firstText(list.map((detail) => detail?.['reason'])),
+    retryDelayMs: seconds === undefined ? null : Math.ceil(Number(seconds) * 1000),
   }
 }
 

@@ -26,7 +26,7 @@ export class ProviderReport extends Error {
  */
 export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFailure {
   const reported = parseErrorBody(response.body)
-  const retryAfterMs = readRetryAfter(response.headers)
+  const retryAfterMs = readRetryAfter(response.headers) ?? delayOf(reported)
   const kind = classify(response.status, reported)
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
@@ -39,16 +39,19 @@ export function readReportedError(
   wire: unknown,
   { hideSecrets, modelNames }: Pick<AnswerContext, 'hideSecrets' | 'modelNames'>,
 ): GatewayError {
-  const { message, type, code, param } = readShape({ error: wire })
+  const { message, type, code, param, reason, retryDelayMs } = readShape({ error: wire })
   const reported: ReportedError = {
     message: hideSecrets(message),
     type: hideSecrets(type),
     code: hideSecrets(code),
     param: param === null ? null : hideSecrets(param),
+    reason: hideSecrets(reason),
+    retryDelayMs,
   }
   const status = statusOfReport(reported)
   const kind = classify(status, reported)
-  const facts = { status, reported, modelNames, retryAfterMs: null, requestedModel: '', parameterNames: [] }
+  const retryAfterMs = delayOf(reported)
+  const facts = { status, reported, modelNames, retryAfterMs, requestedModel: '', parameterNames: [] }
   return toFailure(kind, facts).error
 }
 
@@ -146,14 +149,19 @@ function isCredentialFault(status: number, reported: ReportedError): boolean {
   return (
     credentialCodes.has(reported.code.toLowerCase()) ||
     credentialCodes.has(reported.type.toLowerCase()) ||
+    credentialCodes.has(reported.reason.toLowerCase()) ||
     credentialPattern.test(reported.message)
   )
 }
 
 // Words count only where they cannot be the caller's; the hint "add a payment method" in a rate limit is not one.
-function isBalanceFault(status: number, { code, type }: ReportedError, words: string): boolean {
+function isBalanceFault(status: number, reported: ReportedError, words: string): boolean {
+  const { code, type, retryDelayMs } = reported
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
-  return status === 429 && code !== 'rate_limit_exceeded' && balancePattern.test(words)
+  // Google calls every limit a quota; one that is free again after a while is no lack of money.
+  return (
+    status === 429 && code !== 'rate_limit_exceeded' && retryDelayMs === null && balancePattern.test(words)
+  )
 }
 
 interface FailureFacts {
@@ -291,6 +299,11 @@ function parameterOf({ reported, parameterNames }: FailureFacts): string | null 
 function quote({ reported, modelNames }: FailureFacts): string {
   const shown = redact(reported.message, modelNames)
   return shown === '' ? '' : ` It said: ${shown}`
+}
+
+/** The wait that an error's body names, bounded. */
+function delayOf({ retryDelayMs }: ReportedError): number | null {
+  return retryDelayMs === null ? null : Math.min(retryDelayMs, retryAfterMsMax)
 }
 
 /** The provider's own wait in milliseconds, bounded; null when it named none or nonsense. */

@@ -2,6 +2,9 @@ import { assert } from '../core/assert.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
 import { createChatReader, readChatAnswer } from './chat/chat-read.ts'
 import { writeChatRequest } from './chat/chat-write-request.ts'
+import type { GeminiQuirks } from './gemini/gemini-quirks.ts'
+import { createGeminiReader, readGeminiAnswer } from './gemini/gemini-read.ts'
+import { writeGeminiRequest } from './gemini/gemini-request.ts'
 import type { UpstreamHalf } from './halves.ts'
 import { readMessagesAnswer } from './messages/messages-answer.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
@@ -15,7 +18,9 @@ import type { TextQuirks } from './text-codec.ts'
 import { readUpstreamFailure } from './upstream-errors.ts'
 
 /** By the formats that providers speak. */
-export const upstreams: Readonly<Record<'chat' | 'responses' | 'messages', UpstreamHalf<TextQuirks>>> = {
+export const upstreams: Readonly<
+  Record<'chat' | 'responses' | 'messages' | 'gemini', UpstreamHalf<TextQuirks>>
+> = {
   chat: {
     writeRequest: (conversation, { endpoint, quirks }) =>
       writeChatRequest(conversation, { endpoint, quirks: asChat(quirks) }),
@@ -37,6 +42,13 @@ export const upstreams: Readonly<Record<'chat' | 'responses' | 'messages', Upstr
     createStream: (_quirks, context) => createMessagesReader(context),
     readError: readUpstreamFailure,
   },
+  gemini: {
+    writeRequest: (conversation, { endpoint, quirks }) =>
+      writeGeminiRequest(conversation, { endpoint, quirks: asGemini(quirks) }),
+    readAnswer: (bytes, _quirks, context) => readGeminiAnswer(bytes, context),
+    createStream: (_quirks, context) => createGeminiReader(context),
+    readError: readUpstreamFailure,
+  },
 }
 
 /** The quirks of a provider that speaks chat completions. */
@@ -54,5 +66,11 @@ export function asResponses(quirks: TextQuirks): ResponsesQuirks {
 /** The quirks of a provider that speaks messages. */
 export function asMessages(quirks: TextQuirks): MessagesQuirks {
   assert(quirks.format === 'messages', `messages were given the quirks of ${quirks.format}`)
+  return quirks
+}
+
+/** The quirks of a provider that speaks Gemini's format. */
+export function asGemini(quirks: TextQuirks): GeminiQuirks {
+  assert(quirks.format === 'gemini', `gemini was given the quirks of ${quirks.format}`)
   return quirks
 }

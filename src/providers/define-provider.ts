@@ -6,6 +6,7 @@ import type { Inspection } from '../catalog/inspection.ts'
 import type { HourRule, PriceEntry } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
+import { geminiQuirks, type GeminiQuirkOptions } from '../formats/gemini/gemini-quirks.ts'
 import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
 import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/responses/responses-quirks.ts'
 import type { TextInterface, TextPath } from '../formats/text-adapter.ts'
@@ -46,7 +47,7 @@ export interface Preset {
   /** Author of public model ids where the provider's own name has none. */
   author: string
   /** How to ask which models there are; null when the provider has no listing. */
-  listing: { path: string; shape: 'openai' | 'bare_array' } | null
+  listing: { path: string; shape: 'openai' | 'bare_array' | 'pages' } | null
   /** How its server is asked what a model is, where the listing does not say; null when it has no way to tell. */
   inspection: Inspection | null
   /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
@@ -158,6 +159,20 @@ export function anthropicMessages(
   path: TextPath = '/messages',
 ): TextInterface {
   return { format: 'messages', path, quirks: messagesQuirks(options) }
+}
+
+/** Gemini's contents, whose path says the model and whether it is to stream, with a provider's departures as data. */
+export function geminiContent(
+  options: GeminiQuirkOptions = {},
+  path: TextPath = ({ model, stream }) =>
+    `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+): TextInterface {
+  return { format: 'gemini', path, quirks: geminiQuirks(options) }
+}
+
+/** Gemini's embeddings, several texts at once, with a provider's departures as data. */
+export function geminiEmbeddings(options: GeminiQuirkOptions = {}): TextInterface {
+  return geminiContent(options, ({ model }) => `/models/${encodeURIComponent(model)}:batchEmbedContents`)
 }
 
 /** OpenAI's embeddings, with a provider's departures as data. */

@@ -6,9 +6,8 @@ export const openModels: readonly ModelRule[] = [
   { name: /kokoro|orpheus|parler/i, modality: 'speech' },
   { name: /(^|[-/])bge-|(^|[-/])(e5|gte|uae)-|minilm/i, modality: 'embedding' },
   { name: /flux|stable-diffusion/i, modality: null },
-  { name: /llava|gemma-?3|llama-?4|scout|maverick/i, sees: true },
+  { name: /llava|llama-?4|scout|maverick/i, sees: true },
   { name: /qwq|qwen-?3|kimi-k2|glm-(4\.[5-9]|[5-9])|minimax-m|nemotron/i, reasons: true },
   // Reached through other hosts until their makers have a folder, which the line then moves to.
-  { name: /imagen/i, modality: null },
-  { name: /gemini-(2\.5|[3-9])|grok-(3-mini|[4-9]|code)|sonar-(reasoning|deep)/i, reasons: true },
+  { name: /grok-(3-mini|[4-9]|code)|sonar-(reasoning|deep)/i, reasons: true },
 ]

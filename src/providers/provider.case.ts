@@ -19,6 +19,7 @@ import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-reques
 import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.ts'
 import type { TextInterface } from '../formats/text-adapter.ts'
 import type { Preset } from './define-provider.ts'
+import { testGemini, testGeminiEmbeddings } from './gemini.case.ts'
 import { testMessages } from './messages.case.ts'
 import { testResponses } from './responses.case.ts'
 
@@ -88,7 +89,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
 /** The promises every provider keeps, whatever it speaks. */
 export function testProvider(preset: Preset): void {
   test('is complete and consistent data', () => {
-    expect(preset.slug).toMatch(/^[a-z0-9]+$/)
+    expect(preset.slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
     expect(preset.name).not.toBe('')
     expect(Object.keys(preset.adapters)).not.toEqual([])
     if (preset.baseUrl !== null) expect(preset.baseUrl).toMatch(/^https?:\/\/[^/].*[^/]$/)
@@ -103,8 +104,12 @@ export function testProvider(preset: Preset): void {
     if (adapter.format === 'chat') testChat(preset, adapter)
     else if (adapter.format === 'responses') testResponses(preset, adapter)
     else if (adapter.format === 'messages') testMessages(preset, adapter)
+    else if (adapter.format === 'gemini') testGemini(preset, adapter)
   }
-  for (const adapter of embedding ?? []) testEmbeddings(preset, adapter)
+  for (const adapter of embedding ?? []) {
+    if (adapter.format === 'gemini') testGeminiEmbeddings(preset, adapter)
+    else testEmbeddings(preset, adapter)
+  }
 }
 
 /** The whole request without the members for which the provider's adapter refuses it, and their names. */

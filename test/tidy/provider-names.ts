@@ -13,7 +13,7 @@ const providerless = [
 
 /** A provider's folder is called as its slug. */
 const slugs = listFiles('src/providers', 'provider.ts').flatMap(
-  (file) => /^src\/providers\/(\w+)\/provider\.ts$/.exec(file)?.[1] ?? [],
+  (file) => /^src\/providers\/([\w-]+)\/provider\.ts$/.exec(file)?.[1] ?? [],
 )
 
 /** Slugs that are words of their own: only a text that is nothing else names the provider. */

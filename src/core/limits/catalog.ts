@@ -22,7 +22,9 @@ export const nearestCandidatesMax = 2_000
 export const nearestShownMax = 3
 /** Models one page of the catalog may hold, by the contract. */
 export const modelPageMax = 1_000
-/** Largest provider model listing that is read, at once and in some 10 ms: 1.6 kB for each of the models it may name. */
+/** Pages of one provider's model listing that are read; the largest public one has two. */
+export const listingPagesMax = 20
+/** Largest provider model listing, or page of one, that is read, at once and in some 10 ms: 1.6 kB for each of the models it may name. */
 export const listingBytesMax = 8_000_000
 /** Groups of a name of the operator's own, one for each attempt that a call may make; members of a group; names and aliases. */
 export const nameGroupsMax = 6

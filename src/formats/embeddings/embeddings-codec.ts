@@ -1,3 +1,4 @@
+import type { BodyPiece } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
@@ -49,7 +50,8 @@ export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): Embeddin
   }
 }
 
-const gatewayMembers: ReadonlySet<string> = new Set([
+/** Members of a request that are the gateway’s own. */
+export const gatewayMembers: ReadonlySet<string> = new Set([
   'provider',
   'session_id',
   'trace',
@@ -135,8 +137,14 @@ export function decodeEmbeddingsAnswer(
     encoding: call.encodingFormat ?? 'float',
     count: countInputs(call.document),
   })
-  const reading = readUsage(wire)
-  const details = readModalities(wire.usage)
+  return showVectors({ data, reading: readUsage(wire), details: readModalities(wire.usage) }, context)
+}
+
+/** An answer in the caller's format around its vectors, which are JSON already. */
+export function showVectors(
+  { data, reading, details = {} }: { data: BodyPiece; reading: MeterReading; details?: object },
+  context: AnswerContext,
+): DecodedAnswer {
   return {
     reading,
     encode(charge) {

@@ -1,0 +1,211 @@
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  Part,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical/text/conversation.ts'
+import { fieldError } from '../field-error.ts'
+import type { Losses } from '../losses.ts'
+import type { GeminiModel } from './gemini-quirks.ts'
+import { Signatures } from './gemini-signatures.ts'
+
+/** A JSON object on its way to the provider. */
+type Wire = Record<string, unknown>
+
+interface Content {
+  role: 'user' | 'model'
+  parts: Wire[]
+}
+
+/** The conversation's turns as the format has them: instructions apart, roles that alternate. */
+export interface WrittenTurns {
+  system: Wire[]
+  contents: Content[]
+}
+
+interface Writing {
+  model: GeminiModel
+  losses: Losses
+}
+
+/**
+ * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, and results
+ * of tools in the order of their calls, because a model without ids of calls tells them apart by that alone. Throws
+ * `invalid_request` for a part that cannot be carried.
+ */
+export function writeTurns(conversation: Conversation, { model, losses }: Writing): WrittenTurns {
+  const system: Wire[] = []
+  const contents: Content[] = []
+  const calls: ToolCallPart[] = []
+  for (const turn of conversation.turns) {
+    if (turn.name !== null) losses.drop('speaker')
+    const parts = partsOf(turn, { model, losses, turn, calls })
+    for (const part of turn.parts) if (part.type === 'tool_call') calls.push(part)
+    if (turn.role === 'system' && contents.length === 0 && model.hasSystem) {
+      system.push(...parts)
+      continue
+    }
+    if (parts.length === 0) continue
+    if (turn.role === 'system') losses.approximate('turnRole')
+    const role = turn.role === 'assistant' ? 'model' : 'user'
+    const last = contents.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts })
+  }
+  for (const content of contents) if (content.role === 'user') orderResults(content, calls)
+  // The provider refuses a request in which nobody says anything.
+  if (contents.length === 0 && system.length > 0) {
+    losses.approximate('turnRole')
+    contents.push({ role: 'user', parts: system.splice(0) })
+  }
+  return { system, contents }
+}
+
+function isResult(part: Wire): boolean {
+  return part['functionResponse'] !== undefined
+}
+
+/** Results of tools first, in the order of their calls. */
+function orderResults(content: Content, calls: readonly ToolCallPart[]): void {
+  if (!content.parts.some(isResult)) return
+  const placeOf = ({ functionResponse: result }: Wire) =>
+    calls.findLastIndex(({ id }) => id === (result as Wire)['id'])
+  content.parts = [
+    ...content.parts.filter(isResult).toSorted((left, right) => placeOf(left) - placeOf(right)),
+    ...content.parts.filter((part) => !isResult(part)),
+  ]
+}
+
+interface PartWriting extends Writing {
+  turn: Turn
+  /** Those before this turn. */
+  calls: readonly ToolCallPart[]
+}
+
+function partsOf(turn: Turn, writing: PartWriting): Wire[] {
+  if (turn.role === 'tool') return writeResults(turn, writing)
+  const signatures = new Signatures(turn, writing.model)
+  const parts = turn.parts.flatMap((part) => {
+    if (part.cache !== undefined) writing.losses.drop(turn.place === 'system' ? 'systemCache' : 'partCache')
+    return signatures.put(part, partOf(part, writing))
+  })
+  return [...parts, ...signatures.rest()]
+}
+
+/** Null for what must not be sent: an empty text, a thought that is not this provider's. */
+function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
+  const { losses, turn } = writing
+  if (turn.role === 'system' && part.type !== 'text') throw cannotCarry(writing, `"${part.type}" parts`)
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? null : { text: part.text }
+    case 'image':
+      return writeImage(part, writing)
+    case 'file':
+      return writeFile(part, writing)
+    case 'audio':
+      return { inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }
+    case 'tool_call':
+      return { functionCall: { id: part.id, name: part.name, args: argumentsOf(part) } }
+    case 'reasoning': {
+      const text = part.text ?? part.summary?.join('\n\n') ?? ''
+      if (part.origin === 'gemini') return text === '' ? null : { text, thought: true }
+      losses.drop('thought')
+      return null
+    }
+    case 'tool_result':
+    case 'opaque':
+      throw cannotCarry(writing, `"${nameOfPart(part)}" parts`)
+  }
+}
+
+function nameOfPart(part: Part): string {
+  return part.type === 'opaque' ? String(part.value['type']) : part.type
+}
+
+function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
+  if (detail !== null && detail !== 'auto') writing.losses.drop('detail')
+  return writeSource(source, writing)
+}
+
+/** A document has no name and no description in the format, so that both are words before it. */
+function writeFile({ source, name, context, citations }: FilePart, writing: PartWriting): Wire[] {
+  if (citations) throw cannotCarry(writing, 'documents to be cited')
+  const title = name === null ? [] : [name]
+  const lead = [...title, ...(context === null ? [] : [context])].map((text) => ({ text }))
+  return [...lead, source.kind === 'text' ? { text: source.text } : writeSource(source, writing)]
+}
+
+function writeSource(source: MediaSource, writing: PartWriting): Wire {
+  if (source.kind === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
+  if (source.kind === 'url') return { fileData: { fileUri: source.url } }
+  // An id means nothing to another provider than the one that keeps the file.
+  throw cannotCarry(writing, "a provider's file id")
+}
+
+/** Arguments as the object that the format wants. Broken ones from the history stay, so that their result has its call. */
+function argumentsOf({ kind, arguments: text }: ToolCallPart): Wire {
+  if (kind === 'custom') return { input: text }
+  if (text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire
+  } catch {
+    // The model itself wrote it, and is told so by what came of it.
+  }
+  return { _raw: text }
+}
+
+function writeResults(turn: Turn, writing: PartWriting): Wire[] {
+  return turn.parts.flatMap((part) => {
+    if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
+    return writeResult(part, writing)
+  })
+}
+
+/** A result and, where the model takes none inside it, its images as the user's. */
+function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
+  const { callId, content, isError, cache } = part
+  const call = writing.calls.findLast(({ id }) => id === callId)
+  if (call === undefined) throw fieldError(writing.turn.place, unknownCall(callId))
+  if (cache !== undefined) writing.losses.drop('partCache')
+  const texts: string[] = []
+  const media: Wire[] = []
+  for (const each of content) {
+    if (each.type === 'text') texts.push(each.text)
+    else if (each.type === 'opaque' && each.words) {
+      writing.losses.approximate('resultMedia')
+      texts.push(each.words)
+    } else media.push(...[partOf(each, writing) ?? []].flat())
+  }
+  const { hasResultMedia } = writing.model
+  if (media.length > 0 && !hasResultMedia) writing.losses.approximate('resultMedia')
+  const response: Wire = {
+    id: callId,
+    name: call.name,
+    // As one text: names such as "$ref" inside an object would mean something to the provider.
+    response: { [isError ? 'error' : 'output']: texts.join('\n') },
+    ...(media.length > 0 && hasResultMedia ? { parts: media } : {}),
+  }
+  if (media.length === 0 || hasResultMedia) return [{ functionResponse: response }]
+  return [{ functionResponse: response }, { text: `From the tool call ${callId}:` }, ...media]
+}
+
+function unknownCall(callId: string): string {
+  return `has the result of a tool call "${callId.slice(0, shownIdLengthMax)}", which the conversation does not have. Send the assistant's message that called it, too.`
+}
+
+/** A caller may write any id. */
+const shownIdLengthMax = 64
+
+function cannotCarry({ turn }: PartWriting, what: string): Error {
+  return fieldError(
+    turn.place,
+    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
+  )
+}

@@ -1,0 +1,23 @@
+import { defineProvider, geminiContent, geminiEmbeddings } from '../define-provider.ts'
+import { googleModels, studioModels } from './capabilities.ts'
+import { geminiOf } from './quirks.ts'
+
+export const googleAiStudio = defineProvider({
+  slug: 'google-ai-studio',
+  name: 'Google AI Studio',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  // A key in the address works as well, and would stand in every log on the way.
+  auth: { type: 'header', name: 'x-goog-api-key', prefix: '' },
+  keyVariable: 'GEMINI_API_KEY',
+  author: 'google',
+  listing: { path: '/models?pageSize=1000', shape: 'pages' },
+  pricesProviderId: 'google',
+  // Its address for a model, as some clients and its own documents write it.
+  publicName: (upstreamModel) => upstreamModel.replace(/^models\//, ''),
+  family: googleModels,
+  modelRules: studioModels,
+  adapters: {
+    language: [geminiContent({ modelOf: geminiOf })],
+    embedding: [geminiEmbeddings()],
+  },
+})
