@@ -1,6 +1,7 @@
 import type { JsonDocument } from '../canonical/call.ts'
 import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../canonical/text/conversation.ts'
 import { isRecord } from './chat/chat-media.ts'
+import { isKeptNumber, parseExactly } from './exact-json.ts'
 import { fieldError } from './field-error.ts'
 import { mark } from './held-texts.ts'
 import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
@@ -21,6 +22,15 @@ const large: ReadonlySet<string> = new Set([
   'functions',
 ])
 
+/** Members that carry values which nobody here reads: inputs and schemas. Their numbers stay as they were written. */
+const carried: ReadonlySet<string> = new Set([
+  ...large,
+  'response_format',
+  'output_config',
+  'output_format',
+  'text',
+])
+
 /** A request on its way into a conversation: its members, and which of them no other format has. */
 export class ConversationReading {
   /** Paths of members inside messages and tools that only the caller's own format carries. */
@@ -38,7 +48,10 @@ export class ConversationReading {
   /** Null when it is absent. Texts of the large members may be marks in a lean document. */
   value(name: string): unknown {
     if (!this.has(name)) return null
-    return large.has(name) ? leanMemberValue(this.#document, name) : memberValue(this.#document, name)
+    if (!carried.has(name)) return memberValue(this.#document, name)
+    return large.has(name)
+      ? leanMemberValue(this.#document, name, parseExactly)
+      : memberValue(this.#document, name, parseExactly)
   }
 
   number(name: string): number | null {
@@ -68,7 +81,7 @@ export class ConversationReading {
     if (this.#document.lean === null) return value
     if (typeof value === 'string') return this.whole(value)
     if (Array.isArray(value)) return value.map((each) => this.wholeValue(each))
-    if (!isRecord(value)) return value
+    if (!isRecord(value) || isKeptNumber(value)) return value
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.wholeValue(each)]))
   }
 

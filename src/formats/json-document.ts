@@ -3,6 +3,7 @@ import type { JsonDocument, JsonMember, LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, jsonMembersMax } from '../core/limits/text.ts'
 import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from '../core/json-syntax.ts'
+import { parsePlainly } from './exact-json.ts'
 import { appearsTwice, MemberNames } from './json-names.ts'
 
 const quote = 0x22
@@ -252,27 +253,27 @@ export function memberBytes(document: JsonDocument, name: string): Uint8Array | 
 }
 
 /** A member's value, parsed; `undefined` when absent. Throws `invalid_request` naming the member when its JSON is broken. */
-export function memberValue(document: JsonDocument, name: string): unknown {
+export function memberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
   const member = document.members.get(name)
   if (member === undefined) return undefined
   const buffer = toBuffer(document.bytes)
   const { valueStart, valueEnd } = member
   try {
-    return JSON.parse(buffer.toString('utf8', valueStart, valueEnd))
+    return parse(buffer.toString('utf8', valueStart, valueEnd))
   } catch (cause) {
     throw brokenMember(document, name, { fault: findSyntaxFault(buffer, valueStart, valueEnd), cause })
   }
 }
 
 /** As `memberValue`, with marks in place of the texts that were left out of a lean document. */
-export function leanMemberValue(document: JsonDocument, name: string): unknown {
+export function leanMemberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
   const { lean } = document
   const member = lean?.members.get(name)
-  if (!lean || member === undefined) return memberValue(document, name)
+  if (!lean || member === undefined) return memberValue(document, name, parse)
   const buffer = toBuffer(lean.bytes)
   const { valueStart, valueEnd } = member
   try {
-    return JSON.parse(buffer.toString('utf8', valueStart, valueEnd))
+    return parse(buffer.toString('utf8', valueStart, valueEnd))
   } catch (cause) {
     const fault = findSyntaxFault(buffer, valueStart, valueEnd)
     const inWhole = fault && { ...fault, offset: toSourcePosition(fault.offset, lean) }

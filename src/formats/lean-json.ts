@@ -2,6 +2,7 @@ import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { leanHeadBytesMax, leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
+import { parseExactly } from './exact-json.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
 import { mark, writtenMark } from './held-texts.ts'
 
@@ -106,6 +107,11 @@ export class LookedInto {
   /** The value, marks in place of what was left out. Throws `invalid_request` naming the member. */
   value(): unknown {
     return leanMemberValue(this.#document, this.#name)
+  }
+
+  /** The same, numbers that JavaScript cannot hold as they were written. */
+  exactValue(): unknown {
+    return leanMemberValue(this.#document, this.#name, parseExactly)
   }
 
   /** Characters of a text of the value; bytes where it was left out. */

@@ -117,7 +117,7 @@ function spotsOf({ format, document }: TextCall): Found | null {
   const member = members[format]
   const looked = member === undefined ? null : lookInto(document, member)
   if (member === undefined || looked === null || !mayHaveAddress(document, looked)) return null
-  const value = looked.value()
+  const value = looked.exactValue()
   if (!Array.isArray(value)) return null
   const read = (text: unknown): string | null => addressOf(text, looked)
   const spots = value.flatMap((entry: unknown, index) =>

@@ -2,6 +2,7 @@ import type { OutputFormat } from '../canonical/text/conversation.ts'
 import type { PromisedOutput } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { isRecord } from './chat/chat-media.ts'
+import { withPlainNumbers } from './exact-json.ts'
 import { fieldError } from './field-error.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { fitsSchema, uncheckedKeyword } from './schema-check.ts'
@@ -25,7 +26,7 @@ export function tellOutput(output: OutputFormat, name: string): ToldOutput | nul
   const { schema } = output
   refuseUnchecked(schema, name)
   return {
-    promised: { kind: 'schema', schema },
+    promised: { kind: 'schema', schema: withPlainNumbers(schema) },
     instruction: `Answer with JSON that fits this JSON schema ${nothingElse}\n${JSON.stringify(schema)}`,
   }
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax, streamFrameBytesMax } from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
 import type { StreamReader } from './halves.ts'
+import { parsePlainly } from './exact-json.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { createFrameSplitter, readFrameData, toUtf8, type ByteText } from './sse.ts'
 
@@ -21,9 +22,12 @@ export interface StreamHandler {
   readonly isTerminated: boolean
 }
 
-/** Reads server-sent events of JSON objects; `createHandler` gets where the events go. */
-export function createStreamReader(createHandler: (emit: Emit) => StreamHandler): StreamReader {
-  return new EventReader(createHandler)
+/** Reads server-sent events of JSON objects; `createHandler` gets where the events go, and `parse` makes their values. */
+export function createStreamReader(
+  createHandler: (emit: Emit) => StreamHandler,
+  parse = parsePlainly,
+): StreamReader {
+  return new EventReader(createHandler, parse)
 }
 
 class EventReader implements StreamReader {
@@ -32,8 +36,10 @@ class EventReader implements StreamReader {
   #events: TextEvent[] = []
   /** `done`: `[DONE]` was read, though more may follow it. */
   #state: 'reading' | 'done' | 'failed' = 'reading'
+  readonly #parse: (json: string) => unknown
 
-  constructor(createHandler: (emit: Emit) => StreamHandler) {
+  constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
+    this.#parse = parse
     this.#handler = createHandler((event) => this.#events.push(event))
   }
 
@@ -90,7 +96,7 @@ class EventReader implements StreamReader {
       return
     }
     if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
-    const wire: unknown = JSON.parse(toUtf8(data))
+    const wire = this.#parse(toUtf8(data))
     if (!isRecord(wire)) throw new Error('a frame is not an object')
     this.#handler.read(wire)
   }

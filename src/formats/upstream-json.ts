@@ -1,20 +1,21 @@
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax } from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
+import { parsePlainly } from './exact-json.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { toBuffer } from './json-document.ts'
 
 /** A provider's answer as an object. Throws `provider_failed` when it is none. */
-export function parseAnswer(bytes: Uint8Array): Record<string, unknown> {
-  return parseAnswerText(toBuffer(bytes).toString('utf8'))
+export function parseAnswer(bytes: Uint8Array, parse = parsePlainly): Record<string, unknown> {
+  return parseAnswerText(toBuffer(bytes).toString('utf8'), parse)
 }
 
 /** The same of its text. */
-export function parseAnswerText(json: string): Record<string, unknown> {
+export function parseAnswerText(json: string, parse = parsePlainly): Record<string, unknown> {
   if (!isNestedWithin(json, jsonDepthMax)) throw unreadable('it is nested too deep')
   let wire: unknown
   try {
-    wire = JSON.parse(json)
+    wire = parse(json)
   } catch (cause) {
     throw unreadable('it is not JSON', cause)
   }

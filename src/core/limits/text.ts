@@ -29,6 +29,8 @@ export const leanHeadBytesMax = 256
 export const heldTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
 export const heldTextsSearchedMax = 1_000
+/** Characters of a JSON text in which numbers that JavaScript cannot hold are looked for: its values cost a fifth of a microsecond each then. */
+export const exactJsonLengthMax = 524_288
 /** Pairs of a request's `metadata`, by the contract. */
 export const metadataPairsMax = 16
 /** Characters of a tool's name, OpenAI's limit and the least known. */

@@ -2,6 +2,7 @@ import type { Answer } from '../../canonical/text/answer.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
+import { parseExactly } from '../exact-json.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { readBlock } from './messages-blocks.ts'
@@ -10,7 +11,7 @@ import { readMessagesUsage } from './messages-usage.ts'
 
 /** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
 export function readMessagesAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
-  return readMessage(parseAnswer(bytes), context)
+  return readMessage(parseAnswer(bytes, parseExactly), context)
 }
 
 /** The same of what was parsed. */

@@ -3,6 +3,7 @@ import type { AnswerContext } from '../../canonical/upstream.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
+import { parseExactly } from '../exact-json.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
@@ -22,7 +23,7 @@ interface OpenBlock {
 
 /** Reads Anthropic's event stream. */
 export function createMessagesReader(context: AnswerContext): StreamReader {
-  return createStreamReader((emit) => new MessagesHandler(context, emit))
+  return createStreamReader((emit) => new MessagesHandler(context, emit), parseExactly)
 }
 
 /** What the format's events say of the answer. */

@@ -11,6 +11,7 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
+import { parseExactly } from '../exact-json.ts'
 import { fieldError } from '../field-error.ts'
 import { toolIdOf } from '../tool-ids.ts'
 import type { Losses } from '../losses.ts'
@@ -180,7 +181,7 @@ function inputOf({ kind, arguments: text }: ToolCallPart): Wire {
   if (kind === 'custom') return { input: text }
   if (text.trim() === '') return {}
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseExactly(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire
   } catch {
     // The model itself wrote it, and is told so by what came of it.

@@ -4,6 +4,7 @@ import type { Finish, FinishReason } from '../../canonical/text/events.ts'
 import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
+import { parseExactly } from '../exact-json.ts'
 import type { Asked } from '../halves.ts'
 import { hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
@@ -75,7 +76,7 @@ function writeThinking({ head, signature, sealed }: AnswerPart, shown: string): 
 function inputOf(kind: 'function' | 'custom', text: string): unknown {
   if (kind === 'custom') return { input: text }
   try {
-    return text.trim() === '' ? {} : JSON.parse(text)
+    return text.trim() === '' ? {} : parseExactly(text)
   } catch {
     return { _raw: text }
   }
