@@ -109,6 +109,13 @@ const providerSchema = z.strictObject({
   name: headerText.optional().describe('What callers see; by default the name of the preset'),
   base_url: httpUrl.optional(),
   api_key: z.string().min(1).optional(),
+  key_form: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'How the key travels, where a provider has several ways: `bearer` for a token of Entra at `azure`',
+    ),
   headers: z
     .record(headerName, headerValue)
     .optional()
@@ -199,6 +206,7 @@ const outlineSchema = z
             preset: z.string(),
             base_url: z.unknown(),
             api_key: z.unknown(),
+            key_form: z.unknown(),
             caller_logins: z.unknown(),
             cache_marks: z.unknown(),
           })

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const presets = [
   { slug: 'openai', keyVariable: 'OPENAI_API_KEY', baseUrl: 'https://a/v1', baseUrlVariable: null },
   { slug: 'ollama', keyVariable: null, baseUrl: 'http://a/v1', baseUrlVariable: 'OLLAMA_BASE_URL' },
-  { slug: 'custom', keyVariable: null, baseUrl: null, baseUrlVariable: null },
+  { slug: 'custom', keyVariable: null, baseUrl: null, baseUrlVariable: null, keyForms: { bearer: {} } },
 ].map((preset) => ({ ...preset, isOperatorNamed: preset.slug === 'custom' }))
 
 function read(env: Record<string, string>, file?: unknown): Config {
@@ -185,6 +185,19 @@ test('only a server that the operator names is said to take marks of a prompt ca
   expect(problemsOf({}, { providers: [own] })).toEqual([])
   expect(problemsOf({}, { providers: [{ preset: 'openai', api_key: 'sk-1', cache_marks: true }] })).toEqual([
     expect.stringContaining('providers.0.cache_marks: what "openai" takes is known'),
+  ])
+})
+
+test('a key travels in one of the ways that its provider has', () => {
+  const several = { preset: 'custom', base_url: 'https://a/v1', api_key: 'k' }
+  const both = [several, { ...several, id: 'second', key_form: 'bearer' }]
+  expect(problemsOf({}, { providers: both })).toEqual([])
+  expect(problemsOf({}, { providers: [{ ...several, key_form: 'basic' }] })).toEqual([
+    'providers.0.key_form: preset "custom" has no form "basic"; use bearer, or leave this out',
+  ])
+  const openai = { preset: 'openai', api_key: 'k', key_form: 'bearer' }
+  expect(problemsOf({}, { providers: [openai] })).toEqual([
+    'providers.0.key_form: preset "openai" has one way to send a key; leave this out',
   ])
 })
 

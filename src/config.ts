@@ -61,6 +61,8 @@ export interface PresetEnvironment {
   keyVariable: string | null
   /** Address of the provider; null when the configuration must name it. */
   baseUrl: string | null
+  /** Other ways in which a key travels there, by the names that `key_form` takes; absent where there is one alone. */
+  keyForms?: Readonly<Record<string, unknown>>
   /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
   baseUrlVariable: string | null
   /** Whether it is whatever server the operator names, of which nothing is known. */
@@ -246,6 +248,11 @@ function checkProviders(
     if (preset?.baseUrl === null && !provider.base_url) {
       problems.push(`providers.${index}.base_url: needed for preset "${preset.slug}"`)
     }
+    const forms = Object.keys(preset?.keyForms ?? {})
+    if (preset && typeof provider.key_form === 'string' && !forms.includes(provider.key_form))
+      problems.push(
+        `providers.${index}.key_form: preset "${preset.slug}" has ${forms.length === 0 ? 'one way to send a key; leave this out' : `no form "${provider.key_form}"; use ${forms.join(' or ')}, or leave this out`}`,
+      )
     // A login must reach nobody but the provider that it is of.
     const isOwnAddress = provider.base_url !== undefined || !hasAddress(provider.preset)
     if (provider.caller_logins === true && isOwnAddress)

@@ -109,6 +109,8 @@ export interface Endpoint {
   dataPolicy: DataPolicy
   /** Whether the model thinks before it answers, as far as is known; where `parameters` are known, they say. */
   reasons: boolean
+  /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
+  interfaces?: readonly string[]
   quantization: string | null
   batch: 'native' | 'emulated' | 'none'
   audio: AudioCapabilities | null

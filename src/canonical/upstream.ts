@@ -1,5 +1,6 @@
 import type { GatewayError } from '../core/errors.ts'
 import type { BodyPiece, BodyPieces } from './body.ts'
+import type { AuthScheme } from './endpoint.ts'
 import type { Usage, UsageSource } from './usage.ts'
 
 /** A body that is written as it is read; opened anew for every attempt. */
@@ -13,6 +14,10 @@ export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'PUT'
   /** Appended to the deployment's base URL; begins with a slash. */
   path: string
+  /** An ending of the base URL that the path takes the place of. */
+  inPlaceOf?: string
+  /** Where a credential travels in this request, by the header in which it travels otherwise. */
+  auth?: Readonly<Record<string, AuthScheme>>
   headers: Readonly<Record<string, string>>
   body: BodyPieces | StreamedBody | null
 }

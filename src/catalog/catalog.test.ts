@@ -80,6 +80,15 @@ describe('what is offered', () => {
     })
   })
 
+  test('an endpoint knows the interfaces that a listing names for its model', async () => {
+    const catalog = catalogOf([source('host')])
+    const endpoints = ['chat/completions', 'anthropic', 7]
+    await catalog.replaceDiscovered('host', parseListing({ data: [{ id: 'a/b', endpoints }, { id: 'a/c' }] }))
+    const interfacesOf = (model: string) => catalog.current().endpointsOf(model, 'language')[0]?.interfaces
+    expect(interfacesOf('a/b')).toEqual(['chat/completions', 'anthropic'])
+    expect(interfacesOf('a/c')).toBeUndefined()
+  })
+
   test('a listing takes away what it does not name and adds what nobody knew', async () => {
     const catalog = catalogOf([openai])
     const before = catalog.version

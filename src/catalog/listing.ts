@@ -1,5 +1,5 @@
 import type { Modality } from '../canonical/operation.ts'
-import { listedModelsMax } from '../core/limits/catalog.ts'
+import { listedInterfacesMax, listedModelsMax } from '../core/limits/catalog.ts'
 import { modelIdLengthMax } from '../core/limits/http.ts'
 
 /** One model of a provider's own listing; null where the listing does not say. */
@@ -15,6 +15,8 @@ export interface ListedModel {
   modality: Modality | null | undefined
   /** What the model takes besides text, such as `image`; left out when nobody tells. */
   inputs?: readonly string[]
+  /** Interfaces that it can be asked through, by the provider's own words; left out when nobody tells. */
+  interfaces?: readonly string[]
 }
 
 /** A listing that cannot be read; the message is for the log. */
@@ -50,6 +52,7 @@ function parseEntry(entry: unknown): ListedModel | null {
     name: typeof name === 'string' && name !== upstream ? name : null,
     modality: modalityOf(entry),
     ...inputsOf(entry),
+    ...interfacesOf(entry),
   }
 }
 
@@ -83,6 +86,7 @@ function contextOf(entry: unknown): number | null {
     'max_model_len',
     'context_window',
     'inputTokenLimit',
+    'context_size',
   ]) {
     const length = wholeNumber(member(entry, key))
     if (length) return length
@@ -107,7 +111,7 @@ const modalityOfType: Readonly<Record<string, Modality | null>> = {
 }
 
 function modalityOf(entry: unknown): Modality | null | undefined {
-  const type = member(entry, 'type')
+  const type = member(entry, 'type') ?? member(entry, 'model_type')
   if (typeof type === 'string') return modalityOfType[type]
   const methods = methodsOf(entry)
   if (methods !== null) return modalityOfMethods(methods)
@@ -137,6 +141,13 @@ function inputsOf(entry: unknown): Pick<ListedModel, 'inputs'> {
   const inputs = member(member(entry, 'architecture'), 'input_modalities')
   if (!Array.isArray(inputs)) return {}
   return { inputs: knownInputs.filter((input) => inputs.includes(input)) }
+}
+
+function interfacesOf(entry: unknown): Pick<ListedModel, 'interfaces'> {
+  const endpoints = member(entry, 'endpoints')
+  if (!Array.isArray(endpoints)) return {}
+  const names = endpoints.filter((name) => typeof name === 'string')
+  return { interfaces: names.slice(0, listedInterfacesMax) }
 }
 
 const knownInputs = ['image', 'audio', 'file', 'video']

@@ -121,6 +121,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     outputModalities: modalities.output,
     dataPolicy: source.dataPolicy,
     reasons: traits.reasons,
+    ...(listed.interfaces ? { interfaces: listed.interfaces } : {}),
     quantization: null,
     batch: source.batch,
     audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),

@@ -84,10 +84,9 @@ function candidatesOf(
 const takesAll: AddressSupport = { image: 'any', file: 'any' }
 
 function supportOf(endpoint: Endpoint, call: TextCall, serving: Serving): AddressSupport {
-  const { deployment, upstreamModel } = endpoint
   const { format, parameters } = call
-  const interfaces = textInterfacesOf(serving.adaptersOf(deployment), format)
-  const asked = chooseInterface(interfaces, { format, parameters, upstreamModel })
+  const interfaces = textInterfacesOf(serving.adaptersOf(endpoint.deployment), format)
+  const asked = chooseInterface(interfaces, { ...endpoint, format, parameters })
   return asked === null || asked.format === 'embeddings' ? takesAll : asked.quirks.addresses
 }
 

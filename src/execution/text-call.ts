@@ -159,11 +159,12 @@ function adapterAt(call: TextCall, candidate: Candidate, state: CallState): Text
 
 function interfaceAt(
   { format, parameters }: TextCall,
-  { endpoint: { deployment, upstreamModel } }: Candidate,
+  { endpoint }: Candidate,
   { serving }: CallState,
 ): TextInterface {
+  const { deployment } = endpoint
   const interfaces = textInterfacesOf(serving.adaptersOf(deployment), format)
-  const found = chooseInterface(interfaces, { format, parameters, upstreamModel })
+  const found = chooseInterface(interfaces, { ...endpoint, format, parameters })
   if (found) return found
   throw new GatewayError('no_matching_endpoint', `${deployment.providerName} has no ${format} interface.`)
 }

@@ -47,16 +47,31 @@ function chatHalves(): TextCodec {
   return translate(callers.chat, upstreams.chat)
 }
 
+/** As bytes; for a host that takes less than the whole format, the request goes through both halves. */
 const messagesToMessages: TextCodec = {
-  encodeRequest: (call, endpoint, quirks) => passMessagesRequest(call, endpoint, asMessages(quirks)),
-  decodeAnswer: passMessagesAnswer,
-  createStream: createMessagesPassage,
+  encodeRequest: (call, endpoint, quirks) =>
+    asMessages(quirks).isWhole
+      ? passMessagesRequest(call, endpoint, asMessages(quirks))
+      : messagesHalves().encodeRequest(call, endpoint, quirks),
+  decodeAnswer: (bytes, context, quirks, call) =>
+    context.promised === undefined
+      ? passMessagesAnswer(bytes, context)
+      : messagesHalves().decodeAnswer(bytes, context, quirks, call),
+  createStream: (context, quirks, call) =>
+    context.promised === undefined
+      ? createMessagesPassage(context)
+      : messagesHalves().createStream(context, quirks, call),
   readError: upstreams.messages.readError,
+}
+
+function messagesHalves(): TextCodec {
+  return translate(callers.messages, upstreams.messages)
 }
 
 const embeddingsToEmbeddings: TextCodec = {
   encodeRequest: (call, endpoint, quirks) => encodeEmbeddingsRequest(call, endpoint, asEmbeddings(quirks)),
-  decodeAnswer: (bytes, context, _quirks, call) => decodeEmbeddingsAnswer(bytes, context, call),
+  decodeAnswer: (bytes, context, quirks, call) =>
+    decodeEmbeddingsAnswer(bytes, context, call, asEmbeddings(quirks)),
   createStream: () => {
     throw new Error('embeddings are never streamed')
   },

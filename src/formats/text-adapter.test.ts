@@ -13,18 +13,22 @@ import {
   type TextPath,
 } from './text-adapter.ts'
 
-/** What a call for `team/model 1` is sent to a provider whose requests go to this path. */
-function sentTo(path: TextPath, stream: boolean) {
+/** What a call for `team/model 1` is sent to a provider through this interface, at this base URL. */
+function sentThrough(through: TextInterface, stream: boolean, baseUrl = 'https://host.test/v1') {
   const body = { model: 'a/m', messages: [{ role: 'user', content: 'hi' }], stream }
   const call = decodeChatRequest(new TextEncoder().encode(JSON.stringify(body)), { sessionIdHeader: null })
-  const step = textAdapter('chat', { format: 'chat', path, quirks: chatQuirks() }).first({
+  const endpoint = testEndpoint('team/model 1', 'acme')
+  const step = textAdapter('chat', through).first({
     call,
-    endpoint: testEndpoint('team/model 1', 'acme'),
+    endpoint: { ...endpoint, deployment: { ...endpoint.deployment, baseUrl } },
     context: testContext,
   })
   if (step.type === 'answer') throw new Error('a text call sends something')
   return { type: step.type, ...step.exchange.request }
 }
+
+const sentTo = (path: TextPath, stream: boolean) =>
+  sentThrough({ format: 'chat', path, quirks: chatQuirks() }, stream)
 
 test('a provider’s path may name the model and depend on whether the answer is streamed', () => {
   const path: TextPath = ({ model, stream }) =>
@@ -40,6 +44,36 @@ test('the method is POST unless the path names another with it', () => {
   expect(sentTo(path, false)).toMatchObject({ method: 'PUT', path: '/answers/team%2Fmodel%201' })
   expect(sentTo(path, true)).toMatchObject({ method: 'POST', path: '/runs/team/model 1' })
   expect(sentTo('/chat/completions', false).method).toBe('POST')
+})
+
+test('an interface may lie elsewhere, by how the address of its deployment ends', () => {
+  const through: TextInterface = {
+    format: 'chat',
+    path: '/chat/completions',
+    elsewhere: {
+      '/openai': ({ model }) => `/openai/deployments/${encodeURIComponent(model)}/chat/completions`,
+      '/openai/v1': '/other/v1/chat',
+    },
+    quirks: chatQuirks(),
+  }
+  expect(sentThrough(through, false, 'https://host.test/openai')).toMatchObject({
+    path: '/openai/deployments/team%2Fmodel%201/chat/completions',
+    inPlaceOf: '/openai',
+  })
+  expect(sentThrough(through, false, 'https://host.test/openai/v1')).toMatchObject({
+    path: '/other/v1/chat',
+    inPlaceOf: '/openai/v1',
+  })
+  const usual = sentThrough(through, false, 'https://proxy.test/ours')
+  expect(usual.path).toBe('/chat/completions')
+  expect(usual).not.toHaveProperty('inPlaceOf')
+})
+
+test('an interface may have a way of its own to send the key, and headers of its own', () => {
+  const auth = { authorization: { type: 'header', name: 'x-api-key', prefix: '' } } as const
+  const headers = { 'x-version': '1' }
+  const sent = sentThrough({ format: 'chat', path: '/chat', quirks: chatQuirks(), auth, headers }, true)
+  expect(sent).toMatchObject({ auth, headers: { 'x-version': '1', accept: 'text/event-stream' } })
 })
 
 test('a refusal is read by the format of the provider, and says what may follow', () => {
@@ -92,5 +126,5 @@ test('an interface that does not serve the call is passed over, even by callers 
 })
 
 function asked(format: TextFormat): AskedInterface {
-  return { format, upstreamModel: 'model', parameters: [] }
+  return { format, model: 'acme/model', upstreamModel: 'model', parameters: [] }
 }

@@ -1,4 +1,5 @@
 import type { TextCall } from '../canonical/call.ts'
+import type { AuthScheme, Endpoint } from '../canonical/endpoint.ts'
 import type { TextFormat } from '../canonical/operation.ts'
 import type { Adapter } from '../canonical/steps.ts'
 import type {
@@ -47,14 +48,26 @@ export type TextInterface = (
   | { format: 'gemini'; quirks: GeminiQuirks }
 ) & {
   path: TextPath
+  /**
+   * Other addresses by how a deployment's base URL ends: the first ending that fits gives way to its path, which then
+   * begins where the ending began. With `{ '/openai/v1': '/anthropic/v1/messages' }` a base URL of
+   * `https://host/openai/v1` is asked at `https://host/anthropic/v1/messages`; any other has `path` behind it.
+   */
+  elsewhere?: Readonly<Record<string, TextPath>>
+  /** Where a key travels here, by the header in which it travels otherwise. */
+  auth?: Readonly<Record<string, AuthScheme>>
+  /** What every request through it carries besides. */
+  headers?: Readonly<Record<string, string>>
   /** Whether it is to answer such a call; absent where it answers all. */
   serves?: (asked: AskedInterface) => boolean
 }
 
-/** Which model of a provider's is asked, by a caller of which format, and which of the contract's parameters are set. */
-export interface AskedInterface extends Pick<TextCall, 'format' | 'parameters'> {
-  upstreamModel: string
-}
+/**
+ * Which model of a provider's is asked, by its public id and by the provider's name, with the interfaces that are listed
+ * for it; by a caller of which format, and which of the contract's parameters are set.
+ */
+export interface AskedInterface
+  extends Pick<TextCall, 'format' | 'parameters'>, Pick<Endpoint, 'model' | 'upstreamModel' | 'interfaces'> {}
 
 /**
  * Of the interfaces that serve the call the one that takes the caller's format as it is, else the first; null when there
@@ -72,15 +85,18 @@ export function chooseInterface(
 export type TextAdapter = Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
 /** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
-export function textAdapter(callerFormat: TextFormat, { format, path, quirks }: TextInterface): TextAdapter {
+export function textAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
+  const { format, quirks, auth } = asked
   const codec = selectCodec(callerFormat, format)
   return {
     first({ call, endpoint }) {
       const { body, dropped, approximated, headers, promised } = codec.encodeRequest(call, endpoint, quirks)
       const usual = call.stream ? streamHeaders : jsonHeaders
+      const target = { model: endpoint.upstreamModel, stream: call.stream }
       const request = {
-        ...addressOf(path, { model: endpoint.upstreamModel, stream: call.stream }),
-        headers: headers ? { ...usual, ...headers } : usual,
+        ...addressAt(endpoint.deployment.baseUrl, asked, target),
+        ...(auth === undefined ? {} : { auth }),
+        headers: asked.headers || headers ? { ...usual, ...asked.headers, ...headers } : usual,
         body,
       }
       const exchange = { request, dropped, ...(approximated ? { approximated } : {}) }
@@ -98,6 +114,17 @@ export function textAdapter(callerFormat: TextFormat, { format, path, quirks }: 
     }),
     readError: (response) => codec.readError(response),
   }
+}
+
+/** Where an interface is asked at a deployment's address. */
+function addressAt(
+  baseUrl: string,
+  { path, elsewhere = {} }: TextInterface,
+  target: PathTarget,
+): TextAddress & Pick<UpstreamRequest, 'inPlaceOf'> {
+  const [ending, other] = Object.entries(elsewhere).find(([each]) => baseUrl.endsWith(each)) ?? []
+  const address = addressOf(other ?? path, target)
+  return ending === undefined ? address : { ...address, inPlaceOf: ending }
 }
 
 function addressOf(path: TextPath, target: PathTarget): TextAddress {

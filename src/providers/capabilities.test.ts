@@ -33,6 +33,7 @@ test.each([
   ['deepinfra', 'hexgrad/Kokoro-82M', 'speech'],
   ['deepinfra', 'BAAI/bge-m3', 'embedding'],
   ['ollama', 'nomic-embed-text', 'embedding'],
+  ['xai', 'grok-voice-latest', null],
   ['custom', 'nobody/knows-it', 'language'],
 ] as const)('%s: the name %s tells %s', (slug, model, modality) => {
   expect(traits(slug, model).modality).toBe(modality)
@@ -52,6 +53,15 @@ test.each([
   ['groq', 'groq/compound', { sees: false, hears: false, reasons: true }],
   ['ollama', 'gemma3:4b', { sees: true, hears: false, reasons: false }],
   ['vllm', 'Qwen/Qwen3-VL-8B-Thinking', { sees: true, hears: false, reasons: true }],
+  ['xai', 'grok-4.3', { sees: true, hears: false, reasons: true }],
+  ['xai', 'grok-4-fast-non-reasoning', { sees: true, hears: false, reasons: false }],
+  ['xai', 'grok-3', { sees: false, hears: false, reasons: false }],
+  ['moonshot', 'kimi-k3', { sees: true, hears: false, reasons: true }],
+  ['moonshot', 'moonshot-v1-128k', { sees: false, hears: false, reasons: false }],
+  ['fireworks', 'accounts/fireworks/models/kimi-k2p6', { sees: true, hears: false, reasons: true }],
+  ['zai', 'glm-5.2', { sees: false, hears: false, reasons: true }],
+  ['openrouter', 'z-ai/glm-4.5v', { sees: true, hears: false, reasons: true }],
+  ['openrouter', 'x-ai/grok-code-fast-1', { sees: false, hears: false, reasons: true }],
   ['custom', 'anthropic/claude-opus-4-7', { sees: true, hears: false, reasons: true }],
 ] as const)('%s: what %s takes and whether it thinks', (slug, model, expected) => {
   expect(traits(slug, model)).toMatchObject(expected)

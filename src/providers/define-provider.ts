@@ -38,6 +38,8 @@ export interface Preset {
   baseUrl: string | null
   /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
   auth: AuthScheme
+  /** Other ways in which a key travels there, by the name that `key_form` in the configuration gives them. */
+  keyForms: Readonly<Record<string, AuthScheme>>
   /** What every request of it carries besides, such as the version of its interface; the operator's own win. */
   headers: Readonly<Record<string, string>>
   /** Environment variable of the key, null when there is none. */
@@ -52,6 +54,8 @@ export interface Preset {
   inspection: Inspection | null
   /** True for servers on the operator's own machines: nothing costs anything, and only the listing says what exists. */
   isLocal: boolean
+  /** True where only the listing or the operator says what exists; what has a price need not be there. */
+  onlyListed: boolean
   /** True where the provider is whatever the operator names: callers then choose it by its deployment's own id and name. */
   isOperatorNamed: boolean
   /** True of the simulator, which no document lists among the providers. */
@@ -81,12 +85,14 @@ export interface Preset {
 
 type Optional =
   | 'auth'
+  | 'keyForms'
   | 'headers'
   | 'keyVariable'
   | 'baseUrlVariable'
   | 'listing'
   | 'inspection'
   | 'isLocal'
+  | 'onlyListed'
   | 'isOperatorNamed'
   | 'isSimulator'
   | 'pricesProviderId'
@@ -100,7 +106,7 @@ type Optional =
   | 'audio'
 
 /** What most providers take. */
-const bearer: AuthScheme = { type: 'header', name: 'authorization', prefix: 'Bearer ' }
+export const bearer: AuthScheme = { type: 'header', name: 'authorization', prefix: 'Bearer ' }
 
 const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 
@@ -108,12 +114,14 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
     auth: bearer,
+    keyForms: {},
     headers: {},
     keyVariable: null,
     baseUrlVariable: null,
     listing: { path: '/models', shape: 'openai' },
     inspection: null,
     isLocal: false,
+    onlyListed: row.isLocal ?? false,
     isOperatorNamed: false,
     isSimulator: false,
     pricesProviderId: null,
@@ -151,6 +159,17 @@ export function onlyFor(
   interfaceOfSome: TextInterface,
 ): TextInterface {
   return { ...interfaceOfSome, serves }
+}
+
+/** Says yes to models whose public id or name at the provider fits. */
+export function named(pattern: RegExp): NonNullable<TextInterface['serves']> {
+  return ({ model, upstreamModel }) => pattern.test(model) || pattern.test(upstreamModel)
+}
+
+/** Says yes to all other models. */
+export function notNamed(pattern: RegExp): NonNullable<TextInterface['serves']> {
+  const isNamed = named(pattern)
+  return (asked) => !isNamed(asked)
 }
 
 /** Anthropic's messages, with a provider's departures as data. */

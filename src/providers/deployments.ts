@@ -15,6 +15,7 @@ export interface ProviderSettings {
   name?: string | undefined
   base_url?: string | undefined
   api_key?: string | undefined
+  key_form?: string | undefined
   headers?: Readonly<Record<string, string>> | undefined
   query?: Readonly<Record<string, string>> | undefined
   region?: string | undefined
@@ -75,7 +76,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     publicName: preset.publicName,
     modelRules: modelRulesOf(preset),
     isFree: preset.isLocal,
-    onlyListed: preset.isLocal || provider.only_models === true,
+    onlyListed: preset.onlyListed || provider.only_models === true,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
     batch: preset.batch,
     audio: preset.audio,
@@ -95,8 +96,11 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
   return isBare ? `${url}/v1` : url
 }
 
-function authOf({ api_key: secret }: ProviderSettings, { auth }: Preset): UpstreamAuth {
-  return secret === undefined ? { type: 'none' } : { ...auth, secret }
+function authOf(
+  { api_key: secret, key_form: form = '' }: ProviderSettings,
+  { auth, keyForms }: Preset,
+): UpstreamAuth {
+  return secret === undefined ? { type: 'none' } : { ...(keyForms[form] ?? auth), secret }
 }
 
 /** Headers of the preset alone: what the operator adds may be a secret of his. */

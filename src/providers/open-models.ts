@@ -7,7 +7,7 @@ export const openModels: readonly ModelRule[] = [
   { name: /(^|[-/])bge-|(^|[-/])(e5|gte|uae)-|minilm/i, modality: 'embedding' },
   { name: /flux|stable-diffusion/i, modality: null },
   { name: /llava|llama-?4|scout|maverick/i, sees: true },
-  { name: /qwq|qwen-?3|kimi-k2|glm-(4\.[5-9]|[5-9])|minimax-m|nemotron/i, reasons: true },
+  { name: /qwq|qwen-?3|minimax-m|nemotron/i, reasons: true },
   // Reached through other hosts until their makers have a folder, which the line then moves to.
-  { name: /grok-(3-mini|[4-9]|code)|sonar-(reasoning|deep)/i, reasons: true },
+  { name: /sonar-(reasoning|deep)/i, reasons: true },
 ]

@@ -140,7 +140,7 @@ function testChat(preset: Preset, adapter: TextInterface): void {
   const { call, refused } = acceptedCall(adapter, endpoint)
 
   test('refuses by name at most what changes the answer', () => {
-    for (const name of refused) expect(['logprobs', 'tool_choice']).toContain(name)
+    for (const name of refused) expect(['logprobs', 'stop', 'tool_choice']).toContain(name)
   })
 
   test('is sent its own model name, and nothing that is only the gateway’s', () => {

@@ -4,19 +4,32 @@ import type { UpstreamRequest } from '../canonical/upstream.ts'
 
 /** The whole address of a request, with a credential that belongs there and with what the operator adds to it. */
 export function addressOf(
-  { path }: Pick<UpstreamRequest, 'path'>,
-  { baseUrl, credential: { auth, additions } }: UpstreamTarget,
+  { path, inPlaceOf = '', auth: own }: Pick<UpstreamRequest, 'path' | 'inPlaceOf' | 'auth'>,
+  { baseUrl, credential }: UpstreamTarget,
 ): string {
-  if (auth.type !== 'query' && additions === undefined) return baseUrl + path
-  const credential = auth.type === 'query' ? { [auth.name]: auth.secret } : {}
-  const added = new URLSearchParams({ ...credential, ...additions?.query }).toString()
-  if (added === '') return baseUrl + path
-  return `${baseUrl}${path}${path.includes('?') ? '&' : '?'}${added}`
+  const auth = authOf(credential, own)
+  const { additions } = credential
+  const whole = baseUrl.slice(0, baseUrl.length - inPlaceOf.length) + path
+  if (auth.type !== 'query' && additions === undefined) return whole
+  const secret = auth.type === 'query' ? { [auth.name]: auth.secret } : {}
+  const added = new URLSearchParams({ ...secret, ...additions?.query }).toString()
+  if (added === '') return whole
+  return `${whole}${path.includes('?') ? '&' : '?'}${added}`
 }
 
-/** The headers that carry a deployment's credential. */
-export function authHeaders(auth: UpstreamAuth): Record<string, string> {
+/** The headers that carry a credential. */
+export function authHeaders(
+  { auth: own }: Pick<UpstreamRequest, 'auth'>,
+  { credential }: UpstreamTarget,
+): Record<string, string> {
+  const auth = authOf(credential, own)
   return auth.type === 'header' ? { [auth.name]: auth.prefix + auth.secret } : {}
+}
+
+/** A credential in the deployment's way, or in the request's own where it has one for it. */
+function authOf({ auth }: Credential, own: UpstreamRequest['auth']): UpstreamAuth {
+  const scheme = auth.type === 'header' ? own?.[auth.name] : undefined
+  return scheme === undefined || auth.type === 'none' ? auth : { ...scheme, secret: auth.secret }
 }
 
 /** A value that is shorter could stand in any text, and taking it out would hide what is wrong. */

@@ -138,6 +138,26 @@ describe('a request', () => {
     },
   )
 
+  test('may take the place of an ending of the base URL, and send the key in a header of its own', async () => {
+    let [path, key, bearer]: (string | null)[] = [null, null, null]
+    const url = httpUpstream((received) => {
+      path = new URL(received.url).pathname
+      key = received.headers.get('x-api-key')
+      bearer = received.headers.get('authorization')
+      return Response.json({ said: key }, { status: 400 })
+    })
+    const own = { type: 'header', name: 'x-api-key', prefix: '' } as const
+    const sent = {
+      ...request,
+      path: '/anthropic/v1/messages',
+      inPlaceOf: '/openai/v1',
+      auth: { authorization: own },
+    }
+    const response = await send(`${new URL(url).origin}/openai/v1`, {}, sent)
+    expect<unknown>([path, key, bearer]).toEqual(['/anthropic/v1/messages', 'sk-secret', null])
+    expect(new TextDecoder().decode(await response.readAll(100))).toBe('{"said":"[secret]"}')
+  })
+
   test('carries what the operator adds, which no refusal repeats', async () => {
     let seen: Request | null = null
     const url = httpUpstream((received) => {

@@ -212,18 +212,14 @@ function isKnownToFit(headers: Headers, limitBytes: number): boolean {
 
 type FetchOptions = BunFetchRequestInit & { headers: Record<string, string> }
 
-function toFetchOptions(
-  request: UpstreamRequest,
-  { credential: { auth, additions } }: UpstreamTarget,
-  signal: AbortSignal,
-): FetchOptions {
+function toFetchOptions(request: UpstreamRequest, target: UpstreamTarget, signal: AbortSignal): FetchOptions {
   const headers: Record<string, string> = {
     // Compressed answers would be unpacked here only to be read or packed again; the line to a provider is not scarce.
     'accept-encoding': 'identity',
     'user-agent': 'headrace',
     ...request.headers,
-    ...authHeaders(auth),
-    ...additions?.headers,
+    ...authHeaders(request, target),
+    ...target.credential.additions?.headers,
   }
   // A redirect would carry the credential to wherever an upstream points.
   return { method: request.method, headers, signal, redirect: 'manual', timeout: false }

@@ -30,6 +30,7 @@ export const proof: Proof = {
       const cloned = await runCommand(['git', 'clone', '--quiet', rootFolder, clone], { msMax })
       if (cloned.code !== 0) throw new Error('the repository could not be cloned')
       symlinkSync(join(rootFolder, 'node_modules'), join(clone, 'node_modules'))
+      removeProvider(clone)
       addProvider(clone)
       const byHand = changesOf(clone)
       const fix = await run(['npm', 'run', 'check', '--', '--fix', '--no-test'])
@@ -53,6 +54,20 @@ export const proof: Proof = {
       rmSync(folder, { recursive: true, force: true })
     }
   },
+}
+
+/** The product has a folder of that name by now; the proof starts without it. */
+function removeProvider(clone: string): void {
+  const git = (...command: string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync(['git', ...command], { cwd: clone })
+    if (exitCode !== 0) throw new Error(`git ${command.join(' ')}: ${stderr.toString()}`)
+  }
+  const index = join(clone, 'src/providers/index.ts')
+  const lines = readFileSync(index, 'utf8').split('\n')
+  writeFileSync(index, lines.filter((line) => !line.includes('/cerebras/')).join('\n'))
+  git('rm', '-r', '--quiet', 'src/providers/cerebras')
+  const author = ['-c', 'user.name=proof', '-c', 'user.email=proof@localhost']
+  git(...author, 'commit', '--quiet', '--all', '--message', 'without the provider')
 }
 
 /** The folder, and the line in its place of the alphabet. */

@@ -11,10 +11,13 @@ const providerless = [
   'src/batches/',
 ]
 
+/** A provider that the public contract has its name from: members and values of callers have it in them. */
+const contractName = 'openrouter'
+
 /** A provider's folder is called as its slug. */
-const slugs = listFiles('src/providers', 'provider.ts').flatMap(
-  (file) => /^src\/providers\/([\w-]+)\/provider\.ts$/.exec(file)?.[1] ?? [],
-)
+const slugs = listFiles('src/providers', 'provider.ts')
+  .flatMap((file) => /^src\/providers\/([\w-]+)\/provider\.ts$/.exec(file)?.[1] ?? [])
+  .filter((slug) => slug !== contractName)
 
 /** Slugs that are words of their own: only a text that is nothing else names the provider. */
 const words: ReadonlySet<string> = new Set(['custom', 'fireworks', 'sandbox', 'together'])

@@ -53,6 +53,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
         promptDetails['cached_tokens'] ??
         readCount(wire['prompt_cache_hit_tokens']) ??
         readCount(wire['num_cached_tokens']) ??
+        readCount(wire['cached_tokens']) ??
         0,
       written: writes.written,
       inputAudio: promptDetails['audio_tokens'] ?? 0,

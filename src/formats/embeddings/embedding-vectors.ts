@@ -6,6 +6,8 @@ import { readCount } from '../chat/chat-usage.ts'
 export interface WantedVectors {
   encoding: 'float' | 'base64'
   count: number
+  /** The provider's base64 is of signed bytes, not of float32. */
+  isInt8?: boolean
 }
 
 /**
@@ -13,11 +15,11 @@ export interface WantedVectors {
  * `provider_failed` unless there is exactly one sound vector for every input.
  */
 export function encodeVectors(data: Buffer, wanted: WantedVectors): Buffer {
-  if (isReady(data, wanted)) return data
+  if (wanted.isInt8 !== true && isReady(data, wanted)) return data
   const wire = parseJson(data)
   if (!Array.isArray(wire) || wire.length !== wanted.count)
     throw unreadable(`data has not ${wanted.count} vectors`)
-  const items = wire.map((item: unknown, position) => toItem(item, position, wanted.encoding))
+  const items = wire.map((item: unknown, position) => toItem(item, position, wanted))
   items.sort((a, b) => a.index - b.index)
   if (items.some(({ index }, position) => index !== position))
     throw unreadable('an input has no vector or several')
@@ -62,15 +64,16 @@ function isSound(text: string): boolean {
 /** All ones in NaN and the infinities, and in no number. */
 const exponent = 0x7f800000
 
-function toItem(wire: unknown, position: number, encoding: 'float' | 'base64') {
+function toItem(wire: unknown, position: number, wanted: WantedVectors) {
   if (!isRecord(wire)) throw unreadable('a vector is not an object')
   const index = readCount(wire['index']) ?? position
-  return { object: 'embedding', index, embedding: toEncoding(wire['embedding'], encoding) }
+  return { object: 'embedding', index, embedding: toEncoding(wire['embedding'], wanted) }
 }
 
-function toEncoding(wire: unknown, encoding: 'float' | 'base64'): readonly number[] | string {
-  if (typeof wire === 'string' && encoding === 'base64' && isSound(wire)) return wire
-  const values: unknown = typeof wire === 'string' ? decodeFloats(wire) : wire
+function toEncoding(wire: unknown, { encoding, isInt8 = false }: WantedVectors): readonly number[] | string {
+  if (typeof wire === 'string' && encoding === 'base64' && !isInt8 && isSound(wire)) return wire
+  const decode = isInt8 ? decodeBytes : decodeFloats
+  const values: unknown = typeof wire === 'string' ? decode(wire) : wire
   if (!Array.isArray(values) || values.length === 0 || !values.every((value) => Number.isFinite(value))) {
     throw unreadable('a vector is not a list of numbers')
   }
@@ -93,6 +96,13 @@ export function decodeFloats(text: string): readonly number[] {
     throw unreadable('a vector is not base64 of float32')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true))
+}
+
+function decodeBytes(text: string): readonly number[] {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length !== Math.floor((text.replace(/={1,2}$/, '').length * 3) / 4))
+    throw unreadable('a vector is not base64')
+  return Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length))
 }
 
 /** The value of a part of an answer. Throws `provider_failed`. */

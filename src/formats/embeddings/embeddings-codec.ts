@@ -29,6 +29,8 @@ export interface EmbeddingsQuirkOptions {
   user?: boolean
   /** What happens to members no format knows. Default `drop`. */
   unknownMembers?: 'forward' | 'drop'
+  /** Whether its vectors are base64 of signed bytes and nothing else; what they are a share of is not told. Default false. */
+  int8?: boolean
 }
 
 /** Options with their defaults. */
@@ -47,6 +49,7 @@ export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): Embeddin
     inputType: options.inputType ?? false,
     user: options.user ?? false,
     unknownMembers: options.unknownMembers ?? 'drop',
+    int8: options.int8 ?? false,
   }
 }
 
@@ -78,6 +81,7 @@ export function encodeEmbeddingsRequest(
     )
   }
   const set: Record<string, string | Uint8Array> = { model: JSON.stringify(endpoint.upstreamModel) }
+  if (quirks.int8) set['encoding_format'] = '"base64_int8"'
   const remove: string[] = []
   const dropped: string[] = []
   for (const name of document.members.keys()) {
@@ -122,6 +126,7 @@ export function decodeEmbeddingsAnswer(
   bytes: Uint8Array,
   context: AnswerContext,
   call: TextCall,
+  { int8 }: Pick<EmbeddingsQuirks, 'int8'> = { int8: false },
 ): DecodedAnswer {
   const document = parseAnswer(bytes)
   const wire = {
@@ -136,6 +141,7 @@ export function decodeEmbeddingsAnswer(
   const data = encodeVectors(toBuffer(dataBytes), {
     encoding: call.encodingFormat ?? 'float',
     count: countInputs(call.document),
+    isInt8: int8,
   })
   return showVectors({ data, reading: readUsage(wire), details: readModalities(wire.usage) }, context)
 }

@@ -26,6 +26,12 @@ export interface MessagesQuirkOptions {
   hasDocuments?: boolean
   /** `cache_control` marks. Default true; others are sent none. */
   hasCacheMarks?: boolean
+  /** `tool_choice`. Default true; others choose themselves, and any other choice is refused by name. */
+  hasToolChoice?: boolean
+  /** `metadata`. Default true; others are sent none. */
+  hasMetadata?: boolean
+  /** Whether it binds thoughts by a signature. Default true; to others those without one go back as they are. */
+  signsThoughts?: boolean
   /** What it fetches itself. Default: what lies at an address of https, as Anthropic does. */
   addresses?: AddressSupport
 }
@@ -33,6 +39,8 @@ export interface MessagesQuirkOptions {
 /** Options with their defaults. */
 export interface MessagesQuirks extends Required<MessagesQuirkOptions> {
   format: 'messages'
+  /** Whether it takes the whole format, so that a request in it may pass as it came. */
+  isWhole: boolean
 }
 
 const olderClaude: MessagesModel = {
@@ -46,12 +54,19 @@ const olderClaude: MessagesModel = {
 
 /** Completes options with defaults. */
 export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuirks {
-  return {
-    format: 'messages',
-    modelOf: options.modelOf ?? (() => olderClaude),
+  const has = {
     hasImages: options.hasImages ?? true,
     hasDocuments: options.hasDocuments ?? true,
     hasCacheMarks: options.hasCacheMarks ?? true,
+    hasToolChoice: options.hasToolChoice ?? true,
+    hasMetadata: options.hasMetadata ?? true,
+  }
+  return {
+    format: 'messages',
+    modelOf: options.modelOf ?? (() => olderClaude),
+    ...has,
+    isWhole: Object.values(has).every(Boolean),
+    signsThoughts: options.signsThoughts ?? true,
     addresses: options.addresses ?? { image: 'https', file: 'https' },
   }
 }

@@ -38,7 +38,7 @@ export function writeMessagesRequest(
   const left = leaveOwnMembers(conversation, 'messages')
   const losses = new Losses(conversation)
   const { system, messages } = writeTurns(conversation, { quirks, model, losses })
-  const told = isHeld(conversation, model)
+  const told = isHeld(conversation, model, quirks)
     ? null
     : tellOutput(conversation.output, nameOf('output', conversation))
   if (told !== null) {
@@ -67,10 +67,14 @@ export function writeMessagesRequest(
   }
 }
 
-/** Whether the provider itself holds the answer to its form; a caller of the same format hears from it when it does not. */
-function isHeld({ output, format }: Conversation, model: MessagesModel): boolean {
+/** Whether the provider itself holds the answer to its form; a caller of its own whole format hears when it does not. */
+function isHeld(
+  { output, format }: Conversation,
+  model: MessagesModel,
+  { isWhole }: MessagesQuirks,
+): boolean {
   if (output.kind !== 'schema') return false
-  if (format === 'messages') return true
+  if (format === 'messages' && isWhole) return true
   return model.hasSchema && output.schema !== null && isClosedSchema(output.schema)
 }
 
@@ -105,10 +109,25 @@ function writeTools({ conversation, quirks, body, losses }: Writing): void {
   })
   if (written.length === 0) return
   body['tools'] = written
+  if (!quirks.hasToolChoice) {
+    refuseChoice(conversation)
+    return
+  }
   const choice = toolChoice === null ? null : writeToolChoice(toolChoice)
   if (isParallel === false) {
     body['tool_choice'] = { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
   } else if (choice !== null) body['tool_choice'] = choice
+}
+
+/** The provider chooses among all tools, as many as it likes. */
+function refuseChoice(conversation: Conversation): void {
+  const { toolChoice, isParallel } = conversation
+  const isFree = toolChoice === null || toolChoice.kind === 'auto'
+  if (isFree && isParallel !== false) return
+  throw fieldError(
+    nameOf(isFree ? 'isParallel' : 'toolChoice', conversation),
+    'cannot be sent to the chosen provider. Leave it out or choose another model.',
+  )
 }
 
 function writeTool(tool: Tool, { hasCacheMarks }: MessagesQuirks): Wire {
@@ -203,7 +222,8 @@ function writeRest(writing: Writing): void {
   const { conversation, quirks, body } = writing
   const { tuning, stop, userId, cache } = conversation
   if (stop.length > 0) body['stop_sequences'] = stop
-  if (userId !== null) mergeInto(body, 'metadata', { user_id: userId })
+  if (userId !== null && quirks.hasMetadata) mergeInto(body, 'metadata', { user_id: userId })
+  else if (userId !== null) writing.losses.drop('userId')
   if (cache !== undefined && quirks.hasCacheMarks) body['cache_control'] = writeCacheMark(cache)
   else if (cache !== undefined) writing.losses.drop('cache')
   if (tuning.serviceTier !== null && conversation.format === 'messages')

@@ -119,9 +119,11 @@ function writeText(part: TextPart): Wire | null {
   return { type: 'text', text: part.text, ...part.extras?.messages }
 }
 
-/** Only what this provider's own seal binds goes back to it. */
-function writeThought(part: ReasoningPart, { losses }: PartWriting): Wire | null {
+/** Only what this provider's own seal binds goes back to it, or where it has none what nobody sealed. */
+function writeThought(part: ReasoningPart, { losses, quirks }: PartWriting): Wire | null {
   const { origin, text, signature, sealed } = part
+  if (!quirks.signsThoughts && origin === null && text !== null && text !== '')
+    return { type: 'thinking', thinking: text, signature: '' }
   if (origin === 'messages' && sealed !== null) return { type: 'redacted_thinking', data: sealed }
   if (origin === 'messages' && signature !== null)
     return { type: 'thinking', thinking: text ?? '', signature }

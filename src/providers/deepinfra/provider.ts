@@ -1,6 +1,6 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 
 export const deepinfra = defineProvider({
   slug: 'deepinfra',
@@ -16,6 +16,12 @@ export const deepinfra = defineProvider({
         // Some of its models leave reasoning out of the completion's count.
         reasoningNotCounted: true,
       }),
+      // https://docs.deepinfra.com/api-reference/chat-completions/anthropic-messages
+      {
+        ...anthropicMessages({ signsThoughts: false }),
+        path: '/anthropic/v1/messages',
+        elsewhere: { '/v1/openai': '/anthropic/v1/messages' },
+      },
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription(),

@@ -1,5 +1,16 @@
-import { defineProvider, openAiChat } from '../define-provider.ts'
+import type { MessagesModel } from '../../formats/messages/messages-quirks.ts'
+import { anthropicMessages, defineProvider, openAiChat } from '../define-provider.ts'
 import { deepSeekModels } from './capabilities.ts'
+
+/** Thinking takes no budget, and of a form of the answer nothing. */
+const messagesModel: MessagesModel = {
+  hasSampling: true,
+  thinking: 'adaptive',
+  hasEffort: true,
+  hasSchema: false,
+  hasSystemTurns: false,
+  outputTokensMax: 8_192,
+}
 
 export const deepseek = defineProvider({
   slug: 'deepseek',
@@ -20,6 +31,19 @@ export const deepseek = defineProvider({
         // With thinking on, it refuses tool conversations whose earlier reasoning does not come back.
         reasoningHistory: 'reasoning_content',
       }),
+      // https://api-docs.deepseek.com/guides/anthropic_api
+      {
+        ...anthropicMessages({
+          modelOf: () => messagesModel,
+          hasImages: false,
+          hasDocuments: false,
+          hasCacheMarks: false,
+          signsThoughts: false,
+        }),
+        path: '/anthropic/v1/messages',
+        elsewhere: { '/v1': '/anthropic/v1/messages' },
+        auth: { authorization: { type: 'header', name: 'x-api-key', prefix: '' } },
+      },
     ],
   },
 })

@@ -1,4 +1,4 @@
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 import { llamaCppInspection } from './inspection.ts'
 
@@ -22,6 +22,7 @@ export const llamacpp = defineProvider({
         renames: { repetition_penalty: 'repeat_penalty' },
         reasoningHistory: 'reasoning_content',
       }),
+      anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [
       openAiEmbeddings({

@@ -1,4 +1,4 @@
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 import { ollamaInspection } from './inspection.ts'
 
@@ -24,6 +24,15 @@ export const ollama = defineProvider({
         addresses: { image: 'none', file: 'none' },
         reasoning: 'object',
         reasoningHistory: 'reasoning',
+      }),
+      // https://github.com/ollama/ollama/blob/main/docs/api/anthropic-compatibility.mdx
+      anthropicMessages({
+        hasDocuments: false,
+        hasCacheMarks: false,
+        hasToolChoice: false,
+        hasMetadata: false,
+        signsThoughts: false,
+        addresses: { image: 'none', file: 'none' },
       }),
     ],
     embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],

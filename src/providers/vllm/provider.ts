@@ -1,5 +1,5 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const vllm = defineProvider({
@@ -21,6 +21,7 @@ export const vllm = defineProvider({
         drops: ['user'],
         reasoningHistory: 'reasoning',
       }),
+      anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
     transcription: openAiTranscription(),

@@ -1,0 +1,162 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { parseListing, type ListedModel } from '../catalog/listing.ts'
+import { testContext, testEndpoint } from '../formats/chat/chat-testing.ts'
+import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
+import { decodeMessagesRequest } from '../formats/messages/messages-decode.ts'
+import { chooseInterface, textAdapter } from '../formats/text-adapter.ts'
+import { addressOf, authHeaders } from '../transport/credentials.ts'
+import { textInterfacesOf } from './define-provider.ts'
+import { presetOf, targetOf, toDeploymentSource, type ProviderSettings } from './deployments.ts'
+
+const decoders = {
+  chat: decodeChatRequest,
+  messages: decodeMessagesRequest,
+  embeddings: decodeEmbeddingsRequest,
+}
+const bodies = {
+  chat: { messages: [{ role: 'user', content: 'hi' }] },
+  messages: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
+  embeddings: { input: 'hi' },
+}
+
+/** Where a call of this format goes, and the headers that are the provider's own business. */
+function sentBy(
+  settings: Omit<ProviderSettings, 'weight' | 'models'>,
+  format: keyof typeof bodies,
+  names: { model?: string; upstream: string; interfaces?: readonly string[] },
+) {
+  const source = toDeploymentSource({ api_key: 'key-1', weight: 1, models: [], ...settings })
+  const { upstream, model = 'a/b', interfaces = [] } = names
+  const endpoint = { ...testEndpoint(upstream), model, interfaces, deployment: source.deployment }
+  const { adapters } = presetOf(settings.preset)
+  const chosen = chooseInterface(textInterfacesOf(adapters, format), { ...endpoint, format, parameters: [] })
+  if (chosen === null) throw new Error('nothing takes the format')
+  const bytes = new TextEncoder().encode(JSON.stringify({ model, ...bodies[format] }))
+  const call = decoders[format](bytes, { sessionIdHeader: null })
+  const step = textAdapter(format, chosen).first({ call, endpoint, context: testContext })
+  if (step.type === 'answer') throw new Error('a text call sends something')
+  const { request } = step.exchange
+  const target = targetOf(source)
+  const { accept: _, 'content-type': __, ...headers } = request.headers
+  return {
+    format: chosen.format,
+    address: addressOf(request, target),
+    headers: { ...headers, ...authHeaders(request, target) },
+  }
+}
+
+const bearer = { authorization: 'Bearer key-1' }
+
+test.each([
+  ['fireworks', 'https://api.fireworks.ai/inference/v1/messages', bearer],
+  ['deepseek', 'https://api.deepseek.com/anthropic/v1/messages', { 'x-api-key': 'key-1' }],
+  ['sambanova', 'https://api.sambanova.ai/v1/messages', bearer],
+  ['deepinfra', 'https://api.deepinfra.com/anthropic/v1/messages', bearer],
+  ['moonshot', 'https://api.moonshot.ai/anthropic/v1/messages', bearer],
+  ['openrouter', 'https://openrouter.ai/api/v1/messages', bearer],
+  ['ollama', 'http://localhost:11434/v1/messages', bearer],
+  ['vllm', 'http://localhost:8000/v1/messages', bearer],
+  ['llamacpp', 'http://localhost:8080/v1/messages', bearer],
+  ['lmstudio', 'http://127.0.0.1:1234/v1/messages', bearer],
+])('a caller of messages reaches %s in its own format', (preset, address, headers) => {
+  expect(sentBy({ preset }, 'messages', { upstream: 'm' })).toEqual({ format: 'messages', address, headers })
+})
+
+test('DeepSeek is asked at the same place when its address was given with a version', () => {
+  const given = { preset: 'deepseek', base_url: 'https://api.deepseek.com/v1' }
+  expect(sentBy(given, 'messages', { upstream: 'm' }).address).toBe(
+    'https://api.deepseek.com/anthropic/v1/messages',
+  )
+})
+
+test.each([
+  ['xai', 'https://api.x.ai/v1/chat/completions'],
+  ['cerebras', 'https://api.cerebras.ai/v1/chat/completions'],
+  ['zai', 'https://api.z.ai/api/paas/v4/chat/completions'],
+  // Without a listing nobody knows which of its models have messages.
+  ['novita', 'https://api.novita.ai/openai/v1/chat/completions'],
+  ['sglang', 'http://localhost:30000/v1/chat/completions'],
+])('a caller of messages reaches %s by its chat', (preset, address) => {
+  expect(sentBy({ preset }, 'messages', { upstream: 'm' })).toEqual({
+    format: 'chat',
+    address,
+    headers: bearer,
+  })
+})
+
+test('a model of Novita is asked in messages where its listing says so', () => {
+  const listing = JSON.parse(readFileSync(new URL('./novita/samples/models.json', import.meta.url), 'utf8'))
+  const addressesOf = ({ upstream, interfaces = [] }: ListedModel) =>
+    sentBy({ preset: 'novita' }, 'messages', { upstream, interfaces }).address
+  const models = parseListing(listing).filter(({ modality }) => modality === 'language')
+  expect(models.map(addressesOf)).toEqual([
+    'https://api.novita.ai/anthropic/v1/messages',
+    'https://api.novita.ai/openai/v1/chat/completions',
+  ])
+})
+
+const key = { 'api-key': 'key-1' }
+const version = { 'anthropic-version': '2023-06-01' }
+test.each([
+  ['https://r.openai.azure.com/openai/v1', {}, 'https://r.openai.azure.com/openai/v1/chat/completions'],
+  [
+    'https://r.openai.azure.com/openai',
+    { 'api-version': '2024-10-21' },
+    'https://r.openai.azure.com/openai/deployments/our%20gpt/chat/completions?api-version=2024-10-21',
+  ],
+  [
+    'https://r.services.ai.azure.com/models',
+    { 'api-version': '2024-05-01-preview' },
+    'https://r.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview',
+  ],
+])('a deployment of Azure at %s is asked in the way of that address', (base_url, query, address) => {
+  const given = { preset: 'azure', base_url, query }
+  expect(sentBy(given, 'chat', { upstream: 'our gpt' })).toEqual({ format: 'chat', address, headers: key })
+  expect(sentBy(given, 'messages', { upstream: 'our gpt' }).format).toBe('chat')
+  const vectors = address.replace('/chat/completions', '/embeddings')
+  expect(sentBy(given, 'embeddings', { upstream: 'our gpt' }).address).toBe(vectors)
+})
+
+test('Claude at Azure is asked in messages, by its public id or its deployment’s name', () => {
+  const given = { preset: 'azure', base_url: 'https://r.services.ai.azure.com/openai/v1' }
+  for (const names of [
+    { upstream: 'claude-opus-4-7' },
+    { upstream: 'ours', model: 'anthropic/claude-opus-4-7' },
+  ])
+    expect(sentBy(given, 'chat', names)).toEqual({
+      format: 'messages',
+      address: 'https://r.services.ai.azure.com/anthropic/v1/messages',
+      headers: { ...version, 'x-api-key': 'key-1' },
+    })
+})
+
+test('a token of Entra travels as a bearer to Azure, in every format', () => {
+  const given = {
+    preset: 'azure',
+    base_url: 'https://r.services.ai.azure.com/openai/v1',
+    key_form: 'bearer',
+  }
+  expect(sentBy(given, 'chat', { upstream: 'gpt' }).headers).toEqual(bearer)
+  expect(sentBy(given, 'messages', { upstream: 'claude-opus-4-7' }).headers).toEqual({
+    ...version,
+    ...bearer,
+  })
+})
+
+test('models of xAI and Moonshot that sample for themselves are not sent what they refuse', () => {
+  const interfaceOf = (preset: string, upstreamModel: string) => {
+    const { adapters } = presetOf(preset)
+    const asked = { model: 'a/b', upstreamModel, format: 'chat', parameters: [] } as const
+    const found = chooseInterface(textInterfacesOf(adapters, 'chat'), asked)
+    if (found?.quirks.format !== 'chat') throw new Error('it has chat')
+    return found.quirks.rules
+  }
+  for (const model of ['grok-4.3', 'grok-3-mini', 'grok-code-fast-1', 'grok-4-1-fast-reasoning'])
+    expect(interfaceOf('xai', model).get('stop')).toBe('refuse')
+  for (const model of ['grok-3', 'grok-4-fast-non-reasoning', 'grok-2-1212'])
+    expect(interfaceOf('xai', model).get('stop')).toBe('keep')
+  expect(interfaceOf('moonshot', 'kimi-k3').get('temperature')).toBe('drop')
+  expect(interfaceOf('moonshot', 'moonshot-v1-8k').get('temperature')).toBe('keep')
+})

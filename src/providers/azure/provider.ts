@@ -1,0 +1,65 @@
+import type { TextPath } from '../../formats/text-adapter.ts'
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
+import { claudeOf } from '../anthropic/quirks.ts'
+import {
+  anthropicMessages,
+  bearer,
+  defineProvider,
+  named,
+  notNamed,
+  onlyFor,
+  openAiChat,
+  openAiEmbeddings,
+} from '../define-provider.ts'
+import { openAiChatOptions, openAiEmbeddingsOptions } from '../openai/quirks.ts'
+
+/** Before its `v1` a deployment stood in the path, and the version in the query, where `query` of the configuration puts it. */
+const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
+  '/openai': ({ model }) => `/openai/deployments/${encodeURIComponent(model)}/${operation}`,
+})
+
+const claude = /claude/i
+
+/**
+ * A resource of Azure OpenAI or Microsoft Foundry. Its address says in which of its forms it is asked: `…/openai/v1`,
+ * the older `…/openai`, or `…/models` of a Foundry resource. Which deployments it has only the operator knows.
+ */
+export const azure = defineProvider({
+  slug: 'azure',
+  name: 'Azure OpenAI',
+  baseUrl: null,
+  auth: { type: 'header', name: 'api-key', prefix: '' },
+  // A token of Entra, which somebody must renew every hour.
+  keyForms: { bearer },
+  author: 'openai',
+  // It lists the models that could be deployed, not those that are.
+  listing: null,
+  onlyListed: true,
+  pricesProviderId: 'azure',
+  hostsManyMakers: true,
+  adapters: {
+    language: [
+      onlyFor(notNamed(claude), {
+        ...openAiChat(openAiChatOptions),
+        elsewhere: olderBase('chat/completions'),
+      }),
+      // Deployments of Claude have the format of their maker alone, beside the rest.
+      onlyFor(named(claude), {
+        ...anthropicMessages({ modelOf: claudeOf }),
+        elsewhere: {
+          '/openai/v1': '/anthropic/v1/messages',
+          '/openai': '/anthropic/v1/messages',
+          '/models': '/anthropic/v1/messages',
+          '/anthropic': '/anthropic/v1/messages',
+        },
+        auth: { 'api-key': { type: 'header', name: 'x-api-key', prefix: '' } },
+        headers: { 'anthropic-version': '2023-06-01' },
+      }),
+    ],
+    embedding: [{ ...openAiEmbeddings(openAiEmbeddingsOptions), elsewhere: olderBase('embeddings') }],
+    // At the address with `v1` only.
+    transcription: openAiTranscription(),
+    speech: openAiSpeech(),
+  },
+})

@@ -1,0 +1,29 @@
+import { defineProvider, openAiChat } from '../define-provider.ts'
+
+export const cerebras = defineProvider({
+  slug: 'cerebras',
+  name: 'Cerebras',
+  baseUrl: 'https://api.cerebras.ai/v1',
+  keyVariable: 'CEREBRAS_API_KEY',
+  author: 'cerebras',
+  pricesProviderId: 'cerebras',
+  hostsManyMakers: true,
+  adapters: {
+    language: [
+      openAiChat({
+        maxTokensField: 'max_completion_tokens',
+        accepts: [
+          'min_completion_tokens',
+          'disable_reasoning',
+          'clear_thinking',
+          'reasoning_format',
+          'prediction',
+          'prompt_cache_key',
+        ],
+        // What flex and priority cost is not documented; `auto` may choose them.
+        serviceTiers: ['default'],
+        reasoningHistory: 'reasoning',
+      }),
+    ],
+  },
+})

@@ -1,0 +1,26 @@
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { ownMachine } from '../own-machine.ts'
+
+export const lmstudio = defineProvider({
+  slug: 'lmstudio',
+  name: 'LM Studio',
+  baseUrl: 'http://127.0.0.1:1234/v1',
+  baseUrlVariable: 'LMSTUDIO_BASE_URL',
+  author: 'lmstudio',
+  isLocal: true,
+  dataPolicy: ownMachine,
+  hostsManyMakers: true,
+  adapters: {
+    language: [
+      openAiChat({
+        // It takes images as data alone.
+        addresses: { image: 'none', file: 'none' },
+        unknownMembers: 'forward',
+        accepts: ['top_k'],
+        renames: { repetition_penalty: 'repeat_penalty' },
+      }),
+      anthropicMessages({ addresses: { image: 'none', file: 'none' }, signsThoughts: false }),
+    ],
+    embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
+  },
+})

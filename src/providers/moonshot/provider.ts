@@ -1,0 +1,57 @@
+import type { ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  named,
+  notNamed,
+  onlyFor,
+  openAiChat,
+} from '../define-provider.ts'
+import { kimiModels } from './capabilities.ts'
+
+const moonshotChat: ChatQuirkOptions = {
+  accepts: ['thinking', 'prompt_cache_key'],
+  drops: ['logit_bias', 'seed', 'user'],
+  refuses: ['logprobs', 'top_logprobs'],
+  // A tool conversation whose earlier reasoning does not come back is refused.
+  reasoningHistory: 'reasoning_content',
+}
+
+const kimi = /kimi/i
+
+export const moonshot = defineProvider({
+  slug: 'moonshot',
+  name: 'Moonshot AI',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  keyVariable: 'MOONSHOT_API_KEY',
+  author: 'moonshotai',
+  pricesProviderId: 'moonshotai',
+  family: kimiModels,
+  adapters: {
+    language: [
+      onlyFor(
+        named(kimi),
+        // It samples as its maker set it, and refuses other values.
+        openAiChat({
+          ...moonshotChat,
+          drops: [
+            'temperature',
+            'top_p',
+            'presence_penalty',
+            'frequency_penalty',
+            'logit_bias',
+            'seed',
+            'user',
+          ],
+          choicesMax: 1,
+        }),
+      ),
+      onlyFor(notNamed(kimi), openAiChat(moonshotChat)),
+      {
+        ...anthropicMessages({ signsThoughts: false }),
+        path: '/anthropic/v1/messages',
+        elsewhere: { '/v1': '/anthropic/v1/messages' },
+      },
+    ],
+  },
+})

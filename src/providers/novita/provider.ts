@@ -1,0 +1,29 @@
+import {
+  anthropicMessages,
+  defineProvider,
+  onlyFor,
+  openAiChat,
+  openAiEmbeddings,
+} from '../define-provider.ts'
+
+export const novita = defineProvider({
+  slug: 'novita',
+  name: 'Novita',
+  baseUrl: 'https://api.novita.ai/openai/v1',
+  keyVariable: 'NOVITA_API_KEY',
+  author: 'novita',
+  pricesProviderId: 'novita',
+  hostsManyMakers: true,
+  adapters: {
+    language: [
+      openAiChat({ accepts: ['top_k', 'min_p', 'repetition_penalty'] }),
+      // Of some models, which its listing marks. https://novita.ai/docs/guides/llm-anthropic-compatibility.md
+      onlyFor(({ interfaces }) => interfaces?.includes('anthropic') ?? false, {
+        ...anthropicMessages({ signsThoughts: false }),
+        path: '/anthropic/v1/messages',
+        elsewhere: { '/openai/v1': '/anthropic/v1/messages', '/v3/openai': '/anthropic/v1/messages' },
+      }),
+    ],
+    embedding: [openAiEmbeddings()],
+  },
+})

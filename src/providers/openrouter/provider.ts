@@ -1,0 +1,38 @@
+import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { claudeOf } from '../anthropic/quirks.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+
+/** OpenRouter itself as one provider among others; who serves a model there it decides. */
+export const openrouter = defineProvider({
+  slug: 'openrouter',
+  name: 'OpenRouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  keyVariable: 'OPENROUTER_API_KEY',
+  author: 'openrouter',
+  pricesProviderId: 'openrouter',
+  hostsManyMakers: true,
+  adapters: {
+    language: [
+      openAiChat({
+        maxTokensField: 'as_sent',
+        // It tells usage unasked.
+        streamOptions: 'drop',
+        accepts: [
+          ...openAiMembers,
+          'top_k',
+          'min_p',
+          'top_a',
+          'repetition_penalty',
+          'image_config',
+          'cache_control',
+        ],
+        reasoning: 'object',
+        // Details of reasoning must come back unchanged.
+        reasoningHistory: 'keep',
+        developerRole: true,
+      }),
+      anthropicMessages({ modelOf: claudeOf }),
+    ],
+    embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
+  },
+})
