@@ -20,6 +20,9 @@ const endingOf: Readonly<Record<string, Ending>> = {
   tool_use: 'calls',
   content_filter: 'filter',
   refusal: 'filter',
+  completed: 'stop',
+  'incomplete max_output_tokens': 'length',
+  'incomplete content_filter': 'filter',
 }
 
 const wordOf: Readonly<Record<Caller, Readonly<Record<Ending, string>>>> = {

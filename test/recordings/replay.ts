@@ -7,6 +7,7 @@ import { selectCodec } from '../../src/formats/codec.ts'
 import { decodeMessagesRequest } from '../../src/formats/messages/messages-decode.ts'
 import { decodeResponsesRequest } from '../../src/formats/responses/responses-decode.ts'
 import type { TextQuirks } from '../../src/formats/text-codec.ts'
+import { responsesQuirks } from '../../src/formats/responses/responses-quirks.ts'
 import { presetOf } from '../../src/providers/deployments.ts'
 import { callers, expectedStop, type Caller } from './expected.ts'
 import type { RecordedReply } from './recorded.ts'
@@ -64,8 +65,15 @@ function chargeOf(usage: Usage | null): ShownCharge {
   }
 }
 
+/** It calls tools of its own in the words in which it calls the caller's. */
+const xai = responsesQuirks({
+  sealsThoughts: true,
+  runsItself: ({ call_id: id }) => String(id).startsWith('xs_call_'),
+})
+
 function quirksOf(reply: RecordedReply): TextQuirks {
   const { preset, name } = reply
+  if (preset === 'xai') return xai
   const quirks = presetOf(preset).adapters.language?.find(({ format }) => format === reply.format)?.quirks
   if (!quirks) throw new Error(`${name}: the preset ${preset} answers no text`)
   return quirks
@@ -131,7 +139,11 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
   same('text', shown.text, told.text)
   same('thoughts', shown.thoughts, told.thoughts)
   same('signatures', shown.signatures.map(withoutSeal), told.signatures)
-  same('calls', shown.calls, told.calls)
+  same(
+    'calls',
+    shown.calls,
+    caller === 'messages' && reply.format === 'responses' ? told.calls.map(asObject) : told.calls,
+  )
   same('citations', shown.citations, told.citations)
   if (told.usage !== null) same('usage', shown.usage, told.usage)
   same('stop', shown.stop, expectedStop(told, reply.format, caller))
@@ -149,6 +161,11 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
     same('deltas of calls', deltas.calls.map(argumentsOf), wanted)
   }
   return problems
+}
+
+/** What a custom tool is given is a text, and in messages a member of an object. */
+function asObject(call: ToldCall): ToldCall {
+  return typeof call.arguments === 'string' ? { ...call, arguments: { input: call.arguments } } : call
 }
 
 /** What binds a thought to its provider travels in an envelope through formats that are not its own, as the last of it. */

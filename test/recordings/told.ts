@@ -76,8 +76,9 @@ function readChatDelta(delta: Wire, told: Told): void {
   }
   const details = listAt(delta, 'reasoning_details')
   for (const detail of details) {
-    told.thoughts += textAt(detail, 'text')
-    if (textAt(detail, 'signature') !== '') told.signatures.push(textAt(detail, 'signature'))
+    told.thoughts += textAt(detail, 'summary') + textAt(detail, 'text')
+    const bound = textAt(detail, 'signature') || textAt(detail, 'data')
+    if (bound !== '') told.signatures.push(bound)
   }
   if (details.length === 0) told.thoughts += textAt(delta, 'reasoning') || textAt(delta, 'reasoning_content')
   for (const annotation of listAt(delta, 'annotations'))
@@ -92,10 +93,10 @@ function readChatCall(
   const index = typeof wire['index'] === 'number' ? wire['index'] : place
   const call = calls.get(index) ?? { id: '', name: '', text: '' }
   calls.set(index, call)
-  const called = objectAt(wire, 'function')
+  const called = { ...objectAt(wire, 'function'), ...objectAt(wire, 'custom') }
   call.id ||= textAt(wire, 'id')
   call.name ||= textAt(called, 'name')
-  call.text += textAt(called, 'arguments')
+  call.text += textAt(called, 'arguments') + textAt(called, 'input')
 }
 
 /** Some hosts leave thinking out of the completion and count it in the total alone. */
@@ -170,7 +171,7 @@ export function toldByMessages(objects: readonly Wire[]): Told {
     thoughts: of('thinking')
       .map((block) => textAt(block, 'thinking'))
       .join(''),
-    signatures: of('thinking').flatMap((block) => textAt(block, 'signature') || []),
+    signatures: blocks.flatMap((block) => boundOf(block)),
     calls: of('tool_use').map((block) => ({
       id: textAt(block, 'id'),
       name: textAt(block, 'name'),
@@ -182,6 +183,12 @@ export function toldByMessages(objects: readonly Wire[]): Told {
     usage: messagesUsage(objects),
     stop: stops.find((stop) => stop !== '') ?? null,
   }
+}
+
+/** What binds a thought to its provider. */
+function boundOf(block: Wire): string[] {
+  const bound = block['type'] === 'redacted_thinking' ? textAt(block, 'data') : textAt(block, 'signature')
+  return bound === '' ? [] : [bound]
 }
 
 /** Counts of the end take the place of those of the beginning; tokens of the cache stand beside the input. */
@@ -208,29 +215,32 @@ function messagesUsage(objects: readonly Wire[]): ToldUsage | null {
   }
 }
 
-/** A whole response, or the events of its stream, of which both the deltas and the last event are read. */
+/**
+ * A whole response, or the events of its stream: its items as they were when each was whole, because thoughts are sealed
+ * anew for the last event. The text of a stream is that of its pieces, of which some recordings had fewer taken down.
+ */
 export function toldByResponses(objects: readonly Wire[]): Told {
   const last = objects.at(-1) ?? {}
   const response = 'response' in last ? objectAt(last, 'response') : last
-  const items = listAt(response, 'output')
+  const ended = objects.filter(({ type }) => type === 'response.output_item.done')
+  const items = ended.length > 0 ? ended.map((event) => objectAt(event, 'item')) : listAt(response, 'output')
   const of = (type: string) => items.filter((item) => item['type'] === type)
   const contents = of('message').flatMap((item) => listAt(item, 'content'))
   const usage = objectAt(response, 'usage')
   const details = objectAt(usage, 'input_tokens_details')
   const reason = textAt(objectAt(response, 'incomplete_details'), 'reason')
   return {
-    text: contents.map((part) => textAt(part, 'text')).join(''),
-    thoughts: of('reasoning')
-      .flatMap((item) => listAt(item, 'content'))
-      .map((part) => textAt(part, 'text'))
-      .join(''),
+    text: 'type' in last && 'response' in last ? textOfResponsesDeltas(objects).text : textOf(contents),
+    thoughts: of('reasoning').map(thoughtOf).join(''),
     signatures: of('reasoning').flatMap((item) => textAt(item, 'encrypted_content') || []),
-    calls: of('function_call').map((item) => ({
+    calls: items.filter(isCall).map((item) => ({
       id: textAt(item, 'call_id'),
-      name: textAt(item, 'name'),
-      arguments: argumentsOf(textAt(item, 'arguments')),
+      name: nameOf(item),
+      arguments: argumentsOf(textAt(item, 'arguments') + textAt(item, 'input')),
     })),
-    citations: contents.flatMap((part) => listAt(part, 'annotations').map((each) => textAt(each, 'url'))),
+    citations: contents.flatMap((part) =>
+      listAt(part, 'annotations').flatMap((each) => textAt(each, 'url') || []),
+    ),
     usage:
       'input_tokens' in usage
         ? {
@@ -243,6 +253,30 @@ export function toldByResponses(objects: readonly Wire[]): Told {
         : null,
     stop: reason === '' ? textAt(response, 'status') : `incomplete ${reason}`,
   }
+}
+
+function textOf(parts: readonly Wire[]): string {
+  return parts.map((part) => textAt(part, 'text')).join('')
+}
+
+/** Its summary, whose paragraphs have an empty line between them, and its own words. */
+function thoughtOf(item: Wire): string {
+  const paragraphs = listAt(item, 'summary').map((part) => textAt(part, 'text'))
+  const words = listAt(item, 'content').map((part) => textAt(part, 'text'))
+  return paragraphs.join('\n\n') + words.join('')
+}
+
+/** A call of the caller's tool. xAI calls tools of its own in the same words, by ids of its own. */
+function isCall(item: Wire): boolean {
+  const { type } = item
+  if (type !== 'function_call' && type !== 'custom_tool_call') return false
+  return !textAt(item, 'call_id').startsWith('xs_call_')
+}
+
+/** A tool in a namespace is one with a longer name to callers whose format has none. */
+function nameOf(item: Wire): string {
+  const [namespace, name] = [textAt(item, 'namespace'), textAt(item, 'name')]
+  return namespace === '' ? name : `${namespace}__${name}`
 }
 
 /** The same of a stream's deltas alone, by item: what a client shows before the last event repeats it. */
@@ -259,11 +293,13 @@ export function textOfResponsesDeltas(objects: readonly Wire[]): {
     const id = textAt(object, 'item_id')
     if (object['type'] === 'response.output_text.delta') text += delta
     if (object['type'] === 'response.reasoning_text.delta') thoughts += delta
+    if (object['type'] === 'response.reasoning_summary_text.delta') thoughts += delta
+    if (object['type'] === 'response.reasoning_summary_part.added' && object['summary_index'] !== 0)
+      thoughts += '\n\n'
     const item = objectAt(object, 'item')
-    if (object['type'] === 'response.output_item.added' && item['type'] === 'function_call')
-      calls.set(textAt(item, 'id'), '')
-    if (object['type'] === 'response.function_call_arguments.delta')
-      calls.set(id, (calls.get(id) ?? '') + delta)
+    if (object['type'] === 'response.output_item.added' && isCall(item)) calls.set(textAt(item, 'id'), '')
+    const isPiece = /(?:function_call_arguments|custom_tool_call_input)\.delta$/.test(textAt(object, 'type'))
+    if (isPiece && calls.has(id)) calls.set(id, (calls.get(id) ?? '') + delta)
   }
   return { text, thoughts, calls: [...calls.values()] }
 }

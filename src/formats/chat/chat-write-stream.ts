@@ -4,6 +4,7 @@ import { assert } from '../../core/assert.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { explanationOf } from '../refusals.ts'
+import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { noArguments, showError } from './chat-answer.ts'
 import { isOlderCall, spokenOf } from './chat-own-parts.ts'
 import { detailBase } from './chat-reasoning.ts'
@@ -20,6 +21,8 @@ interface OpenPart {
   head: PartHead
   index: number
   hasArguments: boolean
+  /** Of a thought. */
+  summary: SummaryParagraphs | null
 }
 
 /** What a choice has shown, by which its later pieces are told. */
@@ -90,13 +93,13 @@ class ChatWriter implements StreamWriter {
   #begin(index: number, head: PartHead): string {
     const choice = this.#choiceAt(index)
     if (head.type === 'reasoning') {
-      choice.open = { head, index: choice.thoughts, hasArguments: false }
+      choice.open = { head, index: choice.thoughts, hasArguments: false, summary: new SummaryParagraphs() }
       choice.thoughts += 1
       return ''
     }
     if (head.type === 'image') return this.#delta(index, { images: [writeImage(head)] })
     if (head.type === 'refusal') choice.hasRefusal = true
-    choice.open = { head, index: choice.calls, hasArguments: false }
+    choice.open = { head, index: choice.calls, hasArguments: false, summary: null }
     const spoken = spokenOf(head)
     if (spoken !== null) return this.#delta(index, { audio: spoken })
     if (head.type !== 'tool_call') return ''
@@ -170,11 +173,13 @@ class ChatWriter implements StreamWriter {
           reasoning: piece.text,
           reasoning_details: [{ type: 'reasoning.text', text: piece.text, ...base }],
         })
-      case 'summary':
+      case 'summary': {
+        const summary = open.summary?.next(piece) ?? piece.text
         return this.#delta(index, {
-          reasoning: piece.text,
-          reasoning_details: [{ type: 'reasoning.summary', summary: piece.text, ...base }],
+          reasoning: summary,
+          reasoning_details: [{ type: 'reasoning.summary', summary, ...base }],
         })
+      }
       case 'signature':
         return this.#delta(index, {
           reasoning_details: [{ type: 'reasoning.text', text: '', signature: piece.signature, ...base }],

@@ -4,6 +4,7 @@ import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
+import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { StreamBeginning } from '../stream-beginning.ts'
 import { writeMessagesError } from './messages-error.ts'
 import { emptyMessage, lostImages, writeCitation, writeStop, writeUsage } from './messages-write.ts'
@@ -33,6 +34,9 @@ class MessagesWriter implements StreamWriter {
   #isOpen = false
   /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
   #head: PartHead | null = null
+  #summary = new SummaryParagraphs()
+  /** Something of what a custom tool is given was told. */
+  #hasInput = false
 
   constructor(context: AnswerContext) {
     this.#generationId = context.generationId
@@ -67,6 +71,7 @@ class MessagesWriter implements StreamWriter {
   #begin(head: PartHead): string {
     const closed = this.#close()
     this.#head = head
+    this.#summary = new SummaryParagraphs()
     this.#hasRefused ||= head.type === 'refusal'
     this.#hasImages ||= head.type === 'image'
     switch (head.type) {
@@ -90,7 +95,7 @@ class MessagesWriter implements StreamWriter {
       case 'text':
         return this.#delta({ type: 'text_delta', text: piece.text })
       case 'arguments':
-        return this.#delta({ type: 'input_json_delta', partial_json: piece.text })
+        return this.#arguments(piece.text, head)
       case 'annotation':
         return writeCitation(piece.annotation)
           .map((citation) => this.#delta({ type: 'citations_delta', citation }))
@@ -100,13 +105,25 @@ class MessagesWriter implements StreamWriter {
     }
   }
 
+  /** What a custom tool is given is no JSON: it is told as a member of an object, as in a whole message. */
+  #arguments(text: string, head: PartHead): string {
+    if (head.type !== 'tool_call' || head.kind === 'function')
+      return this.#delta({ type: 'input_json_delta', partial_json: text })
+    const lead = this.#hasInput ? '' : '{"input":"'
+    this.#hasInput = true
+    return this.#delta({ type: 'input_json_delta', partial_json: lead + JSON.stringify(text).slice(1, -1) })
+  }
+
   #thought(piece: Piece, { id, origin }: Extract<PartHead, { type: 'reasoning' }>): string {
     const bind = (signature: string | null, sealed: string | null) =>
       origin === 'messages' ? (sealed ?? signature) : sealReasoning({ id, origin, signature, sealed })
     switch (piece.type) {
       case 'text':
-      case 'summary':
         return this.#openThinking() + this.#delta({ type: 'thinking_delta', thinking: piece.text })
+      case 'summary': {
+        const thinking = this.#summary.next(piece)
+        return this.#openThinking() + this.#delta({ type: 'thinking_delta', thinking })
+      }
       case 'signature': {
         const signature = bind(piece.signature, null)
         if (signature === null) return ''
@@ -139,10 +156,12 @@ class MessagesWriter implements StreamWriter {
   #close(): string {
     this.#head = null
     if (!this.#isOpen) return ''
+    const rest = this.#hasInput ? this.#delta({ type: 'input_json_delta', partial_json: '"}' }) : ''
+    this.#hasInput = false
     this.#isOpen = false
     const index = this.#blocks
     this.#blocks += 1
-    return frame('content_block_stop', { index })
+    return rest + frame('content_block_stop', { index })
   }
 }
 
