@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkPurity, checkSyntax } from './tidy/constructs.ts'
 import { exceptions } from './tidy/exceptions.ts'
-import { checkFormatNames } from './tidy/formats.ts'
+import { checkFormatNames, checkOperationNames } from './tidy/formats.ts'
 import { checkCycles, checkImports } from './tidy/imports.ts'
 import { checkProviderNames } from './tidy/provider-names.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
@@ -22,6 +22,7 @@ function checkFile(source: Source): Finding[] {
     ...checkSyntax(source),
     ...checkPurity(source),
     ...checkFormatNames(source),
+    ...checkOperationNames(source),
     ...checkProviderNames(source),
     ...checkComments(source),
     ...source.comments.flatMap(({ text, line }) => checkOutside(source.file, text, line)),
@@ -203,6 +204,10 @@ describe('the rules about shape can fail', () => {
     ['provider-name', 'src/execution/x.ts', "if (preset.slug === 'groq') a()"],
     ['provider-name', 'src/billing/x.ts', 'const price = deepSeekPrice'],
     ['provider-name', 'src/routing/x.ts', 'const id = `openai/${model}`'],
+    ['operation-name', 'src/http/x.ts', "const group = name === 'messages' ? 'a' : 'b'"],
+    ['operation-name', 'src/execution/x.ts', "if ('embeddings' !== quirks.format) a()"],
+    ['operation-name', 'src/batches/x.ts', "switch (name) {\n  case 'responses':\n    a()\n}"],
+    ['operation-name', 'src/http/x.ts', "const types = { chat_completions: 'completions' }"],
     ['outside', 'test/x.ts', '/** As reference/formats.md says. */\nconst a = 1'],
     ['dead-code', 'src/core/x.ts', '// const a = b()'],
     ['dead-code', 'src/core/x.ts', '// if (a) {\n//   b()\n// }'],
@@ -229,6 +234,8 @@ describe('the rules about shape can fail', () => {
     ['src/providers/groq/x.ts', "const name = 'groq'"],
     ['src/transport/x.ts', 'const a = await fetch(url)'],
     ['src/core/x.ts', '// TODO(#12): later'],
+    ['src/http/x.ts', 'const { responses, chat_completions: row } = operations'],
+    ['src/execution/x.ts', "if (call.kind === 'speech') a(operations.speech.path)"],
     ['src/core/x.ts', '// The final usage frame has no choices, so it is read first (see §4).'],
     ['src/core/x.ts', '// A price of 0 = free; an absent one = unknown.'],
     ['src/core/x.ts', '// oxlint-disable-next-line no-console -- the last words of a dying process\na()'],

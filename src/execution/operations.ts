@@ -20,6 +20,8 @@ export interface Operation {
   text: TextOperation | null
   /** How its generation ids begin when it is called live. */
   generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
+  /** The contract's word for it in the record of a generation; null where it has none. */
+  apiType: 'completions' | 'embeddings' | 'stt' | 'tts' | null
   /** Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it. */
   deadlineMs: number
   /** Longest wait for the first byte of one attempt, in milliseconds. */
@@ -36,6 +38,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: '/v1/chat/completions',
     text: chatCompletions,
     generationPrefix: 'gen',
+    apiType: 'completions',
     deadlineMs: 30 * minute,
     // Reasoning models think for minutes before the first byte when they do not stream.
     firstByteTimeoutMs: 10 * minute,
@@ -47,6 +50,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: '/v1/responses',
     text: responses,
     generationPrefix: 'gen',
+    apiType: null,
     deadlineMs: 30 * minute,
     firstByteTimeoutMs: 10 * minute,
   },
@@ -57,6 +61,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: '/v1/messages',
     text: messages,
     generationPrefix: 'gen',
+    apiType: null,
     deadlineMs: 30 * minute,
     firstByteTimeoutMs: 10 * minute,
   },
@@ -67,6 +72,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: '/v1/embeddings',
     text: embeddings,
     generationPrefix: 'gen',
+    apiType: 'embeddings',
     deadlineMs: 5 * minute,
     firstByteTimeoutMs: 2 * minute,
   },
@@ -77,6 +83,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: null,
     text: null,
     generationPrefix: 'gen-stt',
+    apiType: 'stt',
     deadlineMs: 20 * minute,
     firstByteTimeoutMs: 10 * minute,
   },
@@ -87,9 +94,15 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     batchEndpoint: null,
     text: null,
     generationPrefix: 'gen-tts',
+    apiType: 'tts',
     deadlineMs: 20 * minute,
     firstByteTimeoutMs: 2 * minute,
   },
+}
+
+/** The operation with this stored name, or null when no version serves it any more. */
+export function findOperation(name: string): Operation | null {
+  return Object.values(operations).find((operation) => operation.name === name) ?? null
 }
 
 /** The operation that a batch's `endpoint` names, or null. */

@@ -56,7 +56,7 @@ export async function withFetchedMedia(
 /** The call as this provider is sent it. Throws `invalid_request` for an address that it does not take and nobody could fetch. */
 export function callFor(call: TextCall, quirks: TextQuirks): TextCall {
   const { fetched } = call
-  if (fetched === undefined || quirks.format === 'embeddings') return call
+  if (fetched === undefined) return call
   const needed = fetched.addresses.filter((address) => !takesAddress(quirks.addresses, address))
   for (const { url } of needed) {
     const failure = fetched.failures.get(url)
@@ -87,7 +87,7 @@ function supportOf(endpoint: Endpoint, call: TextCall, serving: Serving): Addres
   const { format, parameters } = call
   const interfaces = textInterfacesOf(serving.adaptersOf(endpoint.deployment), format)
   const asked = chooseInterface(interfaces, { ...endpoint, format, parameters })
-  return asked === null || asked.format === 'embeddings' ? takesAll : asked.quirks.addresses
+  return asked?.quirks.addresses ?? takesAll
 }
 
 interface Fetching {

@@ -1,4 +1,5 @@
 import { readChatConversation } from './chat/chat-conversation.ts'
+import { showChatUsage } from './chat/chat-usage.ts'
 import { createChatWriter } from './chat/chat-write-stream.ts'
 import { writeChatAnswer } from './chat/chat-write.ts'
 import { writeContractError } from './client-convention.ts'
@@ -6,28 +7,31 @@ import type { CallerHalf } from './halves.ts'
 import { readMessagesConversation } from './messages/messages-conversation.ts'
 import { writeMessagesErrorBody } from './messages/messages-error.ts'
 import { createMessagesWriter } from './messages/messages-write-stream.ts'
-import { writeMessagesAnswer } from './messages/messages-write.ts'
+import { writeMessagesAnswer, writeMessagesUsage } from './messages/messages-write.ts'
 import { readResponsesConversation } from './responses/responses-conversation.ts'
 import { createResponsesWriter } from './responses/responses-write-stream.ts'
-import { writeResponsesAnswer } from './responses/responses-write.ts'
+import { writeResponsesAnswer, writeResponsesUsage } from './responses/responses-write.ts'
 
 /** By the formats that conversations are asked in. */
 export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerHalf>> = {
   chat: {
     readConversation: readChatConversation,
     writeAnswer: writeChatAnswer,
+    writeUsage: (charge) => showChatUsage(null, charge),
     createStream: createChatWriter,
     writeError: writeContractError,
   },
   responses: {
     readConversation: readResponsesConversation,
     writeAnswer: writeResponsesAnswer,
+    writeUsage: writeResponsesUsage,
     createStream: createResponsesWriter,
     writeError: writeContractError,
   },
   messages: {
     readConversation: readMessagesConversation,
     writeAnswer: writeMessagesAnswer,
+    writeUsage: writeMessagesUsage,
     createStream: createMessagesWriter,
     writeError: writeMessagesErrorBody,
   },

@@ -2,7 +2,7 @@ import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Answer } from '../canonical/text/answer.ts'
 import type { Conversation } from '../canonical/text/conversation.ts'
-import type { FinishEvent, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
+import type { FinishEvent, TextEvent } from '../canonical/text/events.ts'
 import type {
   AnswerContext,
   ShownCharge,
@@ -18,7 +18,9 @@ export interface CallerHalf {
   /** The whole request. Throws `invalid_request` naming the member that cannot be read. */
   readConversation(call: TextCall): Conversation
   /** The body of a whole answer, as JSON. */
-  writeAnswer(answer: Answer, asked: Asked, charge: ShownCharge): string
+  writeAnswer(answer: Answer, asked: Asked, settled: Settled): string
+  /** The counts and what they cost, as the end of an answer shows them; `serviceTier` as its provider calls it. */
+  writeUsage(charge: ShownCharge, serviceTier: string | null): ShownUsage
   createStream(asked: Asked): StreamWriter
   /** An error that is the whole answer. */
   writeError: WriteError
@@ -30,13 +32,21 @@ export interface Asked {
   call: TextCall
 }
 
+/** A usage object in the caller's format. */
+export type ShownUsage = Readonly<Record<string, unknown>>
+
+/** What the end of an answer tells about itself. */
+export interface Settled {
+  charge: ShownCharge
+  usage: ShownUsage
+  /** The service tier that the provider says it used, as it calls it. */
+  serviceTier: string | null
+}
+
 /** How an answer ended, as a stream's end tells it. */
-export interface StreamEnd {
+export interface StreamEnd extends Settled {
   /** One for each choice that has ended, in the order in which they did. */
   finishes: readonly FinishEvent[]
-  /** The provider's own counts, null when it gave none. */
-  usage: ReportedUsage | null
-  charge: ShownCharge
 }
 
 /** Writes a stream in the caller's format. Finishes and usage are kept from it until the end; failures are errors. */

@@ -17,6 +17,16 @@ export interface Bulk {
   sample: Buffer
 }
 
+/** A call that counts the tokens of a prompt and asks no model. */
+export interface TokenCount {
+  /** Below the operation's own path. */
+  path: string
+  /** Label of the log line and the metrics. */
+  name: string
+  /** The body of its answer. */
+  write(inputTokens: number): Readonly<Record<string, unknown>>
+}
+
 /** What execution must know of a text operation's bodies, so that it need not know their members. */
 export interface TextOperation {
   /** A body as a call. Throws `invalid_request`. */
@@ -26,6 +36,8 @@ export interface TextOperation {
   convention: ClientConvention
   /** What its streams show before any provider has answered; null for what is never streamed. */
   stream: StreamFrames | null
+  /** How its callers ask for the size of a prompt without an answer; null where the format has no such call. */
+  tokenCount: TokenCount | null
   /** The member by which a caller bounds the output, to name it where a smaller one would be affordable; null for none. */
   outputLimit: string | null
   /** The member by which a caller names what it wants the prompt cache of again; null for none. */
@@ -37,6 +49,7 @@ export const chatCompletions: TextOperation = {
   stream: chatFrames,
   convention: { ...contractConvention, writeError: callers.chat.writeError },
   bulk: { member: 'messages', isPlain: arePlainMessages, sample: Buffer.from('[{"role":"user"}]') },
+  tokenCount: null,
   outputLimit: 'max_tokens',
   cacheKey: 'prompt_cache_key',
 }
@@ -46,6 +59,7 @@ export const responses: TextOperation = {
   stream: responsesFrames,
   convention: { ...contractConvention, writeError: callers.responses.writeError },
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
+  tokenCount: null,
   outputLimit: 'max_output_tokens',
   cacheKey: 'prompt_cache_key',
 }
@@ -63,6 +77,11 @@ export const messages: TextOperation = {
     isPlain: arePlainTurns,
     sample: Buffer.from('[{"role":"user","content":"x"}]'),
   },
+  tokenCount: {
+    path: '/count_tokens',
+    name: 'count_tokens',
+    write: (inputTokens) => ({ input_tokens: inputTokens }),
+  },
   outputLimit: 'max_tokens',
   cacheKey: null,
 }
@@ -72,6 +91,7 @@ export const embeddings: TextOperation = {
   stream: null,
   convention: contractConvention,
   bulk: { member: 'input', isPlain: isPlainText, sample: Buffer.from('"x"') },
+  tokenCount: null,
   outputLimit: null,
   cacheKey: null,
 }

@@ -1,9 +1,10 @@
 import { joinPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
-import type { MeterReading, PromisedOutput } from '../canonical/upstream.ts'
+import type { ReportedUsage } from '../canonical/text/events.ts'
+import type { MeterReading, PromisedOutput, ShownCharge } from '../canonical/upstream.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
-import type { CallerHalf, UpstreamHalf } from './halves.ts'
+import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
 import { isMarkedWithin } from './held-texts.ts'
 import { toBuffer } from './json-document.ts'
 import { restore } from './lean-json.ts'
@@ -23,13 +24,16 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
       if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
       return {
         reading: readingOf(answer),
-        encode: (charge) => [caller.writeAnswer(answer, { context, call }, charge)],
+        encode: (charge) => [
+          caller.writeAnswer(answer, { context, call }, settle(caller, charge, answer.usage)),
+        ],
       }
     },
     createStream: (context, quirks, call) =>
       new TranslatedStream(
         upstream.createStream(quirks, context),
         caller.createStream({ context, call }),
+        (charge, usage) => settle(caller, charge, usage),
         context.promised,
       ),
     readError: (response) => upstream.readError(response),
@@ -48,6 +52,11 @@ function encodeLean(call: TextCall, encode: (call: TextCall) => EncodedRequest):
   // JSON within JSON would need the text escaped once more.
   if (isMarkedWithin(json)) return encode({ ...call, document: { ...call.document, lean: null } })
   return { ...encoded, body: restore(json, bytes, lean) }
+}
+
+function settle(caller: CallerHalf, charge: ShownCharge, usage: ReportedUsage | null): Settled {
+  const serviceTier = usage?.serviceTier ?? null
+  return { charge, usage: caller.writeUsage(charge, serviceTier), serviceTier }
 }
 
 /** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */

@@ -1,5 +1,5 @@
 import type { BodyPiece } from '../canonical/body.ts'
-import type { TextEvent } from '../canonical/text/events.ts'
+import type { ReportedUsage, TextEvent } from '../canonical/text/events.ts'
 import type {
   MeterReading,
   PromisedOutput,
@@ -8,10 +8,13 @@ import type {
   StreamStage,
 } from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
-import type { StreamReader, StreamWriter } from './halves.ts'
+import type { Settled, StreamReader, StreamWriter } from './halves.ts'
 import { fromUtf8, toBytes, toPiece } from './sse.ts'
 import { StreamCheck } from './stream-check.ts'
 import { StreamMeter } from './stream-meter.ts'
+
+/** What the caller's format tells of a charge, and of what the provider counted; null when it counted nothing. */
+type Settle = (charge: ShownCharge, usage: ReportedUsage | null) => Settled
 
 /** A stream through two halves: read as events, written in the caller's format, and metered on the way. */
 export class TranslatedStream implements StreamRewriter {
@@ -19,6 +22,7 @@ export class TranslatedStream implements StreamRewriter {
   hasShownOutput = false
   readonly #reader: StreamReader
   readonly #writer: StreamWriter
+  readonly #settle: Settle
   readonly #meter = new StreamMeter()
   /** Something of the answer has been written, though what the body's end completed is not given out yet. */
   #hasOutput = false
@@ -26,9 +30,10 @@ export class TranslatedStream implements StreamRewriter {
   #late = ''
 
   /** `promised` is what the text must be, where the provider was only told so. */
-  constructor(reader: StreamReader, writer: StreamWriter, promised?: PromisedOutput) {
+  constructor(reader: StreamReader, writer: StreamWriter, settle: Settle, promised?: PromisedOutput) {
     this.#reader = reader
     this.#writer = writer
+    this.#settle = settle
     this.#check = promised === undefined ? null : new StreamCheck(promised)
   }
 
@@ -57,7 +62,9 @@ export class TranslatedStream implements StreamRewriter {
 
   encodeEnding(charge: ShownCharge): Uint8Array {
     const { finishes, usage } = this.#meter
-    return toBytes(fromUtf8(`${this.#late}${this.#writer.writeEnd({ finishes, usage, charge })}`))
+    return toBytes(
+      fromUtf8(`${this.#late}${this.#writer.writeEnd({ finishes, ...this.#settle(charge, usage) })}`),
+    )
   }
 
   encodeError(error: GatewayError): Uint8Array {

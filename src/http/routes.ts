@@ -4,7 +4,7 @@ import { accountRoutes } from './handlers/account.ts'
 import { endpointRoutes } from './handlers/endpoints.ts'
 import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
-import { textRoutes, tokenCountRoute } from './handlers/text.ts'
+import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
 import type { HttpParts } from './parts.ts'
 import type { Route } from './pipeline.ts'
@@ -13,7 +13,7 @@ import type { Route } from './pipeline.ts'
 export function routes(parts: HttpParts): Route[] {
   return [
     ...textRoutes(parts),
-    tokenCountRoute(parts),
+    ...tokenCountRoutes(parts),
     transcriptionRoute(parts),
     speechRoute(parts),
     ...batchRoutes(parts),

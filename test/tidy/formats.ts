@@ -1,4 +1,4 @@
-import type { Finding, Source } from './sources.ts'
+import type { Finding, Source, SyntaxNode } from './sources.ts'
 import { isTest, literalOf, nameOf, walk } from './sources.ts'
 
 /** Folders that carry requests and answers of every format, and must not know how one of them calls its parts. */
@@ -65,4 +65,62 @@ export function checkFormatNames(source: Source): Finding[] {
       },
     ]
   })
+}
+
+/** What passes calls of every operation on: what differs from one to the next stands in the operation's row. */
+const rowReaders = [...formatless, 'src/http/']
+
+/** Operations and formats of text, as code calls them. */
+const operationNames: ReadonlySet<string> = new Set([
+  'chat',
+  'chat_completions',
+  'responses',
+  'messages',
+  'embeddings',
+  'gemini',
+])
+
+/** Decisions by an operation's or a format's name, where its row would say what is to be done. */
+export function checkOperationNames(source: Source): Finding[] {
+  const { file } = source
+  if (!rowReaders.some((folder) => file.startsWith(folder)) || isTest(file)) return []
+  return walk(source.program).flatMap(({ node, parent }) => {
+    const name = decidersOf(node, parent).find((text) => text !== null && operationNames.has(text))
+    if (name === undefined || file === 'src/execution/operations.ts') return []
+    return [
+      {
+        rule: 'operation-name',
+        file,
+        line: source.lineAt(node.start),
+        problem: `what is done is decided by the name \`${name}\``,
+        remedy:
+          'Say it in the row of the operation, `src/execution/operations.ts` or its `text`, and read it here.',
+      },
+    ]
+  })
+}
+
+/** What a comparison, a case or the key of a table names. */
+function decidersOf(node: SyntaxNode, parent: SyntaxNode | null): (string | null)[] {
+  switch (node.type) {
+    case 'BinaryExpression':
+      return isEquality(node['operator']) ? [literalOf(node['left']), literalOf(node['right'])] : []
+    case 'SwitchCase':
+      return [literalOf(node['test'])]
+    case 'Property':
+      return parent?.type === 'ObjectExpression'
+        ? tableKeys(nameOf(node['key']) ?? literalOf(node['key']))
+        : []
+    default:
+      return []
+  }
+}
+
+function isEquality(operator: unknown): boolean {
+  return operator === '===' || operator === '!=='
+}
+
+/** The others are also members of requests. */
+function tableKeys(key: string | null): (string | null)[] {
+  return key === 'chat_completions' ? [key] : []
 }

@@ -8,7 +8,7 @@ import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { noArguments, showError } from './chat-answer.ts'
 import { isOlderCall, spokenOf } from './chat-own-parts.ts'
 import { detailBase } from './chat-reasoning.ts'
-import { showChatUsage, showMetadata } from './chat-usage.ts'
+import { showMetadata } from './chat-usage.ts'
 import { writeAnnotation, writeImage, writeLogprob } from './chat-write.ts'
 
 /** Writes a chat completions stream, whatever format its provider speaks. */
@@ -58,8 +58,8 @@ class ChatWriter implements StreamWriter {
   }
 
   /** Usage stands beside the last finish reason, where clients that look at one choice find both. */
-  writeEnd({ finishes, charge }: StreamEnd): string {
-    const told = { usage: showChatUsage(null, charge), ...showMetadata(charge) }
+  writeEnd({ finishes, usage, charge }: StreamEnd): string {
+    const told = { usage, ...showMetadata(charge) }
     const ends = finishes.map((finish, index) =>
       this.#writeFinish(finish, index === finishes.length - 1 ? told : {}),
     )

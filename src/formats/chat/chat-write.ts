@@ -1,21 +1,20 @@
 import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { PartHead, TokenLogprob } from '../../canonical/text/events.ts'
-import type { ShownCharge } from '../../canonical/upstream.ts'
-import type { Asked } from '../halves.ts'
+import type { Asked, Settled } from '../halves.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { noArguments } from './chat-answer.ts'
 import { openAiTierOf } from '../service-tier.ts'
 import { explanationOf, hasRefusal } from '../refusals.ts'
 import { isOlderCall, spokenOf } from './chat-own-parts.ts'
 import { writeDetails } from './chat-reasoning.ts'
-import { showChatUsage, showMetadata } from './chat-usage.ts'
+import { showMetadata } from './chat-usage.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
 /** A whole answer in the contract's form, whatever format its provider speaks. */
-export function writeChatAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
-  const tier = openAiTierOf(answer.usage?.serviceTier ?? null)
+export function writeChatAnswer(answer: Answer, { context }: Asked, settled: Settled): string {
+  const tier = openAiTierOf(settled.serviceTier)
   return JSON.stringify({
     id: context.generationId,
     object: 'chat.completion',
@@ -25,8 +24,8 @@ export function writeChatAnswer(answer: Answer, { context }: Asked, charge: Show
     system_fingerprint: null,
     ...(tier === null ? {} : { service_tier: tier }),
     choices: answer.choices.map(writeChoice),
-    usage: showChatUsage(null, charge),
-    ...showMetadata(charge),
+    usage: settled.usage,
+    ...showMetadata(settled.charge),
   })
 }
 

@@ -3,6 +3,7 @@ import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
+import type { AddressSupport } from '../address-support.ts'
 import { startReading, stringOrNull } from '../chat/chat-answer.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -36,12 +37,15 @@ export interface EmbeddingsQuirkOptions {
 /** Options with their defaults. */
 export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
   format: 'embeddings'
+  /** Inputs that name media by address are passed on as they came. */
+  addresses: AddressSupport
 }
 
 /** Completes options with defaults. */
 export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): EmbeddingsQuirks {
   return {
     format: 'embeddings',
+    addresses: { image: 'any', file: 'any' },
     dimensionsField: options.dimensionsField === undefined ? 'dimensions' : options.dimensionsField,
     base64: options.base64 ?? false,
     tokenArrays: options.tokenArrays ?? false,

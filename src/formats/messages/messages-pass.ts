@@ -24,7 +24,7 @@ import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { readMessage } from './messages-answer.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
-import { emptyMessage, writeUsage } from './messages-write.ts'
+import { emptyMessage, writeMessagesUsage } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
@@ -140,7 +140,7 @@ export function shownMembers(wire: Wire, context: AnswerContext): Wire {
 
 /** The provider's own counts where they were charged by, else those that were; with the charge. */
 export function passUsage(wire: unknown, charge: ShownCharge, serviceTier: string | null): Wire {
-  const charged = writeUsage(charge, serviceTier)
+  const charged = writeMessagesUsage(charge, serviceTier)
   if (charge.isEstimated || !isRecord(wire)) return charged
   const { costNanocredits, isByok } = charge
   return {

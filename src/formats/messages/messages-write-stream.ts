@@ -7,7 +7,7 @@ import { sealReasoning } from '../reasoning-envelope.ts'
 import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { StreamBeginning } from '../stream-beginning.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { emptyMessage, lostImages, writeCitation, writeStop, writeUsage } from './messages-write.ts'
+import { emptyMessage, lostImages, writeCitation, writeStop } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
@@ -52,7 +52,7 @@ class MessagesWriter implements StreamWriter {
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
     const delta = { ...writeStop(finish, this.#hasRefused), container: null }
-    const end = frame('message_delta', { delta, usage: writeUsage(charge, usage?.serviceTier ?? null) })
+    const end = frame('message_delta', { delta, usage })
     return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, this.#hasImages ? lostImages : []))}`
   }
 

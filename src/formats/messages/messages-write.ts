@@ -5,7 +5,7 @@ import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import { parseExactly } from '../exact-json.ts'
-import type { Asked } from '../halves.ts'
+import type { Asked, Settled } from '../halves.ts'
 import { hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
 import { messagesTierOf } from '../service-tier.ts'
@@ -13,13 +13,13 @@ import { messagesTierOf } from '../service-tier.ts'
 type Wire = Record<string, unknown>
 
 /** A whole message in the contract's form, whatever format its provider speaks. */
-export function writeMessagesAnswer(answer: Answer, { context }: Asked, charge: ShownCharge): string {
+export function writeMessagesAnswer(answer: Answer, { context }: Asked, { charge, usage }: Settled): string {
   const [{ parts, finish } = { parts: [], finish: null }] = answer.choices
   return JSON.stringify({
     ...emptyMessage(context),
     content: parts.flatMap(writeBlock),
     ...writeStop(finish, hasRefusal(parts)),
-    usage: writeUsage(charge, answer.usage?.serviceTier ?? null),
+    usage,
     ...showMetadata(charge, parts.some(({ head }) => head.type === 'image') ? lostImages : []),
   })
 }
@@ -129,7 +129,7 @@ export function writeStop(finish: Finish | null, hasRefused = false): Wire {
 }
 
 /** Counts as the format has them: input without what a cache had, and the charge. */
-export function writeUsage(charge: ShownCharge, serviceTier: string | null): Wire {
+export function writeMessagesUsage(charge: ShownCharge, serviceTier: string | null): Wire {
   const { usage, costNanocredits } = charge
   const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage
   return {

@@ -19,7 +19,6 @@ import {
   writeItem,
   writeLogprobs,
   writeStatus,
-  writeUsage,
   type ItemsOf,
 } from './responses-write.ts'
 import { openAiTierOf } from '../service-tier.ts'
@@ -66,7 +65,7 @@ class ResponsesWriter implements StreamWriter {
     return this.#beginning.before(this.#show(event))
   }
 
-  writeEnd({ finishes, usage, charge }: StreamEnd): string {
+  writeEnd({ finishes, usage, charge, serviceTier }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
     const rest = `${this.#beginning.take()}${this.#end()}${this.#explain(finish)}${this.#closeMessage()}`
     const status = writeStatus(finish)
@@ -75,8 +74,8 @@ class ResponsesWriter implements StreamWriter {
       ...status,
       completed_at: this.#asked.context.created,
       output: this.#output,
-      service_tier: openAiTierOf(usage?.serviceTier ?? null) ?? 'default',
-      usage: writeUsage(charge),
+      service_tier: openAiTierOf(serviceTier) ?? 'default',
+      usage,
       ...showMetadata(charge),
     }
     return `${rest}${this.#event(`response.${String(status['status'])}`, { response })}`

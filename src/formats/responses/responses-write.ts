@@ -8,7 +8,7 @@ import { noArguments } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
-import type { Asked } from '../halves.ts'
+import type { Asked, Settled } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
 import { explanationOf, hasRefusal } from '../refusals.ts'
 import { sealReasoning } from '../reasoning-envelope.ts'
@@ -18,7 +18,7 @@ import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
 type Wire = Record<string, unknown>
 
 /** A whole response in the contract's form, whatever format its provider speaks. */
-export function writeResponsesAnswer(answer: Answer, asked: Asked, charge: ShownCharge): string {
+export function writeResponsesAnswer(answer: Answer, asked: Asked, settled: Settled): string {
   const [choice] = answer.choices
   const response = emptyResponse(asked)
   const place = { generationId: asked.context.generationId, names: readNamespacedNames(response['tools']) }
@@ -27,9 +27,9 @@ export function writeResponsesAnswer(answer: Answer, asked: Asked, charge: Shown
     ...writeStatus(choice?.finish ?? null),
     completed_at: asked.context.created,
     output: writeOutput(choice, place),
-    service_tier: openAiTierOf(answer.usage?.serviceTier ?? null) ?? 'default',
-    usage: writeUsage(charge),
-    ...showMetadata(charge),
+    service_tier: openAiTierOf(settled.serviceTier) ?? 'default',
+    usage: settled.usage,
+    ...showMetadata(settled.charge),
   })
 }
 
@@ -228,7 +228,7 @@ export function writeLogprobs(token: TokenLogprob): Wire {
 }
 
 /** Counts as the format has them, and the charge. */
-export function writeUsage(charge: ShownCharge): Wire {
+export function writeResponsesUsage(charge: ShownCharge): Wire {
   const { usage, costNanocredits, promptNanocredits, completionNanocredits } = charge
   const isPriced = costNanocredits !== null
   return {

@@ -2,6 +2,7 @@ import type { UsageRecord } from '../../billing/ledger/accounts.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
+import { findOperation } from '../../execution/operations.ts'
 import type { HttpParts } from '../parts.ts'
 import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
 
@@ -85,13 +86,6 @@ async function describeKey(principal: Principal, parts: HttpParts): Promise<Reco
   }
 }
 
-const apiTypes: Readonly<Record<string, string>> = {
-  chat_completions: 'completions',
-  embeddings: 'embeddings',
-  transcription: 'stt',
-  speech: 'tts',
-}
-
 function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string, unknown> {
   const endpoint = parts.catalog
     .current()
@@ -100,7 +94,7 @@ function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string
   const cost = toCredits(usage.costNanocredits)
   return {
     id: usage.generationId,
-    api_type: apiTypes[usage.operation] ?? null,
+    api_type: findOperation(usage.operation)?.apiType ?? null,
     model: usage.model,
     provider_name: endpoint?.deployment.providerName ?? usage.provider,
     created_at: new Date(usage.createdAtMs).toISOString(),

@@ -5,7 +5,6 @@ import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
-import { messages } from '../../formats/text-operations.ts'
 import type { HttpParts } from '../parts.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -41,26 +40,33 @@ export function textRoutes(parts: HttpParts): Route[] {
 }
 
 /**
- * How many tokens a message's prompt has, without asking a model: the estimate that a hold is made of, corrected by what
- * the model's answers did use.
+ * How many tokens a prompt has, without asking a model, for the operations whose format has such a call: the estimate
+ * that a hold is made of, corrected by what the model's answers did use.
  */
-export function tokenCountRoute(parts: HttpParts): Route {
-  return {
-    method: 'POST',
-    path: `${operations.messages.path}/count_tokens`,
-    group: 'inference',
-    convention: messages.convention,
-    name: 'count_tokens',
-    access: 'inference',
-    handle: withPrincipal(async (exchange) => {
+export function tokenCountRoutes(parts: HttpParts): Route[] {
+  return textOperations.flatMap(({ operation, text: { decode, convention, tokenCount } }) => {
+    if (tokenCount === null) return []
+    const handle = withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
-      const call = messages.decode(bytes, { sessionIdHeader: null, lean })
+      const call = decode(bytes, { sessionIdHeader: null, lean })
       const inputTokens = parts.executor.countTokens(call, scopeOf(exchange))
-      return Response.json({ input_tokens: inputTokens }, { headers: commonHeaders(exchange) })
-    }),
-  }
+      return Response.json(tokenCount.write(inputTokens), { headers: commonHeaders(exchange) })
+    })
+    const path = `${operation.path}${tokenCount.path}`
+    return [
+      {
+        method: 'POST',
+        path,
+        group: 'inference',
+        convention,
+        name: tokenCount.name,
+        access: 'inference',
+        handle,
+      },
+    ]
+  })
 }
 
 /** What execution needs to know of an exchange. */
