@@ -25,7 +25,7 @@ const prices = {
 const shownProblemsMax = 40
 
 function providersAt(url: string): ProviderConfig[] {
-  const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek']
+  const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek', 'xai']
   const row = { base_url: url, api_key: 'key-of-a-test', weight: 1, discover: false }
   return [
     ...presets.map((preset) => ({
