@@ -13,7 +13,9 @@ if (reason !== null) console.log(reason)
 
 test.if(reason === null)('each of them has a whole reply and a stream among those', () => {
   for (const slug of recorded) {
-    const kinds = new Set(listReplies().flatMap(({ preset, isStream }) => (preset === slug ? [isStream] : [])))
+    const kinds = new Set(
+      listReplies().flatMap(({ preset, isStream }) => (preset === slug ? [isStream] : [])),
+    )
     expect<unknown>([slug, kinds.has(false), kinds.has(true)]).toEqual([slug, true, true])
   }
 })

@@ -36,8 +36,8 @@ export const xai = defineProvider({
         isResponsesServed,
         openAiResponses({
           sealsThoughts: true,
-          // Its searches of posts are shown as calls of custom tools, of which a caller can send it none.
-          runsItself: ({ type }) => type === 'custom_tool_call',
+          // It calls tools of its own in the words in which it calls the caller's. Seen in replies of August 2026.
+          runsItself: ({ call_id: id }) => String(id).startsWith('xs_call_'),
         }),
       ),
       onlyFor(
