@@ -47,6 +47,8 @@ export const streamHeldBytesMax = 64_000_000
 /** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */
 export const streamChoicesMax = 256
 export const streamToolCallsMax = 10_000
+/** Texts of one choice that a citation may still be of after they have ended, and citations that wait for the first text. */
+export const streamTextsCitedMax = 1_000
 /** Templates of a stream's frames kept at once, and learned without use before frames are simply parsed. */
 export const streamTemplatesMax = 6
 export const streamTemplatesUnusedMax = 64
