@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { asObject } from '../src/core/json.ts'
 import { presets } from '../src/providers/registry.ts'
+import { frameworksTable } from '../test/clients/frameworks.ts'
 import { fidelityDocument } from '../test/fidelity/document.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { renderPricePackage } from './price-package.ts'
@@ -10,6 +11,7 @@ type Json = Record<string, unknown>
 
 const schemaPath = 'docs/config.schema.json'
 const configurationPath = 'docs/configuration.md'
+const clientsPath = 'docs/clients.md'
 const readmePath = 'README.md'
 const pricesPath = 'src/catalog/price-package.gen.ts'
 const openApiPath = 'src/http/openapi.gen.json'
@@ -26,6 +28,10 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
     { path: schemaPath, content: formatted(schema) },
     { path: configurationPath, content: page },
     { path: readmePath, content: withSections(readmePath, read(readmePath), { providers }) },
+    {
+      path: clientsPath,
+      content: withSections(clientsPath, read(clientsPath), { frameworks: frameworksTable() }),
+    },
     { path: pricesPath, content: renderPricePackage(presets) },
     { path: 'docs/fidelity.md', content: fidelityDocument() },
     { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
@@ -139,12 +145,12 @@ const shown = (has: unknown) => (has === undefined ? '' : 'yes')
 function providersTable(): string {
   const rows = presets
     .filter((preset) => !preset.isSimulator)
-    .map(({ slug, name, status, keyVariable, baseUrlVariable, adapters }) => {
+    .map(({ slug, name, keyVariable, baseUrlVariable, adapters }) => {
       const variable = keyVariable ?? baseUrlVariable
       const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech].map(
         shown,
       )
-      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} | ${status} |`
+      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} |`
     })
   const headers = [
     'Provider',
@@ -154,9 +160,8 @@ function providersTable(): string {
     'Embeddings',
     'Speech to text',
     'Text to speech',
-    'Status',
   ]
-  return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|---|', ...rows].join('\n')
+  return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|', ...rows].join('\n')
 }
 
 /** The page with the parts between its marks replaced. Throws when marks are missing. */

@@ -78,7 +78,9 @@ const modelSchema = z.strictObject({
   modality: z
     .enum(['language', 'embedding', 'transcription', 'speech'])
     .optional()
-    .describe('What the model does; by default what its server tells, else language'),
+    .describe(
+      'What the model does; by default what its server tells, at a known provider what its name does, else language',
+    ),
   prices: pricesSchema.optional(),
   audio: audioSchema.optional(),
   context_length: z.int().positive().optional(),

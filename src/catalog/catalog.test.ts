@@ -344,6 +344,16 @@ describe('an unknown model is refused with the next step', () => {
     )
   })
 
+  test('what kind an entry of the operator is, by its name at a known provider alone', () => {
+    const models = [{ id: 'openai/text-embedding-3-small' }, { id: 'openai/gpt-4o-mini' }]
+    const own = source('mine', { isFree: true, models: [{ id: 'mine/text-embedding-3-small' }] })
+    const catalog = catalogOf([{ ...openai, onlyListed: true, models }, own]).current()
+    const kindOf = (id: string) => catalog.models().find((model) => model.id === id)?.modality
+    expect(kindOf('openai/text-embedding-3-small')).toBe('embedding')
+    expect(kindOf('openai/gpt-4o-mini')).toBe('language')
+    expect(kindOf('mine/text-embedding-3-small')).toBe('language')
+  })
+
   test('which line of the configuration says what kind a model of one’s own is', async () => {
     const models = [{ id: 'mine/stated', modality: 'embedding' as const }, { id: 'mine/told' }]
     const catalog = catalogOf([source('mine', { isFree: true, models })])

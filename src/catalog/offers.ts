@@ -11,7 +11,6 @@ import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { withHourWrites } from './price-overlay.ts'
-import type { PricePackage } from './price-package.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
 export interface Offer {
@@ -32,8 +31,6 @@ export interface OfferContext {
   listed: readonly ListedModel[] | null
   /** The operator's prices by public id, for every deployment. */
   prices: Readonly<Record<string, OperatorPrices>>
-  /** Default prices. */
-  table: PricePackage
   nowMs: number
 }
 
@@ -52,7 +49,7 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   }
   const offers: Offer[] = []
   let worked = 0
-  for (const listed of context.listed ?? knownModels(source, context.table)) {
+  for (const listed of context.listed ?? knownModels(source)) {
     if (++worked % modelsPerTurnMax === 0) yield
     // A model that the operator describes is offered as described, under his id alone.
     if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
@@ -67,12 +64,12 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
 }
 
 /** Without a listing: what the price sources know of the provider. */
-function knownModels(
-  { onlyListed, pricesProviderId: providerId, prices }: DeploymentSource,
-  table: PricePackage,
-): ListedModel[] {
+function knownModels({ onlyListed, pricesProviderId, prices }: DeploymentSource): ListedModel[] {
   if (onlyListed) return []
-  const names = new Set([...packageNames({ table, providerId }), ...prices.names])
+  const names = new Set([
+    ...(pricesProviderId === null ? [] : packageNames(pricesProviderId)),
+    ...prices.names,
+  ])
   return [...names].map(nameOnly)
 }
 
@@ -93,10 +90,9 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { listed, operator } = described
   const { upstream } = listed
   const traits = traitsOf(upstream, source.modelRules)
-  const modality = modalityOf(described, traits)
+  const modality = modalityOf(described, traits, pricesProviderId !== null)
   if (modality === null || !source.modalities.includes(modality)) return []
-  const known = { table: context.table, providerId: pricesProviderId }
-  const facts = packageFacts(known, upstream, context.nowMs)
+  const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
   const stated: Price = {
@@ -134,9 +130,17 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }]
 }
 
-/** The operator first, then the provider, then the name. What the operator describes is served in any case. */
-function modalityOf({ listed, operator }: Described, traits: ModelTraits): Modality | null {
-  if (operator) return operator.modality ?? listed.modality ?? 'language'
+/**
+ * The operator first, then the provider, then the name. What the operator describes is served in any case, and its name,
+ * which the operator may have chosen, counts only at a provider whose models are known by name.
+ */
+function modalityOf(
+  { listed, operator }: Described,
+  traits: ModelTraits,
+  isKnownByName: boolean,
+): Modality | null {
+  const named = isKnownByName ? traits.modality : null
+  if (operator) return operator.modality ?? listed.modality ?? named ?? 'language'
   return listed.modality === undefined ? traits.modality : listed.modality
 }
 

@@ -34,11 +34,6 @@ export interface Preset {
   slug: string
   /** What callers see in the `provider` field. */
   name: string
-  /**
-   * What its adapters were checked against: replies that it really gave, which `test/recordings` replays, or its documents
-   * alone. Only the first is called supported.
-   */
-  status: 'recorded' | 'documented only'
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
   /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
@@ -89,7 +84,6 @@ export interface Preset {
 }
 
 type Optional =
-  | 'status'
   | 'auth'
   | 'keyForms'
   | 'headers'
@@ -119,7 +113,6 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 /** Completes a row with what is usual: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
-    status: 'documented only',
     auth: bearer,
     keyForms: {},
     headers: {},

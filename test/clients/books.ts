@@ -6,8 +6,10 @@ export function isCharged({
   cost,
   input_tokens: input,
   output_tokens: output,
+  operation,
 }: Record<string, unknown>): boolean {
-  return Number(cost) > 0 && Number(input) > 0 && Number(output) > 0
+  // Vectors have no tokens of output.
+  return Number(cost) > 0 && Number(input) > 0 && (Number(output) > 0 || operation === 'embeddings')
 }
 
 /** Every call that was charged has one row in the ledger, the rows come to what was spent, and nothing is held any more. */

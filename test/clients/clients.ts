@@ -40,6 +40,8 @@ export interface Client {
   program: readonly string[]
   mount: Mount
   model: string
+  /** What it asks for vectors; left out where it is asked for none. */
+  embeddingModel?: string
 }
 
 const onMessages = { mount: 'messages', model: messagesModel } as const

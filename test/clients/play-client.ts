@@ -23,7 +23,7 @@ export async function playClient(
   folder: string,
   world: Pick<ClientsWorld, 'root' | 'key'>,
 ): Promise<PlayedCase[]> {
-  const { program, packages, model } = client
+  const { program, packages, model, embeddingModel } = client
   cpSync(programs, folder, { recursive: true })
   const [file = '', ...args] = program
   const interpreter =
@@ -34,6 +34,7 @@ export async function playClient(
     `GATEWAY_ROOT=${world.root}`,
     `GATEWAY_KEY=${world.key}`,
     `GATEWAY_MODEL=${model}`,
+    ...(embeddingModel === undefined ? [] : [`GATEWAY_EMBEDDING_MODEL=${embeddingModel}`]),
   ]
   const command = ['env', '-i', ...environment, ...interpreter, join(folder, file), ...args]
   const { code, stdout, output } = await runCommand(command, { cwd: folder, msMax: playMsMax })

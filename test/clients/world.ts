@@ -7,11 +7,15 @@ export const messagesModel = 'anthropic/claude-opus-5'
 export const chatModel = 'openai/gpt-4o-mini'
 /** The same host's model that thinks. */
 export const thinkingChatModel = 'openai/gpt-5.4'
+/** What turns texts into vectors, at the same host. */
+export const embeddingModel = 'openai/text-embedding-3-small'
+/** A model that only responses reach. */
+export const responsesModel = 'openai/gpt-5.1-codex'
 /** A model behind a server of somebody's own, which takes what it does not know. */
 export const customModel = 'acme/coder'
 
 /** Which simulated provider a model stands for. */
-export type Mount = 'messages' | 'chat' | 'custom'
+export type Mount = 'messages' | 'responses' | 'chat' | 'custom'
 
 /** One request as a simulated provider received it. */
 export interface Received {
@@ -81,7 +85,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       ...(isOwn ? { any_model: true, strict: false } : {}),
     })
   }
-  for (const mount of ['messages', 'chat', 'custom'] as const) await prepare(mount)
+  for (const mount of ['messages', 'responses', 'chat', 'custom'] as const) await prepare(mount)
   const root = gateway.baseUrl.replace(/\/v1$/, '')
   const get = async (path: string, secret = key): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${secret}` }
@@ -163,7 +167,15 @@ function providersOf(url: string): Record<string, unknown>[] {
       base_url: `${url}/p/chat/v1`,
       api_key: 'simulated',
       discover: false,
-      models: [{ id: chatModel }, { id: thinkingChatModel }],
+      models: [{ id: chatModel }, { id: thinkingChatModel }, { id: embeddingModel }],
+    },
+    {
+      preset: 'openai',
+      id: 'openai-responses',
+      base_url: `${url}/p/responses/v1`,
+      api_key: 'simulated',
+      discover: false,
+      models: [{ id: responsesModel }],
     },
     {
       preset: 'custom',

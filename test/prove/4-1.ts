@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { judgeBooks } from '../clients/books.ts'
 import { clients, type Client } from '../clients/clients.ts'
 import { createPackages, type Packages } from '../clients/packages.ts'
 import { isValidationError, playClient, type PlayedCase } from '../clients/play-client.ts'
+import { faultsOf, readTask, scriptsOf, type Task } from '../clients/task.ts'
 import { startClientsWorld, type ClientsWorld, type Received } from '../clients/world.ts'
-import { rootFolder } from '../tidy/sources.ts'
 import { combine, type Proof, type ProofResult } from './proof.ts'
 
 /** Columns of the table; every other case of a client is counted in the last. */
@@ -20,20 +18,6 @@ const columns = [
   'upstream 500',
   'error in stream',
 ] as const
-
-/** What the simulated model says and is asked, which the programs know from the same file. */
-interface Task {
-  tools: {
-    prompt: string
-    weather: object[]
-    convert: object[]
-    results: Record<string, string>
-    text: string
-  }
-  stream: { prompt: string; text: string }
-  structured: { prompt: string; value: object }
-  errors: { limited: string; broken: string; cut: string }
-}
 
 export const proof: Proof = {
   title: 'official clients on a provider of another format: cases, calls and validation errors of each',
@@ -50,10 +34,6 @@ export const proof: Proof = {
       packages.remove()
     }
   },
-}
-
-function readTask(): Task {
-  return JSON.parse(readFileSync(join(rootFolder, 'test/clients/programs/task.json'), 'utf8')) as Task
 }
 
 async function prove(
@@ -106,39 +86,6 @@ function unquoted(json: string): string {
 
 function shorten(body: unknown): string {
   return JSON.stringify(body).slice(0, 300)
-}
-
-function scriptsOf({ tools, stream, structured, errors }: Task): object[] {
-  const [first, second] = tools.weather
-  const [conversion] = tools.convert
-  const turns = [
-    {
-      thinking: 'Both cities have to be asked for.',
-      text: 'Let me look.',
-      tool_calls: [
-        { name: 'weather', arguments: first },
-        { name: 'weather', arguments: second },
-      ],
-    },
-    { thinking: 'Now in Fahrenheit.', tool_calls: [{ name: 'convert', arguments: conversion }] },
-    { tool_calls: [{ name: 'note', arguments: {} }] },
-    { text: tools.text },
-  ]
-  const marked = (prompt: string) => ({ marker: /^[A-Z]+-[A-Z]+/.exec(prompt)?.[0] })
-  return [
-    { match: marked(tools.prompt), turns },
-    { match: marked(stream.prompt), turns: [{ text: stream.text }] },
-    { match: marked(structured.prompt), turns: [{ text: JSON.stringify(structured.value) }] },
-    { match: marked(errors.cut), turns: [{ text: stream.text }] },
-  ]
-}
-
-function faultsOf({ errors }: Task): object[] {
-  return [
-    { match: { body_contains: errors.limited }, fault: 'status=429' },
-    { match: { body_contains: errors.broken }, fault: 'status=500' },
-    { match: { body_contains: errors.cut }, fault: 'error_chunk=8,chunk_delay=20' },
-  ]
 }
 
 const nameWidth = 26

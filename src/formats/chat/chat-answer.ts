@@ -3,13 +3,7 @@ import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '..
 import { GatewayError } from '../../core/errors.ts'
 import { serviceTierLengthMax } from '../../core/limits/http.ts'
 import { jsonDepthMax } from '../../core/limits/text.ts'
-import {
-  wholeBytesOf,
-  setTextsAside,
-  isSetAsideWithin,
-  putTextsBack,
-  type SetAsideTexts,
-} from '../set-aside-texts.ts'
+import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from '../held-texts.ts'
 import { isNestedWithin } from '../json-depth.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
@@ -37,8 +31,8 @@ export function decodeChatAnswer(
   context: AnswerContext,
   quirks: ChatQuirks,
 ): DecodedAnswer {
-  const aside = setTextsAside(bytes)
-  const decoded = aside === null ? null : decodeSetAside(aside, context, quirks)
+  const held = holdTexts(bytes)
+  const decoded = held === null ? null : decodeHeld(held, context, quirks)
   return decoded ?? decodeWire(parseAnswer(toBuffer(bytes).toString('utf8')), context, quirks, wholeTexts)
 }
 
@@ -54,20 +48,16 @@ const wholeTexts: Texts = {
 }
 
 /** The answer without its long texts ever being built; null when what was asked of them needs them. */
-function decodeSetAside(
-  aside: SetAsideTexts,
-  context: AnswerContext,
-  quirks: ChatQuirks,
-): DecodedAnswer | null {
-  const wire = parseAnswer(aside.skeleton)
+function decodeHeld(held: HeldTexts, context: AnswerContext, quirks: ChatQuirks): DecodedAnswer | null {
+  const wire = parseAnswer(held.skeleton)
   if (hasError(wire)) return null
   let isWithin = false
   const decoded = decodeWire(wire, context, quirks, {
     bytesOf: (text) => {
-      isWithin ||= isSetAsideWithin(text)
-      return wholeBytesOf(text, aside)
+      isWithin ||= isHeldWithin(text)
+      return heldBytesOf(text, held)
     },
-    write: (json) => putTextsBack(json, aside),
+    write: (json) => releaseTexts(json, held),
   })
   return isWithin ? null : decoded
 }

@@ -1,12 +1,10 @@
 import type { Finish, PartHead, Piece, ReportedUsage } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
-import { streamToolCallsMax } from '../../core/limits/text.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
 import { parseExactly } from '../exact-json.ts'
 import type { StreamReader } from '../halves.ts'
-import { PartSequence } from '../part-sequence.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { headOf, readCitation } from './messages-blocks.ts'
@@ -17,8 +15,7 @@ type Wire = Readonly<Record<string, unknown>>
 
 /** A block under way. */
 interface OpenBlock {
-  /** What its pieces are known by. Some hosts give every block the same index. */
-  key: string
+  part: number
   head: PartHead
   /** Arguments of a tool that came with its beginning: kept until it is clear that no pieces follow. */
   wholeArguments: string | null
@@ -34,11 +31,8 @@ export class MessagesHandler implements StreamHandler {
   isTerminated = false
   readonly #context: AnswerContext
   readonly #emit: Emit
-  readonly #parts: PartSequence
   readonly #blocks = new Map<number, OpenBlock>()
-  /** What the last block of each index is known by, once it has ended. */
-  readonly #ended = new Map<number, string>()
-  #blockCount = 0
+  #parts = 0
   #hasBegun = false
   #sawToolCalls = false
   #finish: Finish | null = null
@@ -48,7 +42,6 @@ export class MessagesHandler implements StreamHandler {
   constructor(context: AnswerContext, emit: Emit) {
     this.#context = context
     this.#emit = emit
-    this.#parts = new PartSequence(0, emit)
   }
 
   get isWhole(): boolean {
@@ -106,41 +99,27 @@ export class MessagesHandler implements StreamHandler {
 
   #openBlock(event: Wire): OpenBlock {
     const block = isRecord(event['content_block']) ? event['content_block'] : {}
-    const index = readCount(event['index']) ?? this.#blockCount
-    this.#overtake(index)
+    const index = readCount(event['index']) ?? this.#parts
+    // Parts never overlap; a block that was not closed is closed by the next.
+    for (const open of this.#blocks.keys()) this.#closeBlock(open)
     const head = headOf(block)
     if (head.type === 'tool_call') this.#sawToolCalls = true
-    if (this.#blockCount >= streamToolCallsMax) throw new RangeError('too many blocks')
+    const part = this.#parts
+    this.#parts += 1
     const input = block['input']
     const hasInput = head.type === 'tool_call' && isRecord(input) && Object.keys(input).length > 0
-    const open: OpenBlock = {
-      key: `block ${this.#blockCount}`,
-      head,
-      wholeArguments: hasInput ? JSON.stringify(input) : null,
-    }
-    this.#blockCount += 1
+    const open: OpenBlock = { part, head, wholeArguments: hasInput ? JSON.stringify(input) : null }
     this.#blocks.set(index, open)
-    this.#parts.add(open.key, head, null)
+    this.#emit({ type: 'part_begin', choice: 0, part, head })
     if (block['type'] === 'redacted_thinking' && typeof block['data'] === 'string')
-      this.#piece(open, { type: 'sealed', data: block['data'] })
+      this.#piece(part, { type: 'sealed', data: block['data'] })
     const text = block['type'] === 'thinking' ? block['thinking'] : block['text']
     if (head.type !== 'opaque' && typeof text === 'string' && text !== '')
-      this.#piece(open, { type: 'text', text })
+      this.#piece(part, { type: 'text', text })
     const { signature } = block
     if (head.type === 'reasoning' && typeof signature === 'string' && signature !== '')
-      this.#piece(open, { type: 'signature', signature })
+      this.#piece(part, { type: 'signature', signature })
     return open
-  }
-
-  /**
-   * Another block begins, at this index. Some hosts never say that a block has ended, and some have several under way:
-   * words go on in a part of their own, a call waits for its arguments, and what only this format knows has ended.
-   */
-  #overtake(next: number): void {
-    for (const [index, open] of this.#blocks) {
-      if (index === next || open.head.type === 'opaque') this.#closeBlock(index)
-      else this.#writeWhole(open)
-    }
   }
 
   #readDelta(event: Wire): void {
@@ -149,19 +128,14 @@ export class MessagesHandler implements StreamHandler {
     const piece = pieceOf(delta)
     if (piece === null) return
     const index = readCount(event['index']) ?? 0
-    if (piece.type === 'annotation') {
-      // A citation may come when its text has ended; one of no text is of nothing.
-      const key = this.#blocks.get(index)?.key ?? this.#ended.get(index)
-      if (key !== undefined) this.#parts.annotate(key, piece.annotation)
-      return
-    }
     const open = this.#blocks.get(index) ?? this.#reopen(index, delta)
     if (piece.type === 'arguments') open.wholeArguments = null
-    this.#piece(open, piece)
+    this.#piece(open.part, piece)
   }
 
   /**
-   * A block for a delta whose block was never begun, or has ended. Words and thoughts go on in a part of their own.
+   * A block for a delta that no open one takes: its block was never begun, or the host overlaps its blocks and the next
+   * one closed it. Words and thoughts go on in a part of their own.
    * @throws Error - for the rest of a call's arguments, which no other part can take
    */
   #reopen(index: number, delta: Wire): OpenBlock {
@@ -175,14 +149,8 @@ export class MessagesHandler implements StreamHandler {
     const open = this.#blocks.get(index)
     if (open === undefined) return
     this.#blocks.delete(index)
-    this.#ended.set(index, open.key)
-    this.#writeWhole(open)
-    this.#parts.end(open.key)
-  }
-
-  #writeWhole(open: OpenBlock): void {
-    if (open.wholeArguments !== null) this.#piece(open, { type: 'arguments', text: open.wholeArguments })
-    open.wholeArguments = null
+    if (open.wholeArguments !== null) this.#piece(open.part, { type: 'arguments', text: open.wholeArguments })
+    this.#emit({ type: 'part_end', choice: 0, part: open.part })
   }
 
   #readEnd(event: Wire): void {
@@ -192,7 +160,6 @@ export class MessagesHandler implements StreamHandler {
     this.#finish = readStop(delta, this.#sawToolCalls)
     if (this.#finish === null) return
     for (const index of this.#blocks.keys()) this.#closeBlock(index)
-    this.#parts.close()
     this.#emit({ type: 'finish', choice: 0, ...this.#finish })
   }
 
@@ -203,8 +170,8 @@ export class MessagesHandler implements StreamHandler {
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
-  #piece({ key, head }: OpenBlock, piece: Piece): void {
-    this.#parts.add(key, head, piece)
+  #piece(part: number, piece: Piece): void {
+    this.#emit({ type: 'piece', choice: 0, part, piece })
   }
 }
 

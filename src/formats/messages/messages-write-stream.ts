@@ -1,4 +1,4 @@
-import type { PartBeginEvent, PartHead, Piece, PieceEvent, TextEvent } from '../../canonical/text/events.ts'
+import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
@@ -29,8 +29,7 @@ class MessagesWriter implements StreamWriter {
   readonly #beginning: StreamBeginning
   #blocks = 0
   #hasRefused = false
-  /** Members that the format has no room for, and that are told in the metadata. */
-  readonly #lost = new Set<string>()
+  #hasImages = false
   /** The block that is open for the client. */
   #isOpen = false
   /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
@@ -38,7 +37,6 @@ class MessagesWriter implements StreamWriter {
   #summary = new SummaryParagraphs()
   /** Something of what a custom tool is given was told. */
   #hasInput = false
-  #part = 0
 
   constructor(context: AnswerContext) {
     this.#generationId = context.generationId
@@ -55,7 +53,7 @@ class MessagesWriter implements StreamWriter {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
     const delta = { ...writeStop(finish, this.#hasRefused), container: null }
     const end = frame('message_delta', { delta, usage })
-    return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, [...this.#lost]))}`
+    return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, this.#hasImages ? lostImages : []))}`
   }
 
   writeError(error: GatewayError): string {
@@ -65,18 +63,17 @@ class MessagesWriter implements StreamWriter {
   #show(event: TextEvent): string {
     // The format has one answer.
     if (!('choice' in event) || event.choice !== 0) return ''
-    if (event.type === 'part_begin') return this.#begin(event)
-    if (event.type === 'piece') return this.#piece(event)
+    if (event.type === 'part_begin') return this.#begin(event.head)
+    if (event.type === 'piece') return this.#piece(event.piece)
     return event.type === 'part_end' ? this.#close() : ''
   }
 
-  #begin({ part, head }: PartBeginEvent): string {
+  #begin(head: PartHead): string {
     const closed = this.#close()
     this.#head = head
     this.#summary = new SummaryParagraphs()
-    this.#part = part
     this.#hasRefused ||= head.type === 'refusal'
-    if (head.type === 'image') for (const name of lostImages) this.#lost.add(name)
+    this.#hasImages ||= head.type === 'image'
     switch (head.type) {
       case 'text':
       case 'refusal':
@@ -90,9 +87,9 @@ class MessagesWriter implements StreamWriter {
     }
   }
 
-  #piece({ part, piece }: PieceEvent): string {
+  #piece(piece: Piece): string {
     const head = this.#head
-    if (head === null || part !== this.#part) return this.#lose(piece)
+    if (head === null) return ''
     if (head.type === 'reasoning') return this.#thought(piece, head)
     switch (piece.type) {
       case 'text':
@@ -115,12 +112,6 @@ class MessagesWriter implements StreamWriter {
     const lead = this.#hasInput ? '' : '{"input":"'
     this.#hasInput = true
     return this.#delta({ type: 'input_json_delta', partial_json: lead + JSON.stringify(text).slice(1, -1) })
-  }
-
-  /** A block that has ended takes no more citations. */
-  #lose(piece: Piece): string {
-    if (piece.type === 'annotation') this.#lost.add('content[].citations')
-    return ''
   }
 
   #thought(piece: Piece, { id, origin }: Extract<PartHead, { type: 'reasoning' }>): string {

@@ -7,7 +7,6 @@ import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider
 export const custom = defineProvider({
   slug: 'custom',
   name: 'Custom',
-  status: 'recorded',
   baseUrl: null,
   author: 'custom',
   isOperatorNamed: true,

@@ -15,7 +15,6 @@ const messagesModel: MessagesModel = {
 export const deepseek = defineProvider({
   slug: 'deepseek',
   name: 'DeepSeek',
-  status: 'recorded',
   baseUrl: 'https://api.deepseek.com',
   keyVariable: 'DEEPSEEK_API_KEY',
   author: 'deepseek',

@@ -1,10 +1,4 @@
-import {
-  anthropicMessages,
-  defineProvider,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const lmstudio = defineProvider({
@@ -26,7 +20,6 @@ export const lmstudio = defineProvider({
         renames: { repetition_penalty: 'repeat_penalty' },
       }),
       anthropicMessages({ addresses: { image: 'none', file: 'none' }, signsThoughts: false }),
-      openAiResponses({ addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
   },

@@ -1,10 +1,4 @@
-import {
-  anthropicMessages,
-  defineProvider,
-  openAiChat,
-  openAiEmbeddings,
-  openAiResponses,
-} from '../define-provider.ts'
+import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 import { ollamaInspection } from './inspection.ts'
 
@@ -40,7 +34,6 @@ export const ollama = defineProvider({
         signsThoughts: false,
         addresses: { image: 'none', file: 'none' },
       }),
-      openAiResponses({ addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
   },

@@ -1,7 +1,19 @@
-import { assert, createTools, key, model, play, refusal, root, task, tools } from './play.mjs'
+import {
+  assert,
+  createTools,
+  embeddingModel,
+  isVector,
+  key,
+  model,
+  play,
+  refusal,
+  root,
+  task,
+  tools,
+} from './play.mjs'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
-import { APICallError, generateText, isStepCount, Output, streamText, tool } from 'ai'
+import { APICallError, embed, generateText, isStepCount, Output, streamText, tool } from 'ai'
 import { z } from 'zod'
 
 // One program for the three ways in which this library asks: the wire is told by its argument.
@@ -69,6 +81,20 @@ async function read(params) {
 }
 
 await play({
+  chat: async () => {
+    const { text, usage } = await generateText({ ...common, prompt: task.stream.prompt })
+    assert.equal(text, task.stream.text)
+    assert.ok(usage.outputTokens > 0)
+  },
+  ...(wire === 'messages' || embeddingModel === ''
+    ? {}
+    : {
+        embeddings: async () => {
+          const value = task.embeddings.input
+          const { embedding } = await embed({ model: openai.embedding(embeddingModel), value, maxRetries: 0 })
+          isVector(embedding)
+        },
+      }),
   tools: () => checkLoop((params) => generateText(params)),
   'tools streamed': () =>
     checkLoop(async (params) => {

@@ -6,7 +6,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm
 
-from play import World, equal, key, model, place_schema, play, refusal, root, task, tools
+from play import World, embedding_model, equal, key, model, place_schema, play, refusal, root, task, tools, vector
 
 litellm.telemetry = False
 functions = [
@@ -72,6 +72,18 @@ def stream():
     assert len(texts) > 5
 
 
+def chat():
+    answer = complete(ask(task["stream"]["prompt"]))
+    equal(answer.choices[0].message.content, task["stream"]["text"])
+
+
+def embeddings():
+    answer = litellm.embedding(
+        model=f"openai/{embedding_model}", input=[task["embeddings"]["input"]], api_base=f"{root}/v1", api_key=key, max_retries=0
+    )
+    vector(answer.data[0]["embedding"])
+
+
 def structured():
     form = {"type": "json_schema", "json_schema": {"name": "place", "schema": place_schema, "strict": True}}
     answer = complete(ask(task["structured"]["prompt"]), response_format=form)
@@ -92,6 +104,8 @@ def cut():
 
 play(
     {
+        "chat": chat,
+        **({"embeddings": embeddings} if embedding_model else {}),
         "tools": lambda: loop(whole),
         "tools, fields of its own": lambda: loop(marked),
         "tools streamed": lambda: loop(streamed),

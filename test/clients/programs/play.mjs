@@ -6,6 +6,7 @@ export const task = JSON.parse(readFileSync(new URL('task.json', import.meta.url
 export const root = process.env.GATEWAY_ROOT
 export const key = process.env.GATEWAY_KEY
 export const model = process.env.GATEWAY_MODEL
+export const embeddingModel = process.env.GATEWAY_EMBEDDING_MODEL ?? ''
 
 let calls = 0
 const send = globalThis.fetch
@@ -108,6 +109,13 @@ export const placeSchema = {
   },
   required: ['city', 'degrees', 'labels'],
   additionalProperties: false,
+}
+
+/** Holds that this is one of the embedding model's vectors. */
+export function isVector(values) {
+  assert.equal(values.length, task.embeddings.dimensions)
+  const length = values.reduce((sum, value) => sum + value * value, 0)
+  assert.ok(Math.abs(length - 1) < 0.01, `the square of its length is ${length}`)
 }
 
 /** The error that a call ends with, which must be of this class and have this status. */

@@ -4,18 +4,26 @@ import importlib.util
 import json
 import os
 import pathlib
+import sys
 import traceback
 
 task = json.loads(pathlib.Path(__file__).with_name("task.json").read_text("utf8"))
 root = os.environ["GATEWAY_ROOT"]
 key = os.environ["GATEWAY_KEY"]
 model = os.environ["GATEWAY_MODEL"]
+embedding_model = os.environ.get("GATEWAY_EMBEDDING_MODEL", "")
 
 calls = 0
 
 
 def _count_calls_of(library):
-    client = importlib.import_module(library).Client
+    module = importlib.import_module(library)
+    # What an asynchronous client sends begins with the call, too.
+    for client in (module.Client, module.AsyncClient):
+        _count_calls_to(client)
+
+
+def _count_calls_to(client):
     send = client.send
 
     def counted(self, request, **options):
@@ -101,13 +109,19 @@ def equal(actual, expected):
     assert actual == expected, f"{actual!r} is not {expected!r}"
 
 
+def vector(values):
+    """Holds that this is one of the embedding model's vectors."""
+    equal(len(values), task["embeddings"]["dimensions"])
+    assert abs(sum(value * value for value in values) - 1) < 0.01, "the vector has not the length of 1"
+
+
 def refusal(call, kind, status=None, says=""):
     """The error that a call ends with, which must be of this class and have this status."""
     try:
         call()
     except kind as error:
         if status is not None:
-            equal(error.status_code, status)
+            equal(error.status_code if hasattr(error, "status_code") else error.status, status)
         assert says in str(error), f"{error} does not say {says}"
         return error
     raise AssertionError("the call was answered")
@@ -122,7 +136,8 @@ def _describe(error):
 
 
 def play(cases):
-    """Plays the cases one after another and prints a line of JSON for each."""
+    """Plays the cases one after another and prints a line of JSON for each; what a client prints itself goes to stderr."""
+    lines, sys.stdout = sys.stdout, sys.stderr
     for name, run in cases.items():
         before = calls
         failure = None
@@ -130,4 +145,4 @@ def play(cases):
             run()
         except BaseException as error:
             failure = {"name": type(error).__name__, "message": _describe(error)}
-        print(json.dumps({"case": name, "calls": calls - before, "failure": failure}), flush=True)
+        print(json.dumps({"case": name, "calls": calls - before, "failure": failure}), file=lines, flush=True)
