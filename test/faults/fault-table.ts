@@ -29,12 +29,15 @@ export type Asked = readonly [first: number, second: number]
  */
 export type Outcome = 'elsewhere' | 'refused' | 'broken' | 'answered' | 'estimated'
 
+/** The formats in which the providers of the table are asked. */
+export type FaultUpstream = 'chat' | 'responses' | 'messages'
+
 /** One fault with its consequences. */
 export interface FaultRow {
   name: string
   /** In the simulator's words; `null` for a port at which nobody listens. */
   fault: string | null
-  upstreams: readonly ('chat' | 'messages')[]
+  upstreams: readonly FaultUpstream[]
   kinds: readonly ('whole' | 'stream')[]
   outcome: Outcome
   error?: ExpectedError
@@ -46,7 +49,7 @@ export interface FaultRow {
   isAfterKeepAlive?: boolean
 }
 
-const everywhere = ['chat', 'messages'] as const
+const everywhere = ['chat', 'responses', 'messages'] as const
 const always = ['whole', 'stream'] as const
 const streams = ['stream'] as const
 const wholes = ['whole'] as const
@@ -217,18 +220,29 @@ export const faultTable: readonly FaultRow[] = [
   broken('a stream that ends in the middle of a frame', 'truncate_json=8'),
   broken('a stream with a broken frame', 'malformed_json=8'),
   broken('an error inside a stream', 'error_chunk=8'),
+  broken('an error inside a stream of responses, as it is documented', 'error_chunk=8;form=flat', failed, {
+    upstreams: ['responses'],
+  }),
+  broken('a response that fails without an error event', 'error_chunk=8;form=failed', failed, {
+    upstreams: ['responses'],
+  }),
   broken('overload inside a stream', 'error_chunk=8;type=overloaded_error;message=Overloaded', overloaded),
   broken('a stream that stops coming', 'stall_after=8', failed, { isSilent: true }),
   good('an answer of another content type', 'wrong_content_type'),
   good('an answer without words', 'text='),
   good('an answer that begins late', 'latency=300'),
-  good('a stream without its last event', 'no_done', { kinds: streams }),
+  good('a stream without its last event', 'no_done', { kinds: streams, upstreams: ['chat', 'messages'] }),
+  // Theirs alone says that the answer is whole, and what it took.
+  broken('a stream of responses without its last event', 'no_done', failed, { upstreams: ['responses'] }),
   good('a stream with comments, other line ends and small reads', 'comments,crlf,split=7', {
     kinds: streams,
   }),
-  good('an event of a kind that nobody knows', 'unknown_event', { kinds: streams, upstreams: ['messages'] }),
+  good('an event of a kind that nobody knows', 'unknown_event', {
+    kinds: streams,
+    upstreams: ['responses', 'messages'],
+  }),
   good('a stream that begins twice', 'duplicate_start', { kinds: streams, upstreams: ['messages'] }),
-  good('signs of life of the provider', 'pings=20', { kinds: streams, upstreams: ['messages'] }),
+  good('signs of life of the provider', 'pings=20', { kinds: streams, upstreams: ['responses', 'messages'] }),
   good('a count of input that the end corrects', 'start_input_tokens=1', {
     kinds: streams,
     upstreams: ['messages'],

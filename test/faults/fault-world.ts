@@ -5,12 +5,12 @@ import type { ProviderConfig } from '../../src/config-file.ts'
 import { callers, type Caller } from '../recordings/expected.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { openLedgerView, type LedgerView } from '../support/ledger-view.ts'
-import type { FaultRow } from './fault-table.ts'
+import type { FaultRow, FaultUpstream } from './fault-table.ts'
 
 /** One row of the table for one pair of formats. Each has endpoints of its own, so that no case has a past. */
 export interface FaultCase {
   row: FaultRow
-  upstream: 'chat' | 'messages'
+  upstream: FaultUpstream
   caller: Caller
   kind: 'whole' | 'stream'
   /** `alone`: the second endpoint has the fault too. */
@@ -96,13 +96,20 @@ export async function startFaultWorld(
 /** The model of a case, as the caller names it. */
 export const modelOf = ({ slug }: FaultCase): string => `acme/${slug}`
 
+/** Who answers in each format: of OpenAI a model that it answers in responses alone. */
+const providers: Readonly<Record<FaultUpstream, { preset: string; upstream: string }>> = {
+  chat: { preset: 'custom', upstream: 'gpt-4o-mini' },
+  responses: { preset: 'openai', upstream: 'gpt-5.1-codex' },
+  messages: { preset: 'anthropic', upstream: 'claude-sonnet-4-5' },
+}
+
 function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfig[] {
-  const isMessages = one.upstream === 'messages'
+  const { preset, upstream } = providers[one.upstream]
   return (['first', 'second'] as const).map((place) => {
     const isRefused = one.row.fault === null && (place === 'first' || one.arrangement === 'alone')
     const { input, output } = prices[place]
     return {
-      preset: isMessages ? 'anthropic' : 'custom',
+      preset,
       id: `${place}-${one.slug}`,
       base_url: isRefused ? `http://127.0.0.1:${closed}/v1` : `${url}/p/${place}-${one.slug}/v1`,
       api_key: providerKey,
@@ -111,7 +118,7 @@ function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfi
       models: [
         {
           id: modelOf(one),
-          upstream: isMessages ? 'claude-sonnet-4-5' : 'gpt-4o-mini',
+          upstream,
           prices: { input_per_million: String(input), output_per_million: String(output) },
         },
       ],
