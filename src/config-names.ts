@@ -7,7 +7,7 @@ const modelName = z
   .string()
   .min(1)
   .max(modelIdLengthMax)
-  .regex(/^[^\s\p{Cc}]+$/u, { error: 'must be a name without spaces' })
+  .regex(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, { error: 'must be a name without control characters' })
 
 const memberSchema = z.strictObject({
   model: modelName.describe('Id of a model, not of another name'),
@@ -16,15 +16,10 @@ const memberSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Only this provider: its slug, or the `id` of a deployment; by default all that have the model',
+      'Only the deployment of this `id`, or else the provider of this slug; by default all that have the model',
     ),
   region: z.string().min(1).optional().describe('Only deployments of this region'),
-  weight: z
-    .number()
-    .positive()
-    .max(1_000_000)
-    .optional()
-    .describe('Share of the calls of its group. Default 1.'),
+  weight: z.number().positive().max(1e9).optional().describe('Share of the calls of its group. Default 1.'),
 })
 
 const nameSchema = z.strictObject({

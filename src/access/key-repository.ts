@@ -31,6 +31,8 @@ export interface KeyRepository {
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Rejects with UniqueViolation when the secret or the id is taken. */
   insert(key: KeyRecord): Promise<void>
+  /** Inserts in one unit those whose hash is not taken, and returns their hashes. */
+  insertAbsent(keys: readonly KeyRecord[]): Promise<ReadonlySet<string>>
   /**
    * The changed key, or null when the organization has none with this hash. Rejects with `invalid_request` for rules
    * that cannot be stored, and with `conflict` when others keep changing the same rules.
@@ -66,6 +68,15 @@ export function createKeyRepository(database: Database): KeyRepository {
     },
     async insert(key) {
       await database.commit({ name: 'insert key', statements: [insertKeyStatement(key)] })
+    },
+    async insertAbsent(keys) {
+      if (keys.length === 0) return new Set()
+      const statements = keys.map((key) => {
+        const { sql, ...rest } = insertKeyStatement(key, { ifAbsent: true })
+        return { ...rest, sql: `${sql} returning key_hash` }
+      })
+      const inserted = await database.commit({ name: 'adopt keys', statements })
+      return new Set(inserted.flat().map((row) => String(row['key_hash'])))
     },
     update: (organizationId, keyHash, changes) =>
       untilUndisturbed(async () => {

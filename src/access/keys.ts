@@ -22,6 +22,15 @@ export interface NewKey {
   expiresAtMs?: number | null
 }
 
+/** A key that another gateway made: of its secret only the hash is known. */
+export interface AdoptedKey extends Required<Omit<NewKey, 'secret'>> {
+  /** 64 hex digits, SHA-256 of the secret. */
+  keyHash: string
+  /** The secret with its middle hidden. */
+  label: string
+  disabled: boolean
+}
+
 /** A key just made, with the secret that nobody will see again. */
 export interface CreatedKey {
   key: KeyRecord
@@ -32,6 +41,10 @@ export interface CreatedKey {
 export interface Keys {
   /** Throws `conflict` for a secret that is a key already. */
   create(options: NewKey): Promise<CreatedKey>
+  /** Adds keys, all or none; those whose hash is a key already are left as they are. Returns the hashes of the added ones. */
+  adopt(keys: readonly AdoptedKey[]): Promise<ReadonlySet<string>>
+  /** Those of the hashes that are no key here. */
+  unknownAmong(keyHashes: readonly string[]): Promise<ReadonlySet<string>>
   list(organizationId: string, page: KeyPage): Promise<KeyRecord[]>
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
@@ -56,6 +69,26 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
       await repository.insert(key)
       onChange(key.keyHash)
       return { key, secret }
+    },
+    async adopt(keys) {
+      const nowMs = clock.nowMs()
+      const added = await repository.insertAbsent(
+        keys.map((key) => ({
+          ...key,
+          keyId: newId('key', nowMs),
+          organizationId: key.organizationId as KeyRecord['organizationId'],
+          limitSinceMs: nowMs,
+          createdAtMs: nowMs,
+          updatedAtMs: null,
+        })),
+      )
+      for (const keyHash of added) onChange(keyHash)
+      return added
+    },
+    async unknownAmong(keyHashes) {
+      const unknown = new Set<string>()
+      for (const keyHash of keyHashes) if (!(await repository.loadByHash(keyHash))) unknown.add(keyHash)
+      return unknown
     },
     list: (organizationId, page) => repository.list(organizationId, page),
     async load(organizationId, keyHash) {

@@ -7,7 +7,7 @@ import { isProvider } from './permissions.ts'
 export interface NameMember {
   /** A model's id, never another name. */
   model: string
-  /** A provider's slug, tag or deployment; left out, all that have the model. */
+  /** A deployment's id, or else a provider's slug or tag; left out, all that have the model. */
   provider?: string | undefined
   region?: string | undefined
   /** The member's share of its group's calls; 1 by default. Its endpoints divide it by the weights of their deployments. */
@@ -49,6 +49,7 @@ export interface ServedName {
 /** Models by their ids, and the endpoints of each of every modality. */
 export interface NamedModels extends ModelIndex {
   endpointsOf(base: string): readonly Endpoint[]
+  deploymentIds: ReadonlySet<string>
 }
 
 /** The name with what is served of its members now; null when that is nothing. An endpoint counts in its first group. */
@@ -84,11 +85,16 @@ export function serveName(id: string, name: OperatorName, models: NamedModels): 
 function endpointsOf({ model, provider, region }: NameMember, models: NamedModels): readonly Endpoint[] {
   const { base, variant } = resolveModel(models, model)
   if (variant !== null) return []
+  // A slug may be the id of one of several deployments too: the operator then means that one.
+  const isDeployment = provider !== undefined && models.deploymentIds.has(provider)
+  const isMeant = (endpoint: Endpoint) =>
+    provider === undefined ||
+    (isDeployment ? endpoint.deployment.id === provider : isProvider(endpoint, provider))
   return models
     .endpointsOf(base)
     .filter(
       (endpoint) =>
-        (provider === undefined || isProvider(endpoint, provider)) &&
+        isMeant(endpoint) &&
         (region === undefined || endpoint.deployment.region?.toLowerCase() === region.toLowerCase()),
     )
 }

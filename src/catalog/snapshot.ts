@@ -68,7 +68,14 @@ export function buildSnapshot(offers: readonly Offer[], operator: OperatorNames)
 
 function namedModelsOf({ list, endpoints }: Offered): NamedModels {
   const maps = Object.values(endpoints)
-  return { ...indexOf(list), endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []) }
+  const deployments = maps.flatMap((map) =>
+    [...map.values()].flatMap((all) => all.map((one) => one.deployment.id)),
+  )
+  return {
+    ...indexOf(list),
+    endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []),
+    deploymentIds: new Set(deployments),
+  }
 }
 
 function withNames(

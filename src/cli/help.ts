@@ -12,6 +12,7 @@ Usage: npx headrace <command> [options]
   keys                     list, create, limit, disable and delete keys
   credits                  balance and latest usage; credits add <amount>
   org                      the organization and its settings
+  import litellm <file>    providers, names and keys of a LiteLLM proxy
   doctor                   what is wrong here, and what to do
   simulator                simulated providers alone, for your own tests
 
@@ -87,6 +88,18 @@ Shows the organization and its settings, or changes one. Works on the database d
   require-zdr on|off               only endpoints that keep nothing
   deny-data-collection on|off      only endpoints that neither store nor train on data
   filtered-catalog on|off          whether model lists show only what a key can use
+`,
+  import: `Usage: npx headrace import litellm <config.yaml> [--database URL] [options]
+
+Reads the configuration of a LiteLLM proxy, and its PostgreSQL database where --database names it: deployments, fallback
+chains, aliases, prices, teams, budgets and keys. Clients keep their keys, which both gateways store as SHA-256. What has
+no place here is listed with its line. Importing twice changes nothing. See docs/moving-from-litellm.md.
+
+  --database URL   LiteLLM's database; it is only read
+  --dry-run        show what would be done, and do nothing
+  --yes            add to an existing configuration file without asking; a copy of it is kept
+  --replace        put what is imported in the place of entries that the file has otherwise
+  --org ID         the organization that gets the keys, instead of the first
 `,
   doctor: `Usage: npx headrace doctor
 

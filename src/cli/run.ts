@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./rules/keys.ts')).runKeys,
   credits: async () => (await import('./rules/credits.ts')).runCredits,
   org: async () => (await import('./rules/organization.ts')).runOrganization,
+  import: async () => (await import('./import/import.ts')).runImport,
   doctor: async () => (await import('./doctor/doctor.ts')).runDoctor,
   simulator: async () => (await import('./simulator.ts')).runSimulator,
 }

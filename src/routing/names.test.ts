@@ -219,6 +219,16 @@ describe('the weights of a group', () => {
   })
 })
 
+test('a provider of a member is the deployment of this id, and else all of the provider', () => {
+  const providers = [{ id: 'maker' }, { id: 'maker-2', provider: 'maker' }]
+  expect(setUp(providers, [[{ model: 'acme/large', provider: 'maker' }]]).orderOf()).toEqual(['maker'])
+  const others = [
+    { id: 'maker-1', provider: 'maker' },
+    { id: 'maker-2', provider: 'maker' },
+  ]
+  expect(setUp(others, [[{ model: 'acme/large', provider: 'maker' }]]).orderOf()).toHaveLength(2)
+})
+
 test('a conversation stays at its endpoint of a group, found by the model that answered', () => {
   const { orderOf, sticky } = setUp([{ id: 'a' }, { id: 'b' }, { id: 'c', model: 'other/small' }], twoGroups)
   sticky.remember({ organizationId: 'org_1', model: 'acme/large', key: 's' }, 'b/large')

@@ -31,6 +31,8 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   'bun:sqlite': ['src/storage/'],
   'bun:ffi': ['src/storage/'],
   '@pydantic/genai-prices': ['scripts/'],
+  // Import of another gateway's configuration: remarks name the line of each value.
+  yaml: ['src/cli/import/'],
   zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts'],
 }
 

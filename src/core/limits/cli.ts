@@ -32,3 +32,5 @@ export const clockDifferenceMsMax = 2_000
 export const cliKeysMax = 1_000
 /** Names and aliases that the doctor asks the gateway for, one by one. */
 export const doctorNamesMax = 50
+/** Rows that an import reads and writes at once. */
+export const importPageRows = 200

@@ -1,0 +1,136 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { OperatorNames } from '../../catalog/names.ts'
+import { asObject } from '../../core/json.ts'
+import { CommandFailure } from '../failure.ts'
+import type { ImportedProvider } from './litellm-deployments.ts'
+
+/** What an import adds to the configuration. */
+export interface ConfigAddition extends OperatorNames {
+  providers: readonly ImportedProvider[]
+}
+
+/** A configuration file as it would be, and how it differs from what is there. */
+export interface MergedConfig {
+  text: string
+  isNew: boolean
+  isChanged: boolean
+  /** Entries of the file that the import would replace, such as `names.smart`. */
+  conflicts: readonly string[]
+}
+
+/** Puts an import into the file of that path. Throws CommandFailure when the file is no JSON object. */
+export function mergeConfig(path: string, addition: ConfigAddition): MergedConfig {
+  const before = readFile(path)
+  const conflicts: string[] = []
+  const providers = mergeProviders(
+    Array.isArray(before['providers']) ? before['providers'] : [],
+    addition,
+    conflicts,
+  )
+  const after = {
+    ...before,
+    ...(providers.length > 0 ? { providers } : {}),
+    ...mergeRecord('names', before, { addition, conflicts }),
+    ...mergeRecord('aliases', before, { addition, conflicts }),
+  }
+  return {
+    text: `${JSON.stringify(after, null, 2)}\n`,
+    isNew: !existsSync(path),
+    isChanged: !isDeepStrictEqual(before, plain(after)),
+    conflicts,
+  }
+}
+
+/** The file as it was written, with references to secrets and not with the secrets. */
+function readFile(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {}
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return asObject(value)
+  } catch {
+    // Told below.
+  }
+  throw new CommandFailure(
+    `${path} is no JSON object, so nothing can be added to it. See "npx headrace doctor".`,
+  )
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+/** A provider without an id is called as its preset. */
+function idOf(provider: unknown): unknown {
+  const { id, preset } = asObject(provider)
+  return id ?? preset
+}
+
+function mergeProviders(
+  before: readonly unknown[],
+  { providers }: ConfigAddition,
+  conflicts: string[],
+): unknown[] {
+  const added = new Map<unknown, unknown>(providers.map((provider) => [provider.id, plain(provider)]))
+  const kept = before.map((one) => {
+    const id = idOf(one)
+    const ours = added.get(id)
+    added.delete(id)
+    if (ours === undefined || isDeepStrictEqual(one, ours)) return one
+    conflicts.push(`providers: "${String(id)}"`)
+    return ours
+  })
+  return [...kept, ...added.values()]
+}
+
+function mergeRecord(
+  member: 'names' | 'aliases',
+  before: Record<string, unknown>,
+  { addition, conflicts }: { addition: ConfigAddition; conflicts: string[] },
+): Record<string, unknown> {
+  const merged = { ...asObject(before[member]) }
+  for (const [name, value] of Object.entries(addition[member])) {
+    const ours = plain(value)
+    if (Object.hasOwn(merged, name) && !isDeepStrictEqual(merged[name], ours))
+      conflicts.push(`${member}: "${name}"`)
+    merged[name] = ours
+  }
+  return Object.keys(merged).length === 0 ? {} : { [member]: merged }
+}
+
+/** Secrets that would be written over another one, by their files. */
+export function changedSecrets(folder: string, secrets: ReadonlyMap<string, string>): string[] {
+  return [...secrets].flatMap(([file, text]) => {
+    const path = join(folder, file)
+    return existsSync(path) && readFileSync(path, 'utf8').trim() !== text ? [file] : []
+  })
+}
+
+/** Writes the secrets, each readable by its owner alone; those that are there already stay. */
+export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string>): void {
+  for (const [file, text] of secrets) {
+    const path = join(folder, file)
+    if (existsSync(path) && readFileSync(path, 'utf8').trim() === text) continue
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(path, `${text}\n`, { mode: 0o600 })
+    chmodSync(path, 0o600)
+  }
+}
+
+/** Writes the file whole or not at all, and keeps what was there beside it. Returns where that is. */
+export function writeConfig(path: string, { text, isNew }: MergedConfig): string | null {
+  const kept = isNew ? null : `${path}.before-import`
+  if (kept !== null) copyFileSync(path, kept)
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
+  return kept
+}

@@ -1,0 +1,74 @@
+import { describeMember } from '../../catalog/names.ts'
+import { printable } from '../paint.ts'
+import type { ConfigAddition, MergedConfig } from './config-merge.ts'
+
+/** What became of the keys. */
+export interface KeyCounts {
+  added: number
+  /** Keys here already, which are left as they are. */
+  known: number
+  /** Of the added ones. */
+  disabled: number
+  expired: number
+  /** Rows that are no keys of clients, or cannot be carried. */
+  refused: number
+}
+
+interface Carried {
+  target: string
+  merged: MergedConfig
+  addition: ConfigAddition
+  secrets: ReadonlyMap<string, string>
+  isDry: boolean
+}
+
+/** Providers, names and aliases as they stand in the file now, or would; never a secret. */
+export function describeAddition({ target, merged, addition, secrets, isDry }: Carried): string {
+  const { providers, names, aliases } = addition
+  const counted = `${providers.length} providers, ${Object.keys(names).length} names, ${Object.keys(aliases).length} aliases`
+  const lines = [`${verbOf(merged, isDry)} ${target}: ${counted}`]
+  if (isDry && merged.conflicts.length > 0)
+    lines.push(`  only with --replace, because the file has these otherwise: ${merged.conflicts.join(', ')}`)
+  for (const { id, preset, base_url: url, api_key: key, models, only_models: isClosed } of providers) {
+    const address = url === undefined ? '' : ` at ${withoutUser(url)}`
+    const offered = isClosed ? `${models.length} models` : 'all its models'
+    lines.push(`  provider ${id} (${preset})${address}, key ${key ?? 'of its variable, if any'}, ${offered}`)
+  }
+  for (const [name, { groups }] of Object.entries(names)) {
+    const shown = groups.map((group) =>
+      group
+        .map(
+          (member) => `${describeMember(member)}${member.weight === undefined ? '' : ` ×${member.weight}`}`,
+        )
+        .join(', '),
+    )
+    lines.push(`  name ${name}: ${shown.join(' → ')}`)
+  }
+  for (const [alias, meant] of Object.entries(aliases)) lines.push(`  alias ${alias} → ${meant}`)
+  for (const file of secrets.keys()) lines.push(`  secret in ${file}, readable by its owner alone`)
+  return `${lines.map(printable).join('\n')}\n`
+}
+
+function verbOf({ isNew, isChanged }: MergedConfig, isDry: boolean): string {
+  if (!isChanged) return 'Nothing to change in'
+  if (isNew) return isDry ? 'Would write' : 'Wrote'
+  return isDry ? 'Would add to' : 'Added to'
+}
+
+function withoutUser(url: string): string {
+  return url.replace(/\/\/.*@/, '//[secret]@')
+}
+
+/** One line about the keys. */
+export function describeKeys(
+  { added, known, disabled, expired, refused }: KeyCounts,
+  isDry: boolean,
+): string {
+  const details = [
+    disabled > 0 ? `${disabled} of them disabled` : '',
+    expired > 0 ? `${expired} of them expired` : '',
+    known > 0 ? `${known} here already and left as they are` : '',
+    refused > 0 ? `${refused} left out` : '',
+  ].filter((part) => part !== '')
+  return `${isDry ? 'Would add' : 'Added'} ${added} keys${details.map((part) => `, ${part}`).join('')}\n`
+}

@@ -1,0 +1,64 @@
+import type { Preset } from '../../providers/define-provider.ts'
+import { findPreset } from '../../providers/registry.ts'
+import { isAnyServer } from './litellm-providers.ts'
+
+/** Where a deployment is asked. */
+export interface Address {
+  preset: Preset
+  /** Absent where it is the provider's own. */
+  baseUrl?: string
+  query?: Readonly<Record<string, string>>
+}
+
+/** What LiteLLM is told of it. */
+interface Given {
+  provider: string
+  preset: Preset
+  apiBase: string | null
+  apiVersion: string | null
+}
+
+/** A preset and an address up to and with its version; null for an address that is none. */
+export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Address | null {
+  if (apiBase === null) return { preset }
+  if (!URL.canParse(apiBase)) return null
+  const base = apiBase.replace(/\/+$/, '')
+  if (preset.slug === 'azure') return { preset, ...azureAddress(base, apiVersion) }
+  if (preset.slug === 'anthropic')
+    return { preset, baseUrl: withVersion(base.replace(/\/v1\/messages$/, '')) }
+  const isOwn = preset.baseUrl !== null && new URL(base).host === new URL(preset.baseUrl).host
+  if (isOwn && preset.baseUrl === base) return { preset }
+  const custom = findPreset('custom')
+  // Under this name LiteLLM asks any server of the format, with prices and models of its own.
+  if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl: base }
+  return { preset, baseUrl: base }
+}
+
+function withVersion(base: string): string {
+  return /\/v\d+$/.test(base) ? base : `${base}/v1`
+}
+
+/** Versions of the interface that has no version in its query. */
+const currentVersions: ReadonlySet<string> = new Set(['v1', 'latest', 'preview'])
+
+function azureAddress(base: string, version: string | null): Pick<Address, 'baseUrl' | 'query'> {
+  if (/\/openai(?:\/v1)?$/.test(base))
+    return { baseUrl: base, ...queryOf(base.endsWith('/v1') ? null : version) }
+  const isCurrent = version === null || currentVersions.has(version)
+  return isCurrent ? { baseUrl: `${base}/openai/v1` } : { baseUrl: `${base}/openai`, ...queryOf(version) }
+}
+
+function queryOf(version: string | null): Pick<Address, 'query'> {
+  return version === null ? {} : { query: { 'api-version': version } }
+}
+
+/** A name for a deployment by its address without the version, such as `llm-acme-example` or `10-0-0-5-8000`. */
+export function idOfAddress(url: string): string {
+  const { host, pathname } = new URL(url)
+  const place = `${host}${pathname.replace(/\/v\d+\/?$/, '')}`
+  const words = place.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  return words.replaceAll(/^-+|-+$/g, '').slice(0, idLengthMax)
+}
+
+/** An id has up to 64 characters, and a number may follow. */
+const idLengthMax = 56

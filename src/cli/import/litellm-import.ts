@@ -1,0 +1,87 @@
+import { hashSecret, maskSecret } from '../../access/secret.ts'
+import { importedKeyLengthMin } from '../../core/limits/access.ts'
+import type { AdoptedKey } from '../../access/keys.ts'
+import { openPolicy } from '../../access/policy.ts'
+import { unlimitedRates } from '../../access/rate-rules.ts'
+import type { ConfigAddition } from './config-merge.ts'
+import { readDeployments, type ImportedDeployment } from './litellm-deployments.ts'
+import { readNames } from './litellm-names.ts'
+import { plainText, type ValueSources } from './litellm-values.ts'
+import { remarkUnread, type Remarks } from './remarks.ts'
+import type { YamlValue } from './yaml-tree.ts'
+
+/** What LiteLLM's YAML file becomes. */
+export interface ImportedFile {
+  addition: ConfigAddition
+  deployments: readonly ImportedDeployment[]
+  secrets: ReadonlyMap<string, string>
+  /** The master key's secret, with where it stands; null where there is none to carry. */
+  masterKey: { secret: string; value: YamlValue } | null
+}
+
+/** Reads the file; what has no place here is told with its line. */
+export function readLitellmFile(
+  file: YamlValue,
+  { env, hasDatabase }: { env: ValueSources['env']; hasDatabase: boolean },
+  remarks: Remarks,
+): ImportedFile {
+  const variables = new Map(file.member('environment_variables')?.members() ?? [])
+  const sources = { variables, env }
+  const { providers, deployments, secrets } = readDeployments(file, sources, remarks)
+  const names = readNames(file, deployments, remarks)
+  const general = file.member('general_settings')
+  if (hasDatabase) general?.member('database_url')
+  const masterKey = readMasterKey(general?.member('master_key') ?? null, sources, remarks)
+  remarkVariables(variables, secrets, remarks)
+  remarkUnread(file, remarks)
+  return { addition: { providers, ...names }, deployments, secrets, masterKey }
+}
+
+function readMasterKey(
+  value: YamlValue | null,
+  sources: ValueSources,
+  remarks: Remarks,
+): ImportedFile['masterKey'] {
+  const text = value?.text() ?? null
+  if (value === null || text === null) return null
+  const secret = plainText(text, sources)
+  if (secret === null) {
+    remarks.about(value, `is not carried: set ${text.replace('os.environ/', '')} and import again`)
+    return null
+  }
+  if (secret.length < importedKeyLengthMin) {
+    remarks.about(
+      value,
+      `is not carried: a key has ${importedKeyLengthMin} characters at least, and this one can be guessed`,
+    )
+    return null
+  }
+  return { secret, value }
+}
+
+/** The master key asks for models and no longer manages: clients have it, and whoever has it must not make keys. */
+export function masterKeyOf(secret: string, organizationId: string): AdoptedKey {
+  return {
+    organizationId,
+    kind: 'inference',
+    name: 'LiteLLM master key',
+    keyHash: hashSecret(secret),
+    label: maskSecret(secret),
+    disabled: false,
+    limitNanocredits: null,
+    limitReset: null,
+    policy: openPolicy,
+    rates: unlimitedRates,
+    expiresAtMs: null,
+  }
+}
+
+function remarkVariables(
+  variables: ReadonlyMap<string, YamlValue>,
+  secrets: ReadonlyMap<string, string>,
+  remarks: Remarks,
+): void {
+  for (const [name, value] of variables)
+    if (!secrets.has(`secrets/${name}`))
+      remarks.about(value, 'is not carried: set it in the environment of the gateway where it is needed')
+}

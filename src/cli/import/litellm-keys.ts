@@ -1,0 +1,155 @@
+import type { AdoptedKey } from '../../access/keys.ts'
+import { openPolicy } from '../../access/policy.ts'
+import { unlimitedRates } from '../../access/rate-rules.ts'
+import { policyListMax } from '../../core/limits/access.ts'
+import { asObject } from '../../core/json.ts'
+import { formatCredits } from '../../core/money.ts'
+import type { LitellmRow } from './litellm-repository.ts'
+import { limitWith, numberOf, saysSomething, textOf, textsOf, type RowLimit } from './litellm-rows.ts'
+import type { ModelScope } from './litellm-scope.ts'
+import type { LitellmTeam } from './litellm-teams.ts'
+import type { Remarks } from './remarks.ts'
+
+/** What keys refer to. */
+export interface KeyContext {
+  organizationId: string
+  teams: ReadonlyMap<string, LitellmTeam>
+  /** By their ids. */
+  budgets: ReadonlyMap<string, LitellmRow>
+  scope: ModelScope
+  remarks: Remarks
+}
+
+/** LiteLLM's own interface makes keys of this team for itself; they last a day. */
+const dashboardTeam = 'litellm-dashboard'
+
+/** A row of LiteLLM's keys as a key here; null for one that is not carried. */
+export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | null {
+  const { remarks } = context
+  const name = nameOf(row)
+  const subject = `key "${name}"`
+  const token = String(row['token'] ?? '')
+  if (row['team_id'] === dashboardTeam) return null
+  if (!/^[0-9a-f]{64}$/.test(token)) {
+    remarks.aboutRow(subject, 'is not carried: it is stored otherwise than as a SHA-256 hash')
+    return null
+  }
+  const team = context.teams.get(textOf(row['team_id']) ?? '') ?? null
+  const models = modelsOf(row, { subject, team, context })
+  const limit = limitOf(row, { subject, team, context })
+  const rate = rateOf(row, { subject, team, context })
+  remarkColumns(row, subject, remarks)
+  const isShut = models !== null && models.length === 0
+  if (isShut) remarks.aboutRow(subject, 'may use no model that is carried, so it is disabled here')
+  return {
+    organizationId: context.organizationId,
+    kind: 'inference',
+    name,
+    keyHash: token,
+    label: textOf(row['key_name']) ?? '…',
+    disabled: row['blocked'] === true || team?.isBlocked === true || isShut,
+    limitNanocredits: limit.amount,
+    limitReset: limit.reset,
+    policy: { ...openPolicy, allowedModels: isShut ? null : models },
+    rates: { ...unlimitedRates, requestsPerMinute: rate },
+    expiresAtMs: typeof row['expires_ms'] === 'number' ? row['expires_ms'] : null,
+  }
+}
+
+/** Its alias, else what LiteLLM shows of it, else the beginning of its hash; never its secret. */
+function nameOf(row: LitellmRow): string {
+  return textOf(row['key_alias']) ?? textOf(row['key_name']) ?? `${String(row['token'] ?? '').slice(0, 8)}…`
+}
+
+interface Reading {
+  subject: string
+  team: LitellmTeam | null
+  context: KeyContext
+}
+
+/** The models that both the key and its team allow; null for all. */
+function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonly string[] | null {
+  const { scope, remarks } = context
+  const listed = textsOf(row['models'])
+  const ofTeam = team?.models ?? null
+  const own = listed.filter((model) => model !== 'all-team-models')
+  const isOfTeam = listed.length > own.length || listed.length === 0
+  const { models, unknown } = scope.read(own)
+  for (const model of unknown)
+    remarks.aboutRow(subject, `models: "${model}" is no model_name that is carried`)
+  const ofKey = isOfTeam && own.length === 0 ? null : models
+  const both =
+    ofKey !== null && ofTeam !== null ? ofKey.filter((model) => ofTeam.includes(model)) : (ofKey ?? ofTeam)
+  if (both === null || both.length <= policyListMax) return both
+  remarks.aboutRow(subject, `models: only the first ${policyListMax} are carried`)
+  return both.slice(0, policyListMax)
+}
+
+function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit {
+  const { budgets, remarks } = context
+  const budget = budgets.get(textOf(row['budget_id']) ?? '')
+  const most = numberOf(row['max_budget']) ?? numberOf(budget?.['max_budget'])
+  const ofTeam = team?.left ?? null
+  if (most === null) {
+    if (ofTeam === null) return { amount: null, reset: null }
+    remarks.aboutRow(
+      subject,
+      `has no budget but that of team "${team?.name}", and here a limit of ${formatCredits(ofTeam)} of its own`,
+    )
+    return { amount: ofTeam, reset: team?.reset ?? null }
+  }
+  const duration = textOf(row['budget_duration']) ?? textOf(budget?.['budget_duration'])
+  const spent = numberOf(row['spend']) ?? 0
+  const limit = limitWith({ most, spent, duration })
+  if (limit.reset !== null && spent > 0)
+    remarks.aboutRow(
+      subject,
+      `has spent ${spent} of its budget of ${most} in the window that runs, which begins anew here`,
+    )
+  if (duration !== null && limit.reset === null)
+    remarks.aboutRow(
+      subject,
+      `budget_duration "${duration}" has no equal here: what is left of its budget, ${formatCredits(limit.amount ?? 0n)}, is never renewed`,
+    )
+  if (ofTeam !== null && limit.amount !== null && limit.amount > ofTeam && team?.reset === limit.reset)
+    return { amount: ofTeam, reset: limit.reset }
+  return limit
+}
+
+const rateMax = 1_000_000
+
+function rateOf(row: LitellmRow, { team, context }: Reading): number | null {
+  const budget = context.budgets.get(textOf(row['budget_id']) ?? '')
+  const own = numberOf(row['rpm_limit']) ?? numberOf(budget?.['rpm_limit'])
+  const rates = [own, team?.requestsPerMinute ?? null].filter((rate) => rate !== null)
+  if (rates.length === 0) return null
+  return Math.min(rateMax, Math.max(1, Math.floor(Math.min(...rates))))
+}
+
+/** Columns that say something which is not carried, when they do. */
+const columns: readonly (readonly [column: string, message: string])[] = [
+  ['tpm_limit', 'keys have no limit of tokens a minute here'],
+  ['max_parallel_requests', 'keys have no limit of calls at once here'],
+  ['model_max_budget', 'a key has one limit for all its models here'],
+  ['budget_limits', 'a key has one limit for all its models here'],
+  ['aliases', 'aliases are those of the whole gateway here'],
+  ['config', 'a key has no configuration of its own here'],
+  ['router_settings', 'a key has no configuration of its own here'],
+  ['permissions', 'a key has no permissions of this kind here'],
+  ['allowed_routes', 'an inference key may ask for every operation here'],
+  ['allowed_cache_controls', 'answers are not cached here'],
+  ['policies', 'a key has no policies of this kind here'],
+  ['access_group_ids', 'groups of models are not read from the database'],
+  ['object_permission_id', 'a key has no permissions of this kind here'],
+  ['project_id', 'there are no projects here'],
+  ['organization_id', 'all keys are carried into one organization'],
+]
+
+function remarkColumns(row: LitellmRow, subject: string, remarks: Remarks): void {
+  for (const [column, message] of columns)
+    if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: ${message}`)
+  const metadata = asObject(row['metadata'])
+  for (const column of ['model_rpm_limit', 'model_tpm_limit', 'guardrails', 'tags'])
+    if (saysSomething(metadata[column]))
+      remarks.aboutRow(subject, `metadata.${column}: has no counterpart here`)
+}

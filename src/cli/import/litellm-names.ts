@@ -1,0 +1,173 @@
+import type { NameMember, OperatorName, OperatorNames } from '../../catalog/names.ts'
+import { nameGroupsMax } from '../../core/limits/catalog.ts'
+import { readFallbacks, type Fallbacks } from './litellm-fallbacks.ts'
+import type { ImportedDeployment } from './litellm-deployments.ts'
+import type { Remarks } from './remarks.ts'
+import type { YamlValue } from './yaml-tree.ts'
+
+type Group = readonly NameMember[]
+
+/** Reads groups, fallback chains and aliases into names of this gateway. */
+export function readNames(
+  file: YamlValue,
+  deployments: readonly ImportedDeployment[],
+  remarks: Remarks,
+): OperatorNames {
+  const settings = { router: file.member('router_settings'), litellm: file.member('litellm_settings') }
+  readStrategy(settings.router, remarks)
+  const dropParams = settings.litellm?.member('drop_params')
+  if (dropParams && !dropParams.isTrue())
+    remarks.about(dropParams, 'tuning that a provider does not take is left out and listed here, always')
+  const names = new Map<string, ImportedDeployment[]>()
+  for (const deployment of deployments)
+    if (!deployment.isPattern) names.set(deployment.name, [...(names.get(deployment.name) ?? []), deployment])
+  const aliases = readAliases(settings.router, names, remarks)
+  const fallbacks = readFallbacks(settings, remarks)
+  const own = new Map<string, ImportedDeployment[]>(names)
+  for (const deployment of deployments) if (deployment.ownId !== null) own.set(deployment.ownId, [deployment])
+  const context = { own, aliases, fallbacks, remarks }
+  const entries = [...names.keys()].map((name): [string, OperatorName] => [
+    name,
+    { groups: groupsOf(name, context) },
+  ])
+  return { names: Object.fromEntries(entries), aliases }
+}
+
+function readStrategy(router: YamlValue | null, remarks: Remarks): void {
+  const strategy = router?.member('routing_strategy')
+  if (!strategy || strategy.text() === 'simple-shuffle') return
+  remarks.about(
+    strategy,
+    'calls are shared by weights here; a caller may sort otherwise, by name:nitro, name:floor or "provider": {"sort": …}',
+  )
+}
+
+function readAliases(
+  router: YamlValue | null,
+  names: ReadonlyMap<string, unknown>,
+  remarks: Remarks,
+): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const [alias, value] of router?.member('model_group_alias')?.members() ?? []) {
+    const target = (value.isMapping() ? value.member('model') : value)?.text()
+    if (value.isMapping()) value.member('hidden')
+    if (target == null || names.has(alias)) {
+      remarks.about(
+        value,
+        target == null ? 'says no model' : `is not carried: "${alias}" is a model_name too`,
+      )
+    } else found[alias] = target
+  }
+  return withoutCycles(found, router, remarks)
+}
+
+function withoutCycles(
+  aliases: Record<string, string>,
+  router: YamlValue | null,
+  remarks: Remarks,
+): Record<string, string> {
+  const isCyclic = (alias: string) => {
+    const seen = new Set([alias])
+    for (let next = aliases[alias]; next !== undefined; next = aliases[next]) {
+      if (seen.has(next)) return true
+      seen.add(next)
+    }
+    return false
+  }
+  const cyclic = Object.keys(aliases).filter(isCyclic)
+  const value = router?.member('model_group_alias')
+  if (value)
+    for (const alias of cyclic)
+      remarks.about(value, `the alias "${alias}" leads back to itself and is not carried`)
+  return Object.fromEntries(Object.entries(aliases).filter(([alias]) => !cyclic.includes(alias)))
+}
+
+interface Context {
+  /** Deployments by model name and by their own ids. */
+  own: ReadonlyMap<string, readonly ImportedDeployment[]>
+  aliases: Readonly<Record<string, string>>
+  fallbacks: Fallbacks
+  remarks: Remarks
+}
+
+/** The groups of a model name, and after them those of what it falls back to, and so on; each endpoint once. */
+function groupsOf(name: string, context: Context): readonly Group[] {
+  const { fallbacks, remarks } = context
+  const chain: string[] = []
+  follow(name, chain, context)
+  for (const { target, value } of fallbacks.ofContext(name)) {
+    const found = targetOf(target, context)
+    if (found === null || chain.includes(found)) continue
+    follow(found, chain, context)
+    remarks.about(
+      value,
+      `"${name}" goes on to "${target}" after any failure here, not only when the context is too small`,
+    )
+  }
+  const seen = new Set<string>()
+  const groups = chain
+    .flatMap((one) => tiersOf(context.own.get(one) ?? [], context))
+    .flatMap((group) => {
+      const fresh = group.filter(({ model, provider }) => !seen.has(`${provider} ${model}`))
+      for (const { model, provider } of fresh) seen.add(`${provider} ${model}`)
+      return fresh.length === 0 ? [] : [fresh]
+    })
+  const value = fallbacks.valueOf(name)
+  if (groups.length > nameGroupsMax && value)
+    remarks.about(
+      value,
+      `only the first ${nameGroupsMax} of the ${groups.length} groups of "${name}" are carried: a call has as many attempts`,
+    )
+  return groups.slice(0, nameGroupsMax)
+}
+
+/** The names a call goes through: a fallback's own fallbacks come before the next one, as in LiteLLM. */
+function follow(name: string, chain: string[], context: Context): void {
+  if (chain.includes(name)) return
+  chain.push(name)
+  for (const { target, value } of context.fallbacks.of(name)) {
+    const found = targetOf(target, context)
+    if (found !== null) follow(found, chain, context)
+    else
+      context.fallbacks.remarkOnce(
+        value,
+        `"${target}" is no model_name and no id of a deployment that is carried`,
+      )
+  }
+}
+
+function targetOf(name: string, { own, aliases }: Context): string | null {
+  let target = name
+  // Aliases have no cycles any more.
+  while (!own.has(target) && Object.hasOwn(aliases, target)) target = aliases[target] ?? target
+  return own.has(target) ? target : null
+}
+
+/** Groups by `order`, with the weights that LiteLLM would pick by: those of the first parameter that the first one has. */
+function tiersOf(deployments: readonly ImportedDeployment[], { fallbacks }: Context): readonly Group[] {
+  const orders = [...new Set(deployments.map(({ order }) => order))].toSorted((left, right) => left - right)
+  return orders.flatMap((order) => {
+    const tier = deployments.filter((one) => one.order === order)
+    const by = (['weight', 'rpm', 'tpm'] as const).find((one) => tier[0]?.[one] != null)
+    const members = tier.flatMap((one): NameMember[] => {
+      const { model, provider } = one
+      if (by === undefined) return [{ model, provider }]
+      const weight = one[by] ?? 0
+      if (weight > 0) return [{ model, provider, weight }]
+      fallbacks.remarkWeightless(one)
+      return []
+    })
+    return members.length === 0 ? [] : [joined(members)]
+  })
+}
+
+/** The same model at the same provider twice is one member with both weights. */
+function joined(members: readonly NameMember[]): Group {
+  const found = new Map<string, NameMember>()
+  for (const member of members) {
+    const known = found.get(`${member.provider} ${member.model}`)
+    const weight = (known?.weight ?? 1) + (member.weight ?? 1)
+    found.set(`${member.provider} ${member.model}`, known ? { ...member, weight } : member)
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,86 @@
+import { findPreset } from '../../providers/registry.ts'
+import type { Preset } from '../../providers/define-provider.ts'
+
+/** Providers that LiteLLM calls otherwise than this gateway does. */
+const slugOf: Readonly<Record<string, string>> = {
+  azure_ai: 'azure',
+  custom_openai: 'custom',
+  fireworks_ai: 'fireworks',
+  gemini: 'google-ai-studio',
+  hosted_vllm: 'vllm',
+  litellm_proxy: 'custom',
+  lm_studio: 'lmstudio',
+  ollama_chat: 'ollama',
+  openai_like: 'custom',
+  'text-completion-openai': 'openai',
+  together_ai: 'together',
+}
+
+/** Providers of LiteLLM that this gateway has none for; their names are known so that they are not taken for makers. */
+const unknownHere: ReadonlySet<string> = new Set([
+  'ai21',
+  'anyscale',
+  'baseten',
+  'bedrock',
+  'cloudflare',
+  'cohere',
+  'cohere_chat',
+  'dashscope',
+  'databricks',
+  'elevenlabs',
+  'github',
+  'huggingface',
+  'jina_ai',
+  'nvidia_nim',
+  'predibase',
+  'replicate',
+  'sagemaker',
+  'triton',
+  'vertex_ai',
+  'vertex_ai_beta',
+  'volcengine',
+  'voyage',
+  'watsonx',
+])
+
+/** Which provider LiteLLM infers from a bare name. */
+const inferred: readonly (readonly [RegExp, string])[] = [
+  [/^(?:gpt-|o\d|chatgpt-|codex-|text-embedding-|whisper-|tts-)/, 'openai'],
+  [/^claude-/, 'anthropic'],
+]
+
+/** A deployment's `model`, taken apart. */
+export interface LitellmModel {
+  /** As LiteLLM calls it. */
+  provider: string
+  /** As the provider calls it. */
+  name: string
+}
+
+/** Which model at which provider LiteLLM means; null when it does not say the provider in a way that is known here. */
+export function parseLitellmModel(model: string, stated: string | null): LitellmModel | null {
+  const slash = model.indexOf('/')
+  const prefix = slash > 0 ? model.slice(0, slash) : null
+  if (stated !== null) {
+    const name = prefix === stated ? model.slice(slash + 1) : model
+    return { provider: stated, name }
+  }
+  if (prefix !== null && isProvider(prefix)) return { provider: prefix, name: model.slice(slash + 1) }
+  const found = inferred.find(([pattern]) => pattern.test(model))
+  return found ? { provider: found[1], name: model } : null
+}
+
+function isProvider(name: string): boolean {
+  return unknownHere.has(name) || presetFor(name) !== null
+}
+
+/** The preset of a provider as LiteLLM calls it; null when this gateway has none. */
+export function presetFor(provider: string): Preset | null {
+  const preset = findPreset(Object.hasOwn(slugOf, provider) ? (slugOf[provider] ?? provider) : provider)
+  return preset?.isSimulator ? null : preset
+}
+
+/** Whether LiteLLM means any server of the format by it, when an address is given. */
+export function isAnyServer(provider: string): boolean {
+  return provider === 'openai' || provider === 'text-completion-openai'
+}

@@ -1,0 +1,38 @@
+import type { OperatorNames } from '../../catalog/names.ts'
+import type { ImportedDeployment } from './litellm-deployments.ts'
+
+/** What names in a list of models stand for. */
+export interface ModelScope {
+  /** Null means all models; names that nothing is known of are told apart. */
+  read(listed: readonly string[]): { models: readonly string[] | null; unknown: readonly string[] }
+}
+
+/** Words that LiteLLM has for all models, and for none. */
+const allModels = 'all-proxy-models'
+const noModels = 'no-default-models'
+
+/** Reads lists of models by what was carried of the YAML file. */
+export function createScope(
+  { names, aliases }: OperatorNames,
+  deployments: readonly ImportedDeployment[],
+): ModelScope {
+  const groups = new Map<string, string[]>()
+  for (const { name, isPattern, accessGroups } of deployments)
+    if (!isPattern) for (const group of accessGroups) groups.set(group, [...(groups.get(group) ?? []), name])
+  const meaningOf = (listed: string): readonly string[] | null => {
+    let name = listed
+    while (!Object.hasOwn(names, name) && Object.hasOwn(aliases, name)) name = aliases[name] ?? name
+    return Object.hasOwn(names, name) ? [name] : (groups.get(listed) ?? null)
+  }
+  return {
+    read(listed) {
+      if (listed.length === 0 || listed.includes(allModels)) return { models: null, unknown: [] }
+      const asked = listed.filter((model) => model !== noModels)
+      const found = asked.map((model) => ({ model, meant: meaningOf(model) }))
+      return {
+        models: [...new Set(found.flatMap(({ meant }) => meant ?? []))],
+        unknown: found.flatMap(({ model, meant }) => (meant === null ? [model] : [])),
+      }
+    },
+  }
+}

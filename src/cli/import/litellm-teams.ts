@@ -1,0 +1,100 @@
+import { asObject } from '../../core/json.ts'
+import { formatCredits } from '../../core/money.ts'
+import type { LitellmRow } from './litellm-repository.ts'
+import { limitWith, numberOf, saysSomething, textOf, textsOf } from './litellm-rows.ts'
+import type { ModelScope } from './litellm-scope.ts'
+import type { Remarks } from './remarks.ts'
+
+/** What a team means for each of its keys. */
+export interface LitellmTeam {
+  name: string
+  isBlocked: boolean
+  /** Null for all. */
+  models: readonly string[] | null
+  /** What is left of its budget, in nanocredits; null for none. */
+  left: bigint | null
+  reset: 'daily' | 'weekly' | 'monthly' | null
+  requestsPerMinute: number | null
+}
+
+/** Reads teams, and tells what all keys of one have together in LiteLLM and each for itself here. */
+export function readTeams(
+  rows: readonly LitellmRow[],
+  { scope, remarks }: { scope: ModelScope; remarks: Remarks },
+): ReadonlyMap<string, LitellmTeam> {
+  const teams = rows.map((row): [string, LitellmTeam] => {
+    const id = String(row['team_id'])
+    const name = textOf(row['team_alias']) ?? id
+    const subject = `team "${name}"`
+    const { models, unknown } = scope.read(textsOf(row['models']))
+    for (const model of unknown)
+      remarks.aboutRow(subject, `models: "${model}" is no model_name that is carried`)
+    const most = numberOf(row['max_budget'])
+    const duration = textOf(row['budget_duration'])
+    const limit = most === null ? null : limitWith({ most, spent: numberOf(row['spend']) ?? 0, duration })
+    if (limit?.amount != null) {
+      const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
+      remarks.aboutRow(
+        subject,
+        `max_budget: its keys share it in LiteLLM; here each may spend ${formatCredits(limit.amount)}${renewal}`,
+      )
+    }
+    const rate = numberOf(row['rpm_limit'])
+    if (rate !== null)
+      remarks.aboutRow(
+        subject,
+        `rpm_limit: its keys share it in LiteLLM; here each has ${rate} requests a minute`,
+      )
+    for (const column of ['tpm_limit', 'max_parallel_requests', 'model_max_budget'])
+      if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: has no counterpart here`)
+    const team: LitellmTeam = {
+      name,
+      isBlocked: row['blocked'] === true,
+      models,
+      left: limit?.amount ?? null,
+      reset: limit?.reset ?? null,
+      requestsPerMinute: rate,
+    }
+    return [id, team]
+  })
+  return new Map(teams)
+}
+
+/** Aliases of teams, as far as they can be those of the whole gateway. */
+export function readTeamAliases(
+  rows: { teams: readonly LitellmRow[]; models: readonly LitellmRow[] },
+  known: { names: Readonly<Record<string, unknown>>; aliases: Readonly<Record<string, string>> },
+  remarks: Remarks,
+): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const team of rows.teams) {
+    const model = rows.models.find(({ id }) => id !== null && id === team['model_id'])
+    const aliases = parsed(model?.['aliases'])
+    for (const [alias, target] of Object.entries(aliases)) {
+      const name = textOf(team['team_alias']) ?? String(team['team_id'])
+      const other = found[alias] ?? known.aliases[alias]
+      const isTaken = Object.hasOwn(known.names, alias) || (other !== undefined && other !== target)
+      const isServed =
+        typeof target === 'string' &&
+        (Object.hasOwn(known.names, target) || Object.hasOwn(known.aliases, target))
+      if (isTaken || !isServed) {
+        const why = isTaken ? 'has another meaning for everybody else' : 'means no model_name that is carried'
+        remarks.aboutRow(`team "${name}"`, `its alias "${alias}" is not carried: it ${why}`)
+      } else {
+        found[alias] = target
+        remarks.aboutRow(`team "${name}"`, `its alias "${alias}" is carried for all keys`)
+      }
+    }
+  }
+  return found
+}
+
+/** Some versions store JSON as text within JSON. */
+function parsed(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'string') return asObject(value)
+  try {
+    return asObject(JSON.parse(value))
+  } catch {
+    return {}
+  }
+}

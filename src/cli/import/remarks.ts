@@ -1,0 +1,93 @@
+import type { YamlValue } from './yaml-tree.ts'
+
+/** Something that was not carried, or not as it was; never with a secret. */
+export interface Remark {
+  /** In the YAML file; null of what stands in the database. */
+  line: number | null
+  /** What it is about: a path in the file, or a row and its column. */
+  subject: string
+  message: string
+}
+
+/** Gathers what is to be told. */
+export class Remarks {
+  readonly #found: Remark[] = []
+
+  /** About a value of the file. */
+  about({ line, path }: Pick<YamlValue, 'line' | 'path'>, message: string): void {
+    this.#found.push({ line, subject: path, message })
+  }
+
+  /** About a row of the database. */
+  aboutRow(subject: string, message: string): void {
+    this.#found.push({ line: null, subject, message })
+  }
+
+  /** Those of the file by their lines, then those of the database by what they are about. */
+  sorted(): readonly Remark[] {
+    return this.#found.toSorted(
+      (left, right) =>
+        (left.line ?? lastLine) - (right.line ?? lastLine) || compare(left.subject, right.subject),
+    )
+  }
+}
+
+/** Rows of the database follow all lines of the file. */
+const lastLine = Number.MAX_SAFE_INTEGER
+
+/** Without the rules of a language, so that the order is the same everywhere. */
+function compare(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+/** Why settings of these names are not carried, wherever they stand. */
+const reasons: Readonly<Record<string, string>> = {
+  num_retries: 'a call has six attempts here, and what may pass is tried again',
+  max_retries: 'a call has six attempts here, and what may pass is tried again',
+  retry_policy: 'a call has six attempts here, and what may pass is tried again',
+  retry_after: 'the provider says how long to wait, or it is 250 ms',
+  timeout: 'each operation has its own time here',
+  request_timeout: 'each operation has its own time here',
+  stream_timeout: 'each operation has its own time here',
+  allowed_fails: 'an endpoint that fails is asked last for 30 s here',
+  allowed_fails_policy: 'an endpoint that fails is asked last for 30 s here',
+  cooldown_time: 'an endpoint that fails is asked last for 30 s here',
+  disable_cooldowns: 'an endpoint that fails is asked last for 30 s here',
+  rpm: 'a deployment has no limit of requests here; "concurrency" limits calls at once',
+  tpm: 'a deployment has no limit of tokens here; "concurrency" limits calls at once',
+  success_callback: 'logs and traces are not sent anywhere yet',
+  failure_callback: 'logs and traces are not sent anywhere yet',
+  callbacks: 'logs and traces are not sent anywhere yet',
+  service_callbacks: 'logs and traces are not sent anywhere yet',
+  cache: 'answers are not cached here',
+  cache_params: 'answers are not cached here',
+  redis_host: 'processes share their state in the database here',
+  redis_port: 'processes share their state in the database here',
+  redis_password: 'processes share their state in the database here',
+  redis_url: 'processes share their state in the database here',
+  set_verbose: 'log_level says how much is logged here',
+  json_logs: 'the log is always JSON here',
+  content_policy_fallbacks: 'a refused content does not lead to another model here',
+  temperature: 'a request has no defaults of the operator here',
+  max_tokens: 'a request has no defaults of the operator here',
+  include: 'files that this one includes are not read; import their content',
+  database_url: 'give it as --database to carry keys, teams and budgets',
+}
+
+/** Tells of everything in the file that nobody has asked for. */
+export function remarkUnread(file: YamlValue, remarks: Remarks): void {
+  for (const value of file.unread()) {
+    const name =
+      value.path
+        .replace(/\[\d+\]$/, '')
+        .split('.')
+        .at(-1) ?? ''
+    const isFact = name.startsWith('supports_')
+    const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
+    remarks.about(
+      value,
+      isFact ? 'what a model can do is known here by its name' : (reason ?? 'has no counterpart here'),
+    )
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+} from 'yaml'
+import { CommandFailure } from '../failure.ts'
+
+/** What all values of one file share. */
+interface Tree {
+  document: Document.Parsed
+  lines: LineCounter
+  /** Values that somebody has asked for. */
+  read: Set<Node>
+}
+
+/** A value of a YAML file that knows its line and its path, and what of it was asked for. */
+export class YamlValue {
+  /** Such as `model_list[2].litellm_params.rpm`; empty for the whole file. */
+  readonly path: string
+  readonly #node: Node
+  readonly #tree: Tree
+  /** Where its key stands, or itself. */
+  readonly #offset: number
+
+  constructor(node: Node, path: string, { tree, offset }: { tree: Tree; offset: number }) {
+    this.#node = node
+    this.path = path
+    this.#tree = tree
+    this.#offset = offset
+  }
+
+  /** Counted from 1. */
+  get line(): number {
+    return this.#tree.lines.linePos(this.#offset).line
+  }
+
+  /** The member of this name; null where there is none, it is null, or this is no mapping. It counts as read. */
+  member(name: string): YamlValue | null {
+    const found = this.#pairs().find(([key]) => key === name)
+    return found ? this.#child(found[1], this.#below(name), found[2]) : null
+  }
+
+  /** All members by their names, which count as read; empty of anything but a mapping. */
+  members(): [string, YamlValue][] {
+    return this.#pairs().flatMap(([name, node, offset]): [string, YamlValue][] => {
+      const child = this.#child(node, this.#below(name), offset)
+      return child ? [[name, child]] : []
+    })
+  }
+
+  /** The entries of a list, which count as read; empty of anything else. */
+  items(): YamlValue[] {
+    return this.#nodes().flatMap(
+      (node, index) => this.#child(node, `${this.path}[${index}]`, offsetOf(node)) ?? [],
+    )
+  }
+
+  /** The text of a string, or a number or truth value as it is written; null of anything else. */
+  text(): string | null {
+    if (!isScalar(this.#node)) return null
+    const { value, source } = this.#node
+    if (typeof value === 'string') return value
+    return typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : null
+  }
+
+  number(): number | null {
+    const value = isScalar(this.#node) ? this.#node.value : null
+    return typeof value === 'number' && Number.isFinite(value) ? value : null
+  }
+
+  isTrue(): boolean {
+    return isScalar(this.#node) && this.#node.value === true
+  }
+
+  isMapping(): boolean {
+    return isMap(this.#node)
+  }
+
+  /** Everything below counts as read. */
+  readAll(): this {
+    for (const child of [...this.members().map(([, value]) => value), ...this.items()]) child.readAll()
+    return this
+  }
+
+  /** What nobody has asked for, in the order of the file; of a value that was not asked for, the whole of it. */
+  *unread(): Generator<YamlValue> {
+    for (const [name, node, offset] of this.#pairs())
+      yield* this.#unreadBelow(node, this.#below(name), offset)
+    for (const [index, node] of this.#nodes().entries())
+      yield* this.#unreadBelow(node, `${this.path}[${index}]`, offsetOf(node))
+  }
+
+  *#unreadBelow(node: Node, path: string, offset: number): Generator<YamlValue> {
+    const value = new YamlValue(node, path, { tree: this.#tree, offset })
+    if (this.#tree.read.has(node)) yield* value.unread()
+    else yield value
+  }
+
+  #below(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`
+  }
+
+  #child(node: Node, path: string, offset: number): YamlValue | null {
+    this.#tree.read.add(node)
+    if (isScalar(node) && node.value === null) return null
+    return new YamlValue(node, path, { tree: this.#tree, offset })
+  }
+
+  #nodes(): Node[] {
+    return isSeq(this.#node) ? this.#node.items.map((item) => resolved(item as Node, this.#tree)) : []
+  }
+
+  /** Members with their own before those of a merged mapping (`<<`). */
+  #pairs(): [name: string, node: Node, offset: number][] {
+    return isMap(this.#node) ? pairsOf(this.#node, this.#tree) : []
+  }
+}
+
+function pairsOf(map: YAMLMap, tree: Tree): [string, Node, number][] {
+  const all = (map.items as Pair<Node, Node | null>[]).flatMap(({ key, value }): [string, Node, number][] => {
+    if (value === null) return []
+    const name = isScalar(key) ? String(key.value) : String(key)
+    return [[name, resolved(value, tree), offsetOf(key)]]
+  })
+  const own = all.filter(([name]) => name !== '<<')
+  const names = new Set(own.map(([name]) => name))
+  const merged = all.flatMap(([name, node]) => (name === '<<' ? mergedPairs(node, tree) : []))
+  return [...own, ...merged.filter(([name]) => !names.has(name))]
+}
+
+/** Of a mapping that another one takes in, or of several. */
+function mergedPairs(node: Node, tree: Tree): [string, Node, number][] {
+  if (isMap(node)) return pairsOf(node, tree)
+  return isSeq(node) ? node.items.flatMap((one) => mergedPairs(resolved(one as Node, tree), tree)) : []
+}
+
+function resolved(node: Node, { document }: Tree): Node {
+  return isAlias(node) ? (node.resolve(document) ?? node) : node
+}
+
+function offsetOf(node: Node): number {
+  return node.range?.[0] ?? 0
+}
+
+/** Reads a YAML file. Throws CommandFailure with the line where it is none, or holds no mapping. */
+export function parseYaml(text: string, file: string): YamlValue {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const [error] = document.errors
+  if (error) {
+    const { line } = lines.linePos(error.pos[0])
+    throw new CommandFailure(`${file}:${line}: this is not YAML: ${error.message.split('\n')[0]}`)
+  }
+  if (!isMap(document.contents)) throw new CommandFailure(`${file}: there is no mapping in this file.`)
+  const tree = { document, lines, read: new Set<Node>() }
+  return new YamlValue(document.contents, '', { tree, offset: 0 })
+}
