@@ -30,10 +30,8 @@ const pdfPath = '/a.pdf'
 /** Models of the table, by what they can. */
 export const models = {
   chat: 'openai/gpt-4o-mini',
-  /** A host that takes no schema. */
-  chatWithoutSchema: 'deepseek/deepseek-chat',
-  /** A host that does not heed a choice of tools. */
-  chatWithoutToolChoice: 'ollama/llama3.2',
+  /** A host that takes no schema and does not heed a choice of tools, and is asked in this format alone. */
+  chatWithoutSchema: 'z-ai/glm-4.6',
   /** A host that gives no log probabilities. */
   chatWithoutLogprobs: 'groq/llama-3.3-70b-versatile',
   /** A server of the operator's, of which nothing is known: it is sent what it may not know. */
@@ -95,8 +93,7 @@ function providersAt(url: string) {
   return [
     // As OpenAI answers chat completions; its own preset answers callers of responses in their format.
     at('sandbox', [models.chat]),
-    at('deepseek', [models.chatWithoutSchema]),
-    at('ollama', [models.chatWithoutToolChoice]),
+    at('zai', [models.chatWithoutSchema]),
     at('groq', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },

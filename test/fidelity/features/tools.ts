@@ -594,8 +594,8 @@ export const toolRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'T18',
-    title: 'Some tool must be called, for a chat host that does not heed the choice (Ollama)',
-    models: { chat: models.chatWithoutToolChoice },
+    title: 'Some tool must be called, for a chat host that does not heed the choice (Z.ai)',
+    models: { chat: models.chatWithoutSchema },
     cells: {
       chat: {
         ask: { ...chatTools, tool_choice: 'required' },
@@ -617,8 +617,8 @@ export const toolRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'T19',
-    title: 'The model may choose, for a chat host that knows nothing else (Ollama)',
-    models: { chat: models.chatWithoutToolChoice },
+    title: 'The model may choose, for a chat host that knows nothing else (Z.ai)',
+    models: { chat: models.chatWithoutSchema },
     cells: {
       chat: {
         ask: { ...chatTools, tool_choice: 'auto' },
