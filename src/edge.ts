@@ -13,7 +13,7 @@ import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import { createHttpLog } from './http/http-log.ts'
 import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
-import type { HttpParts } from './http/parts.ts'
+import type { HttpDependencies } from './http/dependencies.ts'
 import { createPeers } from './http/peers.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -21,11 +21,11 @@ import type { Metrics } from './telemetry/metrics.ts'
 import type { PublicFetch } from './transport/public-fetch.ts'
 
 /** What the surface is built from. */
-export interface EdgeParts {
+export interface EdgeDependencies {
   access: ReturnType<typeof createAccess>
   money: ReturnType<typeof createMoney>
-  catalog: HttpParts['catalog']
-  figuresOf: HttpParts['figuresOf']
+  catalog: HttpDependencies['catalog']
+  figuresOf: HttpDependencies['figuresOf']
   batches: Batches
   executor: Executor
   publicFetch: PublicFetch
@@ -39,14 +39,14 @@ export interface EdgeParts {
 }
 
 /** The HTTP surface, with the port it listens on once it is told to. */
-export function createEdge(config: Config, parts: EdgeParts) {
+export function createEdge(config: Config, dependencies: EdgeDependencies) {
   const activity = new Activity()
   const peers = createPeers()
   let server: ReturnType<typeof listen> | null = null
   let metricsAddress: MetricsAddress | null = null
   const peerAddressOf = (request: Request) => peers.addressOf(request, server)
-  const httpParts: HttpParts = {
-    ...servingParts(config, parts),
+  const httpParts: HttpDependencies = {
+    ...servingParts(config, dependencies),
     activity,
     peerAddressOf,
     onReaddressed: peers.readdress,
@@ -68,7 +68,7 @@ export function createEdge(config: Config, parts: EdgeParts) {
       const host = config.host.includes(':') ? `[${config.host}]` : config.host
       const port = server.port ?? config.port
       const metricsUrl = metricsAddress?.url ?? null
-      if (metricsUrl !== null) parts.log.info('metrics of this process', { url: metricsUrl })
+      if (metricsUrl !== null) dependencies.log.info('metrics of this process', { url: metricsUrl })
       return { url: `http://${host}:${port}${config.basePath}/v1`, port, metricsUrl }
     },
     async close() {
@@ -82,11 +82,11 @@ export function createEdge(config: Config, parts: EdgeParts) {
 /** What requests are answered with, whatever the server. */
 function servingParts(
   config: Config,
-  parts: EdgeParts,
-): Omit<HttpParts, 'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'onAnswered'> {
-  const { access, money } = parts
+  dependencies: EdgeDependencies,
+): Omit<HttpDependencies, 'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'onAnswered'> {
+  const { access, money } = dependencies
   const audioIntake: AudioIntake = {
-    createSpool: () => createSpool({ folder: parts.spoolFolder, bytesMax: audioBodyBytesMax }),
+    createSpool: () => createSpool({ folder: dependencies.spoolFolder, bytesMax: audioBodyBytesMax }),
     sniffFormat,
   }
   return {
@@ -95,16 +95,16 @@ function servingParts(
     organizations: access.organizations,
     keys: access.keys,
     accounts: money.accounts,
-    catalog: parts.catalog,
-    figuresOf: parts.figuresOf,
-    batches: parts.batches,
-    executor: parts.executor,
+    catalog: dependencies.catalog,
+    figuresOf: dependencies.figuresOf,
+    batches: dependencies.batches,
+    executor: dependencies.executor,
     audioIntake,
-    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: parts.publicFetch, intake: audioIntake }),
-    clock: parts.clock,
-    log: createHttpLog(parts),
-    notReady: parts.notReady,
-    renderMetrics: () => parts.metrics.render(),
+    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: dependencies.publicFetch, intake: audioIntake }),
+    clock: dependencies.clock,
+    log: createHttpLog(dependencies),
+    notReady: dependencies.notReady,
+    renderMetrics: () => dependencies.metrics.render(),
     metricsToken: config.metrics.token,
     basePath: config.basePath,
   }
@@ -113,12 +113,12 @@ function servingParts(
 /** An address for the metrics alone, where one is configured or the port of the callers belongs to several processes. */
 function listenForMetrics(
   { metrics, sharePort }: Config,
-  parts: HttpParts,
+  dependencies: HttpDependencies,
   onPeer: (request: Request, address: string) => void,
 ): MetricsAddress | null {
   const port = metrics.port ?? (sharePort ? 0 : null)
   if (port === null) return null
-  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, parts, onPeer })
+  return openMetricsAddress({ host: metrics.host, port, isShared: sharePort, dependencies, onPeer })
 }
 
 function listen(config: Config, fetch: (request: Request) => Response | Promise<Response>) {

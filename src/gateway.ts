@@ -19,7 +19,7 @@ import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
 import { createExecutor, type Executor } from './execution/executor.ts'
-import type { ExecutionParts } from './execution/parts.ts'
+import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { seekingModel } from './execution/missing-model.ts'
 import { resolveBatch } from './execution/resolve-batch.ts'
 import { createServing } from './execution/serving.ts'
@@ -313,11 +313,14 @@ function createInspection(
 
 type Providers = Awaited<ReturnType<typeof createProviders>>
 
-function createExecution(config: Config, parts: { core: Core; providers: Providers; hooks: GatewayHooks }) {
-  const { core, providers, hooks } = parts
+function createExecution(
+  config: Config,
+  dependencies: { core: Core; providers: Providers; hooks: GatewayHooks },
+) {
+  const { core, providers, hooks } = dependencies
   const { clock, log, money } = core
   const { serving, transport, discovery } = providers
-  const execution: ExecutionParts = {
+  const execution: ExecutionDependencies = {
     serving,
     readListings: (isEnough) => atMost(discoveryMissWaitMs, discovery.refreshStale(isEnough)),
     billing: money.billing,
@@ -335,13 +338,13 @@ function createExecution(config: Config, parts: { core: Core; providers: Provide
   return { execution, executor: createExecutor(execution) }
 }
 
-function createBatchEngine(parts: {
+function createBatchEngine(dependencies: {
   core: Core
   executor: Executor
-  execution: ExecutionParts
+  execution: ExecutionDependencies
   crash: GatewayHooks['crash'] | null
 }): Batches {
-  const { core, executor, execution } = parts
+  const { core, executor, execution } = dependencies
   const { money, access, log } = core
   const batchLines = createBatchLines(core)
   return createBatches({
@@ -363,7 +366,7 @@ function createBatchEngine(parts: {
       seekingModel(question.model, async () => resolveBatch(question, execution), execution),
     loadPrincipal: ({ keyId }) => access.authenticator.principalOf(keyId),
     clock: core.clock,
-    crash: parts.crash ?? null,
+    crash: dependencies.crash ?? null,
     report: (event, { batchId, cause }) => log.warn(event, { batch_id: batchId, cause }),
   })
 }
@@ -386,10 +389,10 @@ function saveRegularly({ money, log }: Core): () => void {
 
 function offerGauges(
   { metrics, money, database }: Core,
-  parts: { batches: Batches; execution: ExecutionParts; activity: Activity },
+  dependencies: { batches: Batches; execution: ExecutionDependencies; activity: Activity },
 ): void {
   registerGauges(metrics, {
-    requestsRunning: () => parts.activity.running,
+    requestsRunning: () => dependencies.activity.running,
     billing() {
       const stats = money.billing.stats()
       return {
@@ -399,8 +402,8 @@ function offerGauges(
       }
     },
     storageQueue: () => database.health().queueLength,
-    batches: () => parts.batches.stats(),
-    deployments: () => parts.execution.limiter.states(),
+    batches: () => dependencies.batches.stats(),
+    deployments: () => dependencies.execution.limiter.states(),
   })
 }
 

@@ -31,7 +31,7 @@ export interface Bootstrapped {
 }
 
 /** What bootstrap works on. */
-export interface BootstrapParts {
+export interface BootstrapDependencies {
   organizations: OrganizationRepository
   keys: KeyRepository
   clock: Clock
@@ -44,13 +44,16 @@ const firstOrganizationId = 'org_default'
  * Sees to it that there is an organization with an inference and a management key. Run at every start: later runs only
  * add keys that the environment names anew. Throws `conflict` when a named key exists as another kind.
  */
-export async function bootstrap(options: BootstrapOptions, parts: BootstrapParts): Promise<Bootstrapped> {
+export async function bootstrap(
+  options: BootstrapOptions,
+  dependencies: BootstrapDependencies,
+): Promise<Bootstrapped> {
   if (options.key !== null && options.key === options.managementKey) {
     throw new GatewayError('conflict', 'The bootstrap keys are the same; use two different secrets.')
   }
-  const existing = await parts.organizations.loadFirst()
-  if (existing) return join(existing, options, parts)
-  const nowMs = parts.clock.nowMs()
+  const existing = await dependencies.organizations.loadFirst()
+  if (existing) return join(existing, options, dependencies)
+  const nowMs = dependencies.clock.nowMs()
   const organization: OrganizationRecord = {
     organizationId: firstOrganizationId,
     name: 'Default',
@@ -64,11 +67,11 @@ export async function bootstrap(options: BootstrapOptions, parts: BootstrapParts
     makeInference(options.key, organization, nowMs),
     makeManagement(options.managementKey, organization, nowMs),
   ]
-  const isNew = await parts.organizations.insertWithKeys(
+  const isNew = await dependencies.organizations.insertWithKeys(
     organization,
     made.map(({ key }) => key),
   )
-  if (!isNew) return join(organization, options, parts)
+  if (!isNew) return join(organization, options, dependencies)
   return {
     organizationId: organization.organizationId,
     accountMode: organization.accountMode,
@@ -82,20 +85,20 @@ export async function bootstrap(options: BootstrapOptions, parts: BootstrapParts
 async function join(
   { organizationId }: Pick<OrganizationRecord, 'organizationId'>,
   options: BootstrapOptions,
-  parts: BootstrapParts,
+  dependencies: BootstrapDependencies,
 ): Promise<Bootstrapped> {
-  const organization = await parts.organizations.load(organizationId)
+  const organization = await dependencies.organizations.load(organizationId)
   if (!organization)
     throw new GatewayError('conflict', 'The first organization was deleted; create another one.')
-  const nowMs = parts.clock.nowMs()
+  const nowMs = dependencies.clock.nowMs()
   const missing: KeyRecord[] = []
-  if (await isMissing(options.key, 'inference', parts.keys)) {
+  if (await isMissing(options.key, 'inference', dependencies.keys)) {
     missing.push(makeInference(options.key, organization, nowMs).key)
   }
-  if (await isMissing(options.managementKey, 'management', parts.keys)) {
+  if (await isMissing(options.managementKey, 'management', dependencies.keys)) {
     missing.push(makeManagement(options.managementKey, organization, nowMs).key)
   }
-  if (missing.length > 0) await parts.organizations.addKeys(missing)
+  if (missing.length > 0) await dependencies.organizations.addKeys(missing)
   const { accountMode } = organization
   return { organizationId, accountMode, isNew: false, key: null, managementKey: null }
 }

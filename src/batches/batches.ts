@@ -18,24 +18,24 @@ import type { LoadPrincipal, ResolveBatch, RunItem } from './item-contract.ts'
 import { createItemLimiter } from './running/limiter.ts'
 import type { BatchList } from './results/list.ts'
 import { listBatches } from './results/list.ts'
-import type { BatchMoney, MoneyParts } from './running/money.ts'
+import type { BatchMoney, MoneyDependencies } from './running/money.ts'
 import { createBatchMoney } from './running/money.ts'
 import type { Pause } from './running/pause.ts'
 import { systemPause } from './running/pause.ts'
 import { Ramp } from './running/ramp.ts'
 import { parseCursor, streamBatch, streamResults } from './results/results.ts'
 import { cleanUp } from './results/retention.ts'
-import type { StoreParts, Stores } from './stores-repository.ts'
+import type { StoreDependencies, Stores } from './stores-repository.ts'
 import { createStores } from './stores-repository.ts'
 import { createUploadPlaces } from './ingest/upload-places.ts'
-import type { WorkerParts, WorkerStats } from './running/worker.ts'
+import type { WorkerDependencies, WorkerStats } from './running/worker.ts'
 import { Worker } from './running/worker.ts'
 
 /** What batches are made of. */
-export interface BatchesParts
+export interface BatchesDependencies
   extends
-    Pick<StoreParts, 'database' | 'blobs' | 'clock'>,
-    Pick<MoneyParts, 'billing' | 'ledger' | 'readBalance'> {
+    Pick<StoreDependencies, 'database' | 'blobs' | 'clock'>,
+    Pick<MoneyDependencies, 'billing' | 'ledger' | 'readBalance'> {
   runItem: RunItem
   resolveBatch: ResolveBatch
   loadPrincipal: LoadPrincipal
@@ -43,8 +43,8 @@ export interface BatchesParts
   itemsAtOnce?: number
   pause?: Pause
   /** For the crash suite: called around every commit point. */
-  crash?: StoreParts['crash']
-  report: WorkerParts['report']
+  crash?: StoreDependencies['crash']
+  report: WorkerDependencies['report']
 }
 
 /** A polled batch. */
@@ -98,13 +98,13 @@ export interface Batches {
 }
 
 /** An engine on these stores; several on the same stores, also in other processes, share the work. */
-export function createBatches(parts: BatchesParts): Batches {
-  return new StoredBatches(parts)
+export function createBatches(dependencies: BatchesDependencies): Batches {
+  return new StoredBatches(dependencies)
 }
 
 class StoredBatches implements Batches {
   readonly rounds: Batches['rounds']
-  readonly #parts: BatchesParts
+  readonly #dependencies: BatchesDependencies
   readonly #stores: Stores
   readonly #money: BatchMoney
   readonly #idempotency: Idempotency
@@ -115,22 +115,22 @@ class StoredBatches implements Batches {
   readonly #stopping = new AbortController()
   #cleaning: Promise<void> = Promise.resolve()
 
-  constructor(parts: BatchesParts) {
-    const pause = parts.pause ?? systemPause
-    this.#parts = parts
+  constructor(dependencies: BatchesDependencies) {
+    const pause = dependencies.pause ?? systemPause
+    this.#dependencies = dependencies
     this.#pause = pause
-    this.#stores = createStores({ ...parts, pause, crash: parts.crash ?? null })
+    this.#stores = createStores({ ...dependencies, pause, crash: dependencies.crash ?? null })
     const { committer, signals, claims } = this.#stores
-    this.#money = createBatchMoney({ ...parts, committer })
+    this.#money = createBatchMoney({ ...dependencies, committer })
     this.#idempotency = createIdempotency({
       repository: claims,
       committer,
       ownerId: signals.ownerId,
       isOwnerDead: (ownerId) => signals.isOwnerDead(ownerId),
     })
-    const ramp = new Ramp(parts.clock)
-    const limiter = createItemLimiter(parts.itemsAtOnce ?? batchItemsAtOnce, ramp)
-    this.#worker = new Worker({ ...parts, ...this.#stores, money: this.#money, limiter, ramp, pause })
+    const ramp = new Ramp(dependencies.clock)
+    const limiter = createItemLimiter(dependencies.itemsAtOnce ?? batchItemsAtOnce, ramp)
+    this.#worker = new Worker({ ...dependencies, ...this.#stores, money: this.#money, limiter, ramp, pause })
     this.rounds = {
       look: () => this.#worker.look(),
       renew: () => this.#worker.renew(),
@@ -212,8 +212,8 @@ class StoredBatches implements Batches {
         ...this.#stores,
         money: this.#money,
         idempotency: this.#idempotency,
-        resolveBatch: this.#parts.resolveBatch,
-        clock: this.#parts.clock,
+        resolveBatch: this.#dependencies.resolveBatch,
+        clock: this.#dependencies.clock,
         pause: this.#pause,
         wake: () => this.#wake(),
       })
@@ -233,18 +233,18 @@ class StoredBatches implements Batches {
     if (!isTerminal(batch.status) || batch.usageJson === null || !isPrepaid(batch)) return null
     const cost = (JSON.parse(batch.usageJson) as { cost?: number | null }).cost ?? 0
     if (parseCredits(cost) <= batch.estimateNanocredits) return null
-    const balance = await this.#parts.readBalance(batch.organizationId)
+    const balance = await this.#dependencies.readBalance(batch.organizationId)
     if (balance === null || balance >= 0n) return null
     const message = 'The batch cost more than the balance. Add credits and ask again for the results.'
     return new GatewayError('payment_required', message)
   }
 
-  #readers(): Pick<Stores, 'segments' | 'parts' | 'payloads'> & Pick<BatchesParts, 'clock'> {
+  #readers(): Pick<Stores, 'segments' | 'parts' | 'payloads'> & Pick<BatchesDependencies, 'clock'> {
     return {
       segments: this.#stores.segments,
       parts: this.#stores.parts,
       payloads: this.#stores.payloads,
-      clock: this.#parts.clock,
+      clock: this.#dependencies.clock,
     }
   }
 
@@ -255,12 +255,14 @@ class StoredBatches implements Batches {
   }
 
   #cleanUp(): Promise<void> {
-    return cleanUp({ ...this.#stores, idempotency: this.#idempotency, clock: this.#parts.clock })
+    return cleanUp({ ...this.#stores, idempotency: this.#idempotency, clock: this.#dependencies.clock })
   }
 
   async #repeatCleanUp(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      await this.#cleanUp().catch((cause: unknown) => this.#parts.report('batch_clean_up_failed', { cause }))
+      await this.#cleanUp().catch((cause: unknown) =>
+        this.#dependencies.report('batch_clean_up_failed', { cause }),
+      )
       await this.#pause(retentionEveryMs, this.#stopping.signal)
     }
   }

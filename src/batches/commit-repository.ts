@@ -35,7 +35,7 @@ export interface Committer {
 }
 
 /** Everything that `createCommitter` needs. */
-export interface CommitterParts {
+export interface CommitterDependencies {
   database: Database
   pause: Pause
   crash: CrashHook | null
@@ -48,7 +48,7 @@ const patience: Patience = {
   waitMsMax: uncertainWaitMs,
 }
 
-export function createCommitter({ database, pause, crash }: CommitterParts): Committer {
+export function createCommitter({ database, pause, crash }: CommitterDependencies): Committer {
   const sleep = (milliseconds: number): Promise<void> => pause(milliseconds)
   const committer: Committer = {
     async commit(name, statements, proof) {

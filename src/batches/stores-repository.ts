@@ -23,7 +23,7 @@ import type { WaitingRepository } from './running/waiting-repository.ts'
 import { createWaitingRepository } from './running/waiting-repository.ts'
 
 /** What batches are stored in. */
-export interface StoreParts {
+export interface StoreDependencies {
   database: Database
   blobs: BlobStore
   clock: Clock
@@ -44,7 +44,7 @@ export interface Stores {
   waits: WaitingRepository
 }
 
-export function createStores({ database, blobs, clock, pause, crash }: StoreParts): Stores {
+export function createStores({ database, blobs, clock, pause, crash }: StoreDependencies): Stores {
   return {
     batches: createBatchRepository(database),
     segments: createSegmentRepository(database),

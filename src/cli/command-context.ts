@@ -7,7 +7,7 @@ import { checkProviders } from './doctor/provider-checks.ts'
 import { serveUntilSignal, type ServedGateway } from './serve/serve-loop.ts'
 
 /** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
-export interface ProcessParts<Config extends CliConfig> {
+export interface ProcessDependencies<Config extends CliConfig> {
   env: CommandContext['env']
   readConfig(): Config
   printConfig(config: Config): string
@@ -19,8 +19,8 @@ export interface ProcessParts<Config extends CliConfig> {
 /** The real outside of commands: this process, its terminal and its signals. */
 export function createCommandContext<
   Config extends CliConfig & { readonly providers: readonly ProviderSettings[]; readonly sharePort: boolean },
->(parts: ProcessParts<Config>): CommandContext {
-  const { env } = parts
+>(dependencies: ProcessDependencies<Config>): CommandContext {
+  const { env } = dependencies
   const loaded = new WeakMap<CliConfig, Config>()
   const full = (config: CliConfig): Config => {
     const found = loaded.get(config)
@@ -36,22 +36,22 @@ export function createCommandContext<
     columns: process.stdout.columns ?? 80,
     ask: askPerson,
     readConfig() {
-      const config = parts.readConfig()
+      const config = dependencies.readConfig()
       loaded.set(config, config)
       return config
     },
-    printConfig: (config) => parts.printConfig(full(config)),
+    printConfig: (config) => dependencies.printConfig(full(config)),
     serve: (config) =>
       serveUntilSignal({
         config,
         requirePort: () => requireFreePort(full(config)),
-        create: () => parts.createGateway(full(config)),
+        create: () => dependencies.createGateway(full(config)),
         context,
         untilSignal,
         uptimeMs: () => performance.now(),
       }),
-    openStorage: (config) => parts.openStorage(full(config)),
-    startSimulator: (options) => parts.startSimulator(options),
+    openStorage: (config) => dependencies.openStorage(full(config)),
+    startSimulator: (options) => dependencies.startSimulator(options),
     checkProviders: (config) => checkProviders(full(config).providers, { env, file: config.file }),
   }
   return context

@@ -13,7 +13,7 @@ import { createStickyRoutes } from '../routing/sticky.ts'
 import { AttemptFailed, firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { operations } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import type { Candidate } from './prepared.ts'
 import type { Serving } from './serving.ts'
 import { noFacts, type RequestScope } from './scope.ts'
@@ -64,14 +64,14 @@ const call: SpeechCall = {
 }
 
 function setUp(signal = new AbortController().signal, sessionId: string | null = null) {
-  const parts = {
+  const dependencies = {
     clock: systemClock,
     learning: createLearning(),
     health: createHealth({ clock: systemClock }),
     limiter: createLimiter({ clock: systemClock }),
     sticky: createStickyRoutes({ clock: systemClock }),
     serving: () => serving,
-  } as unknown as ExecutionParts
+  } as unknown as ExecutionDependencies
   const scope = {
     principal: { organizationId: 'org_1' },
     signal,
@@ -80,7 +80,7 @@ function setUp(signal = new AbortController().signal, sessionId: string | null =
     batch: null,
     facts: noFacts(),
   } as unknown as RequestScope
-  return { parts, state: new CallState({ ...call, sessionId }, scope, parts) }
+  return { dependencies, state: new CallState({ ...call, sessionId }, scope, dependencies) }
 }
 
 function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptFailed {
@@ -95,9 +95,9 @@ function failing(type: ErrorType, rest: Partial<UpstreamFailure> = {}): AttemptF
 }
 
 test('the next endpoint answers when the first fails, and the attempts are recorded', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
-  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
     tried === one ? Promise.reject(failing('provider_failed')) : Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
@@ -109,9 +109,9 @@ test('the next endpoint answers when the first fails, and the attempts are recor
 
 test('a provider is not asked again before the time it named', async () => {
   jest.useFakeTimers()
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   let tries = 0
-  const answered = firstToAnswer([candidate('one')], state, parts, () => {
+  const answered = firstToAnswer([candidate('one')], state, dependencies, () => {
     tries += 1
     return tries === 1
       ? Promise.reject(failing('upstream_rate_limited', { retryAfterMs: 600 }))
@@ -127,10 +127,10 @@ test('a provider is not asked again before the time it named', async () => {
 })
 
 test('a wait longer than a caller would sit through goes back to the caller', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const limited = new GatewayError('upstream_rate_limited', 'Busy.', { retryAfterSeconds: 30 })
   let tries = 0
-  const thrown = await firstToAnswer([candidate('one')], state, parts, () => {
+  const thrown = await firstToAnswer([candidate('one')], state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('upstream_rate_limited', { error: limited, retryAfterMs: 30_000 }))
   }).catch((error: unknown) => error)
@@ -143,8 +143,8 @@ test('an item that waited long for its place has all of its time, a live caller 
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
   const left: number[] = []
   for (const priority of ['batch', 'live'] as const) {
-    const { parts, state: idle } = setUp()
-    const busy = { ...parts, clock, limiter: createLimiter({ clock }) }
+    const { dependencies, state: idle } = setUp()
+    const busy = { ...dependencies, clock, limiter: createLimiter({ clock }) }
     const state = new CallState(call, { ...idle.scope, priority }, busy)
     const only = endpoint('one')
     const single = { ...only, deployment: { ...only.deployment, concurrencyMax: 1 } }
@@ -161,26 +161,26 @@ test('an item that waited long for its place has all of its time, a live caller 
 })
 
 test('an endpoint for which too many wait already is passed over, and the caller is told when all are', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
   const crowded = new GatewayError('no_healthy_endpoint', 'Too many wait.', { retryAfterSeconds: 1 })
-  const { limiter } = parts
+  const { limiter } = dependencies
   const full = new Set([one])
   const isFull = (deployment: Endpoint['deployment']) =>
     [...full].some((crowdedOne) => crowdedOne.endpoint.deployment === deployment)
-  parts.limiter = {
+  dependencies.limiter = {
     ...limiter,
     acquire: (deployment, priority, signal) =>
       isFull(deployment) ? Promise.reject(crowded) : limiter.acquire(deployment, priority, signal),
   }
-  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
     Promise.resolve(tried.endpoint.id),
   )
   expect(answered.value).toBe('two/m')
-  expect(parts.health.stateOf(one.endpoint)).toBe('healthy')
+  expect(dependencies.health.stateOf(one.endpoint)).toBe('healthy')
   full.add(two)
   let tries = 0
-  const refused = await firstToAnswer([one, two], state, parts, async () => (tries += 1)).catch(
+  const refused = await firstToAnswer([one, two], state, dependencies, async () => (tries += 1)).catch(
     (error: unknown) => error,
   )
   expect(tries).toBe(0)
@@ -188,9 +188,9 @@ test('an endpoint for which too many wait already is passed over, and the caller
 })
 
 test('what the caller did wrong is not tried elsewhere', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   let tries = 0
-  const thrown = await firstToAnswer([candidate('one'), candidate('two')], state, parts, () => {
+  const thrown = await firstToAnswer([candidate('one'), candidate('two')], state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('invalid_request', { retryElsewhere: false, retrySame: false }))
   }).catch((error: unknown) => error)
@@ -198,10 +198,10 @@ test('what the caller did wrong is not tried elsewhere', async () => {
 })
 
 test('what a model refuses is tried on the next model, and on no other endpoint of the same', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const route = [candidate('a'), candidate('b'), candidate('c', 'a/other'), candidate('d', 'a/third')]
   const tried: string[] = []
-  const answered = await firstToAnswer(route, state, parts, ({ endpoint: { deployment } }) => {
+  const answered = await firstToAnswer(route, state, dependencies, ({ endpoint: { deployment } }) => {
     tried.push(deployment.id)
     if (deployment.id === 'd') return Promise.resolve('answer')
     return Promise.reject(failing('content_policy_violation', { retryElsewhere: false, retrySame: false }))
@@ -211,9 +211,9 @@ test('what a model refuses is tried on the next model, and on no other endpoint 
 })
 
 test('what one endpoint cannot be sent is tried on the next', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const [one, two] = [candidate('one'), candidate('two')]
-  const answered = await firstToAnswer([one, two], state, parts, (tried) =>
+  const answered = await firstToAnswer([one, two], state, dependencies, (tried) =>
     tried === one
       ? Promise.reject(new GatewayError('invalid_request', 'n: at most 1 here.'))
       : Promise.resolve(tried.endpoint.id),
@@ -223,22 +223,22 @@ test('what one endpoint cannot be sent is tried on the next', async () => {
 
 test('a caller who leaves ends the attempts, and no provider is blamed', async () => {
   const leaving = new AbortController()
-  const { parts, state } = setUp(leaving.signal)
+  const { dependencies, state } = setUp(leaving.signal)
   const one = candidate('one')
   let tries = 0
-  await firstToAnswer([one, candidate('two')], state, parts, () => {
+  await firstToAnswer([one, candidate('two')], state, dependencies, () => {
     tries += 1
     leaving.abort()
     return Promise.reject(failing('deadline'))
   }).catch(() => null)
-  expect([tries, parts.health.stateOf(one.endpoint)]).toEqual([1, 'healthy'])
+  expect([tries, dependencies.health.stateOf(one.endpoint)]).toEqual([1, 'healthy'])
 })
 
 test('all attempts together are bounded, and the error names those before it', async () => {
-  const { parts, state } = setUp()
+  const { dependencies, state } = setUp()
   const route = ['a', 'b', 'c', 'd', 'e'].map((name) => candidate(name))
   let tries = 0
-  const thrown = await firstToAnswer(route, state, parts, () => {
+  const thrown = await firstToAnswer(route, state, dependencies, () => {
     tries += 1
     return Promise.reject(failing('provider_failed', { retryAfterMs: 1 }))
   }).catch((error: unknown) => error)
@@ -247,11 +247,11 @@ test('all attempts together are bounded, and the error names those before it', a
 })
 
 test('a conversation leaves the endpoint that failed it, and no other one', async () => {
-  const { parts, state } = setUp(undefined, 's')
-  const { sticky } = parts
+  const { dependencies, state } = setUp(undefined, 's')
+  const { sticky } = dependencies
   const conversation = { organizationId: 'org_1', model: 'a/m', key: 's' }
   const fail = (type: ErrorType) =>
-    firstToAnswer([candidate('a')], state, parts, () =>
+    firstToAnswer([candidate('a')], state, dependencies, () =>
       Promise.reject(failing(type, { retryElsewhere: false, retrySame: false })),
     ).catch(() => undefined)
   sticky.remember(conversation, 'b/m')

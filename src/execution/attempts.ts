@@ -9,7 +9,7 @@ import type { CallState } from './call-state.ts'
 import type { Attempt } from './metadata.ts'
 import { callerCredentialId } from './caller-login.ts'
 import { operations } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { isUnsuited } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import { sleepUnless } from './wait.ts'
@@ -42,7 +42,7 @@ export type Try<T> = (candidate: Candidate, attempt: Attempt) => Promise<T>
 export async function firstToAnswer<T>(
   route: readonly Candidate[],
   state: CallState,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
   tryOne: Try<T>,
 ): Promise<Answered<T>> {
   const rounds = new Rounds(route, state)
@@ -65,7 +65,7 @@ export async function firstToAnswer<T>(
       state.releasePermit(isOwnMatter(failure, attempt) ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
-        noteFailure(failure, attempt, { state, parts })
+        noteFailure(failure, attempt, { state, dependencies })
       }
       rounds.failed(candidate, failure)
     }
@@ -192,11 +192,11 @@ function isOwnMatter({ error, credentialFault }: UpstreamFailure, { candidate }:
 function noteFailure(
   failure: UpstreamFailure,
   attempt: Attempt,
-  { state, parts }: { state: CallState; parts: ExecutionParts },
+  { state, dependencies }: { state: CallState; dependencies: ExecutionDependencies },
 ): void {
   const said = state.noteFailure(attempt, failure)
   if (isOwnMatter(failure, attempt)) return
-  parts.health.recordFailure(attempt.endpoint, failure, said)
+  dependencies.health.recordFailure(attempt.endpoint, failure, said)
   state.releaseConversation(attempt.endpoint, failure)
 }
 
@@ -239,13 +239,13 @@ export async function sendAttempt(
   request: UpstreamRequest,
   attempt: Attempt,
   state: CallState,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<UpstreamResponse> {
   const operation = operations[state.call.operation]
   const remainingMs = Math.max(1, state.remainingMs())
   const { credential, endpoint } = attempt
   const target = { baseUrl: endpoint.deployment.baseUrl, credential }
-  const response = await parts.transport.send(request, target, {
+  const response = await dependencies.transport.send(request, target, {
     signal: state.scope.signal,
     deadlineMs: remainingMs,
     firstByteTimeoutMs: Math.min(operation.firstByteTimeoutMs, remainingMs),

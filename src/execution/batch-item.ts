@@ -15,7 +15,7 @@ import { editDocument, hasMember, parseJsonDocument } from '../formats/json-docu
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { noFacts, type BatchScope, type DeferredCapture, type Outcome } from './scope.ts'
 
 /** One item of a batch, as the batch engine hands it over. */
@@ -62,10 +62,10 @@ export function decodeItem(endpoint: string, model: string, body: Uint8Array): T
 export async function executeBatchItem(
   item: BatchItem,
   executor: Executor,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
   facts: CallLine = noFacts(),
 ): Promise<BatchItemOutcome> {
-  const requestId = newId('req', parts.clock.nowMs())
+  const requestId = newId('req', dependencies.clock.nowMs())
   let capture: DeferredCapture | null = null
   try {
     const call = decodeItem(item.endpoint, item.model, item.body)

@@ -17,7 +17,7 @@ import { callerCredential, callerCredentialId } from './caller-login.ts'
 import { endDebugOf } from './debug.ts'
 import { operations } from './operations.ts'
 import { metadataOf, type Attempt, type Losses } from './metadata.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import type { CallOwner, Candidate, Prepared } from './prepared.ts'
 import { conversationOf } from './route-model.ts'
 import { providerWords } from './provider-words.ts'
@@ -51,15 +51,15 @@ export class CallState {
   #permit: Permit | null = null
   /** How long a batch item has waited for places. */
   #waitedMs = 0
-  readonly #parts: ExecutionParts
+  readonly #dependencies: ExecutionDependencies
 
-  constructor(call: Call, scope: RequestScope, parts: ExecutionParts) {
+  constructor(call: Call, scope: RequestScope, dependencies: ExecutionDependencies) {
     this.call = call
     this.scope = scope
-    this.#parts = parts
-    this.serving = parts.serving()
-    this.startedMs = parts.clock.monotonicMs()
-    this.createdAtMs = parts.clock.nowMs()
+    this.#dependencies = dependencies
+    this.serving = dependencies.serving()
+    this.startedMs = dependencies.clock.monotonicMs()
+    this.createdAtMs = dependencies.clock.nowMs()
     const operation = operations[call.operation]
     this.generationId = newGenerationId(
       scope.batch ? 'gen-batch' : operation.generationPrefix,
@@ -81,7 +81,7 @@ export class CallState {
 
   /** Milliseconds since the call began. */
   elapsedMs(): number {
-    return this.#parts.clock.monotonicMs() - this.startedMs
+    return this.#dependencies.clock.monotonicMs() - this.startedMs
   }
 
   /**
@@ -134,7 +134,7 @@ export class CallState {
   /** Takes a place at the deployment; batch items wait for one, live calls only where the operator set a limit, else null: it is taken. */
   takePermit(endpoint: Endpoint): Promise<void> | null {
     const { signal, priority } = this.scope
-    const permit = this.#parts.limiter.acquire(endpoint.deployment, priority, signal)
+    const permit = this.#dependencies.limiter.acquire(endpoint.deployment, priority, signal)
     if (permit instanceof Promise) return this.#whenGranted(permit, endpoint.deployment)
     this.#keep(permit)
     return null
@@ -143,7 +143,7 @@ export class CallState {
   async #whenGranted(permit: Promise<Permit>, deployment: Deployment): Promise<void> {
     const sinceMs = this.elapsedMs()
     const { batch } = this.scope
-    const { limiter } = this.#parts
+    const { limiter } = this.#dependencies
     batch?.onQueued?.({
       providerName: deployment.providerName,
       restMs: () => limiter.restMsOf(deployment),
@@ -254,7 +254,7 @@ export class CallState {
 
   /** What this call says about later ones: sizes, the endpoint's health, where its conversation lives. */
   #learn(attempt: Attempt, { usage, source }: Metered, ending: CallEnding): void {
-    const { learning, health, sticky } = this.#parts
+    const { learning, health, sticky } = this.#dependencies
     const { endpoint } = attempt
     learning.record({
       organizationId: this.scope.principal.organizationId,
@@ -278,7 +278,7 @@ export class CallState {
   /** The endpoint this conversation stuck to has failed, not the caller: its next call is routed freely. */
   releaseConversation(endpoint: Endpoint, { error }: UpstreamFailure): void {
     if (error.status < 500 && error.type !== 'upstream_rate_limited') return
-    const { sticky } = this.#parts
+    const { sticky } = this.#dependencies
     const conversation = conversationOf(this.call, this.scope.principal.organizationId, endpoint.model)
     if (conversation && sticky.endpointOf(conversation) === endpoint.id) sticky.release(conversation)
   }

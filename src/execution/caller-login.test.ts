@@ -12,7 +12,7 @@ import { presetOf, toDeploymentSource, type ProviderSettings } from '../provider
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 import { executeText } from './text-call.ts'
 
@@ -47,7 +47,7 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
   const rows: CaptureRow[] = []
   const held: bigint[] = []
   const health = createHealth({ clock: systemClock })
-  const parts = {
+  const dependencies = {
     clock: systemClock,
     learning: createLearning(),
     health,
@@ -82,7 +82,7 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
     },
     streamWatch: { keepAliveMs: 60_000 },
     warn: () => undefined,
-  } as unknown as ExecutionParts
+  } as unknown as ExecutionDependencies
   const scope = {
     principal: {
       organizationId: 'org_a',
@@ -113,7 +113,7 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
     sessionIdHeader: null,
     betaHeader: 'oauth-2025-04-20',
   })
-  const outcome = await executeText(asked, scope, parts).catch((error: GatewayError) => error)
+  const outcome = await executeText(asked, scope, dependencies).catch((error: GatewayError) => error)
   const shown =
     'body' in outcome && Array.isArray(outcome.body)
       ? JSON.parse(new TextDecoder().decode(joinPieces(outcome.body)))

@@ -13,7 +13,7 @@ import { CallerRest } from './caller-rest.ts'
 import type { BodyRead } from '../transport/upstream-body.ts'
 import { endAtTerminator, isWhole, type OpenedStream } from './opened-stream.ts'
 import { operations } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import type { Plan } from './prepare.ts'
 import type { StreamHandle } from './stream-watch.ts'
 
@@ -23,7 +23,7 @@ export interface EventStreamInput {
   opening: Promise<Answered<OpenedStream>>
   plan: Pick<Plan<unknown>, 'settlement'>
   state: CallState
-  parts: ExecutionParts
+  dependencies: ExecutionDependencies
 }
 
 /** An event stream for the caller, and when nothing more can come of it. */
@@ -37,7 +37,7 @@ interface StreamedAnswer {
  * wait longer than `keepAliveMs` begins the stream with comments instead, and a failure then becomes an error event.
  */
 export async function streamBody(input: EventStreamInput): Promise<StreamedAnswer> {
-  const timely = await beforeKeepAlive(input.opening, input.parts.streamWatch.keepAliveMs)
+  const timely = await beforeKeepAlive(input.opening, input.dependencies.streamWatch.keepAliveMs)
   if (timely && isWhole(timely.value)) {
     // With nothing to show before the commit, a charge that cannot be kept is an ordinary error response too.
     const isNothingShown = timely.value.first === null
@@ -141,12 +141,12 @@ class EventStream {
   constructor(input: EventStreamInput, answered: Answered<OpenedStream> | null) {
     this.#input = input
     this.#answered = answered
-    this.#rest = new CallerRest(input.parts.streamWatch.keepAliveMs)
+    this.#rest = new CallerRest(input.dependencies.streamWatch.keepAliveMs)
     if (answered) this.#noteFirst(answered)
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise
     this.#finish = resolve
-    this.#watch = input.parts.streamWatch.add({
+    this.#watch = input.dependencies.streamWatch.add({
       onSilence: () => this.#showComment(),
       onDeadline: () => void this.#leave('deadline'),
       deadlineMs: input.state.remainingMs(),
@@ -238,7 +238,7 @@ class EventStream {
    */
   async #fail(error: GatewayError, { isBroken }: { isBroken: boolean }): Promise<void> {
     if (this.#isOver) return
-    const { state, plan, parts } = this.#input
+    const { state, plan, dependencies } = this.#input
     state.scope.facts.errorType = error.type
     const answered = this.#answered
     const isPaid = error.type === 'unfit_answer' || (isBroken && this.#rest.wasJustLong)
@@ -254,7 +254,11 @@ class EventStream {
         credentialFault: false,
         retryAfterMs: null,
       }
-      parts.health.recordFailure(answered.endpoint, failure, state.noteFailure(answered.attempt, failure))
+      dependencies.health.recordFailure(
+        answered.endpoint,
+        failure,
+        state.noteFailure(answered.attempt, failure),
+      )
     }
     this.#end(errorFrame(answered?.value.rewriter ?? null, error, state))
   }
@@ -262,7 +266,7 @@ class EventStream {
   /** The caller has left or kept the provider waiting, or time is up: the upstream is closed and what was streamed is paid for. */
   async #leave(why: 'caller' | 'stall' | 'deadline', last: Uint8Array | null = null): Promise<void> {
     if (this.#isOver) return
-    const { state, plan, parts } = this.#input
+    const { state, plan, dependencies } = this.#input
     const answered = this.#answered
     if (!answered) {
       // Nobody has answered yet: whoever still does is closed, and nothing is charged.
@@ -283,7 +287,7 @@ class EventStream {
     try {
       await plan.settlement.capture(row, 'part')
     } catch (error) {
-      parts.warn('a capture after a hang-up is late', {
+      dependencies.warn('a capture after a hang-up is late', {
         generation_id: state.generationId,
         error: String(error),
       })

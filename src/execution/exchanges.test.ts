@@ -60,7 +60,7 @@ function setUp(answers: (path: string) => unknown, { remainingMs = 60_000, statu
       elapsedMs: () => 1,
       remainingMs: () => remainingMs,
     },
-    parts: {
+    dependencies: {
       transport: {
         send: async ({ method, path }: UpstreamRequest) => {
           if (leaving.signal.aborted) throw new GatewayError('deadline', 'The call was ended.')

@@ -7,14 +7,14 @@ import { AttemptFailed, readRefusal, sendAttempt } from './attempts.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
 import type { Attempt } from './metadata.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { sleepUnless } from './wait.ts'
 
 /** Whose exchanges they are. */
 export interface Work {
   attempt: Attempt
   state: CallState
-  parts: ExecutionParts
+  dependencies: ExecutionDependencies
 }
 
 /** How the steps of an attempt ended: with an answer, or with a body that is one. */
@@ -30,7 +30,7 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
   adapter: Adapter<Asked, State, Answer, Reader>,
   first: Step<State, Answer, Reader>,
   asked: CallAt<Asked>,
-  { attempt, state, parts }: Work,
+  { attempt, state, dependencies }: Work,
 ): Promise<Reached<Answer, Reader>> {
   let step = first
   for (let sent = 0; sent < exchangesMax; sent += 1) {
@@ -39,7 +39,7 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
     if (dropped) state.noteLosses({ dropped, ...(approximated ? { approximated } : {}) })
     if (waitMs > 0) await sleepUnless(Math.min(waitMs, state.remainingMs()), state.scope.signal)
     if (Array.isArray(request.body)) keepSentBody(state, attempt, request.body)
-    const response = await sendAttempt(request, attempt, state, parts)
+    const response = await sendAttempt(request, attempt, state, dependencies)
     if (response.status < 200 || response.status > 299)
       throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
     if (step.type === 'stream') return { type: 'opened', response, reader: step.open(asked.context) }

@@ -1,6 +1,6 @@
 import type { SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { assert } from '../core/assert.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { seekingModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
@@ -18,7 +18,7 @@ export interface Executor {
   countTokens(call: TextCall, scope: RequestScope): number
 }
 
-export function createExecutor(parts: ExecutionParts): Executor {
+export function createExecutor(dependencies: ExecutionDependencies): Executor {
   return {
     text: (call, scope) =>
       seekingModel(
@@ -26,17 +26,22 @@ export function createExecutor(parts: ExecutionParts): Executor {
         // Most calls have no media, and must not wait a turn for it.
         () =>
           call.demand.hasUncountedInput === true
-            ? executeWithMedia(call, scope, parts)
-            : executeText(call, scope, parts),
-        parts,
+            ? executeWithMedia(call, scope, dependencies)
+            : executeText(call, scope, dependencies),
+        dependencies,
       ),
     transcription: (call, scope) =>
-      seekingModel(call.model, () => executeTranscription(call, scope, parts), parts),
-    speech: (call, scope) => seekingModel(call.model, () => executeSpeech(call, scope, parts), parts),
+      seekingModel(call.model, () => executeTranscription(call, scope, dependencies), dependencies),
+    speech: (call, scope) =>
+      seekingModel(call.model, () => executeSpeech(call, scope, dependencies), dependencies),
     countTokens(call, scope) {
-      const [endpoint] = routeModel(routedCallOf(call, [], scope, parts.serving()), call.model, parts).ordered
+      const [endpoint] = routeModel(
+        routedCallOf(call, [], scope, dependencies.serving()),
+        call.model,
+        dependencies,
+      ).ordered
       assert(endpoint, 'a route has endpoints')
-      const ratio = parts.learning.promptRatio(scope.principal.organizationId, endpoint.model)
+      const ratio = dependencies.learning.promptRatio(scope.principal.organizationId, endpoint.model)
       return Math.ceil(call.demand.inputTokens * ratio)
     },
   }
@@ -46,9 +51,9 @@ export function createExecutor(parts: ExecutionParts): Executor {
 async function executeWithMedia(
   call: TextCall,
   scope: RequestScope,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
-  const serving = parts.serving()
-  const own = { ...parts, serving: () => serving }
+  const serving = dependencies.serving()
+  const own = { ...dependencies, serving: () => serving }
   return executeText(await withFetchedMedia(call, scope, own), scope, own)
 }

@@ -1,21 +1,25 @@
 import { GatewayError } from '../core/errors.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 
 /**
  * Runs what asks for a model. Where nothing serves it, the providers' listings are read again (bounded in time, and each
  * provider seldom), because somebody may have just loaded it; it runs once more when that has brought the model.
  */
-export function seekingModel<T>(model: string, run: () => Promise<T>, parts: ExecutionParts): Promise<T> {
+export function seekingModel<T>(
+  model: string,
+  run: () => Promise<T>,
+  dependencies: ExecutionDependencies,
+): Promise<T> {
   return run().catch(async (error: unknown) => {
     if (!(error instanceof GatewayError) || error.type !== 'model_not_found') throw error
-    if (isServed(model, parts)) throw error
-    await parts.readListings(() => isServed(model, parts))
-    if (!isServed(model, parts)) throw error
+    if (isServed(model, dependencies)) throw error
+    await dependencies.readListings(() => isServed(model, dependencies))
+    if (!isServed(model, dependencies)) throw error
     return run()
   })
 }
 
-function isServed(model: string, { serving }: ExecutionParts): boolean {
+function isServed(model: string, { serving }: ExecutionDependencies): boolean {
   const { catalog } = serving()
   return catalog.model(catalog.resolve(model).base) !== null
 }

@@ -12,7 +12,7 @@ import { formatCredits } from '../core/money.ts'
 import { exclude, type Exclusion } from '../routing/exclusion.ts'
 import { callerCredential } from './caller-login.ts'
 import type { CallState } from './call-state.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { operations } from './operations.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
@@ -42,9 +42,9 @@ export interface Preparation<State, Answer, Reader> {
 export function prepare<State, Answer, Reader>(
   preparation: Preparation<State, Answer, Reader>,
   state: CallState,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Plan<Step<State, Answer, Reader>> | Promise<Plan<Step<State, Answer, Reader>>> {
-  if (!parts.billing.canAccept()) {
+  if (!dependencies.billing.canAccept()) {
     throw new GatewayError(
       'storage_unavailable',
       'Usage cannot be recorded right now, so no call is made; try again shortly.',
@@ -55,16 +55,20 @@ export function prepare<State, Answer, Reader>(
   }
   const { call, scope } = state
   const { principal, batch } = scope
-  const endpoints = routeCall(call, preparation.requirements, state, parts)
-  const budgets = batch?.budgets ?? budgetsOf(principal, parts.billing.databaseNowMs())
+  const endpoints = routeCall(call, preparation.requirements, state, dependencies)
+  const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
-  const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, parts)))
+  const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies)))
   const route = isLimited ? withPrices(call, all) : all
   const amounts = new Map<Candidate, bigint>()
   for (const candidate of route) amounts.set(candidate, mostOf(call, candidate))
   const request = (amount: bigint) =>
-    parts.billing.hold({ budgets, amount, describe: (available) => describeShortage(call, route, available) })
-  const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, parts)
+    dependencies.billing.hold({
+      budgets,
+      amount,
+      describe: (available) => describeShortage(call, route, available),
+    })
+  const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, dependencies)
   const granted = holdFor(route, amounts, request)
   if (!(granted instanceof Promise)) return adapt(granted)
   return granted.then(adapt, (error: unknown) => {
@@ -73,14 +77,18 @@ export function prepare<State, Answer, Reader>(
 }
 
 /** With a login of the caller's own where the deployment takes one, else with the operator's credential. */
-function candidateOf(endpoint: Endpoint, { scope, serving }: CallState, parts: ExecutionParts): Candidate {
+function candidateOf(
+  endpoint: Endpoint,
+  { scope, serving }: CallState,
+  dependencies: ExecutionDependencies,
+): Candidate {
   const { deployment, model } = endpoint
   const credential = callerCredential(deployment, scope.callerLogin) ?? serving.credentialOf(deployment)
   return {
     endpoint,
     credential: credential.reference,
     // By the model that would answer: a call may name it otherwise, by a variant, or name another one first.
-    promptRatio: parts.learning.promptRatio(scope.principal.organizationId, model),
+    promptRatio: dependencies.learning.promptRatio(scope.principal.organizationId, model),
   }
 }
 
@@ -99,7 +107,7 @@ function planOf<State, Answer, Reader>(
   { hold, affordable, shortage, budgets }: Held & { budgets: readonly BudgetRef[] },
   { firstStep }: Preparation<State, Answer, Reader>,
   state: CallState,
-  { billing }: ExecutionParts,
+  { billing }: ExecutionDependencies,
 ): Plan<Step<State, Answer, Reader>> {
   const settlement = new Settlement(hold, {
     billing,
@@ -187,11 +195,11 @@ function routeCall(
   call: Call,
   requirements: readonly AudioRequirement[],
   state: CallState,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): readonly Endpoint[] {
   const asked = routedCallOf(call, requirements, state.scope, state.serving)
   if (call.fallbackModels.length === 0) {
-    const routed = routeModel(asked, call.model, parts)
+    const routed = routeModel(asked, call.model, dependencies)
     state.excluded = routed.excluded
     return routed.ordered
   }
@@ -200,7 +208,7 @@ function routeCall(
   let refusal: unknown = null
   for (const model of [call.model, ...call.fallbackModels]) {
     try {
-      const routed = routeModel(asked, model, parts)
+      const routed = routeModel(asked, model, dependencies)
       found.push(...routed.ordered)
       excluded.push(...routed.excluded)
     } catch (error) {

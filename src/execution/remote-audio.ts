@@ -3,23 +3,26 @@ import { formatOfFileName, formatOfMimeType, localAudio } from '../formats/trans
 import type { PublicFetch } from '../transport/public-fetch.ts'
 
 /** What fetching audio for a provider that takes no address needs. */
-export interface RemoteAudioParts {
+export interface RemoteAudioDependencies {
   fetch: PublicFetch
   intake: AudioIntake
 }
 
 /** Fetches audio that the caller named by address. Throws `invalid_request` or `payload_too_large`; leaves nothing behind then. */
-export async function fetchRemoteAudio(audio: RemoteAudio, parts: RemoteAudioParts): Promise<LocalAudio> {
-  const file = await parts.fetch(audio.url, audio.field)
-  const spool = parts.intake.createSpool()
+export async function fetchRemoteAudio(
+  audio: RemoteAudio,
+  dependencies: RemoteAudioDependencies,
+): Promise<LocalAudio> {
+  const file = await dependencies.fetch(audio.url, audio.field)
+  const spool = dependencies.intake.createSpool()
   try {
     for await (const chunk of file.body) await spool.write(chunk)
     const stored = await spool.finish()
     const found =
-      parts.intake.sniffFormat(stored.head) ??
+      dependencies.intake.sniffFormat(stored.head) ??
       formatOfMimeType(file.contentType) ??
       formatOfFileName(file.name)
-    return localAudio(stored, toFormat(audio.format) ?? found ?? 'wav', parts.intake, audio.field)
+    return localAudio(stored, toFormat(audio.format) ?? found ?? 'wav', dependencies.intake, audio.field)
   } catch (error) {
     file.body.destroy()
     await spool.discard()

@@ -21,7 +21,7 @@ import type { TextQuirks } from '../formats/text-codec.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import type { FetchWish } from '../transport/public-fetch.ts'
 import { operations } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { Places } from './places.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
@@ -38,19 +38,19 @@ const places = new Places(mediaFetchesMax)
 export async function withFetchedMedia(
   call: TextCall,
   scope: RequestScope,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<TextCall> {
   const addresses = listAddresses(call)
   if (addresses.length === 0) return call
-  const serving = parts.serving()
-  const supports = candidatesOf(call, scope, { parts, serving }).map((endpoint) =>
+  const serving = dependencies.serving()
+  const supports = candidatesOf(call, scope, { dependencies, serving }).map((endpoint) =>
     supportOf(endpoint, call, serving),
   )
   const needed = addresses.filter((address) => supports.some((support) => !takesAddress(support, address)))
   if (needed.length === 0) return call
   scope.facts.operation = call.operation
   scope.facts.model = call.model
-  return fetchAll(call, needed, { scope, parts })
+  return fetchAll(call, needed, { scope, dependencies })
 }
 
 /** The call as this provider is sent it. Throws `invalid_request` for an address that it does not take and nobody could fetch. */
@@ -69,12 +69,12 @@ export function callFor(call: TextCall, quirks: TextQuirks): TextCall {
 function candidatesOf(
   call: TextCall,
   scope: RequestScope,
-  { parts, serving }: { parts: ExecutionParts; serving: Serving },
+  { dependencies, serving }: { dependencies: ExecutionDependencies; serving: Serving },
 ): Endpoint[] {
   const routed = routedCallOf(call, [], scope, serving)
   return [call.model, ...call.fallbackModels].flatMap((model) => {
     try {
-      return [...routeModel(routed, model, parts).ordered]
+      return [...routeModel(routed, model, dependencies).ordered]
     } catch {
       return []
     }
@@ -92,7 +92,7 @@ function supportOf(endpoint: Endpoint, call: TextCall, serving: Serving): Addres
 
 interface Fetching {
   scope: RequestScope
-  parts: ExecutionParts
+  dependencies: ExecutionDependencies
 }
 
 async function fetchAll(
@@ -150,13 +150,17 @@ const wishes = {
 async function load(
   address: MediaAddress,
   budget: { bytesLeft: number },
-  { scope, parts }: Fetching,
+  { scope, dependencies }: Fetching,
 ): Promise<LoadedMedia> {
   const { url, kind, field } = address
   const { signal } = scope
   const free = await places.take(signal)
   try {
-    const file = await parts.publicFetch(url, field, { ...wishes[kind], timeoutMs: mediaFetchMs, signal })
+    const file = await dependencies.publicFetch(url, field, {
+      ...wishes[kind],
+      timeoutMs: mediaFetchMs,
+      signal,
+    })
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of file.body) {

@@ -5,7 +5,7 @@ import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
 import { expectedOutputTokens } from '../core/limits/batches.ts'
 import { operationOfBatchEndpoint, operations } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { routeModel } from './route-model.ts'
 
 /** What a batch asks for, before any of its items is looked at. */
@@ -26,7 +26,7 @@ export interface BatchResolution {
 }
 
 /** Resolves model, endpoint and policy when a batch is accepted. Throws 400 for the model, 422 for its variant, 404 and 403 for policy. */
-export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): BatchResolution {
+export function resolveBatch(question: BatchQuestion, dependencies: ExecutionDependencies): BatchResolution {
   const { principal, model } = question
   const operation = operationOfBatchEndpoint(question.endpoint)
   if (!operation) {
@@ -45,9 +45,9 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
     requirements: [],
     principal,
     providerOnly: question.providerOnly,
-    serving: parts.serving(),
+    serving: dependencies.serving(),
   }
-  const routed = routeBatch(asked, model, parts)
+  const routed = routeBatch(asked, model, dependencies)
   const endpoints = routed.ordered.filter((endpoint) => endpoint.batch !== 'none')
   const [first] = endpoints
   if (!first) {
@@ -60,14 +60,16 @@ export function resolveBatch(question: BatchQuestion, parts: ExecutionParts): Ba
     endpointIds: endpoints.map((endpoint) => endpoint.id),
     providerSlug: providers.size === 1 ? first.deployment.provider : null,
     lane: 'emulated',
-    estimateItem: estimatorOf(question, endpoints, parts),
+    estimateItem: estimatorOf(question, endpoints, dependencies),
   }
 }
 
 /** What is wrong with a variant is a constraint of batches here, and not a resource that was not found. */
-function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): ReturnType<typeof routeModel> {
+function routeBatch(
+  ...[asked, model, dependencies]: Parameters<typeof routeModel>
+): ReturnType<typeof routeModel> {
   try {
-    return routeModel(asked, model, parts)
+    return routeModel(asked, model, dependencies)
   } catch (thrown) {
     const isVariant = thrown instanceof GatewayError && thrown.metadata?.['failed_routing_step'] === 'variant'
     if (!isVariant) throw thrown
@@ -77,7 +79,11 @@ function routeBatch(...[asked, model, parts]: Parameters<typeof routeModel>): Re
 }
 
 /** Prices items with what is known now of the model and the organization's answers. */
-function estimatorOf(question: BatchQuestion, endpoints: readonly Endpoint[], { learning }: ExecutionParts) {
+function estimatorOf(
+  question: BatchQuestion,
+  endpoints: readonly Endpoint[],
+  { learning }: ExecutionDependencies,
+) {
   const { organizationId } = question.principal
   // By the model of each: the batch may ask for a name of the operator's own, behind which several models stand.
   const learned = endpoints.map((endpoint) => ({

@@ -6,7 +6,7 @@ import type { Requirement } from '../routing/requirement.ts'
 import { route, type Route } from '../routing/route.ts'
 import type { Conversation } from '../routing/sticky.ts'
 import { operations, type Operation } from './operations.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import type { Serving } from './serving.ts'
 
 /** Who asks for what, as far as routing is concerned. */
@@ -22,7 +22,7 @@ export interface RoutedCall {
 }
 
 /** Endpoints of one model for one call, in the order to try. Throws what `route` throws. */
-export function routeModel(routed: RoutedCall, model: string, parts: ExecutionParts): Route {
+export function routeModel(routed: RoutedCall, model: string, dependencies: ExecutionDependencies): Route {
   return route({
     call: routed.call,
     model,
@@ -32,9 +32,9 @@ export function routeModel(routed: RoutedCall, model: string, parts: ExecutionPa
     constraints: routed.principal.constraints,
     providerOnly: routed.providerOnly,
     catalog: routed.serving.catalog,
-    health: parts.health,
-    sticky: parts.sticky,
-    random: parts.random,
+    health: dependencies.health,
+    sticky: dependencies.sticky,
+    random: dependencies.random,
     conversationKey: routed.call ? promptCacheKey(routed.call) : null,
   })
 }

@@ -21,7 +21,7 @@ export class Settlement {
   /** `budgets` are those that the hold was taken from. `onSettled` runs once, as soon as the call needs nothing more of its provider. */
   constructor(
     hold: Hold,
-    parts: {
+    dependencies: {
       billing: Billing
       scope: RequestScope
       budgets: readonly BudgetRef[]
@@ -29,10 +29,10 @@ export class Settlement {
     },
   ) {
     this.#hold = hold
-    this.#billing = parts.billing
-    this.#scope = parts.scope
-    this.#budgets = parts.budgets
-    this.#onSettled = parts.onSettled
+    this.#billing = dependencies.billing
+    this.#scope = dependencies.scope
+    this.#budgets = dependencies.budgets
+    this.#onSettled = dependencies.onSettled
   }
 
   get hold(): Hold {

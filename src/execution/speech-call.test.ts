@@ -8,7 +8,7 @@ import { GatewayError } from '../core/errors.ts'
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { noFacts, type RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
 
@@ -44,7 +44,7 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
   const deadlines: (() => void)[] = []
   const captured: bigint[] = []
   let cancels = 0
-  const parts = {
+  const dependencies = {
     clock: systemClock,
     learning: createLearning(),
     health: createHealth({ clock: systemClock }),
@@ -99,7 +99,7 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
       },
     },
     warn: () => undefined,
-  } as unknown as ExecutionParts
+  } as unknown as ExecutionDependencies
   const scope = {
     principal: {
       organizationId: 'org_a',
@@ -122,22 +122,22 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
     batch: null,
     facts: noFacts(),
   } as unknown as RequestScope
-  return { parts, scope, deadlines, captured, cancels: () => cancels }
+  return { dependencies, scope, deadlines, captured, cancels: () => cancels }
 }
 
 test('a caller who has left when the first audio comes pays for it, and nothing goes on', async () => {
-  const { parts, scope, captured, cancels } = setUp(async (leave) => {
+  const { dependencies, scope, captured, cancels } = setUp(async (leave) => {
     leave()
     return new Uint8Array(48_000)
   })
-  const outcome = await executeSpeech(call, scope, parts)
+  const outcome = await executeSpeech(call, scope, dependencies)
   await Promise.race([outcome.ended, Bun.sleep(10_000).then(() => expect.unreachable())])
   expect([captured, cancels()]).toEqual([[7n], 1])
 })
 
 test('a caller who hangs up in the middle of speech pays for its input', async () => {
-  const { parts, scope, captured, cancels } = setUp(async () => new Uint8Array(4_096))
-  const outcome = await executeSpeech(call, scope, parts)
+  const { dependencies, scope, captured, cancels } = setUp(async () => new Uint8Array(4_096))
+  const outcome = await executeSpeech(call, scope, dependencies)
   const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
   await reader.read()
   await reader.cancel()
@@ -147,26 +147,26 @@ test('a caller who hangs up in the middle of speech pays for its input', async (
 
 test('speech that its provider breaks off is a failed attempt, and its endpoint is asked last', async () => {
   let reads = 0
-  const { parts, scope, captured } = setUp(async () => {
+  const { dependencies, scope, captured } = setUp(async () => {
     reads += 1
     if (reads > 1) throw new GatewayError('provider_failed', 'The connection broke.')
     return new Uint8Array(4_096)
   })
-  const outcome = await executeSpeech(call, scope, parts)
+  const outcome = await executeSpeech(call, scope, dependencies)
   await new Response(outcome.body as ReadableStream<Uint8Array>).bytes().catch(() => null)
   await outcome.ended
   expect(captured).toEqual([-1n])
   expect(scope.facts.tried).toMatchObject([{ outcome: 'failed', errorType: 'provider_failed' }])
-  expect(parts.health.stateOf(endpoint)).toBe('failing')
+  expect(dependencies.health.stateOf(endpoint)).toBe('failing')
 })
 
 test('speech whose time is over breaks off, so that nobody takes a part for the whole or waits for more', async () => {
   let reads = 0
   const ending = Promise.withResolvers<Uint8Array | null>()
-  const { parts, scope, deadlines, captured } = setUp(async () =>
+  const { dependencies, scope, deadlines, captured } = setUp(async () =>
     (reads += 1) === 1 ? new Uint8Array(4_096) : ending.promise,
   )
-  const outcome = await executeSpeech(call, scope, parts)
+  const outcome = await executeSpeech(call, scope, dependencies)
   const reader = (outcome.body as ReadableStream<Uint8Array>).getReader()
   expect((await reader.read()).value?.byteLength).toBeGreaterThan(0)
   for (const pass of deadlines) pass()

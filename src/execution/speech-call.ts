@@ -15,7 +15,7 @@ import { CallerRest } from './caller-rest.ts'
 import { CallState } from './call-state.ts'
 import type { CallEnding } from './charge.ts'
 import { exchange } from './exchanges.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
@@ -33,25 +33,38 @@ interface OpenedSpeech {
 export async function executeSpeech(
   call: SpeechCall,
   scope: RequestScope,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
-  const state = new CallState(call, scope, parts)
+  const state = new CallState(call, scope, dependencies)
   const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
-  const plan = await prepare({ requirements: speechRequirements(call), firstStep: stepAt }, state, parts)
+  const plan = await prepare(
+    { requirements: speechRequirements(call), firstStep: stepAt },
+    state,
+    dependencies,
+  )
   const { route } = plan.prepared
   try {
-    const answered = await firstToAnswer<OpenedSpeech>(route, state, parts, async (candidate, attempt) => {
-      const first = candidate === route[0] ? plan.first : stepAt(candidate)
-      const asked = askedAt(call, candidate, state)
-      const reached = await exchange(adapterAt(candidate, state), first, asked, { attempt, state, parts })
-      assert(reached.type === 'opened', 'speech is a body')
-      const rest = new CallerRest(parts.streamWatch.keepAliveMs)
-      const opened = await readFirst(reached.response, createSpeechStream(call, reached.reader), rest)
-      attempt.firstTokenMs = state.elapsedMs()
-      return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
-    })
+    const answered = await firstToAnswer<OpenedSpeech>(
+      route,
+      state,
+      dependencies,
+      async (candidate, attempt) => {
+        const first = candidate === route[0] ? plan.first : stepAt(candidate)
+        const asked = askedAt(call, candidate, state)
+        const reached = await exchange(adapterAt(candidate, state), first, asked, {
+          attempt,
+          state,
+          dependencies,
+        })
+        assert(reached.type === 'opened', 'speech is a body')
+        const rest = new CallerRest(dependencies.streamWatch.keepAliveMs)
+        const opened = await readFirst(reached.response, createSpeechStream(call, reached.reader), rest)
+        attempt.firstTokenMs = state.elapsedMs()
+        return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
+      },
+    )
     scope.facts.firstByteMs = answered.attempt.firstTokenMs
-    const work = { call, plan, state, parts }
+    const work = { call, plan, state, dependencies }
     // All of it waits for the money: a charge that cannot be kept is an ordinary error then.
     if (answered.value.tail !== null) await settleSpeech(answered, work, 'completed')
     const { body, ended } = speechBody(answered, work)
@@ -109,7 +122,7 @@ interface SpeechWork {
   call: SpeechCall
   plan: Pick<Plan<unknown>, 'settlement'>
   state: CallState
-  parts: ExecutionParts
+  dependencies: ExecutionDependencies
 }
 
 function speechBody(
@@ -121,7 +134,7 @@ function speechBody(
   let isOver = false
   let shown: ReadableStreamDefaultController<Uint8Array> | null = null
   const settle = (ending: CallEnding) => settleSpeech(answered, work, ending)
-  const watch = work.parts.streamWatch.add({
+  const watch = work.dependencies.streamWatch.add({
     onSilence: () => undefined,
     onDeadline: () => void leave('deadline'),
     deadlineMs: work.state.remainingMs(),
@@ -142,7 +155,7 @@ function speechBody(
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
     await settle('cancelled').catch((error) =>
-      work.parts.warn('a capture after a hang-up is late', { error: String(error) }),
+      work.dependencies.warn('a capture after a hang-up is late', { error: String(error) }),
     )
   }
   // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
@@ -186,12 +199,12 @@ function speechBody(
 function noteBreak(
   error: unknown,
   { attempt, endpoint, value }: Answered<OpenedSpeech>,
-  { state, parts }: SpeechWork,
+  { state, dependencies }: SpeechWork,
 ): void {
   const failure = failureOf(error, attempt)
   state.scope.facts.errorType = failure.error.type
   if (failure.retryElsewhere && !value.rest.wasJustLong)
-    parts.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
+    dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
 }
 
 /** The provider is closed and, unless it was settled before, nothing is charged. */

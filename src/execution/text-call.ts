@@ -17,7 +17,7 @@ import { streamContextOf } from './debug.ts'
 import { streamBody } from './event-stream.ts'
 import { exchange } from './exchanges.ts'
 import { openStream, takeInWhatIsHere, type OpenedStream } from './opened-stream.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import { callFor } from './remote-media.ts'
@@ -30,20 +30,20 @@ interface TextWork {
   call: TextCall
   plan: Plan<TextStep>
   state: CallState
-  parts: ExecutionParts
+  dependencies: ExecutionDependencies
 }
 
 /** Chat completions, responses, messages and embeddings: prepare, call, complete. */
 export async function executeText(
   call: TextCall,
   scope: RequestScope,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
-  const state = new CallState(call, scope, parts)
+  const state = new CallState(call, scope, dependencies)
   const firstStep = (candidate: Candidate) => stepAt(call, candidate, state)
-  const preparing = prepare({ requirements: [], firstStep }, state, parts)
+  const preparing = prepare({ requirements: [], firstStep }, state, dependencies)
   const plan = preparing instanceof Promise ? await preparing : preparing
-  const work = { call, plan, state, parts }
+  const work = { call, plan, state, dependencies }
   try {
     return call.stream ? await streamed(work) : await whole(work)
   } catch (error) {
@@ -52,13 +52,13 @@ export async function executeText(
   }
 }
 
-async function whole({ call, plan, state, parts }: TextWork): Promise<Outcome> {
+async function whole({ call, plan, state, dependencies }: TextWork): Promise<Outcome> {
   const answered = await firstToAnswer<DecodedAnswer>(
     plan.prepared.route,
     state,
-    parts,
+    dependencies,
     async (candidate, attempt) => {
-      const step = firstAt(candidate, { call, plan, state, parts })
+      const step = firstAt(candidate, { call, plan, state, dependencies })
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
@@ -66,7 +66,7 @@ async function whole({ call, plan, state, parts }: TextWork): Promise<Outcome> {
         {
           attempt,
           state,
-          parts,
+          dependencies,
         },
       )
       assert(reached.type === 'answer', 'an answer that is not streamed is whole')
@@ -90,13 +90,13 @@ async function whole({ call, plan, state, parts }: TextWork): Promise<Outcome> {
   }
 }
 
-async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome> {
+async function streamed({ call, plan, state, dependencies }: TextWork): Promise<Outcome> {
   const opening = firstToAnswer<OpenedStream>(
     plan.prepared.route,
     state,
-    parts,
+    dependencies,
     async (candidate, attempt) => {
-      const step = firstAt(candidate, { call, plan, state, parts })
+      const step = firstAt(candidate, { call, plan, state, dependencies })
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
@@ -104,7 +104,7 @@ async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome
         {
           attempt,
           state,
-          parts,
+          dependencies,
         },
       )
       assert(reached.type === 'opened', 'a streamed answer is a body')
@@ -114,7 +114,7 @@ async function streamed({ call, plan, state, parts }: TextWork): Promise<Outcome
       return opened
     },
   )
-  const { body, ended } = await streamBody({ opening, plan, state, parts })
+  const { body, ended } = await streamBody({ opening, plan, state, dependencies })
   return {
     generationId: state.generationId,
     contentType: 'text/event-stream',

@@ -11,7 +11,7 @@ import { transcriptionRequirements } from '../formats/transcription/transcriptio
 import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
 import { exchange } from './exchanges.ts'
-import type { ExecutionParts } from './parts.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import type { RequestScope } from './scope.ts'
@@ -30,25 +30,25 @@ export interface TranscriptionOutcome {
 export async function executeTranscription(
   call: TranscriptionCall,
   scope: RequestScope,
-  parts: ExecutionParts,
+  dependencies: ExecutionDependencies,
 ): Promise<TranscriptionOutcome> {
-  const state = new CallState(call, scope, parts)
+  const state = new CallState(call, scope, dependencies)
   const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
   const plan = await prepare(
     { requirements: transcriptionRequirements(call), firstStep: stepAt },
     state,
-    parts,
+    dependencies,
   )
   const { route } = plan.prepared
   try {
     const answered = await firstToAnswer<CanonicalTranscription>(
       route,
       state,
-      parts,
+      dependencies,
       async (candidate, attempt) => {
         const first = candidate === route[0] ? plan.first : stepAt(candidate)
         const asked = askedAt(call, candidate, state)
-        const work = { attempt, state, parts }
+        const work = { attempt, state, dependencies }
         const reached = await exchange(adapterAt(candidate, state), first, asked, work)
         assert(reached.type === 'answer', 'a transcript is an answer')
         return believable(reached.answer, call.measuredMilliseconds)

@@ -9,7 +9,7 @@ import { newId } from '../core/ids.ts'
 import { noFacts } from '../execution/scope.ts'
 import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
@@ -18,30 +18,32 @@ import { siteRoutes } from './site.ts'
 const versionPaths = ['/v1', '/api/v1']
 
 /** The whole HTTP surface as one function from request to response; a server or a test calls it. */
-export function createApp(parts: HttpParts): { fetch: (request: Request) => Response | Promise<Response> } {
-  const router = createRouter(parts)
+export function createApp(dependencies: HttpDependencies): {
+  fetch: (request: Request) => Response | Promise<Response>
+} {
+  const router = createRouter(dependencies)
   return {
     fetch(request) {
       const addressed = withAddress(request)
-      if (!addressed) return unaddressed(request, parts)
-      if (addressed !== request) parts.onReaddressed(addressed, request)
-      if (request.method === 'OPTIONS') return preflight(request, parts)
+      if (!addressed) return unaddressed(request, dependencies)
+      if (addressed !== request) dependencies.onReaddressed(addressed, request)
+      if (request.method === 'OPTIONS') return preflight(request, dependencies)
       // What GET says: the server states the length of its body and leaves the body out.
-      return answer(addressed, router, parts, request.method === 'HEAD' ? 'GET' : request.method)
+      return answer(addressed, router, dependencies, request.method === 'HEAD' ? 'GET' : request.method)
     },
   }
 }
 
 /** The library's router without its application: what that builds for every request costs more than the routing. */
-function createRouter(parts: HttpParts): Router<Route> {
+function createRouter(dependencies: HttpDependencies): Router<Route> {
   const router = new SmartRouter<Route>({ routers: [new RegExpRouter(), new TrieRouter()] })
-  const base = parts.basePath
-  for (const route of routes(parts)) {
+  const base = dependencies.basePath
+  for (const route of routes(dependencies)) {
     const prefixes = route.path.startsWith('/batches') ? [...versionPaths, '/api/beta'] : versionPaths
     for (const prefix of prefixes) router.add(route.method, `${base}${prefix}${route.path}`, route)
   }
   // Requests are looked up without their last slash, so the page at the root of a base path is found without it.
-  for (const route of siteRoutes(parts))
+  for (const route of siteRoutes(dependencies))
     router.add(route.method, route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)
   return router
 }
@@ -49,16 +51,18 @@ function createRouter(parts: HttpParts): Router<Route> {
 function answer(
   request: Request,
   router: Router<Route>,
-  parts: HttpParts,
+  dependencies: HttpDependencies,
   method: string,
 ): Response | Promise<Response> {
   try {
     const [[found], stash] = router.match(method, getPathNoStrict(request))
-    if (!found) return unknownPath(request, router, parts)
-    const exchange = createExchange(request, paramsOf(found[1], stash), parts)
-    return runRoute(found[0], exchange, parts).catch((thrown: unknown) => unexpected(thrown, parts))
+    if (!found) return unknownPath(request, router, dependencies)
+    const exchange = createExchange(request, paramsOf(found[1], stash), dependencies)
+    return runRoute(found[0], exchange, dependencies).catch((thrown: unknown) =>
+      unexpected(thrown, dependencies),
+    )
   } catch (thrown) {
-    return unexpected(thrown, parts)
+    return unexpected(thrown, dependencies)
   }
 }
 
@@ -74,17 +78,17 @@ function paramsOf(
   return params
 }
 
-function unaddressed(request: Request, parts: HttpParts): Response {
-  return withoutRoute(request, hostError(), parts)
+function unaddressed(request: Request, dependencies: HttpDependencies): Response {
+  return withoutRoute(request, hostError(), dependencies)
 }
 
 /** An error before any route; in the log like every other request, because a wrong base URL is found there. */
-function withoutRoute(request: Request, error: GatewayError, parts: HttpParts): Response {
-  parts.onAnswered(request)
-  const requestId = newId('req', parts.clock.nowMs())
+function withoutRoute(request: Request, error: GatewayError, dependencies: HttpDependencies): Response {
+  dependencies.onAnswered(request)
+  const requestId = newId('req', dependencies.clock.nowMs())
   const facts = { ...noFacts(), errorType: error.type }
-  const asker = { organizationId: null, keyId: null, clientAddress: parts.clientAddressOf(request) }
-  parts.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, asker, facts })
+  const asker = { organizationId: null, keyId: null, clientAddress: dependencies.clientAddressOf(request) }
+  dependencies.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, asker, facts })
   return errorResponse(error, { group: 'catalog' }, new Headers(commonHeaders({ requestId })))
 }
 
@@ -96,19 +100,19 @@ const preflightHeaders = {
   'access-control-max-age': '86400',
 }
 
-function preflight(request: Request, parts: HttpParts): Response {
-  parts.onAnswered(request)
-  const headers = { ...preflightHeaders, 'x-request-id': newId('req', parts.clock.nowMs()) }
+function preflight(request: Request, dependencies: HttpDependencies): Response {
+  dependencies.onAnswered(request)
+  const headers = { ...preflightHeaders, 'x-request-id': newId('req', dependencies.clock.nowMs()) }
   return new Response(null, { status: 204, headers })
 }
 
-function unknownPath(request: Request, router: Router<Route>, parts: HttpParts): Response {
+function unknownPath(request: Request, router: Router<Route>, dependencies: HttpDependencies): Response {
   const path = new URL(request.url).pathname
   const allowed = methods.filter((method) => router.match(method, getPathNoStrict(request))[0].length > 0)
   const hint =
-    allowed.length > 0 ? ` This path takes ${allowed.join(' and ')}.` : hintFor(path, parts.basePath)
+    allowed.length > 0 ? ` This path takes ${allowed.join(' and ')}.` : hintFor(path, dependencies.basePath)
   const error = new GatewayError('not_found', `${request.method} ${shown(path)} does not exist.${hint}`)
-  const response = withoutRoute(request, error, parts)
+  const response = withoutRoute(request, error, dependencies)
   if (allowed.length > 0) response.headers.set('allow', allowed.join(', '))
   return response
 }
@@ -116,12 +120,12 @@ function unknownPath(request: Request, router: Router<Route>, parts: HttpParts):
 const methods: readonly Route['method'][] = ['GET', 'POST', 'PATCH', 'DELETE']
 
 // What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
-function unexpected(thrown: unknown, parts: HttpParts): Response {
+function unexpected(thrown: unknown, dependencies: HttpDependencies): Response {
   const error = toGatewayError(thrown)
-  // Not by the clock of the parts: it may be what broke.
+  // Not by the clock of the dependencies: it may be what broke.
   const requestId = newId('req', systemClock.nowMs())
   const asker = { organizationId: null, keyId: null, clientAddress: '' }
-  parts.log.failure(error, { requestId, route: 'none', asker, facts: noFacts() })
+  dependencies.log.failure(error, { requestId, route: 'none', asker, facts: noFacts() })
   return errorResponse(error, { group: 'catalog' }, new Headers(commonHeaders({ requestId })))
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { metricsPortsMax } from '../core/limits/telemetry.ts'
 import { errorResponse } from './error-response.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { createExchange, runRoute } from './pipeline.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { metricsRoute } from './site.ts'
@@ -19,23 +19,23 @@ export interface MetricsAddressOptions {
   port: number
   /** Several processes have the same setting: a port that is taken is stepped over. */
   isShared: boolean
-  parts: HttpParts
+  dependencies: HttpDependencies
   /** Told of the peer of every request before it is answered. */
   onPeer: (request: Request, address: string) => void
 }
 
 /** Listens at the address. Throws `conflict` when the port is taken, and the system's error when there is no such address. */
 export function openMetricsAddress(options: MetricsAddressOptions): MetricsAddress {
-  const { host, parts, onPeer } = options
+  const { host, dependencies, onPeer } = options
   // The connection is of this server, which lets idle ones go by itself.
-  const own = { ...parts, onAnswered: () => undefined }
+  const own = { ...dependencies, onAnswered: () => undefined }
   const route = metricsRoute(own)
   const server = listenNear(options, (received, address) => {
     const request = withAddress(received)
     if (!request) return errorResponse(hostError(), { group: 'catalog' }, new Headers())
     onPeer(request, address)
     const { pathname } = new URL(request.url)
-    if (request.method === 'GET' && [route.path, `${parts.basePath}${route.path}`].includes(pathname))
+    if (request.method === 'GET' && [route.path, `${dependencies.basePath}${route.path}`].includes(pathname))
       return runRoute(route, createExchange(request, {}, own), own)
     return errorResponse(
       new GatewayError('not_found', 'Here is only GET /metrics.'),

@@ -7,7 +7,7 @@ import { noFacts } from '../execution/scope.ts'
 import type { Asker, CallLine } from '../telemetry/call-line.ts'
 import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { toResponseBody } from './response-body.ts'
 
 /** One request on its way through the edge. */
@@ -67,14 +67,18 @@ function isAuthenticated(exchange: Exchange & { principal: Principal | null }): 
  * Authenticates, runs a route and renders whatever it throws, so that every exit has the envelope, a request id, one
  * log line and one count. Authentication precedes validation; a wrong kind of key is 403.
  */
-export async function runRoute(route: Route, exchange: Exchange, parts: HttpParts): Promise<Response> {
-  const startedMs = parts.clock.monotonicMs()
+export async function runRoute(
+  route: Route,
+  exchange: Exchange,
+  dependencies: HttpDependencies,
+): Promise<Response> {
+  const startedMs = dependencies.clock.monotonicMs()
   const { group, convention = contractConvention } = route
-  parts.activity.begin()
+  dependencies.activity.begin()
   let response: Response
   let hasLeft = false
   try {
-    const principal = await authorize(route, exchange, parts)
+    const principal = await authorize(route, exchange, dependencies)
     response = await route.handle(Object.assign(exchange, { principal }))
   } catch (thrown) {
     const error = toGatewayError(thrown)
@@ -82,7 +86,7 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
     hasLeft = exchange.request.signal.aborted && error.type !== 'internal'
     if (hasLeft) exchange.facts.isCancelled = true
     else exchange.facts.errorType = error.type
-    if (error.status >= 500 && !hasLeft) parts.log.failure(error, { ...exchange, route: route.name })
+    if (error.status >= 500 && !hasLeft) dependencies.log.failure(error, { ...exchange, route: route.name })
     const { generationId } = exchange.facts
     const { writeError } = convention
     response = errorResponse(error, { group, writeError, generationId }, new Headers())
@@ -94,13 +98,13 @@ export async function runRoute(route: Route, exchange: Exchange, parts: HttpPart
   if (convention.requestIdHeader !== null)
     response.headers.set(convention.requestIdHeader, exchange.requestId)
   const finish = () => {
-    parts.activity.end()
-    parts.onAnswered(exchange.request)
-    parts.log.request({
+    dependencies.activity.end()
+    dependencies.onAnswered(exchange.request)
+    dependencies.log.request({
       requestId: exchange.requestId,
       route: route.name,
       status: hasLeft ? callerLeft : response.status,
-      durationMs: parts.clock.monotonicMs() - startedMs,
+      durationMs: dependencies.clock.monotonicMs() - startedMs,
       asker: exchange.asker,
       facts: exchange.facts,
     })
@@ -126,10 +130,14 @@ export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Recor
   }
 }
 
-async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Promise<Principal | null> {
+async function authorize(
+  route: Route,
+  exchange: Exchange,
+  dependencies: HttpDependencies,
+): Promise<Principal | null> {
   // A probe that finds no life ends a process that is just finishing its streams.
   if (route.access === 'public') return null
-  if (parts.activity.isStopping) {
+  if (dependencies.activity.isStopping) {
     throw new GatewayError('shutting_down', 'The gateway is shutting down; try again in a moment.', {
       retryAfterSeconds: 2,
     })
@@ -140,13 +148,13 @@ async function authorize(route: Route, exchange: Exchange, parts: HttpParts): Pr
   const { asker } = exchange
   const { acceptsApiKeyHeader } = route.convention ?? contractConvention
   const options = { acceptApiKeyHeader: acceptsApiKeyHeader }
-  const found = parts.authenticator.authenticate(headers, () => asker.clientAddress, options)
+  const found = dependencies.authenticator.authenticate(headers, () => asker.clientAddress, options)
   const principal = found instanceof Promise ? await found : found
   asker.organizationId = principal.organizationId
   asker.keyId = principal.keyId
   requireKind(route.access, principal)
   if (route.access === 'inference') {
-    const admitted = parts.rates.admitRequest(principal)
+    const admitted = dependencies.rates.admitRequest(principal)
     if (admitted) await admitted
   }
   return principal
@@ -168,13 +176,13 @@ function requireKind(access: Access, principal: Principal): void {
 export function createExchange(
   request: Request,
   params: Readonly<Record<string, string>>,
-  parts: HttpParts,
+  dependencies: HttpDependencies,
 ): Exchange {
   let query: URLSearchParams | null = null
   return {
     request,
-    requestId: newId('req', parts.clock.nowMs()),
-    asker: { organizationId: null, keyId: null, clientAddress: parts.clientAddressOf(request) },
+    requestId: newId('req', dependencies.clock.nowMs()),
+    asker: { organizationId: null, keyId: null, clientAddress: dependencies.clientAddressOf(request) },
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),

@@ -6,21 +6,21 @@ import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import type { Route } from './pipeline.ts'
 
 /** Every route below the version segment. */
-export function routes(parts: HttpParts): Route[] {
+export function routes(dependencies: HttpDependencies): Route[] {
   return [
-    ...textRoutes(parts),
-    ...tokenCountRoutes(parts),
-    transcriptionRoute(parts),
-    speechRoute(parts),
-    ...batchRoutes(parts),
-    ...organizationRoutes(parts),
-    ...accountRoutes(parts),
+    ...textRoutes(dependencies),
+    ...tokenCountRoutes(dependencies),
+    transcriptionRoute(dependencies),
+    speechRoute(dependencies),
+    ...batchRoutes(dependencies),
+    ...organizationRoutes(dependencies),
+    ...accountRoutes(dependencies),
     // Before the catalog, to which `…/endpoints` would be the end of an id.
-    ...endpointRoutes(parts),
-    ...catalogRoutes(parts),
+    ...endpointRoutes(dependencies),
+    ...catalogRoutes(dependencies),
   ]
 }

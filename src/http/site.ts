@@ -1,49 +1,53 @@
 import { GatewayError } from '../core/errors.ts'
 import { requireMetricsAccess } from './metrics-access.ts'
-import type { HttpParts } from './parts.ts'
+import type { HttpDependencies } from './dependencies.ts'
 import { jsonResponse, type Route } from './pipeline.ts'
 import type { PagePlace } from './site-pages.ts'
 
 const common = { method: 'GET', group: 'catalog', access: 'public' } as const
 
 /** The metrics of this process, for those who may read them. */
-export function metricsRoute(parts: HttpParts): Route {
+export function metricsRoute(dependencies: HttpDependencies): Route {
   return {
     ...common,
     path: '/metrics',
     name: 'metrics',
     async handle({ request }) {
       const { headers } = request
-      requireMetricsAccess({ headers, peer: parts.peerAddressOf(request), token: parts.metricsToken })
-      return text(await parts.renderMetrics(), 'text/plain; version=0.0.4')
+      requireMetricsAccess({
+        headers,
+        peer: dependencies.peerAddressOf(request),
+        token: dependencies.metricsToken,
+      })
+      return text(await dependencies.renderMetrics(), 'text/plain; version=0.0.4')
     },
   }
 }
 
 /** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
-export function siteRoutes(parts: HttpParts): Route[] {
+export function siteRoutes(dependencies: HttpDependencies): Route[] {
   return [
     { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
-    { ...common, path: '/readyz', name: 'readyz', handle: () => readiness(parts) },
-    metricsRoute(parts),
+    { ...common, path: '/readyz', name: 'readyz', handle: () => readiness(dependencies) },
+    metricsRoute(dependencies),
     {
       ...common,
       path: '/openapi.json',
       name: 'openapi',
-      handle: async () => jsonResponse(await describe(parts)),
+      handle: async () => jsonResponse(await describe(dependencies)),
     },
     {
       ...common,
       path: '/docs',
       name: 'docs',
       handle: async ({ request }) =>
-        page((await loadPages()).docsPage(await describe(parts), placeOf(request, parts))),
+        page((await loadPages()).docsPage(await describe(dependencies), placeOf(request, dependencies))),
     },
     {
       ...common,
       path: '/',
       name: 'home',
-      handle: async ({ request }) => page((await loadPages()).homePage(placeOf(request, parts))),
+      handle: async ({ request }) => page((await loadPages()).homePage(placeOf(request, dependencies))),
     },
   ]
 }
@@ -55,20 +59,20 @@ const generated = Bun.file(new URL('openapi.gen.json', import.meta.url))
 const loadPages = () => import('./site-pages.ts')
 
 // Behind an ingress the request came in the clear, whatever its caller typed.
-function placeOf(request: Request, { basePath }: HttpParts): PagePlace {
+function placeOf(request: Request, { basePath }: HttpDependencies): PagePlace {
   const { protocol, host } = new URL(request.url)
   const isSecure = protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
   return { origin: `${isSecure ? 'https' : 'http'}://${host}`, basePath }
 }
 
 /** The generated description, whose paths begin below the base path. */
-async function describe({ basePath }: HttpParts): Promise<Record<string, unknown>> {
+async function describe({ basePath }: HttpDependencies): Promise<Record<string, unknown>> {
   const document = (await generated.json()) as Record<string, unknown>
   return { ...document, servers: [{ url: `${basePath}/v1` }] }
 }
 
-function readiness(parts: HttpParts): Response {
-  const problem = parts.activity.isStopping ? 'shutting down' : parts.notReady()
+function readiness(dependencies: HttpDependencies): Response {
+  const problem = dependencies.activity.isStopping ? 'shutting down' : dependencies.notReady()
   if (problem === null) return jsonResponse({ status: 'ready' })
   throw new GatewayError('storage_unavailable', `Not ready: ${problem}.`, { retryAfterSeconds: 2 })
 }

@@ -8,7 +8,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 const identityKey = 'store-id'
 
 /** What joining needs. */
-export interface BlobIdentityParts {
+export interface BlobIdentityDependencies {
   stores: BlobStoresRepository
   blobs: Pick<BlobStore, 'get' | 'put' | 'exists' | 'list'>
   /** Where these blobs are, for an operator: machine and folder. */
@@ -30,16 +30,16 @@ export class BlobStoreMismatch extends Error {
  * makes both; every later one compares. A process whose store is another one would lease batches that it cannot read, so
  * it does not start. Rejects with `BlobStoreMismatch`.
  */
-export async function joinBlobStore(parts: BlobIdentityParts): Promise<void> {
+export async function joinBlobStore(dependencies: BlobIdentityDependencies): Promise<void> {
   const endMs = performance.now() + blobStoreWaitMs
   for (;;) {
-    const [known, here] = [await parts.stores.load(), await readStoreId(parts.blobs)]
-    if (known === null) await adopt(parts, here)
-    else if (known.storeId === here) return noteLocation(parts, known)
-    else if (here !== null) throw mismatch(known, { ...parts, here })
-    else if (!(await claim(parts, known))) {
-      const isAlone = (await parts.otherOccupants()).length === 0
-      if (isAlone || performance.now() >= endMs) throw mismatch(known, { ...parts, here })
+    const [known, here] = [await dependencies.stores.load(), await readStoreId(dependencies.blobs)]
+    if (known === null) await adopt(dependencies, here)
+    else if (known.storeId === here) return noteLocation(dependencies, known)
+    else if (here !== null) throw mismatch(known, { ...dependencies, here })
+    else if (!(await claim(dependencies, known))) {
+      const isAlone = (await dependencies.otherOccupants()).length === 0
+      if (isAlone || performance.now() >= endMs) throw mismatch(known, { ...dependencies, here })
       // Another process may have written the row a moment ago, and the blob comes next.
       await Bun.sleep(blobStorePauseMs)
     }
@@ -48,20 +48,20 @@ export async function joinBlobStore(parts: BlobIdentityParts): Promise<void> {
 
 /** What is wrong, in a line for an operator; null when the store is the database's, or the database has none yet. */
 export async function describeBlobStore(
-  parts: Pick<BlobIdentityParts, 'stores' | 'blobs' | 'location'>,
+  dependencies: Pick<BlobIdentityDependencies, 'stores' | 'blobs' | 'location'>,
 ): Promise<string | null> {
-  const known = await parts.stores.load()
-  const here = await readStoreId(parts.blobs)
-  return known === null || known.storeId === here ? null : mismatch(known, { ...parts, here }).message
+  const known = await dependencies.stores.load()
+  const here = await readStoreId(dependencies.blobs)
+  return known === null || known.storeId === here ? null : mismatch(known, { ...dependencies, here }).message
 }
 
 /**
  * The database knows no store: it is new, or of version 0.1, or older than the copy of its payloads. Its row is written
  * before the blob, so that of two processes that start at once one decides.
  */
-async function adopt(parts: BlobIdentityParts, here: string | null): Promise<void> {
-  const { stores, blobs, location } = parts
-  const needed = await lookForNeeded(parts)
+async function adopt(dependencies: BlobIdentityDependencies, here: string | null): Promise<void> {
+  const { stores, blobs, location } = dependencies
+  const needed = await lookForNeeded(dependencies)
   if (here === null && needed === 'missing') throw missing(location)
   // Such payloads would be removed as orphans, and their own database be left without them.
   if (here !== null && needed !== 'found' && (await hasPayloads(blobs))) {
@@ -80,14 +80,14 @@ async function adopt(parts: BlobIdentityParts, here: string | null): Promise<voi
  * Where none are needed and nobody else runs it may take the place of the one before, with an id of its own: a process
  * that still has the one before is refused from then on. Says whether something was done.
  */
-async function claim(parts: BlobIdentityParts, known: KnownStore): Promise<boolean> {
-  const { stores, blobs, location } = parts
-  const needed = await lookForNeeded(parts)
+async function claim(dependencies: BlobIdentityDependencies, known: KnownStore): Promise<boolean> {
+  const { stores, blobs, location } = dependencies
+  const needed = await lookForNeeded(dependencies)
   if (needed === 'found') {
     await writeStoreId(blobs, known.storeId)
     return true
   }
-  if (needed === 'missing' || (await parts.otherOccupants()).length > 0) return false
+  if (needed === 'missing' || (await dependencies.otherOccupants()).length > 0) return false
   const storeId = newStoreId()
   await stores.replace(known.storeId, { storeId, location })
   if ((await stores.load())?.storeId === storeId) await writeStoreId(blobs, storeId)
@@ -98,7 +98,10 @@ function newStoreId(): string {
   return newId('store', Date.now())
 }
 
-async function noteLocation({ stores, location }: BlobIdentityParts, known: KnownStore): Promise<void> {
+async function noteLocation(
+  { stores, location }: BlobIdentityDependencies,
+  known: KnownStore,
+): Promise<void> {
   if (known.location !== location) await stores.replace(known.storeId, { storeId: known.storeId, location })
 }
 
@@ -106,7 +109,7 @@ async function noteLocation({ stores, location }: BlobIdentityParts, known: Know
 async function lookForNeeded({
   stores,
   blobs,
-}: Pick<BlobIdentityParts, 'stores' | 'blobs'>): Promise<'none' | 'found' | 'missing'> {
+}: Pick<BlobIdentityDependencies, 'stores' | 'blobs'>): Promise<'none' | 'found' | 'missing'> {
   const keys = await stores.listNeeded(blobsLookedForMax)
   for (const key of keys) if (await blobs.exists(key)) return 'found'
   return keys.length === 0 ? 'none' : 'missing'

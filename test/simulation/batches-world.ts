@@ -8,7 +8,7 @@ import { createLedger } from '../../src/billing/ledger/ledger-repository.ts'
 import type { Principal } from '../../src/canonical/principal.ts'
 import type { Batches } from '../../src/batches/batches.ts'
 import { createBatches } from '../../src/batches/batches.ts'
-import type { BatchesParts } from '../../src/batches/batches.ts'
+import type { BatchesDependencies } from '../../src/batches/batches.ts'
 import type { BatchObject } from '../../src/formats/batch/batch-object.ts'
 import type { CrashHook } from '../../src/batches/commit-points.ts'
 import type { CreateBatch } from '../../src/batches/ingest/create.ts'
@@ -60,7 +60,7 @@ export interface ProcessOptions {
   behave?: Behave
   crash?: CrashHook
   resolveBatch?: ResolveBatch
-  loadPrincipal?: BatchesParts['loadPrincipal']
+  loadPrincipal?: BatchesDependencies['loadPrincipal']
   itemsAtOnce?: number
   /** In place of the world's own, for stores that fail. */
   blobs?: BlobStore

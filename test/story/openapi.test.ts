@@ -2,11 +2,11 @@ import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { apiDescription } from '../../src/http/api-description.ts'
-import type { HttpParts } from '../../src/http/parts.ts'
+import type { HttpDependencies } from '../../src/http/dependencies.ts'
 import { routes } from '../../src/http/routes.ts'
 
 // Routes only keep their parts for when they are called.
-const known = routes({} as HttpParts)
+const known = routes({} as HttpDependencies)
 const keyOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 
 test('every route is described, and every description has its route', () => {

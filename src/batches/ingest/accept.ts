@@ -20,14 +20,14 @@ import type { Pause } from '../running/pause.ts'
 import { insertSegments } from '../running/segment-repository.ts'
 
 /** What looking for the money of a batch needs. */
-export interface AffordParts {
+export interface AffordDependencies {
   money: BatchMoney
   pause: Pause
   clock: Clock
 }
 
 /** What accepting needs. */
-export interface AcceptParts extends AffordParts {
+export interface AcceptDependencies extends AffordDependencies {
   committer: Committer
   batches: BatchRepository
 }
@@ -46,11 +46,11 @@ export interface Acceptance {
  * be said. Throws `payment_required` with estimate, worst case and what is available, or `batch_unavailable` while a
  * process that does not answer has enough; then nothing has happened.
  */
-export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): Promise<Batch> {
+export async function acceptBatch(acceptance: Acceptance, dependencies: AcceptDependencies): Promise<Batch> {
   const { batchId, upload, principal } = acceptance
-  return untilAffordable(upload, principal, parts, async (parents) => {
-    const answer = await commitAcceptance(acceptance, parents, parts)
-    if (answer.type === 'committed') return acceptedBatch(answer, batchId, parts)
+  return untilAffordable(upload, principal, dependencies, async (parents) => {
+    const answer = await commitAcceptance(acceptance, parents, dependencies)
+    if (answer.type === 'committed') return acceptedBatch(answer, batchId, dependencies)
     if (answer.guard === paymentRequiredGuard) return null
     throw new Error(`accepting a batch failed on ${answer.guard}`)
   })
@@ -63,11 +63,11 @@ export async function acceptBatch(acceptance: Acceptance, parts: AcceptParts): P
 export async function checkAffordable(
   upload: Priced,
   principal: Principal,
-  parts: AffordParts,
+  dependencies: AffordDependencies,
 ): Promise<bigint | null> {
-  const found = await untilAffordable(upload, principal, parts, async (parents) => {
+  const found = await untilAffordable(upload, principal, dependencies, async (parents) => {
     if (parents.length === 0) return { available: null }
-    const { available } = await parts.money.scarcest(parents)
+    const { available } = await dependencies.money.scarcest(parents)
     return available >= upload.estimate ? { available } : null
   })
   return found.available
@@ -80,31 +80,31 @@ export type Priced = Pick<Ingested, 'estimate' | 'worstCase' | 'maxCostNanocredi
 async function untilAffordable<T>(
   upload: Priced,
   principal: Principal,
-  parts: AffordParts,
+  dependencies: AffordDependencies,
   attempt: (parents: readonly BudgetRef[]) => Promise<T | null>,
 ): Promise<T> {
   checkMaxCost(upload)
-  const parents = parts.money.parentsOf(principal)
-  const untilMs = parts.clock.monotonicMs() + recallWaitMs
+  const parents = dependencies.money.parentsOf(principal)
+  const untilMs = dependencies.clock.monotonicMs() + recallWaitMs
   let isRecalled = false
   for (;;) {
     const found = await attempt(parents)
     if (found !== null) return found
     // Other processes may have slices they do not use: only the database may say no.
-    if (!isRecalled) await parts.money.recall(parents)
+    if (!isRecalled) await dependencies.money.recall(parents)
     isRecalled = true
-    if (parts.clock.monotonicMs() >= untilMs) {
-      if (await parts.money.willReturn(parents, upload.estimate)) throw unavailable()
-      throw await tooExpensive(upload, parents, parts.money)
+    if (dependencies.clock.monotonicMs() >= untilMs) {
+      if (await dependencies.money.willReturn(parents, upload.estimate)) throw unavailable()
+      throw await tooExpensive(upload, parents, dependencies.money)
     }
-    await parts.pause(acceptRetryMs)
+    await dependencies.pause(acceptRetryMs)
   }
 }
 
 function commitAcceptance(
   { batchId, principal, upload, claim }: Acceptance,
   parents: readonly BudgetRef[],
-  { committer, money, batches }: AcceptParts,
+  { committer, money, batches }: AcceptDependencies,
 ): Promise<Answer> {
   const budgetParents = parents.map((parent) => parent.budgetId)
   const insert = insertBatch({
@@ -135,10 +135,14 @@ function commitAcceptance(
 }
 
 /** Without rows when only the proof said that the batch was accepted. */
-async function acceptedBatch({ rows }: Committed, batchId: BatchId, parts: AcceptParts): Promise<Batch> {
+async function acceptedBatch(
+  { rows }: Committed,
+  batchId: BatchId,
+  dependencies: AcceptDependencies,
+): Promise<Batch> {
   const row = rows[0]?.[0]
   if (row) return toBatch(row)
-  const batch = await parts.batches.load(batchId)
+  const batch = await dependencies.batches.load(batchId)
   if (!batch) throw new GatewayError('batch_unavailable', 'The batch was accepted but cannot be read now.')
   return batch
 }

@@ -2,14 +2,14 @@ import type { Principal } from '../../canonical/principal.ts'
 import type { Clock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
-import type { AcceptParts } from './accept.ts'
+import type { AcceptDependencies } from './accept.ts'
 import { acceptBatch, checkAffordable } from './accept.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { BatchEstimate, BatchObject } from '../../formats/batch/batch-object.ts'
 import { toBatchEstimate, toBatchObject } from '../../formats/batch/batch-object.ts'
 import { CommitUnknown } from '../commit-repository.ts'
 import type { Claimed, Idempotency, Replay } from './idempotency.ts'
-import type { IngestParts, IngestRequest } from './ingest.ts'
+import type { IngestDependencies, IngestRequest } from './ingest.ts'
 import { ingestBatch } from './ingest.ts'
 import { hashUpload } from './upload-body.ts'
 
@@ -29,7 +29,7 @@ export type Created =
   | { kind: 'estimate'; object: BatchEstimate; dropped: readonly string[] }
 
 /** What creating needs. */
-export interface CreateParts extends AcceptParts, IngestParts {
+export interface CreateDependencies extends AcceptDependencies, IngestDependencies {
   idempotency: Idempotency
   clock: Clock
   /** Work is there for the workers. */
@@ -42,15 +42,15 @@ const route = 'POST /batches'
  * Accepts an upload: when it resolves, the batch survives everything. Rejects with the contract's refusals, after which
  * nothing of the upload remains, and with `batch_unavailable` when storage is out of order.
  */
-export async function createBatch(request: CreateBatch, parts: CreateParts): Promise<Created> {
-  if (request.isDryRun) return estimateBatch(request, parts)
+export async function createBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
+  if (request.isDryRun) return estimateBatch(request, dependencies)
   const { idempotencyKey, principal } = request
-  if (idempotencyKey === null) return acceptUpload(request, null, parts)
+  if (idempotencyKey === null) return acceptUpload(request, null, dependencies)
   const { organizationId } = principal
-  const claim = await parts.idempotency.claim({ organizationId, route, key: idempotencyKey })
-  if (claim.isReplay) return replay(request, claim, parts)
+  const claim = await dependencies.idempotency.claim({ organizationId, route, key: idempotencyKey })
+  if (claim.isReplay) return replay(request, claim, dependencies)
   try {
-    const created = await acceptUpload(request, claim, parts)
+    const created = await acceptUpload(request, claim, dependencies)
     claim.completed()
     return created
   } catch (thrown) {
@@ -64,13 +64,13 @@ export async function createBatch(request: CreateBatch, parts: CreateParts): Pro
 async function acceptUpload(
   request: CreateBatch,
   claim: Claimed | null,
-  parts: CreateParts,
+  dependencies: CreateDependencies,
 ): Promise<Created> {
-  const batchId = newId('batch', parts.clock.nowMs())
-  const upload = await ingestBatch(toIngest(request, batchId, claim !== null), parts)
+  const batchId = newId('batch', dependencies.clock.nowMs())
+  const upload = await ingestBatch(toIngest(request, batchId, claim !== null), dependencies)
   try {
-    const batch = await acceptBatch({ batchId, principal: request.principal, upload, claim }, parts)
-    parts.wake()
+    const batch = await acceptBatch({ batchId, principal: request.principal, upload, claim }, dependencies)
+    dependencies.wake()
     return { kind: 'batch', object: toBatchObject(batch), dropped: upload.dropped, isReplayed: false }
   } catch (thrown) {
     // Segments that a batch may refer to must stay; without a row they are found as orphans.
@@ -80,16 +80,16 @@ async function acceptUpload(
 }
 
 /** A dry run: every check of the real request, in its order, and nothing kept. */
-async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<Created> {
+async function estimateBatch(request: CreateBatch, dependencies: CreateDependencies): Promise<Created> {
   const { idempotencyKey, principal } = request
   if (idempotencyKey !== null) {
     const { organizationId } = principal
-    const earlier = await parts.idempotency.look({ organizationId, route, key: idempotencyKey })
-    if (earlier !== null) return estimateOfReplay(request, earlier, parts)
+    const earlier = await dependencies.idempotency.look({ organizationId, route, key: idempotencyKey })
+    if (earlier !== null) return estimateOfReplay(request, earlier, dependencies)
   }
-  const batchId = newId('batch', parts.clock.nowMs())
-  const upload = await ingestBatch(toIngest(request, batchId, false), parts)
-  const available = await checkAffordable(upload, principal, parts)
+  const batchId = newId('batch', dependencies.clock.nowMs())
+  const upload = await ingestBatch(toIngest(request, batchId, false), dependencies)
+  const available = await checkAffordable(upload, principal, dependencies)
   const { lane, providerSlug } = upload.resolved
   return {
     kind: 'estimate',
@@ -99,11 +99,15 @@ async function estimateBatch(request: CreateBatch, parts: CreateParts): Promise<
 }
 
 /** The real request would be answered with the batch that is there, so nothing more of its body is asked. */
-async function estimateOfReplay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
-  const batch = await replayed(request, earlier, parts)
+async function estimateOfReplay(
+  request: CreateBatch,
+  earlier: Replay,
+  dependencies: CreateDependencies,
+): Promise<Created> {
+  const batch = await replayed(request, earlier, dependencies)
   const { estimateNanocredits: estimate, worstCaseNanocredits: worstCase } = batch
-  const parents = parts.money.parentsOf(request.principal)
-  const available = parents.length === 0 ? null : (await parts.money.scarcest(parents)).available
+  const parents = dependencies.money.parentsOf(request.principal)
+  const available = parents.length === 0 ? null : (await dependencies.money.scarcest(parents)).available
   const object = toBatchEstimate({ ...batch, estimate, worstCase, available })
   return { kind: 'estimate', object, dropped: [] }
 }
@@ -113,19 +117,27 @@ function toIngest(request: CreateBatch, batchId: string, wantsHash: boolean): In
   return { batchId, principal, body, contentEncoding, contentLength, wantsHash, isDryRun }
 }
 
-async function replay(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Created> {
-  const batch = await replayed(request, earlier, parts)
+async function replay(
+  request: CreateBatch,
+  earlier: Replay,
+  dependencies: CreateDependencies,
+): Promise<Created> {
+  const batch = await replayed(request, earlier, dependencies)
   return { kind: 'batch', object: toBatchObject(batch), dropped: [], isReplayed: true }
 }
 
 /** The same body again gets the batch as it is now; another one under the same key is a mistake of the caller's. */
-async function replayed(request: CreateBatch, earlier: Replay, parts: CreateParts): Promise<Batch> {
+async function replayed(
+  request: CreateBatch,
+  earlier: Replay,
+  dependencies: CreateDependencies,
+): Promise<Batch> {
   const sha256 = await hashUpload(request)
   if (sha256 !== earlier.bodySha256) {
     const message = 'This Idempotency-Key was used with another body. Use a new key for a new batch.'
     throw new GatewayError('unprocessable', message, { param: 'Idempotency-Key' })
   }
-  const batch = await parts.batches.load(earlier.referenceId, request.principal.organizationId)
+  const batch = await dependencies.batches.load(earlier.referenceId, request.principal.organizationId)
   if (!batch) throw deletedSince()
   return batch
 }

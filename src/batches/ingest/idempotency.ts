@@ -48,14 +48,14 @@ export interface Idempotency {
 }
 
 /** What `createIdempotency` needs. `isOwnerDead` answers for owners of the database. */
-export interface IdempotencyParts {
+export interface IdempotencyDependencies {
   repository: IdempotencyRepository
   committer: Committer
   ownerId: string
   isOwnerDead(ownerId: string): Promise<boolean>
 }
 
-export function createIdempotency(parts: IdempotencyParts): Idempotency {
+export function createIdempotency(dependencies: IdempotencyDependencies): Idempotency {
   // A claim's owner is this process and one request of it: a claim of ours that no request of ours has is a leftover.
   const live = new Set<string>()
   const leftovers = new Map<string, string>()
@@ -69,7 +69,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       release: async () => {
         live.delete(owner)
         try {
-          await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+          await dependencies.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
         } catch {
           if (leftovers.size < idempotencyReleasesMax) leftovers.set(owner, claimId)
         }
@@ -79,8 +79,8 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
 
   async function isAlive(owner: string): Promise<boolean> {
     const [processOwner = ''] = owner.split('#')
-    if (processOwner === parts.ownerId) return live.has(owner)
-    return !(await parts.isOwnerDead(processOwner))
+    if (processOwner === dependencies.ownerId) return live.has(owner)
+    return !(await dependencies.isOwnerDead(processOwner))
   }
 
   /** Null when the key may be taken over. */
@@ -96,18 +96,18 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
   return {
     async look(request) {
       checkKey(request.key)
-      const found = await parts.repository.load(claimIdOf(request))
+      const found = await dependencies.repository.load(claimIdOf(request))
       return found && replayOf(found)
     },
     async claim(request) {
       checkKey(request.key)
-      const owner = `${parts.ownerId}#${randomText(12)}`
+      const owner = `${dependencies.ownerId}#${randomText(12)}`
       // Before the row: another request may read it before this one hears of its commit.
       live.add(owner)
       let earlier: Replay | null = null
       let isOurs = false
       try {
-        earlier = await takeKey(owner, request, { ...parts, replayOf })
+        earlier = await takeKey(owner, request, { ...dependencies, replayOf })
         isOurs = earlier === null
       } finally {
         if (!isOurs) live.delete(owner)
@@ -116,7 +116,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     },
     async releaseLeftovers() {
       for (const [owner, claimId] of leftovers) {
-        await parts.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
+        await dependencies.committer.commit('idempotency.release', [releaseClaim(claimId, owner)])
         leftovers.delete(owner)
       }
     },
@@ -124,13 +124,17 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
 }
 
 /** What taking a key needs; `replayOf` judges the claim that is in the way. */
-type TakeParts = Pick<IdempotencyParts, 'repository' | 'committer'> & {
+type TakeDependencies = Pick<IdempotencyDependencies, 'repository' | 'committer'> & {
   replayOf(found: Claim): Promise<Replay | null>
 }
 
 /** Makes the key the owner's, and resolves with null; or with what was made under it before. */
-async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): Promise<Replay | null> {
-  const { repository, committer } = parts
+async function takeKey(
+  owner: string,
+  request: KeyedRequest,
+  dependencies: TakeDependencies,
+): Promise<Replay | null> {
+  const { repository, committer } = dependencies
   const { organizationId, route } = request
   const claimId = claimIdOf(request)
   const isOurs = async () => (await repository.load(claimId))?.ownerId === owner
@@ -140,7 +144,7 @@ async function takeKey(owner: string, request: KeyedRequest, parts: TakeParts): 
   const found = await repository.load(claimId)
   // Freed between the two statements: the next attempt may have it.
   if (found === null) throw stillRunning()
-  const replay = await parts.replayOf(found)
+  const replay = await dependencies.replayOf(found)
   if (replay !== null) return replay
   const takeOver = takeOverClaim(claimId, found.ownerId, owner, idempotencyMs)
   const taken = await committer.commit('idempotency.take_over', [takeOver], isOurs)

@@ -36,7 +36,7 @@ function newDisk(): Disk {
 function ingest(
   body: string | Uint8Array | ReadableStream<Uint8Array>,
   change: Partial<IngestRequest> = {},
-  parts: { disk?: Disk; resolve?: ResolveBatch } = {},
+  options: { disk?: Disk; resolve?: ResolveBatch } = {},
 ): Promise<Ingested> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return ingestBatch(
@@ -50,7 +50,7 @@ function ingest(
       isDryRun: false,
       ...change,
     },
-    { payloads: (parts.disk ?? newDisk()).payloads, resolveBatch: parts.resolve ?? resolveBatch },
+    { payloads: (options.disk ?? newDisk()).payloads, resolveBatch: options.resolve ?? resolveBatch },
   )
 }
 

@@ -57,7 +57,7 @@ export interface Ingested {
 }
 
 /** What ingest needs. */
-export interface IngestParts {
+export interface IngestDependencies {
   payloads: Payloads
   resolveBatch: ResolveBatch
 }
@@ -66,14 +66,17 @@ export interface IngestParts {
  * Reads, checks and stores an upload in flat memory, whatever the order of its members. Throws the first problem by
  * precedence, as soon as nothing could change it; nothing remains then.
  */
-export async function ingestBatch(request: IngestRequest, parts: IngestParts): Promise<Ingested> {
+export async function ingestBatch(
+  request: IngestRequest,
+  dependencies: IngestDependencies,
+): Promise<Ingested> {
   checkContentEncoding(request.contentEncoding)
   const hasKnownSize = request.contentLength !== null && request.contentEncoding === null
   if (hasKnownSize && (request.contentLength ?? 0) > batchBodyBytesMax) {
     await request.body.cancel().catch(() => undefined)
     throw tooLarge()
   }
-  const ingest = new Ingest(request, parts)
+  const ingest = new Ingest(request, dependencies)
   try {
     await ingest.read(hasKnownSize)
     return await ingest.finish()
@@ -101,7 +104,7 @@ interface Resolution {
 /** One upload on its way. */
 class Ingest {
   readonly #request: IngestRequest
-  readonly #parts: IngestParts
+  readonly #dependencies: IngestDependencies
   readonly #head: RequestHead = emptyHead()
   readonly #checks = new ItemChecks()
   readonly #findings = new Findings()
@@ -130,10 +133,10 @@ class Ingest {
       }),
   })
 
-  constructor(request: IngestRequest, parts: IngestParts) {
+  constructor(request: IngestRequest, dependencies: IngestDependencies) {
     this.#request = request
-    this.#parts = parts
-    this.#writer = new SegmentWriter(parts.payloads, request.batchId)
+    this.#dependencies = dependencies
+    this.#writer = new SegmentWriter(dependencies.payloads, request.batchId)
     this.#hasher = request.wantsHash ? new Bun.CryptoHasher('sha256') : null
   }
 
@@ -215,7 +218,7 @@ class Ingest {
     const { providerOnly } = this.#head
     const { principal } = this.#request
     try {
-      const resolved = await this.#parts.resolveBatch({ principal, endpoint, model, providerOnly })
+      const resolved = await this.#dependencies.resolveBatch({ principal, endpoint, model, providerOnly })
       return { endpoint, model, providerOnly: JSON.stringify(providerOnly), resolved }
     } catch (thrown) {
       this.#findings.add(toGatewayError(thrown))

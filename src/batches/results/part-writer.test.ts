@@ -11,7 +11,7 @@ import type { Database } from '../../storage/database.ts'
 import { GuardFailed, StorageFailure, storageUnavailable } from '../../storage/database.ts'
 import { createCommitter } from '../commit-repository.ts'
 import { leaseGuard } from '../running/segment-repository.ts'
-import type { FinishedItem, PartWriterParts } from './part-writer.ts'
+import type { FinishedItem, PartWriterDependencies } from './part-writer.ts'
 import { PartWriter } from './part-writer.ts'
 import { Ramp } from '../running/ramp.ts'
 
@@ -43,7 +43,7 @@ function unanswered() {
   const clock = { nowMs: () => 1, monotonicMs: () => 1 }
   const pause = () => new Promise<void>((resolve) => setImmediate(resolve))
   const database = { commit: () => Promise.reject(lost) } as unknown as Database
-  const parts = {
+  const dependencies = {
     lease: leaseOf(1),
     owner: 'me',
     committer: createCommitter({ database, pause, crash: null }),
@@ -64,8 +64,8 @@ function unanswered() {
     ramp: new Ramp(clock),
     onLost: () => undefined,
     onSettled: () => undefined,
-  } as unknown as PartWriterParts
-  const writer = new PartWriter(parts)
+  } as unknown as PartWriterDependencies
+  const writer = new PartWriter(dependencies)
   writer.add({ ...itemOf(0), capture: { hold: { id: 'hold_1', amount: 1n }, row: {} } as never })
   const say = async (found: boolean): Promise<void> => {
     answer = found
@@ -124,7 +124,7 @@ test('a part that became real after it had been looked for is kept, with its blo
     onHeld: () => undefined,
     onLost: () => void told.push('lost'),
     onSettled: () => undefined,
-  } as unknown as PartWriterParts)
+  } as unknown as PartWriterDependencies)
   writer.add(itemOf(0))
   await writer.flush()
   expect(told).toEqual(['failed', 'committed'])
@@ -157,7 +157,7 @@ function young() {
     ramp,
     onLost: () => undefined,
     onSettled: () => undefined,
-  } as unknown as PartWriterParts)
+  } as unknown as PartWriterDependencies)
   const add = (index: number): void => writer.add(itemOf(index))
   return { writer, ramp, pauses, partSizes, add }
 }

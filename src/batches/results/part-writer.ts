@@ -34,7 +34,7 @@ export interface FinishedItem extends ResultLine {
 }
 
 /** What a part writer needs. */
-export interface PartWriterParts {
+export interface PartWriterDependencies {
   lease: SegmentLease
   owner: string
   committer: Committer
@@ -74,7 +74,7 @@ const partQuestions: Patience = { triesMax: partQuestionsMax, ...everyQuestion }
  * one unit. Only one part is under way at a time, so the bitmap in memory is always what the row has.
  */
 export class PartWriter {
-  readonly #parts: PartWriterParts
+  readonly #dependencies: PartWriterDependencies
   #gathered: FinishedItem[] = []
   #gatheredBytes = 0
   #done: Uint8Array
@@ -88,10 +88,10 @@ export class PartWriter {
   /** A commit of the part under way had no answer and may become real yet, although it was not there when asked. */
   #isInDoubt = false
 
-  constructor(parts: PartWriterParts) {
-    this.#parts = parts
-    this.#done = parts.lease.done
-    this.#doneCount = parts.lease.doneCount
+  constructor(dependencies: PartWriterDependencies) {
+    this.#dependencies = dependencies
+    this.#done = dependencies.lease.done
+    this.#doneCount = dependencies.lease.doneCount
   }
 
   /** Durable results of the segment. */
@@ -112,7 +112,7 @@ export class PartWriter {
     if (this.#isLost) return this.#drop([finished])
     this.#gathered.push(finished)
     this.#gatheredBytes += finished.line.length
-    this.#parts.ramp.gather()
+    this.#dependencies.ramp.gather()
     this.#writeWhenDue()
   }
 
@@ -133,13 +133,13 @@ export class PartWriter {
   lose(): void {
     this.#isLost = true
     const lost = this.#take()
-    this.#parts.ramp.settle(lost.length, false)
+    this.#dependencies.ramp.settle(lost.length, false)
     this.#drop(lost)
   }
 
   #writeWhenDue(): void {
     if (this.#gathered.length === 0) return
-    if (this.#gatheredBytes >= partBytesMax || this.#parts.ramp.isTight) this.#write()
+    if (this.#gatheredBytes >= partBytesMax || this.#dependencies.ramp.isTight) this.#write()
     else this.#writeSoon()
   }
 
@@ -150,7 +150,7 @@ export class PartWriter {
   }
 
   async #writeLater(): Promise<void> {
-    await this.#parts.pause(this.#parts.ramp.gatherMs)
+    await this.#dependencies.pause(this.#dependencies.ramp.gatherMs)
     this.#isTimed = false
     this.#write()
   }
@@ -160,13 +160,13 @@ export class PartWriter {
     this.#writing = this.#writeAll(this.#take()).finally(() => {
       this.#writing = null
       this.#writeWhenDue()
-      this.#parts.onSettled()
+      this.#dependencies.onSettled()
     })
   }
 
   async #writeAll(items: FinishedItem[]): Promise<void> {
     const isDurable = await this.#writePart(items)
-    this.#parts.ramp.settle(items.length, isDurable)
+    this.#dependencies.ramp.settle(items.length, isDurable)
   }
 
   #take(): FinishedItem[] {
@@ -182,7 +182,7 @@ export class PartWriter {
    * without end.
    */
   async #writePart(items: FinishedItem[]): Promise<boolean> {
-    const { clock, pause, payloads } = this.#parts
+    const { clock, pause, payloads } = this.#dependencies
     let untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
     let part: Part | null = null
@@ -206,7 +206,7 @@ export class PartWriter {
       if (ending === 'lost' || this.#isClosing) break
       if (ending.isOutage) untilMs = clock.monotonicMs() + resultsHoldMs
       if (clock.monotonicMs() >= untilMs && (await this.#isGivenUp(ending.cause))) break
-      if (!this.#isHeld) this.#parts.onHeld(ending.cause)
+      if (!this.#isHeld) this.#dependencies.onHeld(ending.cause)
       this.#isHeld = true
       await pause(waitMs)
       waitMs = Math.min(waitMs * 2, partCommitRetryMaxMs)
@@ -220,7 +220,7 @@ export class PartWriter {
 
   async #isGivenUp(cause: unknown): Promise<boolean> {
     try {
-      await this.#parts.giveUp(cause)
+      await this.#dependencies.giveUp(cause)
       return true
     } catch {
       // The database does not answer now; as long as nothing else can run, nothing is gained by dropping results.
@@ -229,7 +229,7 @@ export class PartWriter {
   }
 
   async #store(items: readonly FinishedItem[]): Promise<Part> {
-    const { lease, payloads, clock } = this.#parts
+    const { lease, payloads, clock } = this.#dependencies
     const bytes = encodePart(items)
     const compressed = await payloads.compress(bytes)
     const isInline = compressed.byteLength <= partInlineBytesMax
@@ -246,7 +246,7 @@ export class PartWriter {
   }
 
   async #commit(part: Part, items: readonly FinishedItem[]): Promise<Ending> {
-    const { lease, owner, money, committer, parts } = this.#parts
+    const { lease, owner, money, committer, parts } = this.#dependencies
     const failedCount = items.filter((item) => item.isFailed).length
     const after = withBits(
       this.#done,
@@ -306,12 +306,12 @@ export class PartWriter {
 
   /** Whether a part of unknown outcome became real; null when storage does not answer for long. */
   #isDurable(part: Part, patience: Patience): Promise<boolean | null> {
-    const { committer, parts } = this.#parts
+    const { committer, parts } = this.#dependencies
     return committer.ask(() => parts.exists(part.id), patience)
   }
 
   #drop(items: readonly FinishedItem[]): void {
-    for (const { capture } of items) if (capture) this.#parts.money.release(capture.hold)
-    if (items.length > 0) this.#parts.onLost(items.length)
+    for (const { capture } of items) if (capture) this.#dependencies.money.release(capture.hold)
+    if (items.length > 0) this.#dependencies.onLost(items.length)
   }
 }

@@ -34,13 +34,13 @@ export const payloadKinds = ['segments', 'parts', 'merged'] as const
 export type PayloadKind = (typeof payloadKinds)[number]
 
 /** What `createPayloads` needs; `nowMs` only names blobs. */
-export interface PayloadParts {
+export interface PayloadDependencies {
   blobs: BlobStore
   nowMs(): number
   crash: CrashHook | null
 }
 
-export function createPayloads({ blobs, nowMs, crash }: PayloadParts): Payloads {
+export function createPayloads({ blobs, nowMs, crash }: PayloadDependencies): Payloads {
   const newKey = (kind: PayloadKind, batchId: BatchId): string => `${kind}/${batchId}/${newId('b', nowMs())}`
   const put = async (
     point: CommitPoint,

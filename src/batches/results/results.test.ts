@@ -4,7 +4,7 @@ import { emptyUsageSum } from '../../formats/batch/batch-usage.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { Part } from './part-repository.ts'
 import { encodePart } from './parts.ts'
-import type { ResultParts } from './results.ts'
+import type { ResultDependencies } from './results.ts'
 import { streamResults } from './results.ts'
 
 const start = { sequence: 0, index: Number.MAX_SAFE_INTEGER }
@@ -17,7 +17,7 @@ interface Stored {
 }
 
 /** Parts in memory; the rows are new ones at every read, as a database's are. */
-function stored(parts: readonly Stored[]): ResultParts & { reads(): number } {
+function stored(parts: readonly Stored[]): ResultDependencies & { reads(): number } {
   let reads = 0
   const rows = parts.map(({ texts, itemCount }, place) => {
     const lines = texts.map((text, item) => ({
@@ -42,7 +42,7 @@ function stored(parts: readonly Stored[]): ResultParts & { reads(): number } {
   }
   return {
     reads: () => reads,
-    segments: { listMerged: unused } as unknown as ResultParts['segments'],
+    segments: { listMerged: unused } as unknown as ResultDependencies['segments'],
     parts: {
       listAfter: (_batch: string, after: number, limit: number) =>
         Promise.resolve(
@@ -51,13 +51,13 @@ function stored(parts: readonly Stored[]): ResultParts & { reads(): number } {
             .slice(0, limit)
             .map(toPart),
         ),
-    } as unknown as ResultParts['parts'],
+    } as unknown as ResultDependencies['parts'],
     payloads: {
       decompress(compressed: Uint8Array) {
         reads += 1
         return Promise.resolve(Buffer.from(compressed))
       },
-    } as unknown as ResultParts['payloads'],
+    } as unknown as ResultDependencies['payloads'],
     clock: { nowMs: () => 0, monotonicMs: () => 0 },
   }
 }
@@ -65,11 +65,11 @@ function stored(parts: readonly Stored[]): ResultParts & { reads(): number } {
 const batch = { id: 'batch_1' } as Batch
 
 /** The answer of a real server, so that pieces go through its socket. */
-function answer(parts: ResultParts, cursor = start): Promise<Response> {
+function answer(dependencies: ResultDependencies, cursor = start): Promise<Response> {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: () => new Response(streamResults(batch, cursor, parts)),
+    fetch: () => new Response(streamResults(batch, cursor, dependencies)),
   })
   toStop.push(server)
   return fetch(server.url)
@@ -120,14 +120,14 @@ test('a part with other lines than it should have breaks the answer off', async 
 })
 
 test('a reader who stops is not read ahead of, and one who leaves ends the reading', async () => {
-  const parts = stored(Array.from({ length: 200 }, () => ({ texts: ['x'.repeat(1_000_000)] })))
-  const response = await answer(parts)
+  const dependencies = stored(Array.from({ length: 200 }, () => ({ texts: ['x'.repeat(1_000_000)] })))
+  const response = await answer(dependencies)
   const reader = response.body?.getReader()
   await reader?.read()
   await Bun.sleep(300)
-  const reads = parts.reads()
+  const reads = dependencies.reads()
   expect(reads).toBeLessThan(100)
   await reader?.cancel()
   await Bun.sleep(100)
-  expect(parts.reads()).toBeLessThan(reads + 20)
+  expect(dependencies.reads()).toBeLessThan(reads + 20)
 })

@@ -18,7 +18,7 @@ import type { Payloads } from './payload-repository.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
 
 /** What reading results needs. */
-export interface ResultParts {
+export interface ResultDependencies {
   segments: SegmentRepository
   parts: PartRepository
   payloads: Payloads
@@ -57,16 +57,20 @@ export function parseCursor(text: string | null): Cursor {
  * The batch with all its results, in input order, as it is read: `{…,"results":[…]}`. Memory is one block whatever the
  * size. A failure breaks the stream; the array is closed only when every item was in it.
  */
-export function streamBatch(batch: Batch, parts: ResultParts): ReadableStream<Uint8Array> {
+export function streamBatch(batch: Batch, dependencies: ResultDependencies): ReadableStream<Uint8Array> {
   const { results: _none, ...shown } = toBatchObject(batch)
   const head = JSON.stringify(shown)
-  return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, parts), parts.clock)
+  return toStream(inlineResults(`${head.slice(0, -1)},"results":[`, batch, dependencies), dependencies.clock)
 }
 
-async function* inlineResults(head: string, batch: Batch, parts: ResultParts): AsyncGenerator<Piece> {
+async function* inlineResults(
+  head: string,
+  batch: Batch,
+  dependencies: ResultDependencies,
+): AsyncGenerator<Piece> {
   yield { bytes: Buffer.from(head) }
   let count = 0
-  for await (const { content, itemCount } of mergedBlocks(batch, parts)) {
+  for await (const { content, itemCount } of mergedBlocks(batch, dependencies)) {
     if (count > 0) yield { bytes: Buffer.from(',') }
     count += itemCount
     const lines = separated(content)
@@ -90,7 +94,7 @@ function separated(lines: Buffer): Buffer {
 
 async function* mergedBlocks(
   batch: Batch,
-  { segments, payloads }: ResultParts,
+  { segments, payloads }: ResultDependencies,
 ): AsyncGenerator<{ content: Buffer; itemCount: number }> {
   for (let next = 0; ;) {
     const page = await segments.listMerged(batch.id, next, mergedPageMax)
@@ -108,16 +112,24 @@ async function* mergedBlocks(
  * The results so far, one per line, in the order in which they became durable, also while the batch runs. Each line
  * carries the `cursor` behind which a later request goes on. Ends where the results end for now.
  */
-export function streamResults(batch: Batch, cursor: Cursor, parts: ResultParts): ReadableStream<Uint8Array> {
-  return toStream(resultLines(batch, cursor, parts), parts.clock)
+export function streamResults(
+  batch: Batch,
+  cursor: Cursor,
+  dependencies: ResultDependencies,
+): ReadableStream<Uint8Array> {
+  return toStream(resultLines(batch, cursor, dependencies), dependencies.clock)
 }
 
-async function* resultLines(batch: Batch, from: Cursor, parts: ResultParts): AsyncGenerator<Piece> {
+async function* resultLines(
+  batch: Batch,
+  from: Cursor,
+  dependencies: ResultDependencies,
+): AsyncGenerator<Piece> {
   let after = from.index === Number.MAX_SAFE_INTEGER ? from.sequence : from.sequence - 1
   for (;;) {
-    const page = await parts.parts.listAfter(batch.id, after, partsPageMax)
+    const page = await dependencies.parts.listAfter(batch.id, after, partsPageMax)
     for (const part of page) {
-      const bytes = await readPartBytes(parts.payloads, part)
+      const bytes = await readPartBytes(dependencies.payloads, part)
       if (part.inlineBody !== null) giveBack(part.inlineBody)
       const skipped = part.sequence === from.sequence ? from.index + 1 : 0
       yield* withCursors(bytes, part, skipped)

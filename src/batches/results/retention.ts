@@ -23,7 +23,7 @@ import type { SegmentRepository } from '../running/segment-repository.ts'
 import { purgeSegments } from '../running/segment-repository.ts'
 
 /** What cleaning up needs. */
-export interface RetentionParts {
+export interface RetentionDependencies {
   batches: BatchRepository
   segments: SegmentRepository
   parts: PartRepository
@@ -39,27 +39,29 @@ export interface RetentionParts {
  * ago, remembered keys, and blobs that no row names. Every step may be repeated; several processes may do it at once.
  * What cannot be deleted keeps nothing else: everything is tried, and then it rejects with the first failure.
  */
-export async function cleanUp(parts: RetentionParts): Promise<void> {
+export async function cleanUp(dependencies: RetentionDependencies): Promise<void> {
   const attempts = new Attempts()
-  await parts.idempotency.releaseLeftovers()
+  await dependencies.idempotency.releaseLeftovers()
   await inPages(async () => {
-    const forgotten = await parts.committer.commit('idempotency.release', [forgetClaims(retentionPageMax)])
+    const forgotten = await dependencies.committer.commit('idempotency.release', [
+      forgetClaims(retentionPageMax),
+    ])
     return rowsOf(forgotten).length
   })
   await inPages(async () => {
-    const retired = await parts.batches.listRetired(batchRetentionMs, retentionPageMax)
-    for (const { id } of retired) await parts.committer.commit('batch.delete', [markDeleted(id)])
+    const retired = await dependencies.batches.listRetired(batchRetentionMs, retentionPageMax)
+    for (const { id } of retired) await dependencies.committer.commit('batch.delete', [markDeleted(id)])
     return retired.length
   })
   // A response may read for half a day, so the blobs outlive the row's last reader.
   await inPages(async () => {
     // What failed is still there and is passed over.
     const page = { limit: retentionPageMax, offset: attempts.failed }
-    const deleted = await parts.batches.listDeleted(blobDeletionDelayMs, page)
-    for (const id of deleted) await attempts.make(() => purge(id, parts))
+    const deleted = await dependencies.batches.listDeleted(blobDeletionDelayMs, page)
+    for (const id of deleted) await attempts.make(() => purge(id, dependencies))
     return deleted.length
   })
-  for (const kind of payloadKinds) await sweepOrphans(kind, parts, attempts)
+  for (const kind of payloadKinds) await sweepOrphans(kind, dependencies, attempts)
   attempts.end()
 }
 
@@ -89,7 +91,10 @@ async function inPages(doPage: () => Promise<number>): Promise<void> {
 }
 
 /** Blobs first, then the rows that name them: a crash between leaves rows that are purged again, never orphans. */
-async function purge(id: BatchId, { segments, parts, payloads, committer }: RetentionParts): Promise<void> {
+async function purge(
+  id: BatchId,
+  { segments, parts, payloads, committer }: RetentionDependencies,
+): Promise<void> {
   for (let page = 0; page < retentionPagesMax; page++) {
     const ofParts = await parts.listPurgeable(id, retentionPageMax)
     const ofSegments = await segments.listPurgeable(id, retentionPageMax)
@@ -108,13 +113,13 @@ async function purge(id: BatchId, { segments, parts, payloads, committer }: Rete
 /** An orphan is old, has no row, and had none when it was seen before: an upload or a part may be under way otherwise. */
 async function sweepOrphans(
   kind: (typeof payloadKinds)[number],
-  parts: RetentionParts,
+  dependencies: RetentionDependencies,
   attempts: Attempts,
 ): Promise<void> {
   let after: string | null = null
   for (let page = 0; page < retentionPagesMax; page++) {
-    const blobs: string[] = await parts.payloads.list(kind, after, retentionPageMax)
-    for (const blob of blobs) await attempts.make(() => judge(blob, parts))
+    const blobs: string[] = await dependencies.payloads.list(kind, after, retentionPageMax)
+    for (const blob of blobs) await attempts.make(() => judge(blob, dependencies))
     after = blobs.at(-1) ?? null
     if (blobs.length < retentionPageMax) return
   }
@@ -122,7 +127,7 @@ async function sweepOrphans(
 
 async function judge(
   blob: string,
-  { segments, parts, deletions, payloads, committer, clock }: RetentionParts,
+  { segments, parts, deletions, payloads, committer, clock }: RetentionDependencies,
 ): Promise<void> {
   const ageMs = clock.nowMs() - writtenAtMs(blob)
   if (!(ageMs >= orphanAgeMs)) return

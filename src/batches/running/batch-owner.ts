@@ -13,10 +13,10 @@ export class BatchOwner {
   /** Monotonic time of the last reading. */
   #readMs = 0
 
-  constructor(parts: { batch: Batch; clock: Clock; loadPrincipal: LoadPrincipal }) {
-    this.#batch = parts.batch
-    this.#clock = parts.clock
-    this.#loadPrincipal = parts.loadPrincipal
+  constructor(dependencies: { batch: Batch; clock: Clock; loadPrincipal: LoadPrincipal }) {
+    this.#batch = dependencies.batch
+    this.#clock = dependencies.clock
+    this.#loadPrincipal = dependencies.loadPrincipal
   }
 
   /** As last read; null when the key may no longer be used. */

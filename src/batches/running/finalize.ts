@@ -15,7 +15,7 @@ import type { SegmentRepository } from './segment-repository.ts'
 import { forgetBatchWaiting } from './waiting-repository.ts'
 
 /** What finalizing needs. */
-export interface FinalizeParts {
+export interface FinalizeDependencies {
   committer: Committer
   segments: SegmentRepository
   money: BatchMoney
@@ -37,7 +37,7 @@ const errors = {
 export async function finalizeAs(
   status: 'completed' | 'cancelled' | 'expired',
   batch: Batch,
-  { committer, segments, money }: FinalizeParts,
+  { committer, segments, money }: FinalizeDependencies,
 ): Promise<void> {
   // A hold that still runs on the budget must end first; the next look tries again.
   if (!(await money.settle(batch))) return

@@ -59,14 +59,14 @@ export type Shortage = 'credits' | 'key_limit' | 'max_cost'
 export type MoneyBatch = Pick<Batch, 'id' | 'organizationId' | 'budgetParents'>
 
 /** What `createBatchMoney` needs. */
-export interface MoneyParts {
+export interface MoneyDependencies {
   billing: Pick<Billing, 'prepareCaptures' | 'release' | 'settleBudget' | 'databaseNowMs'>
   ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'loadReturning' | 'ensureBudgets'>
   committer: Committer
   readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
 }
 
-export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyParts): BatchMoney {
+export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyDependencies): BatchMoney {
   const enlarging = new Map<string, { least: bigint; isEnlarged: Promise<boolean> }>()
 
   async function enlargeBy(batch: Batch, owner: Principal, amount: bigint): Promise<boolean> {

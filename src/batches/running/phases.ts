@@ -16,7 +16,7 @@ import type { WaitingRepository } from './waiting-repository.ts'
 import { forgetBatchWaiting, noteBatchWaiting } from './waiting-repository.ts'
 
 /** What phases need. */
-export interface PhaseParts {
+export interface PhaseDependencies {
   committer: Committer
   segments: SegmentRepository
   parts: PartRepository
@@ -33,43 +33,43 @@ export interface PhaseParts {
  * One bounded step of a batch's life, to be repeated until its status has no phase. Every step may be taken by several
  * processes at once and after any crash: what changes a status names the status it changes.
  */
-type Phase = (batch: Batch, parts: PhaseParts) => Promise<void>
+type Phase = (batch: Batch, dependencies: PhaseDependencies) => Promise<void>
 
 const phases: Partial<Record<StoredStatus, Phase>> = {
   validating: validate,
   in_progress: endWhenDone,
-  finalizing: (batch, parts) => finalizeAs('completed', batch, parts),
-  cancelling: (batch, parts) => finalizeWhenDone('cancelled', batch, parts),
-  expiring: (batch, parts) => finalizeWhenDone('expired', batch, parts),
+  finalizing: (batch, dependencies) => finalizeAs('completed', batch, dependencies),
+  cancelling: (batch, dependencies) => finalizeWhenDone('cancelled', batch, dependencies),
+  expiring: (batch, dependencies) => finalizeWhenDone('expired', batch, dependencies),
   failing: failWhenSettled,
 }
 
 /** Takes the batch's next step, if it has one. */
-export async function advance(batch: Batch, parts: PhaseParts): Promise<void> {
-  await phases[batch.status]?.(batch, parts)
+export async function advance(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
+  await phases[batch.status]?.(batch, dependencies)
 }
 
 /**
  * Asks again what was asked at acceptance: policy, models and keys may have changed since, and nothing has run yet. What
  * may pass is waited for; what will not fails the batch and returns its money.
  */
-async function validate(batch: Batch, parts: PhaseParts): Promise<void> {
-  const refusal = await findRefusal(batch, parts)
+async function validate(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
+  const refusal = await findRefusal(batch, dependencies)
   if (refusal === null) {
-    await parts.committer.commit('batch.start', [
+    await dependencies.committer.commit('batch.start', [
       moveBatch(batch.id, 'validating', 'in_progress'),
       forgetBatchWaiting(batch.id),
     ])
     batch.status = 'in_progress'
-    parts.signals.wakeWorkers()
+    dependencies.signals.wakeWorkers()
     return
   }
-  if (refusal.status >= 500) return noteValidationWait(batch, refusal, parts)
-  if (!(await parts.money.settle(batch))) return
-  await parts.committer.commit('batch.fail', [
+  if (refusal.status >= 500) return noteValidationWait(batch, refusal, dependencies)
+  if (!(await dependencies.money.settle(batch))) return
+  await dependencies.committer.commit('batch.fail', [
     failBatch(batch.id, batchErrorJson(refusal)),
     forgetBatchWaiting(batch.id),
-    ...parts.money.close(batch),
+    ...dependencies.money.close(batch),
   ])
 }
 
@@ -77,7 +77,7 @@ async function validate(batch: Batch, parts: PhaseParts): Promise<void> {
 async function noteValidationWait(
   batch: Batch,
   { type, message }: GatewayError,
-  { waits, clock, committer }: PhaseParts,
+  { waits, clock, committer }: PhaseDependencies,
 ): Promise<void> {
   const nowMs = clock.nowMs()
   const [noted] = (await waits.listOf([batch.id])).get(batch.id) ?? []
@@ -90,25 +90,25 @@ async function noteValidationWait(
 }
 
 /** Items that still run hold from the batch's budget; they are being given up, and then the rest of it goes back. */
-async function failWhenSettled(batch: Batch, parts: PhaseParts): Promise<void> {
-  if (!(await parts.money.settle(batch))) return
+async function failWhenSettled(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
+  if (!(await dependencies.money.settle(batch))) return
   // Where results could not be written they may not be readable either; the ledger has the charges in any case.
-  const usage = await sumPartUsage(batch, parts).catch(() => null)
-  await parts.committer.commit('batch.fail', [
+  const usage = await sumPartUsage(batch, dependencies).catch(() => null)
+  await dependencies.committer.commit('batch.fail', [
     endFailing(batch.id, usage && JSON.stringify(usage)),
     forgetBatchWaiting(batch.id),
-    ...parts.money.close(batch),
+    ...dependencies.money.close(batch),
   ])
 }
 
-async function findRefusal(batch: Batch, parts: PhaseParts): Promise<GatewayError | null> {
+async function findRefusal(batch: Batch, dependencies: PhaseDependencies): Promise<GatewayError | null> {
   const { organizationId, keyId, endpoint, model, providerOnly } = batch
-  const principal = await parts.loadPrincipal({ organizationId, keyId })
+  const principal = await dependencies.loadPrincipal({ organizationId, keyId })
   if (principal === null) {
     return new GatewayError('permission_denied', 'The API key that created this batch may no longer be used.')
   }
   try {
-    await parts.resolveBatch({ principal, endpoint, model, providerOnly })
+    await dependencies.resolveBatch({ principal, endpoint, model, providerOnly })
     return null
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown
@@ -116,18 +116,19 @@ async function findRefusal(batch: Batch, parts: PhaseParts): Promise<GatewayErro
   }
 }
 
-async function endWhenDone(batch: Batch, parts: PhaseParts): Promise<void> {
-  if (await parts.segments.hasOpen(batch.id)) return
-  const moved = await parts.committer.commit('batch.finalizing', [
+async function endWhenDone(batch: Batch, dependencies: PhaseDependencies): Promise<void> {
+  if (await dependencies.segments.hasOpen(batch.id)) return
+  const moved = await dependencies.committer.commit('batch.finalizing', [
     moveBatch(batch.id, 'in_progress', 'finalizing'),
   ])
-  if (moved.type === 'committed') await finalizeAs('completed', { ...batch, status: 'finalizing' }, parts)
+  if (moved.type === 'committed')
+    await finalizeAs('completed', { ...batch, status: 'finalizing' }, dependencies)
 }
 
 async function finalizeWhenDone(
   status: 'cancelled' | 'expired',
   batch: Batch,
-  parts: PhaseParts,
+  dependencies: PhaseDependencies,
 ): Promise<void> {
-  if (!(await parts.segments.hasOpen(batch.id))) await finalizeAs(status, batch, parts)
+  if (!(await dependencies.segments.hasOpen(batch.id))) await finalizeAs(status, batch, dependencies)
 }

@@ -6,7 +6,7 @@ import { beginFailing, noteWaiting } from '../batch-repository.ts'
 import { mergeSegment } from '../results/merge.ts'
 import type { GivenBack } from './given-back.ts'
 import type { Shortage } from './money.ts'
-import type { PhaseParts } from './phases.ts'
+import type { PhaseDependencies } from './phases.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import { finishSegment, returnSegment } from './segment-repository.ts'
 import type { RunEnd } from './segment-run.ts'
@@ -14,7 +14,7 @@ import type { WaitingNote } from './waiting-note.ts'
 import { forgetSegmentWaiting } from './waiting-repository.ts'
 
 /** What ending the work on a segment needs. */
-export interface SegmentEndingsParts extends PhaseParts {
+export interface SegmentEndingsDependencies extends PhaseDependencies {
   givenBack: GivenBack
   report(event: string, details: { batchId?: string; cause: unknown }): void
   /** Work is there for the workers. */
@@ -35,16 +35,16 @@ const resultsRefused =
 
 /** What becomes of a leased segment after its run: merged, given back with what it waits for, or the end of its batch. */
 export class SegmentEndings {
-  readonly #parts: SegmentEndingsParts
+  readonly #dependencies: SegmentEndingsDependencies
 
-  constructor(parts: SegmentEndingsParts) {
-    this.#parts = parts
+  constructor(dependencies: SegmentEndingsDependencies) {
+    this.#dependencies = dependencies
   }
 
   /** Every item has its result: the segment's parts become one blob. */
   async finish(lease: SegmentLease, note: WaitingNote): Promise<void> {
-    const { payloads, committer, signals, segments } = this.#parts
-    const parts = await this.#parts.parts.listOfSegment(lease.batchId, lease.ordinal)
+    const { payloads, committer, signals, segments } = this.#dependencies
+    const parts = await this.#dependencies.parts.listOfSegment(lease.batchId, lease.ordinal)
     const merged = await mergeSegment(payloads, lease, parts)
     const forgotten = note.isThere ? [forgetSegmentWaiting(lease.batchId, lease.ordinal)] : []
     const swap = finishSegment(lease, signals.ownerId, merged)
@@ -62,7 +62,7 @@ export class SegmentEndings {
     end: RunEnd & { isDone: false },
     noted: ReturnType<WaitingNote['statements']> = [],
   ): Promise<void> {
-    const { committer, signals } = this.#parts
+    const { committer, signals } = this.#dependencies
     if (end.missing !== null) await this.#noteShortage(batch, end.missing)
     else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
     const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
@@ -71,8 +71,8 @@ export class SegmentEndings {
 
   /** A segment that cannot be read or merged is tried again, but it does not keep its batch from ending. */
   async putOff(batch: Batch, lease: SegmentLease, cause: unknown): Promise<void> {
-    const nowMs = this.#parts.clock.monotonicMs()
-    const { sinceMs, restMs } = this.#parts.givenBack.noteFailure(lease, nowMs)
+    const nowMs = this.#dependencies.clock.monotonicMs()
+    const { sinceMs, restMs } = this.#dependencies.givenBack.noteFailure(lease, nowMs)
     const isClosing = batch.status === 'cancelling' || batch.status === 'expiring'
     if (isClosing && nowMs - sinceMs >= resultsHoldMs) return this.giveUp(batch, cause)
     await this.giveBack(batch, lease, { isDone: false, restMs, missing: null, tries: new Map() })
@@ -81,20 +81,20 @@ export class SegmentEndings {
   /** The batch fails: what is stored of it stays, nothing more is begun. */
   async giveUp(batch: Batch, cause: unknown): Promise<void> {
     const error = new GatewayError('batch_unavailable', resultsRefused)
-    await this.#parts.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
-    this.#parts.report('batch_given_up', { batchId: batch.id, cause })
-    this.#parts.wake()
+    await this.#dependencies.committer.commit('batch.fail', [beginFailing(batch.id, batchErrorJson(error))])
+    this.#dependencies.report('batch_given_up', { batchId: batch.id, cause })
+    this.#dependencies.wake()
   }
 
   /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
   async #noteShortage(batch: Batch, missing: bigint): Promise<void> {
-    const { committer, loadPrincipal, money } = this.#parts
+    const { committer, loadPrincipal, money } = this.#dependencies
     const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
     if (owner === null) return
     const message = shortages[await money.shortageOf(batch, owner, missing)]
     // Also when the row said so at the lease: a part may have taken it back since.
     const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
     await committer.commit('batch.wait', [note])
-    if (!isWaiting(batch)) this.#parts.report('batch_waits', { batchId: batch.id, cause: message })
+    if (!isWaiting(batch)) this.#dependencies.report('batch_waits', { batchId: batch.id, cause: message })
   }
 }

@@ -37,7 +37,7 @@ export type RunEnd =
     }
 
 /** What a run needs. */
-export interface SegmentRunParts {
+export interface SegmentRunDependencies {
   batch: Batch
   lease: SegmentLease
   writer: PartWriter
@@ -60,7 +60,7 @@ export interface SegmentRunParts {
  * is left has to wait so long that others should have the place.
  */
 export class SegmentRun {
-  readonly #parts: SegmentRunParts
+  readonly #dependencies: SegmentRunDependencies
   /** Aborts items under way: nobody wants their results any more. */
   readonly #halt = new AbortController()
   /** Aborts the starting of items. */
@@ -77,11 +77,11 @@ export class SegmentRun {
   /** Monotonic time of the last item that ended. */
   #progressMs: number
 
-  constructor(parts: SegmentRunParts) {
-    this.#parts = parts
-    this.#putBack = new PutBack(parts.clock)
-    this.#owner = new BatchOwner(parts)
-    this.#progressMs = parts.clock.monotonicMs()
+  constructor(dependencies: SegmentRunDependencies) {
+    this.#dependencies = dependencies
+    this.#putBack = new PutBack(dependencies.clock)
+    this.#owner = new BatchOwner(dependencies)
+    this.#progressMs = dependencies.clock.monotonicMs()
   }
 
   /** The rest of the segment ends without running; what runs may finish first, but not beyond the deadline. */
@@ -90,7 +90,7 @@ export class SegmentRun {
     this.#closing = reason
     this.stop()
     if (reason === 'batch_expired') this.halt()
-    else void this.#parts.pause(cancelGraceMs, this.#halt.signal).then(() => this.halt())
+    else void this.#dependencies.pause(cancelGraceMs, this.#halt.signal).then(() => this.halt())
   }
 
   /** No more items start; those under way finish. */
@@ -107,13 +107,13 @@ export class SegmentRun {
 
   /** The process stops for good: nothing waits for storage any more. */
   abandon(): void {
-    this.#parts.writer.close()
+    this.#dependencies.writer.close()
     this.halt()
   }
 
   /** The lease is gone: nothing of this run counts any more. */
   lose(): void {
-    this.#parts.writer.lose()
+    this.#dependencies.writer.lose()
     this.halt()
   }
 
@@ -134,9 +134,9 @@ export class SegmentRun {
   }
 
   async run(): Promise<RunEnd> {
-    const { lease, payloads, writer } = this.#parts
+    const { lease, payloads, writer } = this.#dependencies
     for (const item of await readOpenItems(payloads, lease)) {
-      const tries = this.#parts.tries.get(item.index)
+      const tries = this.#dependencies.tries.get(item.index)
       if (tries) this.#putBack.put({ item, dueMs: 0, missing: null, ...tries })
       else this.#queue.push(item)
     }
@@ -152,7 +152,7 @@ export class SegmentRun {
 
   /** Until there is nothing more to start, or the owner is gone. */
   async #startItems(): Promise<void> {
-    const { batch, limiter, writer } = this.#parts
+    const { batch, limiter, writer } = this.#dependencies
     const { signal } = this.#starting
     while (!signal.aborted && !writer.isLost) {
       const ready = this.#mayStart() ? this.#takeReady() : null
@@ -173,7 +173,7 @@ export class SegmentRun {
   }
 
   #mayStart(): boolean {
-    return !this.#parts.writer.isFull && this.#running < this.#parts.share()
+    return !this.#dependencies.writer.isFull && this.#running < this.#dependencies.share()
   }
 
   /** The next item to start: first what was put back and is due, then the next in order. */
@@ -203,7 +203,7 @@ export class SegmentRun {
     const done = new AbortController()
     await Promise.race([
       changed,
-      this.#parts.pause(waitMs, AbortSignal.any([done.signal, this.#starting.signal])),
+      this.#dependencies.pause(waitMs, AbortSignal.any([done.signal, this.#starting.signal])),
     ])
     done.abort()
     return true
@@ -211,7 +211,7 @@ export class SegmentRun {
 
   /** Nothing has ended for a while: waiting for money or a provider is no reason to keep others waiting. */
   #isStuck(): boolean {
-    return this.#parts.clock.monotonicMs() - this.#progressMs > segmentRestMs
+    return this.#dependencies.clock.monotonicMs() - this.#progressMs > segmentRestMs
   }
 
   async #runOne(ready: Resting, owner: Principal, release: () => void): Promise<void> {
@@ -233,7 +233,7 @@ export class SegmentRun {
     body: Uint8Array,
     principal: Principal,
   ): Promise<ItemOutcome> {
-    const { batch, money, runItem } = this.#parts
+    const { batch, money, runItem } = this.#dependencies
     try {
       return await runItem({
         principal,
@@ -257,10 +257,10 @@ export class SegmentRun {
   #settle(ready: Resting, input: ItemInput, outcome: ItemOutcome): void {
     const restMs = this.#restOf(ready, outcome)
     if (restMs === null) return this.#finish(ready.item, input, outcome)
-    if (outcome.capture) this.#parts.money.release(outcome.capture.hold)
+    if (outcome.capture) this.#dependencies.money.release(outcome.capture.hold)
     const missing = outcome.error?.type === 'payment_required' ? outcome.missingNanocredits : null
     const attempts = outcome.retryLaterMs === null ? ready.attempts + 1 : ready.attempts
-    const { clock } = this.#parts
+    const { clock } = this.#dependencies
     const monotonicMs = clock.monotonicMs()
     const resting = {
       item: ready.item,
@@ -279,7 +279,7 @@ export class SegmentRun {
   /** How long an item is put back for; null when its outcome is final. */
   #restOf(ready: Resting, outcome: ItemOutcome): number | null {
     if (outcome.response === null && this.#halt.signal.aborted) return 0
-    const leftMs = this.#parts.batch.expiresAtMs - this.#parts.clock.nowMs()
+    const leftMs = this.#dependencies.batch.expiresAtMs - this.#dependencies.clock.nowMs()
     return retryRestMs(outcome, { attempts: ready.attempts, leftMs })
   }
 
@@ -287,7 +287,7 @@ export class SegmentRun {
   async #enlarge(resting: Resting, missing: bigint): Promise<void> {
     if (!this.#canEnlarge || this.#starting.signal.aborted) return
     const owner = await this.#owner.current()
-    const { batch, money } = this.#parts
+    const { batch, money } = this.#dependencies
     const isEnlarged = owner !== null && (await money.enlarge(batch, owner, missing).catch(() => false))
     this.#canEnlarge = isEnlarged
     if (isEnlarged) resting.dueMs = 0
@@ -295,7 +295,7 @@ export class SegmentRun {
   }
 
   #finish(item: OpenItem, { customId }: ItemInput, outcome: ItemOutcome): void {
-    const { batch, money, writer } = this.#parts
+    const { batch, money, writer } = this.#dependencies
     const final = keptEnding(outcome)
     // Only what the caller gets is charged.
     const isFailed = final.response === null
@@ -303,7 +303,7 @@ export class SegmentRun {
     if (outcome.capture && capture === null) money.release(outcome.capture.hold)
     this.#canEnlarge = true
     this.#hasProgressed = true
-    this.#progressMs = this.#parts.clock.monotonicMs()
+    this.#progressMs = this.#dependencies.clock.monotonicMs()
     writer.add({
       index: item.index,
       item: item.item,
@@ -315,7 +315,7 @@ export class SegmentRun {
   }
 
   #closeRest(reason: CloseReason): void {
-    const isUnpaid = batchErrorType(this.#parts.batch.errorJson) === 'payment_required'
+    const isUnpaid = batchErrorType(this.#dependencies.batch.errorJson) === 'payment_required'
     const { unpaid } = this.#putBack
     this.#endRest(({ index }) => closedEnding(reason, isUnpaid || unpaid.has(index)))
   }

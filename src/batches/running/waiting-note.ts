@@ -6,7 +6,7 @@ import type { Waiting } from '../../canonical/waiting.ts'
 import { noteWaitingItems } from './waiting-repository.ts'
 
 /** What a note needs. */
-export interface WaitingNoteParts {
+export interface WaitingNoteDependencies {
   lease: SegmentLease
   owner: string
   committer: Committer
@@ -26,15 +26,15 @@ export interface WaitingState {
  * seconds at most, and taken back as soon as nothing does.
  */
 export class WaitingNote {
-  readonly #parts: WaitingNoteParts
+  readonly #dependencies: WaitingNoteDependencies
   /** What is written, as far as this process knows; null when an earlier lease may have left something. */
   #written: string | null
   #writtenMs = Number.NEGATIVE_INFINITY
   #isWriting = false
 
-  constructor(parts: WaitingNoteParts) {
-    this.#parts = parts
-    this.#written = parts.lease.epoch > 1 ? null : textOf([])
+  constructor(dependencies: WaitingNoteDependencies) {
+    this.#dependencies = dependencies
+    this.#written = dependencies.lease.epoch > 1 ? null : textOf([])
   }
 
   /** Whether something may be written of this segment. */
@@ -44,7 +44,7 @@ export class WaitingNote {
 
   /** Writes what changed, if it is time for that. Never rejects: the next look does it again. */
   async write(state: WaitingState): Promise<void> {
-    const { clock, committer } = this.#parts
+    const { clock, committer } = this.#dependencies
     const nowMs = clock.monotonicMs()
     const isDue = state.waiting.length === 0 || nowMs - this.#writtenMs >= waitingNoteEveryMs
     // Until an item has ended, what an earlier lease noted is the best that is known.
@@ -67,7 +67,7 @@ export class WaitingNote {
 
   /** What brings the note up to date; empty when it is. */
   statements({ waiting, hasProgressed }: WaitingState): ReturnType<typeof noteWaitingItems> {
-    const { lease, owner, isTakenOver } = this.#parts
+    const { lease, owner, isTakenOver } = this.#dependencies
     if (this.#written === textOf(waiting)) return []
     return noteWaitingItems(lease, owner, { waiting, keepsEarlier: isTakenOver && !hasProgressed })
   }

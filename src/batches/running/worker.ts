@@ -18,7 +18,7 @@ import type { RunItem } from '../item-contract.ts'
 import type { ItemLimiter } from './limiter.ts'
 import { PartWriter } from '../results/part-writer.ts'
 import type { Pause } from './pause.ts'
-import type { PhaseParts } from './phases.ts'
+import type { PhaseDependencies } from './phases.ts'
 import { advance } from './phases.ts'
 import { Ramp } from './ramp.ts'
 import { SegmentEndings } from './segment-endings.ts'
@@ -29,7 +29,7 @@ import type { Waiting } from '../../canonical/waiting.ts'
 import { freeLeases, leaseSegment, renewLeases, toLease } from './segment-repository.ts'
 
 /** What a worker needs. */
-export interface WorkerParts extends PhaseParts {
+export interface WorkerDependencies extends PhaseDependencies {
   batches: BatchRepository
   limiter: ItemLimiter
   ramp: Ramp
@@ -67,7 +67,7 @@ interface Active {
  * of processes may do so at once; leases and guarded statements keep them apart.
  */
 export class Worker {
-  readonly #parts: WorkerParts
+  readonly #dependencies: WorkerDependencies
   readonly #active = new Map<string, Active>()
   /** Steps of batches under way. */
   readonly #steps = new Map<string, Promise<void>>()
@@ -87,15 +87,19 @@ export class Worker {
   #lateResults = 0
   #leasesLost = 0
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts
-    this.#endings = new SegmentEndings({ ...parts, givenBack: this.#givenBack, wake: () => this.wake() })
+  constructor(dependencies: WorkerDependencies) {
+    this.#dependencies = dependencies
+    this.#endings = new SegmentEndings({
+      ...dependencies,
+      givenBack: this.#givenBack,
+      wake: () => this.wake(),
+    })
   }
 
   get stats(): WorkerStats {
     return {
       segmentsRunning: this.#active.size,
-      itemsRunning: this.#parts.limiter.running,
+      itemsRunning: this.#dependencies.limiter.running,
       batchesWaiting: this.#batchesWaiting,
       itemsWaiting: this.#itemsWaiting,
       lateResults: this.#lateResults,
@@ -104,7 +108,7 @@ export class Worker {
   }
 
   start(): void {
-    this.#stopListening = this.#parts.signals.onWake(() => this.wake())
+    this.#stopListening = this.#dependencies.signals.onWake(() => this.wake())
     this.#rounds = [this.#repeatLook(), this.#repeatRenew()]
   }
 
@@ -116,7 +120,7 @@ export class Worker {
     for (const { run } of this.#active.values()) run.stop()
     const allEnded = Promise.all([...this.#active.values()].map(({ ended }) => ended))
     const isOver = new AbortController()
-    await Promise.race([allEnded, this.#parts.pause(workerStopMs, isOver.signal)])
+    await Promise.race([allEnded, this.#dependencies.pause(workerStopMs, isOver.signal)])
     isOver.abort()
     for (const { run } of this.#active.values()) run.abandon()
     await this.settled()
@@ -133,24 +137,25 @@ export class Worker {
 
   /** One look: ends what is overdue, moves batches on, leases what there is room for. Rejects when storage does. */
   async look(): Promise<void> {
-    const { batches, limiter } = this.#parts
+    const { batches, limiter } = this.#dependencies
     limiter.admit()
     for (const { run, note } of this.#active.values()) {
       run.wake()
       void note.write(run)
     }
-    if (await batches.hasOverdue()) await this.#parts.committer.commit('batch.expire', [expireBatches()])
+    if (await batches.hasOverdue())
+      await this.#dependencies.committer.commit('batch.expire', [expireBatches()])
     const found = await batches.listActive(activeBatchesMax, this.#offset)
     // More than one page are looked at in turns, so that batches that wait for long hide nobody.
     this.#offset = found.length < activeBatchesMax ? 0 : this.#offset + activeBatchesMax
     this.#batchesWaiting = found.filter(isWaiting).length
-    this.#itemsWaiting = found.length === 0 ? [] : await this.#parts.waits.listAll()
+    this.#itemsWaiting = found.length === 0 ? [] : await this.#dependencies.waits.listAll()
     await this.#steer(found)
     await Promise.all(found.filter(({ status }) => status === 'validating').map((batch) => this.#step(batch)))
     // Ending a batch may wait for others to let go of its money; work elsewhere goes on.
     for (const batch of found) if (batch.status !== 'validating') void this.#step(batch)
     // Leases may have run out while the database was away or this process was frozen: what it still works on it keeps.
-    const isOverdue = this.#parts.clock.monotonicMs() - this.#renewedMs > 2 * segmentRenewEveryMs
+    const isOverdue = this.#dependencies.clock.monotonicMs() - this.#renewedMs > 2 * segmentRenewEveryMs
     if (isOverdue && this.#active.size > 0) await this.renew()
     await this.#fill(found)
   }
@@ -159,7 +164,7 @@ export class Worker {
   async renew(): Promise<void> {
     await this.#freeDead()
     if (this.#active.size === 0) return
-    const { committer, signals, clock } = this.#parts
+    const { committer, signals, clock } = this.#dependencies
     const nowMs = clock.monotonicMs()
     const before = [...this.#active.keys()]
     const leases = [...this.#active.values()].map(({ lease }) => lease)
@@ -188,7 +193,7 @@ export class Worker {
 
   /** A restart never waits for the leases of the process it replaces. */
   async #freeDead(): Promise<void> {
-    const { segments, signals, committer } = this.#parts
+    const { segments, signals, committer } = this.#dependencies
     for (const owner of await segments.listOwners(signals.ownerId)) {
       if (!(await signals.isOwnerDead(owner))) continue
       await committer.commit('segment.free', [freeLeases(owner)])
@@ -200,21 +205,23 @@ export class Worker {
     while (!this.#stopping.signal.aborted) {
       this.#isWoken = false
       this.#wakeup = Promise.withResolvers()
-      await this.look().catch((cause: unknown) => this.#parts.report('batch_worker_failed', { cause }))
+      await this.look().catch((cause: unknown) => this.#dependencies.report('batch_worker_failed', { cause }))
       if (this.#isWoken) continue
       const rest = new AbortController()
-      await Promise.race([this.#wakeup.promise, this.#parts.pause(workerIdleMs, rest.signal)])
+      await Promise.race([this.#wakeup.promise, this.#dependencies.pause(workerIdleMs, rest.signal)])
       rest.abort()
     }
   }
 
   async #repeatRenew(): Promise<void> {
     while (!this.#stopping.signal.aborted || this.#active.size > 0) {
-      await this.renew().catch((cause: unknown) => this.#parts.report('batch_renewal_failed', { cause }))
+      await this.renew().catch((cause: unknown) =>
+        this.#dependencies.report('batch_renewal_failed', { cause }),
+      )
       const rest = new AbortController()
       // The leases of the process before this one are to be found as soon as that one is known to be dead.
-      const restMs = this.#parts.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
-      const waits = [this.#parts.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
+      const restMs = this.#dependencies.ramp.isProven ? segmentRenewEveryMs : workerIdleMs
+      const waits = [this.#dependencies.pause(restMs, AbortSignal.any([rest.signal, this.#stopping.signal]))]
       if (this.#stopping.signal.aborted) waits.push(this.settled())
       await Promise.race(waits)
       rest.abort()
@@ -225,7 +232,7 @@ export class Worker {
   async #steer(found: readonly Batch[]): Promise<void> {
     const byId = new Map(found.map((batch) => [batch.id, batch]))
     for (const { batch, run } of this.#active.values()) {
-      const status = (byId.get(batch.id) ?? (await this.#parts.batches.load(batch.id)))?.status
+      const status = (byId.get(batch.id) ?? (await this.#dependencies.batches.load(batch.id)))?.status
       if (status === 'cancelling') run.close('batch_cancelled')
       else if (status === 'expiring') run.close('batch_expired')
       else if (status === undefined || status === 'failing' || isTerminal(status)) run.lose()
@@ -244,9 +251,9 @@ export class Worker {
 
   async #advance(batch: Batch): Promise<void> {
     try {
-      await advance(batch, this.#parts)
+      await advance(batch, this.#dependencies)
     } catch (cause) {
-      this.#parts.report('batch_phase_failed', { batchId: batch.id, cause })
+      this.#dependencies.report('batch_phase_failed', { batchId: batch.id, cause })
     }
   }
 
@@ -270,7 +277,7 @@ export class Worker {
   }
 
   async #lease(found: Batch): Promise<boolean> {
-    const { segments, committer, signals, batches } = this.#parts
+    const { segments, committer, signals, batches } = this.#dependencies
     if (!(await segments.hasFree(found.id))) return false
     const lease = leaseSegment(found.id, signals.ownerId, segmentLeaseMs)
     const [row] = rowsOf(await committer.commit('segment.lease', [lease]))
@@ -282,11 +289,11 @@ export class Worker {
   }
 
   #begin(batch: Batch, lease: SegmentLease): void {
-    const { signals, committer, parts, payloads, money, pause, clock, report } = this.#parts
+    const { signals, committer, parts, payloads, money, pause, clock, report } = this.#dependencies
     const tries = this.#givenBack.takeTries(lease)
     // Somebody had it and did not finish: it may be this segment that ends processes.
     const isTakenOver = lease.epoch > 1 && tries === null
-    const ramp = isTakenOver ? new Ramp(clock, this.#parts.ramp) : this.#parts.ramp
+    const ramp = isTakenOver ? new Ramp(clock, this.#dependencies.ramp) : this.#dependencies.ramp
     const writer = new PartWriter({
       lease,
       owner: signals.ownerId,
@@ -306,7 +313,7 @@ export class Worker {
       onSettled: () => run.wake(),
     })
     const run = new SegmentRun({
-      ...this.#parts,
+      ...this.#dependencies,
       batch,
       lease,
       writer,
@@ -328,7 +335,7 @@ export class Worker {
 
   /** An equal part for every segment, and never all of it: a segment that begins next must find a place. */
   #share(): number {
-    return Math.ceil(this.#parts.limiter.max / Math.max(2, this.#active.size))
+    return Math.ceil(this.#dependencies.limiter.max / Math.max(2, this.#active.size))
   }
 
   /** Never rejects: what goes wrong here is tried again under a later lease. */
@@ -346,7 +353,7 @@ export class Worker {
       else await this.#endings.giveBack(batch, lease, end, note.statements(run))
       this.#givenBack.forgetFailures(lease)
     } catch (cause) {
-      this.#parts.report('batch_segment_failed', { batchId: batch.id, cause })
+      this.#dependencies.report('batch_segment_failed', { batchId: batch.id, cause })
       // While the database does not answer either, nothing is known of the segment.
       await this.#endings.putOff(batch, lease, cause).catch(() => this.#givenBack.forgetFailures(lease))
     }

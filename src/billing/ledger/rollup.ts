@@ -16,12 +16,16 @@ export interface Rollup {
 }
 
 /** `report` hears of a failure, once per streak. */
-export function createRollup(parts: {
+export function createRollup(dependencies: {
   repository: RollupRepository
   timing?: Timing
   report?: (cause: unknown) => void
 }): Rollup {
-  return new TailRollup(parts.repository, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
+  return new TailRollup(
+    dependencies.repository,
+    dependencies.timing ?? systemTiming,
+    dependencies.report ?? (() => undefined),
+  )
 }
 
 /** A round that another process made within this share of the interval counts for everybody. */

@@ -18,7 +18,7 @@ export interface ServedGateway {
 }
 
 /** What the loop needs of the outside. */
-export interface ServeParts {
+export interface ServeDependencies {
   config: { host: string; port: number; dataFolder: string; databaseUrl: string }
   /** Throws when the port cannot be listened on, before anything is made. */
   requirePort: () => void
@@ -31,32 +31,32 @@ export interface ServeParts {
 }
 
 /** Starts, says what there is to say, and resolves with the exit code once a signal has stopped it. */
-export async function serveUntilSignal(parts: ServeParts): Promise<number> {
-  const { context } = parts
+export async function serveUntilSignal(dependencies: ServeDependencies): Promise<number> {
+  const { context } = dependencies
   // Listened for from the beginning: the first process of a container ignores a signal that nobody listens for.
-  const signal = parts.untilSignal(() =>
+  const signal = dependencies.untilSignal(() =>
     context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
   )
   let gateway: ServedGateway
   try {
-    parts.requirePort()
-    const started = await Promise.race([parts.create(), signal])
+    dependencies.requirePort()
+    const started = await Promise.race([dependencies.create(), signal])
     // Nothing runs yet, and whatever is half done is made good by the next start.
     if (typeof started === 'string') return exitCodeOf(started)
     gateway = started
   } catch (error) {
-    return refuse(error, parts)
+    return refuse(error, dependencies)
   }
   try {
     const { url, metricsUrl } = gateway.listen()
     const metrics = metricsUrl === null ? '' : `Metrics of this process: ${metricsUrl}\n`
-    context.write(metrics + greeting(url, gateway, parts.uptimeMs()))
+    context.write(metrics + greeting(url, gateway, dependencies.uptimeMs()))
   } catch (error) {
     await gateway.stop()
     // The port was taken between the look and this. The keys are made already, and no later start shows them.
     const keys = keyLines(gateway)
     if (keys.length > 0) context.write(`${keys.slice(1).join('\n')}\n\n`)
-    return refuse(error, parts)
+    return refuse(error, dependencies)
   }
   void reportProviders(gateway, context)
   await signal
@@ -95,7 +95,7 @@ function keyLines({ bootstrapped: { key, managementKey } }: ServedGateway): stri
   return lines
 }
 
-async function reportProviders(gateway: ServedGateway, context: ServeParts['context']): Promise<void> {
+async function reportProviders(gateway: ServedGateway, context: ServeDependencies['context']): Promise<void> {
   if (!gateway.isSandbox) {
     for (const { provider, ok, message } of await gateway.checkProviders()) {
       context.write(`${ok ? '✓' : '✗'} ${provider}: ${message}\n`)
@@ -111,7 +111,7 @@ async function reportProviders(gateway: ServedGateway, context: ServeParts['cont
   )
 }
 
-function refuse(error: unknown, { config, context }: ServeParts): number {
+function refuse(error: unknown, { config, context }: ServeDependencies): number {
   const line = explainFailure(error, config)
   if (line === null) throw error
   context.writeError(`headrace: ${line}\n`)
@@ -124,7 +124,7 @@ function refuse(error: unknown, { config, context }: ServeParts): number {
  */
 export function explainFailure(
   error: unknown,
-  config: ServeParts['config'],
+  config: ServeDependencies['config'],
   { isDoctor = false } = {},
 ): string | null {
   const code = codeOf(error)
@@ -174,7 +174,7 @@ const folderCodes: ReadonlySet<string> = new Set([
   'SQLITE_CANTOPEN',
 ])
 
-function explainListening(code: string | null, { host, port }: ServeParts['config']): string {
+function explainListening(code: string | null, { host, port }: ServeDependencies['config']): string {
   if (code === 'EADDRINUSE')
     return `port ${port} on ${host} is taken. Stop the other program, or choose another: HEADRACE_PORT=${port + 1} npx headrace serve`
   if (code === 'EACCES')

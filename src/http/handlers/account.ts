@@ -3,11 +3,11 @@ import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
 import { findOperation } from '../../execution/operations.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
 
 /** Credits, the key in use, and single generations; for both kinds of key. */
-export function accountRoutes(parts: HttpParts): Route[] {
+export function accountRoutes(dependencies: HttpDependencies): Route[] {
   const common = { method: 'GET', group: 'catalog', access: 'any' } as const
   return [
     {
@@ -15,7 +15,7 @@ export function accountRoutes(parts: HttpParts): Route[] {
       path: '/credits',
       name: 'credits',
       handle: withPrincipal(async ({ principal }) => {
-        const { totalCredits, totalUsage } = await parts.accounts.readCredits(principal.organizationId)
+        const { totalCredits, totalUsage } = await dependencies.accounts.readCredits(principal.organizationId)
         return jsonResponse({
           data: { total_credits: toCredits(totalCredits), total_usage: toCredits(totalUsage) },
         })
@@ -26,7 +26,7 @@ export function accountRoutes(parts: HttpParts): Route[] {
       path: '/key',
       name: 'key',
       handle: withPrincipal(async ({ principal }) =>
-        jsonResponse({ data: await describeKey(principal, parts) }),
+        jsonResponse({ data: await describeKey(principal, dependencies) }),
       ),
     },
     {
@@ -39,20 +39,23 @@ export function accountRoutes(parts: HttpParts): Route[] {
           throw new GatewayError('invalid_request', 'id: name the generation, such as ?id=gen-….', {
             param: 'id',
           })
-        const usage = await parts.accounts.findUsage(id, principal.organizationId)
+        const usage = await dependencies.accounts.findUsage(id, principal.organizationId)
         if (!usage) throw new GatewayError('not_found', `Generation ${id.slice(0, 100)} not found`)
-        return jsonResponse({ data: describeGeneration(usage, parts) })
+        return jsonResponse({ data: describeGeneration(usage, dependencies) })
       }),
     },
   ]
 }
 
-async function describeKey(principal: Principal, parts: HttpParts): Promise<Record<string, unknown>> {
+async function describeKey(
+  principal: Principal,
+  dependencies: HttpDependencies,
+): Promise<Record<string, unknown>> {
   const { keyLimitNanocredits: limit, keyLimitReset: reset } = principal
   const [key, used, remaining] = await Promise.all([
-    parts.keys.load(principal.organizationId, principal.keyHash),
-    parts.accounts.readKeyUsage(principal.keyId),
-    parts.accounts.readKeyRemaining(principal),
+    dependencies.keys.load(principal.organizationId, principal.keyHash),
+    dependencies.accounts.readKeyUsage(principal.keyId),
+    dependencies.accounts.readKeyRemaining(principal),
   ])
   const perMinute = principal.rates.key.requestsPerMinute
   return {
@@ -86,8 +89,8 @@ async function describeKey(principal: Principal, parts: HttpParts): Promise<Reco
   }
 }
 
-function describeGeneration(usage: UsageRecord, parts: HttpParts): Record<string, unknown> {
-  const endpoint = parts.catalog
+function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies): Record<string, unknown> {
+  const endpoint = dependencies.catalog
     .current()
     .model(usage.model)
     ?.endpoints.find(({ id }) => id === usage.endpointId)

@@ -1,12 +1,12 @@
 import type { Created } from '../../batches/ingest/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { jsonResponse, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { requireJson } from '../request-body.ts'
 
 /** Create, list, read, cancel and delete batches. */
-export function batchRoutes(parts: HttpParts): Route[] {
+export function batchRoutes(dependencies: HttpDependencies): Route[] {
   const common = { group: 'batches', access: 'inference' } as const
   return [
     {
@@ -14,7 +14,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       method: 'POST',
       path: '/batches',
       name: 'batch_create',
-      handle: withPrincipal((exchange) => create(exchange, parts)),
+      handle: withPrincipal((exchange) => create(exchange, dependencies)),
     },
     {
       ...common,
@@ -22,7 +22,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       path: '/batches',
       name: 'batch_list',
       handle: withPrincipal(async ({ principal, query }) =>
-        jsonResponse(await parts.batches.list(principal, query())),
+        jsonResponse(await dependencies.batches.list(principal, query())),
       ),
     },
     {
@@ -31,7 +31,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       path: '/batches/:id',
       name: 'batch_get',
       handle: withPrincipal(async (exchange) =>
-        renderPolled(await parts.batches.get(exchange.principal, idOf(exchange))),
+        renderPolled(await dependencies.batches.get(exchange.principal, idOf(exchange))),
       ),
     },
     {
@@ -41,7 +41,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       name: 'batch_results',
       handle: withPrincipal(async (exchange) => {
         const cursor = exchange.query().get('cursor')
-        const lines = await parts.batches.results(exchange.principal, idOf(exchange), cursor)
+        const lines = await dependencies.batches.results(exchange.principal, idOf(exchange), cursor)
         return new Response(lines, { headers: { 'content-type': 'application/x-ndjson' } })
       }),
     },
@@ -51,7 +51,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       path: '/batches/:id/cancel',
       name: 'batch_cancel',
       handle: withPrincipal(async (exchange) =>
-        jsonResponse(await parts.batches.cancel(exchange.principal, idOf(exchange))),
+        jsonResponse(await dependencies.batches.cancel(exchange.principal, idOf(exchange))),
       ),
     },
     {
@@ -60,7 +60,7 @@ export function batchRoutes(parts: HttpParts): Route[] {
       path: '/batches/:id',
       name: 'batch_delete',
       handle: withPrincipal(async (exchange) =>
-        jsonResponse(await parts.batches.delete(exchange.principal, idOf(exchange))),
+        jsonResponse(await dependencies.batches.delete(exchange.principal, idOf(exchange))),
       ),
     },
   ]
@@ -74,15 +74,17 @@ function idOf(exchange: Authenticated): string {
  * The rate is checked before the body is read, so that a flood costs no bandwidth. It is of batches that are created: a
  * dry run is refused as the real request would be and uses up nothing, and a body that is wrong gives its place back.
  */
-async function create(exchange: Authenticated, parts: HttpParts): Promise<Response> {
+async function create(exchange: Authenticated, dependencies: HttpDependencies): Promise<Response> {
   const { request, principal } = exchange
   requireJson(request)
   const isDryRun = isOn('dry_run', exchange.query())
-  const admitted = isDryRun ? parts.rates.lookAtBatch(principal) : parts.rates.admitBatch(principal)
+  const admitted = isDryRun
+    ? dependencies.rates.lookAtBatch(principal)
+    : dependencies.rates.admitBatch(principal)
   if (admitted) await admitted
   const contentLength = request.headers.get('content-length')
   try {
-    const created = await parts.batches.create({
+    const created = await dependencies.batches.create({
       principal,
       body: request.body ?? new Blob([]).stream(),
       contentEncoding: request.headers.get('content-encoding'),
@@ -93,7 +95,7 @@ async function create(exchange: Authenticated, parts: HttpParts): Promise<Respon
     return renderCreated(created)
   } catch (thrown) {
     const isWrong = thrown instanceof GatewayError && thrown.type === 'invalid_request'
-    if (isWrong && !isDryRun) await parts.rates.giveBackBatch(principal)
+    if (isWrong && !isDryRun) await dependencies.rates.giveBackBatch(principal)
     throw thrown
   }
 }

@@ -8,22 +8,22 @@ import {
   type ListOptions,
 } from '../../catalog/model-list.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { jsonResponse, withPrincipal, type Exchange, type Route } from '../pipeline.ts'
 
 /** Somebody who reads the catalog, with a key or without. */
 export type Reader = Exchange & { principal: Principal | null }
 
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
-export function catalogRoutes(parts: HttpParts): Route[] {
+export function catalogRoutes(dependencies: HttpDependencies): Route[] {
   const common = { method: 'GET', group: 'catalog' } as const
   // With the flag on, a key of the organization sees what it can use; otherwise everybody sees the public catalog.
   const options = (reader: Reader, path: string): ListOptions => ({
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
-    nowMs: parts.clock.nowMs(),
-    figuresOf: parts.figuresOf,
-    basePath: parts.basePath,
+    nowMs: dependencies.clock.nowMs(),
+    figuresOf: dependencies.figuresOf,
+    basePath: dependencies.basePath,
     path: `/v1${path}`,
   })
   return [
@@ -32,7 +32,8 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/models',
       name: 'models',
       access: 'optional',
-      handle: (reader) => forReader(listModels(parts.catalog.current(), options(reader, '/models')), reader),
+      handle: (reader) =>
+        forReader(listModels(dependencies.catalog.current(), options(reader, '/models')), reader),
     },
     {
       ...common,
@@ -41,7 +42,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       access: 'any',
       handle: withPrincipal((reader) => {
         const own = { ...options(reader, '/models/user'), constraints: reader.principal.constraints }
-        return forReader(listModels(parts.catalog.current(), own), reader)
+        return forReader(listModels(dependencies.catalog.current(), own), reader)
       }),
     },
     {
@@ -50,7 +51,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       name: 'models_count',
       access: 'optional',
       handle: (reader) =>
-        forReader(countModels(parts.catalog.current(), options(reader, '/models/count')), reader),
+        forReader(countModels(dependencies.catalog.current(), options(reader, '/models/count')), reader),
     },
     {
       ...common,
@@ -58,7 +59,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/models/:id{.+}',
       name: 'models_retrieve',
       access: 'optional',
-      handle: (reader) => forReader(findModel(reader.params['id'] ?? '', parts), reader),
+      handle: (reader) => forReader(findModel(reader.params['id'] ?? '', dependencies), reader),
     },
     {
       ...common,
@@ -67,7 +68,7 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       access: 'optional',
       handle: (reader) =>
         forReader(
-          listEmbeddingModels(parts.catalog.current(), options(reader, '/embeddings/models')),
+          listEmbeddingModels(dependencies.catalog.current(), options(reader, '/embeddings/models')),
           reader,
         ),
     },
@@ -77,13 +78,13 @@ export function catalogRoutes(parts: HttpParts): Route[] {
       path: '/model/:id{.+}',
       name: 'model',
       access: 'optional',
-      handle: (reader) => forReader({ data: findModel(reader.params['id'] ?? '', parts) }, reader),
+      handle: (reader) => forReader({ data: findModel(reader.params['id'] ?? '', dependencies) }, reader),
     },
   ]
 }
 
-function findModel(id: string, parts: HttpParts): ModelJson {
-  const found = findListedModel(parts.catalog.current(), id, parts.basePath)
+function findModel(id: string, dependencies: HttpDependencies): ModelJson {
+  const found = findListedModel(dependencies.catalog.current(), id, dependencies.basePath)
   if (found) return found
   throw new GatewayError(
     'not_found',

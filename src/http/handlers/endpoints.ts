@@ -1,10 +1,10 @@
 import { modelEndpoints, zdrEndpoints } from '../../catalog/endpoint-json.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import type { Route } from '../pipeline.ts'
 import { forReader } from './catalog.ts'
 
 /** Who serves what: the endpoints of a model, those without retention, and the providers. Public, like the catalog. */
-export function endpointRoutes(parts: HttpParts): Route[] {
+export function endpointRoutes(dependencies: HttpDependencies): Route[] {
   const common = { method: 'GET', group: 'catalog', access: 'optional' } as const
   return [
     {
@@ -12,7 +12,11 @@ export function endpointRoutes(parts: HttpParts): Route[] {
       path: '/models/:id{.+}/endpoints',
       name: 'model_endpoints',
       handle: (reader) => {
-        const data = modelEndpoints(parts.catalog.current(), reader.params['id'] ?? '', parts.figuresOf)
+        const data = modelEndpoints(
+          dependencies.catalog.current(),
+          reader.params['id'] ?? '',
+          dependencies.figuresOf,
+        )
         return forReader({ data }, reader)
       },
     },
@@ -20,18 +24,19 @@ export function endpointRoutes(parts: HttpParts): Route[] {
       ...common,
       path: '/providers',
       name: 'providers',
-      handle: (reader) => forReader({ data: listProviders(parts) }, reader),
+      handle: (reader) => forReader({ data: listProviders(dependencies) }, reader),
     },
     {
       ...common,
       path: '/endpoints/zdr',
       name: 'endpoints_zdr',
-      handle: (reader) => forReader({ data: zdrEndpoints(parts.catalog.current(), parts.figuresOf) }, reader),
+      handle: (reader) =>
+        forReader({ data: zdrEndpoints(dependencies.catalog.current(), dependencies.figuresOf) }, reader),
     },
   ]
 }
 
 /** Where a provider writes down what it promises is not known here; the contract wants the member. */
-function listProviders({ catalog }: HttpParts) {
+function listProviders({ catalog }: HttpDependencies) {
   return catalog.current().providers.map(({ name, slug }) => ({ name, slug, privacy_policy_url: null }))
 }

@@ -3,20 +3,20 @@ import { GatewayError } from '../../core/errors.ts'
 import { settingsBodyBytesMax } from '../../core/limits/http.ts'
 import { parseField } from '../../formats/field-error.ts'
 import { parseJsonBody } from '../../formats/json-body.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { settingsPatchSchema } from '../schemas/organization.ts'
 
 /** `GET` and `PATCH /organization/settings`, for management keys. */
-export function organizationRoutes(parts: HttpParts): Route[] {
+export function organizationRoutes(dependencies: HttpDependencies): Route[] {
   const common = { path: '/organization/settings', group: 'settings', access: 'management' } as const
   return [
     {
       ...common,
       method: 'GET',
       name: 'settings_read',
-      handle: withPrincipal(({ principal }) => show(principal, parts)),
+      handle: withPrincipal(({ principal }) => show(principal, dependencies)),
     },
     {
       ...common,
@@ -29,17 +29,17 @@ export function organizationRoutes(parts: HttpParts): Route[] {
           '',
           parseJsonBody(await readBody(request, settingsBodyBytesMax)),
         )
-        await parts.organizations.updateSettings(principal.organizationId, {
+        await dependencies.organizations.updateSettings(principal.organizationId, {
           isFilteredModelCatalogEnabled: patch.is_filtered_model_catalog_enabled,
         })
-        return show(principal, parts)
+        return show(principal, dependencies)
       }),
     },
   ]
 }
 
-async function show(principal: Principal, parts: HttpParts): Promise<Response> {
-  const found = await parts.organizations.load(principal.organizationId)
+async function show(principal: Principal, dependencies: HttpDependencies): Promise<Response> {
+  const found = await dependencies.organizations.load(principal.organizationId)
   if (!found) throw new GatewayError('not_found', 'The organization of this key no longer exists.')
   return jsonResponse({
     data: {

@@ -5,13 +5,13 @@ import { operations } from '../../execution/operations.ts'
 import { parseJsonDocument } from '../../formats/json-document.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
 import { decodeSpeechJson, requireSpeakable } from '../../formats/speech/decode-speech.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { withPrincipal, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
-export function speechRoute(parts: HttpParts): Route {
+export function speechRoute(dependencies: HttpDependencies): Route {
   return {
     method: 'POST',
     path: operations.speech.path,
@@ -28,7 +28,7 @@ export function speechRoute(parts: HttpParts): Route {
         sessionId: headers.get('x-session-id'),
         accept: headers.get('accept'),
       })
-      const outcome = await parts.executor.speech(call, scopeOf(exchange))
+      const outcome = await dependencies.executor.speech(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),
   }

@@ -5,7 +5,7 @@ import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
@@ -16,7 +16,7 @@ const textOperations = Object.values(operations).flatMap((operation) =>
 )
 
 /** One handler for all of them, because they differ only in their decoder. */
-export function textRoutes(parts: HttpParts): Route[] {
+export function textRoutes(dependencies: HttpDependencies): Route[] {
   return textOperations.map(({ operation, text }) => ({
     method: 'POST',
     path: operation.path,
@@ -33,7 +33,7 @@ export function textRoutes(parts: HttpParts): Route[] {
       // The contract's own name for it, which is not Anthropic's.
       const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
       const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
-      const outcome = await parts.executor.text(call, scopeOf(exchange))
+      const outcome = await dependencies.executor.text(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),
   }))
@@ -43,7 +43,7 @@ export function textRoutes(parts: HttpParts): Route[] {
  * How many tokens a prompt has, without asking a model, for the operations whose format has such a call: the estimate
  * that a hold is made of, corrected by what the model's answers did use.
  */
-export function tokenCountRoutes(parts: HttpParts): Route[] {
+export function tokenCountRoutes(dependencies: HttpDependencies): Route[] {
   return textOperations.flatMap(({ operation, text: { decode, convention, tokenCount } }) => {
     if (tokenCount === null) return []
     const handle = withPrincipal(async (exchange) => {
@@ -51,7 +51,7 @@ export function tokenCountRoutes(parts: HttpParts): Route[] {
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
       const call = decode(bytes, { sessionIdHeader: null, lean })
-      const inputTokens = parts.executor.countTokens(call, scopeOf(exchange))
+      const inputTokens = dependencies.executor.countTokens(call, scopeOf(exchange))
       return Response.json(tokenCount.write(inputTokens), { headers: commonHeaders(exchange) })
     })
     const path = `${operation.path}${tokenCount.path}`

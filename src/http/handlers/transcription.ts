@@ -7,14 +7,14 @@ import { decodeTranscriptionJson } from '../../formats/transcription/decode-json
 import { decodeTranscriptionMultipart } from '../../formats/transcription/decode-multipart.ts'
 import { renderTranscription } from '../../formats/transcription/render-transcription.ts'
 import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
-import type { HttpParts } from '../parts.ts'
+import type { HttpDependencies } from '../dependencies.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { bodyOf, refusedEncoding, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 import { scopeOf } from './text.ts'
 
 /** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
-export function transcriptionRoute(parts: HttpParts): Route {
+export function transcriptionRoute(dependencies: HttpDependencies): Route {
   return {
     method: 'POST',
     path: operations.transcription.path,
@@ -22,9 +22,9 @@ export function transcriptionRoute(parts: HttpParts): Route {
     name: 'transcription',
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
-      const decoded = await withDuration(await decode(exchange, parts), parts)
+      const decoded = await withDuration(await decode(exchange, dependencies), dependencies)
       try {
-        const outcome = await parts.executor.transcription(decoded.call, scopeOf(exchange))
+        const outcome = await dependencies.executor.transcription(decoded.call, scopeOf(exchange))
         const body = renderTranscription({
           transcription: outcome.transcription,
           charge: outcome.charge,
@@ -45,7 +45,10 @@ export function transcriptionRoute(parts: HttpParts): Route {
   }
 }
 
-async function decode({ request }: Authenticated, parts: HttpParts): Promise<DecodedTranscription> {
+async function decode(
+  { request }: Authenticated,
+  dependencies: HttpDependencies,
+): Promise<DecodedTranscription> {
   const stated = Number(request.headers.get('content-length') ?? 0)
   // Base64 and the other members take a third more than the audio itself.
   if (stated > audioBodyBytesMax * 1.4) {
@@ -60,16 +63,19 @@ async function decode({ request }: Authenticated, parts: HttpParts): Promise<Dec
   const body = bodyOf(request)
   const contentType = request.headers.get('content-type') ?? ''
   if (/^multipart\/form-data/i.test(contentType)) {
-    return decodeTranscriptionMultipart(body, { contentType, intake: parts.audioIntake, headers })
+    return decodeTranscriptionMultipart(body, { contentType, intake: dependencies.audioIntake, headers })
   }
   requireJson(request, ' or multipart/form-data')
-  return decodeTranscriptionJson(body, parts.audioIntake, headers)
+  return decodeTranscriptionJson(body, dependencies.audioIntake, headers)
 }
 
 /** The audio's length decides the hold, so it is known, or bounded, before the call is made. */
-async function withDuration(decoded: DecodedTranscription, parts: HttpParts): Promise<DecodedTranscription> {
+async function withDuration(
+  decoded: DecodedTranscription,
+  dependencies: HttpDependencies,
+): Promise<DecodedTranscription> {
   try {
-    const local = await toLocal(decoded, parts)
+    const local = await toLocal(decoded, dependencies)
     const { audio, demand } = local.call
     if (!isLocalAudio(audio)) return local
     const measured = await measureDuration(audio)
@@ -83,10 +89,13 @@ async function withDuration(decoded: DecodedTranscription, parts: HttpParts): Pr
 }
 
 /** Fetches audio that was given as an address; every provider is then served alike. */
-async function toLocal(decoded: DecodedTranscription, parts: HttpParts): Promise<DecodedTranscription> {
+async function toLocal(
+  decoded: DecodedTranscription,
+  dependencies: HttpDependencies,
+): Promise<DecodedTranscription> {
   const { audio } = decoded.call
   if (!isRemoteAudio(audio)) return decoded
-  const fetched = await parts.fetchAudio(audio)
+  const fetched = await dependencies.fetchAudio(audio)
   return {
     ...decoded,
     call: { ...decoded.call, audio: fetched },

@@ -57,7 +57,7 @@ function takeOwnerId(path: string, ownerId: string): OwnerFiles {
 }
 
 /** What makes up an open database. */
-interface SqliteParts {
+interface SqliteDependencies {
   path: string
   ownerId: string
   owners: OwnerFiles
@@ -77,7 +77,7 @@ class SqliteDatabase implements Database {
   readonly #queue: UnitQueue
   #isClosed = false
 
-  constructor({ path, ownerId, owners, link, translate }: SqliteParts) {
+  constructor({ path, ownerId, owners, link, translate }: SqliteDependencies) {
     this.ownerId = ownerId
     this.#path = path
     this.#translate = translate

@@ -10,7 +10,7 @@ import type { PublicFetch } from '../transport/public-fetch.ts'
 import type { StreamWatch } from './stream-watch.ts'
 
 /** What the one path is built from. */
-export interface ExecutionParts {
+export interface ExecutionDependencies {
   /** What is served now; a call asks once. */
   serving: () => Serving
   /** Reads listings that were not read lately, for a model nobody knows, until it is enough. Bounded in time; never rejects. */

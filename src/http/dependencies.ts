@@ -28,7 +28,7 @@ export interface FailedRequest {
 }
 
 /** What the edge is built from. */
-export interface HttpParts {
+export interface HttpDependencies {
   authenticator: Authenticator
   rates: RateGate
   organizations: Organizations
