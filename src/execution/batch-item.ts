@@ -2,16 +2,19 @@ import type { BudgetRef } from '../billing/budgets/budget-ids.ts'
 import { knownCost, type CaptureRow } from '../billing/ledger/capture-row.ts'
 import { chargeOf } from '../billing/metering/price.ts'
 import { joinPieces } from '../canonical/body.ts'
-import type { TextCall } from '../canonical/call.ts'
+import type { LeanJson, TextCall } from '../canonical/call.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
 import { type GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { batchRetryMs } from '../core/limits/batches.ts'
+import { leanBodyBytesMin } from '../core/limits/text.ts'
+import { inTurns } from '../core/turns.ts'
 import type { BatchUsage } from '../formats/batch/batch-usage.ts'
 import { itemUsage } from '../formats/batch/item-usage.ts'
 import { itemErrorOf, type ItemError, type ItemResponse } from '../formats/batch/result-line.ts'
 import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
+import { leaveOutTexts } from '../formats/lean-json.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
@@ -44,17 +47,31 @@ export interface BatchItemOutcome {
   retryAfterMs?: number
 }
 
-const noHeaders = { sessionIdHeader: null }
-
 /** An item's body as a call; what the body leaves out it inherits from its batch. Throws `invalid_request`. */
 export function decodeItem(endpoint: string, model: string, body: Uint8Array): TextCall {
-  const text = operationOfBatchEndpoint(endpoint)?.text
-  assert(text, `batches do not run ${endpoint}`)
+  return decodeNamed({ endpoint, model, body: withModel(body, model) }, null)
+}
+
+/** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
+export async function readItem({ endpoint, model, body }: ItemBody): Promise<TextCall> {
+  const named = withModel(body, model)
+  const lean = named.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(named))
+  return decodeNamed({ endpoint, model, body: named }, lean)
+}
+
+type ItemBody = Pick<BatchItem, 'endpoint' | 'model' | 'body'>
+
+function withModel(body: Uint8Array, model: string): Uint8Array {
   const document = parseJsonDocument(body)
-  const named = hasMember(document, 'model')
+  return hasMember(document, 'model')
     ? body
     : editDocument(document, { set: { model: JSON.stringify(model) } })
-  const call = text.decode(named, noHeaders)
+}
+
+function decodeNamed({ endpoint, model, body }: ItemBody, lean: LeanJson | null): TextCall {
+  const text = operationOfBatchEndpoint(endpoint)?.text
+  assert(text, `batches do not run ${endpoint}`)
+  const call = text.decode(body, { sessionIdHeader: null, lean })
   return call.model === model ? call : { ...call, model }
 }
 
@@ -68,7 +85,7 @@ export async function executeBatchItem(
   const requestId = newId('req', dependencies.clock.nowMs())
   let capture: DeferredCapture | null = null
   try {
-    const call = decodeItem(item.endpoint, item.model, item.body)
+    const call = await readItem(item)
     const outcome = await executor.text(
       { ...call, stream: false },
       {
