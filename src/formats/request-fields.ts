@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { JsonDocument } from '../canonical/call.ts'
+import type { QuickCheck } from './chat/quick-checks.ts'
 import { memberParseBytesMax, memberPassedBytesMax } from '../core/limits/text.ts'
 import { fieldError, parseField } from './field-error.ts'
 import { memberValue } from './json-document.ts'
@@ -8,6 +9,8 @@ import { memberValue } from './json-document.ts'
 export interface FieldRules {
   /** What a member must be, by its name. */
   shape: Readonly<Record<string, z.ZodType>>
+  /** Whether a member is surely that, told without the schema; false says nothing. */
+  quickChecks?: Readonly<Partial<Record<string, QuickCheck>>>
   /** Names that are for the gateway alone, and so never too large to be read. */
   gateway: Readonly<Record<string, unknown>>
   /** Read by hand. */
@@ -30,7 +33,8 @@ export function readFields(document: JsonDocument, rules: FieldRules): Record<st
         throw fieldError(name, `must be at most ${memberPassedBytesMax} bytes.`)
       continue
     }
-    fields[name] = parseField<unknown>(schema, name, memberValue(document, name))
+    const value = memberValue(document, name)
+    fields[name] = rules.quickChecks?.[name]?.(value) ? value : parseField<unknown>(schema, name, value)
   }
   return fields
 }

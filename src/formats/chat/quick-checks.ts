@@ -2,27 +2,28 @@ import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../cor
 import { isRecord } from './chat-media.ts'
 
 /** Whether a value is surely what a member must be. False says nothing: the schema decides then, and says what is wrong. */
-type QuickCheck = (value: unknown) => boolean
+export type QuickCheck = (value: unknown) => boolean
 
-const isBoolean: QuickCheck = (value) => typeof value === 'boolean' || value === null
-const isText: QuickCheck = (value) => typeof value === 'string' || value === null
-const isTextUpTo =
+export const isBoolean: QuickCheck = (value) => typeof value === 'boolean' || value === null
+export const isText: QuickCheck = (value) => typeof value === 'string' || value === null
+export const isTextUpTo =
   (lengthMax: number): QuickCheck =>
   (value) =>
     value === null || (typeof value === 'string' && value.length <= lengthMax)
-const isNumber =
+export const isNumber =
   (min: number, max: number): QuickCheck =>
   (value) =>
     value === null || (typeof value === 'number' && value >= min && value <= max)
-const isWhole =
+export const isWhole =
   (min: number, max: number): QuickCheck =>
   (value) =>
     value === null || (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
-const isOptional = (check: QuickCheck, value: unknown): boolean => value === undefined || check(value)
+export const isOptional = (check: QuickCheck, value: unknown): boolean => value === undefined || check(value)
 
-const count = isWhole(1, Number.MAX_SAFE_INTEGER)
+/** A count of something that there must be one of. */
+export const isCount = isWhole(1, Number.MAX_SAFE_INTEGER)
 
-function isModel(value: unknown): boolean {
+export function isModel(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= modelIdLengthMax
 }
 
@@ -47,8 +48,8 @@ export const quickChecks: Readonly<Partial<Record<string, QuickCheck>>> = {
   top_p: isNumber(0, 1),
   frequency_penalty: isNumber(-2, 2),
   presence_penalty: isNumber(-2, 2),
-  max_tokens: count,
-  max_completion_tokens: count,
+  max_tokens: isCount,
+  max_completion_tokens: isCount,
   n: isWhole(1, 128),
   seed: isWhole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
   stop: isText,

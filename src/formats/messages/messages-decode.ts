@@ -10,11 +10,13 @@ import { readFields, type FieldRules } from '../request-fields.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { mayCarrySources, weighSources } from './messages-media.ts'
+import { messagesQuickChecks } from './messages-quick-checks.ts'
 import { gatewayMessagesShape, messagesRequestShape } from './messages-schema.ts'
 
 const rules: FieldRules = {
   shape: messagesRequestShape,
   gateway: gatewayMessagesShape,
+  quickChecks: messagesQuickChecks,
   readApart: new Set(['messages', 'provider']),
   neverParsed: new Set(['tools', 'system']),
 }
