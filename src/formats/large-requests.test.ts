@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { LeanJson, TextCall } from '../canonical/call.ts'
 import { decodeChatRequest, type DecodeContext } from './chat/chat-request.ts'
@@ -6,6 +6,7 @@ import { chatQuirks } from './chat/chat-quirks.ts'
 import { testEndpoint } from './chat/chat-testing.ts'
 import { selectCodec } from './codec.ts'
 import { leaveOutTexts } from './lean-json.ts'
+import { listAddresses } from './media-addresses.ts'
 import { decodeMessagesRequest } from './messages/messages-decode.ts'
 import { messagesQuirks } from './messages/messages-quirks.ts'
 import { decodeResponsesRequest } from './responses/responses-decode.ts'
@@ -128,4 +129,50 @@ describe('a large body in another format', () => {
       expect(Math.max(...views.map(({ length }) => length))).toBe(png.length)
     })
   }
+})
+
+describe('a large body of many short texts', () => {
+  const messages = Array.from({ length: 45_000 }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: `${'word '.repeat(40)}${index}`,
+  }))
+  const bytes = Buffer.from(JSON.stringify({ model: 'a/b', max_tokens: 9, messages }))
+
+  for (const format of ['chat', 'messages'] as const) {
+    test(`${format} to ${format} is never parsed whole, and read in steps before`, () => {
+      let steps = 1
+      const work = leaveOutTexts(bytes)
+      let step = work.next()
+      for (; !step.done; step = work.next()) steps += 1
+      expect(steps).toBeGreaterThan(40)
+      const lean = step.value
+      const parse = spyOn(JSON, 'parse')
+      try {
+        const call = decoders[format](bytes, { sessionIdHeader: null, lean })
+        expect(listAddresses(call)).toEqual([])
+        const body = encode(call, format)
+        const lengths = parse.mock.calls.map(([json]) => json.length)
+        expect(Math.max(0, ...lengths)).toBeLessThan(1_000)
+        expect(body.some((piece) => typeof piece !== 'string' && piece.buffer === bytes.buffer)).toBe(true)
+      } finally {
+        parse.mockRestore()
+      }
+    })
+  }
+
+  test('names an address that is to be fetched all the same', () => {
+    const url = 'http://example.com/a.png'
+    const named = {
+      chat: { type: 'image_url', image_url: { url } },
+      messages: { type: 'image', source: { type: 'url', url } },
+    }
+    for (const format of ['chat', 'messages'] as const) {
+      const last = { role: 'user', content: [named[format]] }
+      const body = Buffer.from(
+        JSON.stringify({ model: 'a/b', max_tokens: 9, messages: [...messages.slice(0, 20_000), last] }),
+      )
+      const call = decoders[format](body, { sessionIdHeader: null, lean: leanOf(body) })
+      expect(listAddresses(call).map((address) => address.url)).toEqual([url])
+    }
+  })
 })

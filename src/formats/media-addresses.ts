@@ -1,6 +1,6 @@
 import type { BodyPiece } from '../canonical/body.ts'
 import { lengthOfPieces } from '../canonical/body.ts'
-import type { JsonDocument, MediaAddress, TextCall } from '../canonical/call.ts'
+import type { MediaAddress, TextCall } from '../canonical/call.ts'
 import { mediaAddressLengthMax, mediaStepBytes } from '../core/limits/media.ts'
 import { isRecord } from './chat/chat-media.ts'
 import { editPieces } from './json-document.ts'
@@ -116,7 +116,7 @@ const members: Readonly<Partial<Record<string, string>>> = {
 function spotsOf({ format, document }: TextCall): Found | null {
   const member = members[format]
   const looked = member === undefined ? null : lookInto(document, member)
-  if (member === undefined || looked === null || !mayHaveAddress(document, looked)) return null
+  if (member === undefined || looked === null || !mayHaveAddress({ format, document }, looked)) return null
   const value = looked.exactValue()
   if (!Array.isArray(value)) return null
   const read = (text: unknown): string | null => addressOf(text, looked)
@@ -128,9 +128,23 @@ function spotsOf({ format, document }: TextCall): Found | null {
 
 const addressMark = Buffer.from('://')
 
-/** A lean document has marks in place of longer texts, which may be addresses too. */
-function mayHaveAddress({ lean }: JsonDocument, { bytes }: LookedInto): boolean {
-  return lean !== null || bytes.includes(addressMark)
+/** What stands beside an address, by format. */
+const spotMarks: Readonly<Partial<Record<string, readonly Buffer[]>>> = {
+  chat: [Buffer.from('"image_url"'), Buffer.from('"file_data"')],
+  messages: [Buffer.from('"source"')],
+  responses: [Buffer.from('"input_image"'), Buffer.from('"input_file"')],
+}
+
+/**
+ * Whether a conversation is worth being parsed for addresses, which takes a tenth of a second where it is megabytes of
+ * words. A lean document has marks in place of longer texts, which may be addresses too.
+ */
+function mayHaveAddress(
+  { format, document }: Pick<TextCall, 'format' | 'document'>,
+  { bytes }: LookedInto,
+): boolean {
+  if (document.lean === null && !bytes.includes(addressMark)) return false
+  return spotMarks[format]?.some((mark) => bytes.includes(mark)) ?? false
 }
 
 /** The text when it is an address to fetch: bytes stand in one of another scheme, and others are for the provider. */

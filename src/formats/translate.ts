@@ -1,4 +1,4 @@
-import { joinPieces } from '../canonical/body.ts'
+import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
 import type { ReportedUsage } from '../canonical/text/events.ts'
@@ -47,8 +47,8 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
 function encodeLean(call: TextCall, encode: (call: TextCall) => EncodedRequest): EncodedRequest {
   const encoded = encode(call)
   const { lean, bytes } = call.document
-  if (lean === null) return encoded
-  const json = toBuffer(joinPieces(encoded.body)).toString('utf8')
+  if (lean === null || lean.texts.length === 0) return encoded
+  const json = textOfPieces(encoded.body)
   // JSON within JSON would need the text escaped once more.
   if (isMarkedWithin(json)) return encode({ ...call, document: { ...call.document, lean: null } })
   return { ...encoded, body: restore(json, bytes, lean) }
@@ -57,6 +57,13 @@ function encodeLean(call: TextCall, encode: (call: TextCall) => EncodedRequest):
 function settle(caller: CallerHalf, charge: ShownCharge, usage: ReportedUsage | null): Settled {
   const serviceTier = usage?.serviceTier ?? null
   return { charge, usage: caller.writeUsage(charge, serviceTier), serviceTier }
+}
+
+/** Without a copy where it is one text, as most are. */
+function textOfPieces(pieces: BodyPieces): string {
+  const [only = '', ...others] = pieces
+  const isText = typeof only === 'string' && others.length === 0
+  return isText ? only : toBuffer(joinPieces(pieces)).toString('utf8')
 }
 
 /** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */

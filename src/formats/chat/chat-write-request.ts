@@ -101,6 +101,8 @@ function callOf(conversation: Conversation, document: TextCall['document']) {
     stream: conversation.stream,
     demand: { choices: conversation.choices },
     userId: conversation.userId,
+    // Only callers of chat bring members of their own into its messages.
+    ...(conversation.format === 'chat' ? {} : { hasKnownMembers: true }),
   }
 }
 
