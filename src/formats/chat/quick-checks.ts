@@ -23,6 +23,7 @@ export const isOptional = (check: QuickCheck, value: unknown): boolean => value 
 /** A count of something that there must be one of. */
 export const isCount = isWhole(1, Number.MAX_SAFE_INTEGER)
 
+/** A model’s id of a length that is accepted; whether there is such a model is another question. */
 export function isModel(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= modelIdLengthMax
 }
