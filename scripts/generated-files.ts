@@ -145,12 +145,12 @@ const shown = (has: unknown) => (has === undefined ? '' : 'yes')
 function providersTable(): string {
   const rows = presets
     .filter((preset) => !preset.isSimulator)
-    .map(({ slug, name, keyVariable, baseUrlVariable, adapters }) => {
+    .map(({ slug, name, status, keyVariable, baseUrlVariable, adapters }) => {
       const variable = keyVariable ?? baseUrlVariable
       const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech].map(
         shown,
       )
-      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} |`
+      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} | ${status} |`
     })
   const headers = [
     'Provider',
@@ -160,8 +160,9 @@ function providersTable(): string {
     'Embeddings',
     'Speech to text',
     'Text to speech',
+    'Status',
   ]
-  return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|', ...rows].join('\n')
+  return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|---|', ...rows].join('\n')
 }
 
 /** The page with the parts between its marks replaced. Throws when marks are missing. */

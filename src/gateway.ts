@@ -3,6 +3,9 @@ import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
 import { createBatches, type Batches } from './batches/batches.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
+import { pricePackage } from './catalog/price-package.gen.ts'
+import { createPriceFollower, loadPrices } from './catalog/prices/price-follower.ts'
+import { createPriceListsRepository } from './catalog/prices/price-lists-repository.ts'
 import { createInspector } from './catalog/inspection.ts'
 import type { ProviderCheck } from './cli/context.ts'
 import { describeProvider } from './cli/doctor/provider-checks.ts'
@@ -134,10 +137,12 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   money.rollup.start()
   if (config.role !== 'api') batches.start()
   providers.discovery.start()
+  providers.prices.start()
   const stopSaving = saveRegularly(core)
   const stop = async () => {
     stopSaving()
     providers.discovery.stop()
+    providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
     core.access.rates.stop()
@@ -244,7 +249,7 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
 type Core = Awaited<ReturnType<typeof createCore>>
 
 /** Who can answer: configured providers, or the simulator when there is none. */
-async function createProviders(config: Config, { clock, log }: Core, opened: Closer[]) {
+async function createProviders(config: Config, { clock, log, database }: Core, opened: Closer[]) {
   const simulator = config.providers.length === 0 ? await startSandbox() : null
   if (simulator) opened.push(() => simulator.stop().catch(() => undefined))
   const configured: readonly ProviderSettings[] = simulator
@@ -252,8 +257,12 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
     : config.providers
   const sources = configured.map(toDeploymentSource)
   const transport = createTransport({ clock })
+  const priceLists = createPriceListsRepository(database)
+  const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
+  const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)
   const catalog = createCatalog({
     deployments: sources,
+    table,
     prices: config.prices,
     names: config,
     potential: potentialProviders(),
@@ -281,7 +290,17 @@ async function createProviders(config: Config, { clock, log }: Core, opened: Clo
       log.warn('listing not read', { deployment: deploymentId, cause: failure }),
   })
   const serving = createServing(catalog, sources, presetOf)
-  return { simulator, transport, catalog, serving, discovery, settings }
+  const prices = createPriceFollower({
+    repository: priceLists,
+    catalog,
+    shipped: pricePackage,
+    version,
+    nowMs: () => clock.nowMs(),
+    onTaken: (taken) =>
+      log.info('other default prices count', { version: taken.version, source: taken.source }),
+    onFailure: onPricesFailure,
+  })
+  return { simulator, transport, catalog, serving, discovery, prices, settings }
 }
 
 /** Asks servers that can tell what their models are. */

@@ -14,6 +14,7 @@ import { createInvariantsRepository } from './billing/ledger/invariants-reposito
 import { createLedger } from './billing/ledger/ledger-repository.ts'
 import { createRollupRepository } from './billing/ledger/rollup-repository.ts'
 import { createRollup } from './billing/ledger/rollup.ts'
+import { createPriceListsRepository } from './catalog/prices/price-lists-repository.ts'
 import type { CliStorage } from './cli/context.ts'
 import type { Config } from './config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
@@ -75,6 +76,7 @@ export async function openForCommands(config: Config): Promise<CliStorage> {
     organizations: access.organizationRepository,
     keys: access.keys,
     accounts,
+    priceLists: createPriceListsRepository(database),
     blobs,
     checkBlobStore: () => checkBlobStore(database, blobs, config.dataFolder),
     checkInvariants: () => checkInvariants(createInvariantsRepository(database)),

@@ -10,6 +10,8 @@ import type { ResolvedModel } from './model-ids.ts'
 import { describeMember, noNames, type OperatorNames, type Place } from './names.ts'
 import { offersOf, type Offer } from './offers.ts'
 import type { OperatorPrices } from './operator-prices.ts'
+import { pricePackage } from './price-package.gen.ts'
+import type { PricePackage } from './price-package.ts'
 import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { idsOf, unknownModel } from './unknown-model.ts'
@@ -56,6 +58,11 @@ export interface Catalog {
    * deployments are a bug.
    */
   replaceDiscovered(deploymentId: string, models: readonly ListedModel[]): Promise<void>
+  /**
+   * Takes other default prices, or works prices out anew with null, because some begin on a day; resolves when the picture
+   * shows it. Calls that have begun keep the prices they began with.
+   */
+  replacePrices(table: PricePackage | null): Promise<void>
   /** Rises with every change. */
   readonly version: number
 }
@@ -63,6 +70,8 @@ export interface Catalog {
 /** What the catalog is made of. */
 export interface CatalogOptions {
   deployments: readonly DeploymentSource[]
+  /** Default prices; those that the program came with when left out. */
+  table?: PricePackage
   /** The operator's prices by public model id, for every deployment. */
   prices?: Readonly<Record<string, OperatorPrices>>
   /** The operator's own names of models. */
@@ -75,6 +84,7 @@ export interface CatalogOptions {
 /** Builds the catalog from what needs no network; discovery replaces parts of it later. Throws RangeError on a bad price. */
 export function createCatalog(options: CatalogOptions): Catalog {
   const prices = options.prices ?? {}
+  let table = options.table ?? pricePackage
   const providers = providersOf(options.deployments)
   const known: Known[] = options.deployments.map((source) => ({ source, listed: null, offers: [] }))
   const stale = new Set(known)
@@ -87,10 +97,11 @@ export function createCatalog(options: CatalogOptions): Catalog {
     const nowMs = options.nowMs()
     for (const one of stale) {
       stale.delete(one)
-      one.offers = yield* offersOf(one.source, { listed: one.listed, prices, nowMs })
+      one.offers = yield* offersOf(one.source, { listed: one.listed, prices, table, nowMs })
     }
     const offers = known.flatMap((one) => one.offers)
-    return viewOf(buildSnapshot(offers, options.names ?? noNames), providers, options.potential ?? [])
+    const surroundings = { providers, potential: options.potential ?? [], table }
+    return viewOf(buildSnapshot(offers, options.names ?? noNames), surroundings)
   }
 
   async function refresh(): Promise<void> {
@@ -114,6 +125,11 @@ export function createCatalog(options: CatalogOptions): Catalog {
       stale.add(one)
       return (refreshing ??= refresh())
     },
+    replacePrices(other) {
+      table = other ?? table
+      for (const one of known) stale.add(one)
+      return (refreshing ??= refresh())
+    },
     get version() {
       return version
     },
@@ -135,11 +151,14 @@ function providersOf(deployments: readonly DeploymentSource[]): readonly Catalog
   return [...names].map(([slug, name]) => ({ slug, name }))
 }
 
-function viewOf(
-  snapshot: Snapshot,
-  providers: readonly CatalogProvider[],
-  potential: readonly PotentialProvider[],
-): CatalogView {
+/** What a picture has besides its models. */
+interface Surroundings {
+  providers: readonly CatalogProvider[]
+  potential: readonly PotentialProvider[]
+  table: PricePackage
+}
+
+function viewOf(snapshot: Snapshot, { providers, potential, table }: Surroundings): CatalogView {
   return {
     providers,
     endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
@@ -155,6 +174,7 @@ function viewOf(
         modality,
         snapshot,
         potential,
+        table,
         find: (name) => snapshot.models.get(resolveIn(snapshot, name).base) ?? null,
         resolve: (name) => resolveIn(snapshot, name).base,
       }),

@@ -11,6 +11,7 @@ import { parseOperatorPrices } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { withHourWrites } from './price-overlay.ts'
+import type { PricePackage } from './price-package.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
 export interface Offer {
@@ -31,6 +32,8 @@ export interface OfferContext {
   listed: readonly ListedModel[] | null
   /** The operator's prices by public id, for every deployment. */
   prices: Readonly<Record<string, OperatorPrices>>
+  /** Default prices. */
+  table: PricePackage
   nowMs: number
 }
 
@@ -49,7 +52,7 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   }
   const offers: Offer[] = []
   let worked = 0
-  for (const listed of context.listed ?? knownModels(source)) {
+  for (const listed of context.listed ?? knownModels(source, context.table)) {
     if (++worked % modelsPerTurnMax === 0) yield
     // A model that the operator describes is offered as described, under his id alone.
     if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
@@ -64,12 +67,12 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
 }
 
 /** Without a listing: what the price sources know of the provider. */
-function knownModels({ onlyListed, pricesProviderId, prices }: DeploymentSource): ListedModel[] {
+function knownModels(
+  { onlyListed, pricesProviderId: providerId, prices }: DeploymentSource,
+  table: PricePackage,
+): ListedModel[] {
   if (onlyListed) return []
-  const names = new Set([
-    ...(pricesProviderId === null ? [] : packageNames(pricesProviderId)),
-    ...prices.names,
-  ])
+  const names = new Set([...packageNames({ table, providerId }), ...prices.names])
   return [...names].map(nameOnly)
 }
 
@@ -92,7 +95,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const traits = traitsOf(upstream, source.modelRules)
   const modality = modalityOf(described, traits, pricesProviderId !== null)
   if (modality === null || !source.modalities.includes(modality)) return []
-  const facts = pricesProviderId === null ? null : packageFacts(pricesProviderId, upstream, context.nowMs)
+  const known = { table: context.table, providerId: pricesProviderId }
+  const facts = packageFacts(known, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
   const stated: Price = {

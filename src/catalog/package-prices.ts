@@ -1,7 +1,6 @@
 import type { LongPrice } from '../canonical/endpoint.ts'
 import type { Price } from '../canonical/usage.ts'
-import { pricePackage } from './price-package.gen.ts'
-import type { NameRule } from './price-package.ts'
+import type { NameRule, PricePackage } from './price-package.ts'
 
 /** What the package says about a model at a moment. */
 export interface PackageFacts {
@@ -11,17 +10,30 @@ export interface PackageFacts {
   longPrices: readonly LongPrice[]
 }
 
+/** A provider's models of a table of prices; without one, none is known. */
+export interface PricedProvider {
+  table: PricePackage
+  providerId: string | null
+}
+
 /** The first model of the provider whose rule fits, or null. */
-export function packageFacts(providerId: string, upstreamModel: string, nowMs: number): PackageFacts | null {
-  const model = pricePackage[providerId]?.find(({ match }) => fits(match, upstreamModel))
+export function packageFacts(
+  { table, providerId }: PricedProvider,
+  upstreamModel: string,
+  nowMs: number,
+): PackageFacts | null {
+  if (providerId === null) return null
+  const model = table[providerId]?.find(({ match }) => fits(match, upstreamModel))
   if (!model) return null
   const { price = {}, long = [] } = model.prices.findLast(({ fromMs }) => fromMs <= nowMs) ?? {}
   return { name: model.name, contextLength: model.contextLength, price, longPrices: long }
 }
 
 /** Names of the provider's models that can be asked for without having seen its listing. */
-export function packageNames(providerId: string): string[] {
-  return (pricePackage[providerId] ?? []).flatMap(({ upstream }) => (upstream === null ? [] : [upstream]))
+export function packageNames({ table, providerId }: PricedProvider): string[] {
+  return ((providerId === null ? null : table[providerId]) ?? []).flatMap(({ upstream }) =>
+    upstream === null ? [] : [upstream],
+  )
 }
 
 function fits(rule: NameRule, name: string): boolean {
@@ -29,7 +41,18 @@ function fits(rule: NameRule, name: string): boolean {
   if ('starts_with' in rule) return name.startsWith(rule.starts_with)
   if ('ends_with' in rule) return name.endsWith(rule.ends_with)
   if ('contains' in rule) return name.includes(rule.contains)
-  if ('regex' in rule) return new RegExp(rule.regex).test(name)
+  if ('regex' in rule) return compiled(rule).test(name)
   if ('and' in rule) return rule.and.every((part) => fits(part, name))
   return rule.or.some((part) => fits(part, name))
+}
+
+const patterns = new WeakMap<NameRule, RegExp>()
+
+/** Each is asked about every model of a listing. */
+function compiled(rule: NameRule & { regex: string }): RegExp {
+  const known = patterns.get(rule)
+  if (known) return known
+  const pattern = new RegExp(rule.regex)
+  patterns.set(rule, pattern)
+  return pattern
 }

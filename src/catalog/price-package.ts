@@ -13,6 +13,8 @@ export type NameRule =
 
 /** One model of the package. Prices by the hour are reduced to the dearest hour. */
 export interface PackageModel {
+  /** The package's own name of it, unique within a provider. */
+  id: string
   /** A name the provider takes, or null when only a pattern is known. */
   upstream: string | null
   name: string | null

@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { parseOperatorPrices } from './operator-prices.ts'
+import { pricePackage } from './price-package.gen.ts'
 import { packageFacts } from './package-prices.ts'
 import { createPriceOverlay } from './price-overlay.ts'
 
 function outputOn(day: string) {
-  return packageFacts('openai', 'gpt-5.6-luna', Date.parse(day))?.price.outputToken
+  return packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-luna', Date.parse(day))?.price
+    .outputToken
 }
 
 test('a price that begins on a day applies from that day on', () => {
@@ -13,15 +15,19 @@ test('a price that begins on a day applies from that day on', () => {
 })
 
 test('a dated name has the price of its model, and a price by the hour of the day is the dearest', () => {
-  expect(packageFacts('openai', 'gpt-4o-2024-11-20', 0)?.price.inputToken).toBe(2_500_000_000n)
-  expect(packageFacts('deepseek', 'deepseek-chat', 0)?.price.outputToken).toBe(1_100_000_000n)
-  expect(packageFacts('openai', 'no-such-model', 0)).toBeNull()
-  expect(packageFacts('no-such-provider', 'gpt-4o', 0)).toBeNull()
+  expect(
+    packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o-2024-11-20', 0)?.price.inputToken,
+  ).toBe(2_500_000_000n)
+  expect(
+    packageFacts({ table: pricePackage, providerId: 'deepseek' }, 'deepseek-chat', 0)?.price.outputToken,
+  ).toBe(1_100_000_000n)
+  expect(packageFacts({ table: pricePackage, providerId: 'openai' }, 'no-such-model', 0)).toBeNull()
+  expect(packageFacts({ table: pricePackage, providerId: 'no-such-provider' }, 'gpt-4o', 0)).toBeNull()
 })
 
 // The maker's price list: prompts of more than 272,000 tokens cost twice the input and one and a half times the output.
 test('long prompts have a price of their own where the package has one', () => {
-  const facts = packageFacts('openai', 'gpt-5.4', 0)
+  const facts = packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.4', 0)
   expect(facts?.price).toMatchObject({ inputToken: 2_500_000_000n, outputToken: 15_000_000_000n })
   expect(facts?.longPrices).toEqual([
     {
@@ -29,15 +35,17 @@ test('long prompts have a price of their own where the package has one', () => {
       price: { inputToken: 5_000_000_000n, cachedInputToken: 500_000_000n, outputToken: 22_500_000_000n },
     },
   ])
-  expect(packageFacts('openai', 'gpt-4o', 0)?.longPrices).toEqual([])
+  expect(packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-4o', 0)?.longPrices).toEqual([])
 })
 
 // The maker's price list: a write for an hour costs twice the input, also above 200,000 tokens.
 test('cache writes for an hour have a price of their own where the package has one', () => {
-  const facts = packageFacts('anthropic', 'claude-sonnet-4-5', 0)
+  const facts = packageFacts({ table: pricePackage, providerId: 'anthropic' }, 'claude-sonnet-4-5', 0)
   expect(facts?.price).toMatchObject({ inputToken: 3_000_000_000n, cacheWriteHourToken: 6_000_000_000n })
   expect(facts?.longPrices[0]?.price.cacheWriteHourToken).toBe(12_000_000_000n)
-  expect(packageFacts('openai', 'gpt-5.6-sol', 0)?.price).not.toHaveProperty('cacheWriteHourToken')
+  expect(
+    packageFacts({ table: pricePackage, providerId: 'openai' }, 'gpt-5.6-sol', 0)?.price,
+  ).not.toHaveProperty('cacheWriteHourToken')
 })
 
 test('written prices become nanocredits per million units', () => {

@@ -8,6 +8,7 @@ import { nearestIds, slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import { describeMember } from './names.ts'
 import type { KindSource } from './offers.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
+import type { PricePackage } from './price-package.ts'
 import type { Snapshot } from './snapshot.ts'
 import { variantsOf } from './variants.ts'
 
@@ -24,6 +25,8 @@ interface Question {
   modality: Modality
   snapshot: Snapshot
   potential: readonly PotentialProvider[]
+  /** Default prices, which tell what providers serve. */
+  table: PricePackage
   /** The model that a caller means by a name, or null. */
   find: (name: string) => Model | null
   /** The id that a caller means by a name, whether it is served or not. */
@@ -56,7 +59,7 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   if (otherVariants !== null) return otherVariants
   const sameSlug = snapshot.idsBySlug.get(base.toLowerCase()) ?? []
   if (sameSlug.length > 1) return `is the name of several models; write one of ${sameSlug.join(', ')}.`
-  const enabling = enablingVariable(base, potential)
+  const enabling = enablingVariable(base, potential, question.table)
   if (enabling) return `is not served here; ${enabling.id} would be with ${enabling.keyVariable} set.`
   if (nearest.length > 0)
     return `is not served here; near it are ${nearest.join(', ')}. GET /models lists all.`
@@ -119,14 +122,14 @@ function tagsOf(modelId: string, snapshot: Snapshot): string[] {
 }
 
 /** The provider that would serve the model if it were configured: one whose price list has it under this id or slug. */
-function enablingVariable(base: string, potential: readonly PotentialProvider[]) {
-  for (const { author, pricesProviderId, prices, publicName, keyVariable } of potential) {
-    const names = [...(pricesProviderId === null ? [] : packageNames(pricesProviderId)), ...prices.names]
+function enablingVariable(base: string, potential: readonly PotentialProvider[], table: PricePackage) {
+  for (const { author, pricesProviderId: providerId, prices, publicName, keyVariable } of potential) {
+    const names = [...packageNames({ table, providerId }), ...prices.names]
     const idOf = (name: string) => toPublicId(author, publicName(name))
     const exact = names.find((name) => [idOf(name), name].includes(base))
     if (exact !== undefined) return { id: idOf(exact), keyVariable }
     const slug = slugOf(base)
-    const isKnown = pricesProviderId !== null && packageFacts(pricesProviderId, slug, 0) !== null
+    const isKnown = packageFacts({ table, providerId }, slug, 0) !== null
     if (isKnown && base === toPublicId(author, slug)) return { id: base, keyVariable }
   }
   return null

@@ -1,6 +1,7 @@
 import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
+import type { PriceListsRepository } from '../catalog/prices/price-lists-repository.ts'
 import type { Finding } from '../billing/ledger/invariants.ts'
 import type { CliBlobs } from './doctor/health-repository.ts'
 import type { CliDatabase } from './try/receipt-repository.ts'
@@ -63,6 +64,7 @@ export interface CliStorage {
   organizations: Pick<OrganizationRepository, 'load' | 'loadFirst' | 'update'>
   keys: Keys
   accounts: Accounts
+  priceLists: PriceListsRepository
   /** Where the payloads of batches are; absent where they cannot be listed. */
   blobs?: CliBlobs
   /** What is wrong when the payloads here are not the database's, in a line; null when they are. */

@@ -7,6 +7,7 @@ Usage: npx headrace <command> [options]
   serve                    start the gateway (npm start does the same)
   try                      run every operation against the running gateway
   models [part of an id]   what it serves, with prices
+  prices                   which default prices count; prices update <package or file>
   batch run <file.jsonl>   estimate, upload and follow a batch
   batch watch [id]         follow a batch, or list the latest
   keys                     list, create, limit, disable and delete keys
@@ -37,6 +38,18 @@ the end.
   --print   write the operations as code instead of running them
 `,
   models: `Usage: npx headrace models [part of an id] [--json]
+`,
+  prices: `Usage: npx headrace prices
+       npx headrace prices update <package, folder, archive or file> [--yes] [--force]
+       npx headrace prices reset [--yes]
+
+Shows which default prices count, or takes those of a newer @pydantic/genai-prices without a release: its folder, its
+archive (.tgz), its data as JSON, or its name and version, which the npm of this machine then fetches. The package's code
+is not run. Works on the database directly: all gateways on it take the prices within seconds. reset goes back to the
+prices that the program came with. Prices of the configuration file win over both.
+
+  --yes     do not ask after the comparison
+  --force   take prices that look like a mistake: a thousand times as much or as little, or half of the models lost
 `,
   batch: `Usage: npx headrace batch run <file.jsonl> [--model ID] [--endpoint PATH] [--yes]
        npx headrace batch watch [id] [--out FILE]

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: () => Promise.resolve(runServe),
   try: async () => (await import('./try/try.ts')).runTry,
   models: async () => (await import('./models.ts')).runModels,
+  prices: async () => (await import('./prices/prices.ts')).runPrices,
   batch: async () => (await import('./batch/batch.ts')).runBatch,
   keys: async () => (await import('./rules/keys.ts')).runKeys,
   credits: async () => (await import('./rules/credits.ts')).runCredits,

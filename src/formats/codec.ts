@@ -13,9 +13,11 @@ import { callers } from './caller-halves.ts'
 import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from './gemini/gemini-embeddings.ts'
 import { createMessagesPassage } from './messages/messages-pass-stream.ts'
 import { passMessagesAnswer, passMessagesRequest } from './messages/messages-pass.ts'
+import { createResponsesPassage } from './responses/responses-pass-stream.ts'
+import { passResponsesAnswer, passResponsesRequest } from './responses/responses-pass.ts'
 import { readUpstreamFailure } from './upstream-errors.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
-import { asChat, asGemini, asMessages, upstreams } from './upstream-halves.ts'
+import { asChat, asGemini, asMessages, asResponses, upstreams } from './upstream-halves.ts'
 import { translate } from './translate.ts'
 
 /** As bytes; only what a host must be told in words, and its answer checked, goes through both halves. */
@@ -68,6 +70,20 @@ function messagesHalves(): TextCodec {
   return translate(callers.messages, upstreams.messages)
 }
 
+const responsesToResponses = (): TextCodec => {
+  const halves = translate(callers.responses, upstreams.responses)
+  return {
+    encodeRequest: (call, endpoint, quirks) => passResponsesRequest(call, endpoint, asResponses(quirks)),
+    decodeAnswer: (bytes, context, quirks, call) =>
+      passResponsesAnswer(bytes, context, asResponses(quirks), call),
+    createStream: (context, quirks, call) =>
+      createResponsesPassage({ context, quirks: asResponses(quirks), call }, () =>
+        halves.createStream(context, quirks, call),
+      ),
+    readError: halves.readError,
+  }
+}
+
 const embeddingsToEmbeddings: TextCodec = {
   encodeRequest: (call, endpoint, quirks) => encodeEmbeddingsRequest(call, endpoint, asEmbeddings(quirks)),
   decodeAnswer: (bytes, context, quirks, call) =>
@@ -99,7 +115,7 @@ const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, Te
   },
   responses: {
     chat: translate(callers.responses, upstreams.chat),
-    responses: translate(callers.responses, upstreams.responses),
+    responses: responsesToResponses(),
     messages: translate(callers.responses, upstreams.messages),
     gemini: translate(callers.responses, upstreams.gemini),
   },

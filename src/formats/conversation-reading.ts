@@ -3,7 +3,7 @@ import type { Effort, Extras, MediaSource, Part, ToolResultPart } from '../canon
 import { isRecord } from './chat/chat-media.ts'
 import { isKeptNumber, parseExactly } from './exact-json.ts'
 import { fieldError } from './field-error.ts'
-import { mark } from './held-texts.ts'
+import { mark } from './set-aside-texts.ts'
 import { hasMember, leanMemberValue, memberValue } from './json-document.ts'
 import { wholeText } from './lean-json.ts'
 import { readMediaUrl } from './media-source.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts'
-import { bodyValuesBytesMax, heldTextBytesMin, jsonDepthMax } from '../core/limits/text.ts'
+import { bodyValuesBytesMax, setAsideTextBytesMin, jsonDepthMax } from '../core/limits/text.ts'
 import { isNestedWithin } from './json-depth.ts'
 import { requireUniqueNames, skipString, toBuffer } from './json-document.ts'
 import { describeFault } from '../core/json-syntax.ts'
@@ -15,7 +15,7 @@ export function parseJsonBody(bytes: Uint8Array): unknown {
     throw new GatewayError('invalid_request', 'The request body is empty. Send one JSON object.', {
       param: 'body',
     })
-  if (!hasFewValues(toBuffer(bytes), { textBytesMin: heldTextBytesMin, bytesMax: bodyValuesBytesMax }))
+  if (!hasFewValues(toBuffer(bytes), { textBytesMin: setAsideTextBytesMin, bytesMax: bodyValuesBytesMax }))
     throw tooManyValues()
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

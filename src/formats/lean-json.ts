@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import { leanHeadBytesMax, leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
 import { parseExactly } from './exact-json.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
-import { mark, writtenMark } from './held-texts.ts'
+import { mark, writtenMark } from './set-aside-texts.ts'
 
 const quote = 0x22
 const colon = 0x3a

@@ -1,5 +1,6 @@
+import type { Annotation } from '../canonical/text/conversation.ts'
 import type { PartHead, Piece, TextEvent } from '../canonical/text/events.ts'
-import { streamHeldBytesMax, streamHeldFramesMax } from '../core/limits/text.ts'
+import { streamHeldBytesMax, streamHeldFramesMax, streamTextsCitedMax } from '../core/limits/text.ts'
 import { ArgumentsScan } from './arguments-scan.ts'
 import { unreadable } from './upstream-json.ts'
 
@@ -9,12 +10,24 @@ interface OpenPart {
   part: number
   /** Of a tool call. */
   scan: ArgumentsScan | null
+  /** Of a text. */
+  text: CitedText | null
+}
+
+/** A text, as citations find it. */
+interface CitedText {
+  key: string
+  part: number
+  /** Characters of the choice's texts before it, and its own. */
+  offset: number
+  length: number
 }
 
 /** A part whose pieces came before the call in front of it was whole. */
 interface KeptPart {
   head: PartHead
   pieces: Piece[]
+  isWhole: boolean
 }
 
 /**
@@ -32,6 +45,11 @@ export class PartSequence {
   #keptLength = 0
   /** Calls that were whole when something else followed. */
   readonly #told = new Set<string>()
+  /** Texts that have ended. */
+  readonly #texts: CitedText[] = []
+  #textLength = 0
+  /** Citations that came before their text. */
+  #early: { key: string; annotation: Annotation }[] = []
 
   constructor(choice: number, emit: (event: TextEvent) => void) {
     this.#choice = choice
@@ -51,6 +69,33 @@ export class PartSequence {
       this.#piece(piece)
     }
     if (this.#kept.size > 0) this.#releaseWhole()
+  }
+
+  /**
+   * A citation of the text with this key, whose places count all texts with that key as one. One that comes after the text
+   * has ended names that part all the same; one that no text follows or precedes is of nothing, and left out.
+   */
+  annotate(key: string, annotation: Annotation): void {
+    const piece: Piece = { type: 'annotation', annotation }
+    const { start } = annotation
+    const open = this.#open?.text?.key === key ? this.#open.text : null
+    const kept = this.#kept.get(key)
+    const isOfEarlier = start !== null && start < (open?.offset ?? this.#textLength)
+    if (open !== null && !isOfEarlier) this.#piece(piece)
+    else if (kept?.head.type === 'text' && !isOfEarlier) this.#keep(key, kept.head, piece)
+    else {
+      const text = this.#citedText(key, start)
+      if (text !== null) this.#tell(piece, text.part, text)
+      else if (this.#early.length < streamTextsCitedMax) this.#early.push({ key, annotation })
+    }
+  }
+
+  /** The provider says that the part with this key is whole. */
+  end(key: string): void {
+    const kept = this.#kept.get(key)
+    if (kept !== undefined) kept.isWhole = true
+    else if (this.#open?.key === key) this.#end()
+    this.#releaseWhole()
   }
 
   /** Ends every part, those that wait in their order. */
@@ -74,7 +119,7 @@ export class PartSequence {
   #keep(key: string, head: PartHead, piece: Piece | null): void {
     let kept = this.#kept.get(key)
     if (kept === undefined) {
-      kept = { head, pieces: [] }
+      kept = { head, pieces: [], isWhole: false }
       this.#kept.set(key, kept)
       this.#keptPieces += 1
       if (head.type === 'image') this.#keptLength += head.base64.length
@@ -112,27 +157,68 @@ export class PartSequence {
     this.#kept.delete(key)
     this.#begin(key, kept.head)
     for (const piece of kept.pieces) this.#piece(piece)
+    if (kept.isWhole) this.#end()
   }
 
   #begin(key: string, head: PartHead): void {
     this.#end()
-    this.#open = { key, part: this.#parts, scan: head.type === 'tool_call' ? new ArgumentsScan() : null }
+    const part = this.#parts
     this.#parts += 1
-    this.#emit({ type: 'part_begin', choice: this.#choice, part: this.#open.part, head })
+    this.#open = {
+      key,
+      part,
+      scan: head.type === 'tool_call' ? new ArgumentsScan() : null,
+      text: head.type === 'text' ? { key, part, offset: this.#textLength, length: 0 } : null,
+    }
+    this.#emit({ type: 'part_begin', choice: this.#choice, part, head })
+    if (head.type === 'text' && this.#early.length > 0) this.#tellEarly(key)
+  }
+
+  #tellEarly(key: string): void {
+    for (const each of this.#early)
+      if (each.key === key) this.#piece({ type: 'annotation', annotation: each.annotation })
+    this.#early = this.#early.filter((each) => each.key !== key)
   }
 
   #end(): void {
     if (this.#open === null) return
-    if (this.#open.scan !== null) this.#told.add(this.#open.key)
-    this.#emit({ type: 'part_end', choice: this.#choice, part: this.#open.part })
+    const { key, part, scan, text } = this.#open
+    if (scan !== null) this.#told.add(key)
+    if (text !== null && this.#texts.length < streamTextsCitedMax) this.#texts.push(text)
+    this.#emit({ type: 'part_end', choice: this.#choice, part })
     this.#open = null
   }
 
   #piece(piece: Piece | null): void {
     if (this.#open === null || piece === null) return
-    if (piece.type === 'arguments') this.#open.scan?.push(piece.text)
-    this.#emit({ type: 'piece', choice: this.#choice, part: this.#open.part, piece })
+    const { part, scan, text } = this.#open
+    if (piece.type === 'arguments') scan?.push(piece.text)
+    else if (piece.type === 'text' && text !== null) {
+      text.length += piece.text.length
+      this.#textLength += piece.text.length
+    }
+    this.#tell(piece, part, text)
   }
+
+  #tell(piece: Piece, part: number, text: CitedText | null): void {
+    const isShifted = piece.type === 'annotation' && text !== null && text.offset > 0
+    const told = isShifted ? shifted(piece, text.offset) : piece
+    this.#emit({ type: 'piece', choice: this.#choice, part, piece: told })
+  }
+
+  /** The ended text with the character at `start`, else the last one. */
+  #citedText(key: string, start: number | null): CitedText | null {
+    const holds = ({ key: its, offset, length }: CitedText) =>
+      its === key && start !== null && start >= offset && start < offset + length
+    return this.#texts.find(holds) ?? this.#texts.findLast((text) => text.key === key) ?? null
+  }
+}
+
+/** The citation with its places counted within its own text. */
+function shifted({ annotation }: Extract<Piece, { type: 'annotation' }>, offset: number): Piece {
+  const within = (place: number | null) => (place === null ? null : Math.max(0, place - offset))
+  const { start, end } = annotation
+  return { type: 'annotation', annotation: { ...annotation, start: within(start), end: within(end) } }
 }
 
 /** Some hosts send a last piece without a word; a call that was told whole cannot be given more. */

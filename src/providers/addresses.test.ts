@@ -5,6 +5,7 @@ import { testContext, testEndpoint } from '../formats/chat/chat-testing.ts'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { decodeMessagesRequest } from '../formats/messages/messages-decode.ts'
+import { decodeResponsesRequest } from '../formats/responses/responses-decode.ts'
 import { chooseInterface, textAdapter } from '../formats/text-adapter.ts'
 import { addressOf, authHeaders } from '../transport/credentials.ts'
 import { textInterfacesOf } from './define-provider.ts'
@@ -12,11 +13,13 @@ import { presetOf, targetOf, toDeploymentSource, type ProviderSettings } from '.
 
 const decoders = {
   chat: decodeChatRequest,
+  responses: decodeResponsesRequest,
   messages: decodeMessagesRequest,
   embeddings: decodeEmbeddingsRequest,
 }
 const bodies = {
   chat: { messages: [{ role: 'user', content: 'hi' }] },
+  responses: { input: 'hi' },
   messages: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
   embeddings: { input: 'hi' },
 }
@@ -72,7 +75,6 @@ test('DeepSeek is asked at the same place when its address was given with a vers
 })
 
 test.each([
-  ['xai', 'https://api.x.ai/v1/chat/completions'],
   ['cerebras', 'https://api.cerebras.ai/v1/chat/completions'],
   ['zai', 'https://api.z.ai/api/paas/v4/chat/completions'],
   // Without a listing nobody knows which of its models have messages.
@@ -84,6 +86,39 @@ test.each([
     address,
     headers: bearer,
   })
+})
+
+test.each([
+  ['openai', 'https://api.openai.com/v1/responses'],
+  ['xai', 'https://api.x.ai/v1/responses'],
+  ['perplexity', 'https://api.perplexity.ai/v1/responses'],
+  ['groq', 'https://api.groq.com/openai/v1/responses'],
+  ['fireworks', 'https://api.fireworks.ai/inference/v1/responses'],
+  ['sambanova', 'https://api.sambanova.ai/v1/responses'],
+  ['deepinfra', 'https://api.deepinfra.com/v1/responses'],
+  ['openrouter', 'https://openrouter.ai/api/v1/responses'],
+  ['ollama', 'http://localhost:11434/v1/responses'],
+  ['vllm', 'http://localhost:8000/v1/responses'],
+  ['llamacpp', 'http://localhost:8080/v1/responses'],
+  ['lmstudio', 'http://127.0.0.1:1234/v1/responses'],
+])('a caller of responses reaches %s in its own format', (preset, address) => {
+  const sent = sentBy({ preset }, 'responses', { upstream: 'm' })
+  expect(sent).toEqual({ format: 'responses', address, headers: bearer })
+})
+
+test('callers of chat and of messages reach Perplexity by its one interface', () => {
+  for (const format of ['chat', 'messages'] as const)
+    expect(sentBy({ preset: 'perplexity' }, format, { upstream: 'm' }).format).toBe('responses')
+})
+
+test('xAI is asked in chat completions for what those alone have', () => {
+  expect(sentBy({ preset: 'xai' }, 'chat', { upstream: 'grok-4.3' }).address).toBe(
+    'https://api.x.ai/v1/chat/completions',
+  )
+  const { language = [] } = presetOf('xai').adapters
+  const asked = { format: 'messages', model: 'x-ai/grok-3', upstreamModel: 'grok-3' } as const
+  expect(chooseInterface(language, { ...asked, parameters: ['tools'] })?.format).toBe('responses')
+  expect(chooseInterface(language, { ...asked, parameters: ['stop'] })?.format).toBe('chat')
 })
 
 test('a model of Novita is asked in messages where its listing says so', () => {

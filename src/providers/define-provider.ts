@@ -34,6 +34,11 @@ export interface Preset {
   slug: string
   /** What callers see in the `provider` field. */
   name: string
+  /**
+   * What its adapters were checked against: replies that it really gave, which `test/recordings` replays, or its documents
+   * alone. Only the first is called supported.
+   */
+  status: 'recorded' | 'documented only'
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
   /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
@@ -84,6 +89,7 @@ export interface Preset {
 }
 
 type Optional =
+  | 'status'
   | 'auth'
   | 'keyForms'
   | 'headers'
@@ -113,6 +119,7 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 /** Completes a row with what is usual: a hosted provider with a key, OpenAI's listing, and an unknown data policy. */
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
+    status: 'documented only',
     auth: bearer,
     keyForms: {},
     headers: {},

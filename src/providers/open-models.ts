@@ -8,6 +8,4 @@ export const openModels: readonly ModelRule[] = [
   { name: /flux|stable-diffusion/i, modality: null },
   { name: /llava|llama-?4|scout|maverick/i, sees: true },
   { name: /qwq|qwen-?3|minimax-m|nemotron/i, reasons: true },
-  // Reached through other hosts until their makers have a folder, which the line then moves to.
-  { name: /sonar-(reasoning|deep)/i, reasons: true },
 ]

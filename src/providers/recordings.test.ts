@@ -6,7 +6,7 @@ import { decodeChatAnswer } from '../formats/chat/chat-answer.ts'
 import { createChatStream } from '../formats/chat/chat-stream.ts'
 import { framesOf, runStream, testCharge, testContext, textOf } from '../formats/chat/chat-testing.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
-import { custom, deepseek, groq, mistral, openai } from './index.ts'
+import { custom, deepseek, groq, mistral, openai, xai } from './index.ts'
 import type { Preset } from './define-provider.ts'
 
 const root = process.env['HEADRACE_RECORDINGS'] ?? join(import.meta.dir, '../../../shared/recordings')
@@ -16,7 +16,7 @@ const folders: readonly [folder: string, preset: Preset][] = [
   ['mistral/src', mistral],
   ['deepseek/src/chat', deepseek],
   ['openai-compatible/src/chat', custom],
-  ['xai/src', custom],
+  ['xai/src', xai],
   ['perplexity/src', custom],
 ]
 

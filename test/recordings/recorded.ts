@@ -31,7 +31,7 @@ const folders: readonly [folder: string, preset: string, format: UpstreamFormat]
   ['mistral/src', 'mistral', 'chat'],
   ['deepseek/src/chat', 'deepseek', 'chat'],
   ['openai-compatible/src/chat', 'custom', 'chat'],
-  ['xai/src', 'custom', 'chat'],
+  ['xai/src', 'xai', 'chat'],
   ['perplexity/src', 'custom', 'chat'],
   ['openai/src/responses', 'openai', 'responses'],
   ['xai/src/responses', 'xai', 'responses'],
@@ -47,6 +47,11 @@ const lists: Readonly<Record<UpstreamFormat, string>> = {
   chat: 'choices',
   responses: 'output',
   messages: 'content',
+}
+
+/** The presets that recorded replies are read with, sorted. */
+export function presetsOfRecordings(): string[] {
+  return [...new Set(folders.map(([, preset]) => preset))].toSorted()
 }
 
 /** Why no recordings can be replayed, or null when they are here. */

@@ -7,6 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ProviderConfig } from '../../src/config-file.ts'
+import { chooseInterface } from '../../src/formats/text-adapter.ts'
+import { presetOf } from '../../src/providers/deployments.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { openLedgerView, type LedgerView } from '../support/ledger-view.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -25,7 +27,7 @@ const prices = {
 const shownProblemsMax = 40
 
 function providersAt(url: string): ProviderConfig[] {
-  const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek']
+  const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek', 'xai']
   const row = { base_url: url, api_key: 'key-of-a-test', weight: 1, discover: false }
   return [
     ...presets.map((preset) => ({
@@ -64,8 +66,24 @@ const paths: Readonly<Record<Caller, string>> = {
   messages: '/messages',
 }
 
+/**
+ * The preset that is asked in the format of a reply by this caller: its own, or where that is asked in another format
+ * the one that has chat alone. Null where none is.
+ */
+function presetAsked({ preset, format }: RecordedReply, caller: Caller): string | null {
+  const names = { model: `${preset}/recorded`, upstreamModel: 'recorded' }
+  const { language = [] } = presetOf(preset).adapters
+  const asked = chooseInterface(language, { ...names, format: caller, parameters: [] })
+  if (asked?.format === format) return preset
+  return format === 'chat' ? 'custom' : null
+}
+
 /** A prompt of as many tokens as the recorded one had, so that the provider's count is believed. */
-function requestOf({ preset, isStream }: RecordedReply, caller: Caller, inputTokens: number): unknown {
+function requestOf(
+  { preset, isStream }: Pick<RecordedReply, 'preset' | 'isStream'>,
+  caller: Caller,
+  inputTokens: number,
+): unknown {
   const text = 'word '.repeat(Math.max(1, inputTokens))
   const messages = [{ role: 'user', content: text }]
   const asked = { model: `${preset}/recorded`, stream: isStream }
@@ -81,8 +99,11 @@ interface Running {
 async function replayLive(reply: RecordedReply, caller: Caller, running: Running): Promise<string[]> {
   const { gateway, upstream, ledger } = running
   const { usage } = toldByReply(reply)
+  const preset = presetAsked(reply, caller)
+  if (preset === null) return []
   upstream.answer(() => answerOf(reply))
-  const { status, text } = await gateway.post(paths[caller], requestOf(reply, caller, usage?.input ?? 1))
+  const request = requestOf({ ...reply, preset }, caller, usage?.input ?? 1)
+  const { status, text } = await gateway.post(paths[caller], request)
   const name = `${reply.name} to ${caller}, live`
   if (status !== 200) return [`${name}: ${status} ${text.slice(0, 300)}`]
   const isBroken = text.includes('event: error') || text.includes('"finish_reason":"error"')
@@ -130,6 +151,7 @@ try {
   const replies = all.filter((reply) => (toldByReply(reply).usage?.input ?? 0) <= inputTokensMax)
   const startMs = performance.now()
   const problems: string[] = []
+  const asked = replies.flatMap((reply) => callers.filter((caller) => presetAsked(reply, caller) !== null))
   for (const reply of replies) {
     for (const caller of callers)
       problems.push(...(await replayLive(reply, caller, { gateway, upstream, ledger })))
@@ -137,7 +159,7 @@ try {
   problems.push(...(await ledger.problemsAtRest(gateway)))
   const seconds = Math.round((performance.now() - startMs) / 1000)
   console.log(
-    `through the running gateway: ${replies.length} replies to 3 callers in ${seconds} s, ${problems.length} problems; ${all.length - replies.length} of more than ${inputTokensMax} tokens of input left out`,
+    `through the running gateway: ${replies.length} replies, ${asked.length} of ${replies.length * callers.length} ways to 3 callers in ${seconds} s, ${problems.length} problems; the other ways are of callers for whom the provider is asked in another format; ${all.length - replies.length} replies of more than ${inputTokensMax} tokens of input left out`,
   )
   for (const problem of problems.slice(0, shownProblemsMax)) console.log(`WRONG: ${problem}`)
   process.exitCode = problems.length === 0 && replies.length > 0 ? 0 : 1

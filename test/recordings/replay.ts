@@ -7,7 +7,6 @@ import { selectCodec } from '../../src/formats/codec.ts'
 import { decodeMessagesRequest } from '../../src/formats/messages/messages-decode.ts'
 import { decodeResponsesRequest } from '../../src/formats/responses/responses-decode.ts'
 import type { TextQuirks } from '../../src/formats/text-codec.ts'
-import { responsesQuirks } from '../../src/formats/responses/responses-quirks.ts'
 import { presetOf } from '../../src/providers/deployments.ts'
 import { callers, expectedStop, type Caller } from './expected.ts'
 import type { RecordedReply } from './recorded.ts'
@@ -65,15 +64,8 @@ function chargeOf(usage: Usage | null): ShownCharge {
   }
 }
 
-/** It calls tools of its own in the words in which it calls the caller's. */
-const xai = responsesQuirks({
-  sealsThoughts: true,
-  runsItself: ({ call_id: id }) => String(id).startsWith('xs_call_'),
-})
-
 function quirksOf(reply: RecordedReply): TextQuirks {
   const { preset, name } = reply
-  if (preset === 'xai') return xai
   const quirks = presetOf(preset).adapters.language?.find(({ format }) => format === reply.format)?.quirks
   if (!quirks) throw new Error(`${name}: the preset ${preset} answers no text`)
   return quirks

@@ -44,7 +44,7 @@ export interface PartBeginEvent {
   head: PartHead
 }
 
-/** More of the part that is open. */
+/** More of the part that is open; an `annotation` may also be of a text that has ended. */
 export interface PieceEvent {
   type: 'piece'
   choice: number

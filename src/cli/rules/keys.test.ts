@@ -4,6 +4,7 @@ import { eachDatabase } from '../../../test/support/databases.ts'
 import { bootstrap } from '../../access/bootstrap.ts'
 import { createKeyRepository } from '../../access/key-repository.ts'
 import { createKeys } from '../../access/keys.ts'
+import { createPriceListsRepository } from '../../catalog/prices/price-lists-repository.ts'
 import { createOrganizationRepository } from '../../access/organization-repository.ts'
 import { createAccountsRepository } from '../../billing/ledger/accounts-repository.ts'
 import { createAccounts } from '../../billing/ledger/accounts.ts'
@@ -32,6 +33,7 @@ eachDatabase((name, _, { openFresh }) => {
       database,
       organizations,
       accounts,
+      priceLists: createPriceListsRepository(database),
       keys: createKeys({ repository: keys, clock, onChange: () => undefined }),
       checkInvariants: () => checkInvariants(createInvariantsRepository(database)),
       close: () => Promise.resolve(),

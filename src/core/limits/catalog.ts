@@ -32,3 +32,16 @@ export const listingBytesMax = 8_000_000
 export const nameGroupsMax = 6
 export const nameMembersMax = 100
 export const namesMax = 1_000
+/** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
+export const priceUsdMax = 100_000
+export const ruleTextMax = 200
+/** A price that becomes so many times what it was, or so small a part of it, is taken for a mistake. */
+export const priceJumpMax = 1_000n
+/** Largest file of prices that is read, packed or not, and the largest list that is stored. */
+export const priceFileBytesMax = 64_000_000
+export const priceListBytesMax = 16_000_000
+/** How often a process looks for prices that were taken, and how often it works prices out anew, which may have dates. */
+export const pricesLookEveryMs = 5_000
+export const pricesRenewEveryMs = 3_600_000
+/** Lines of a comparison that are shown of models that came or went. */
+export const priceLinesShownMax = 40

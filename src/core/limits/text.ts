@@ -26,9 +26,9 @@ export const leanStepQuotes = 4_096
 /** Of such a text's beginning, which tells a data URL's type or where a sealed thought is from, so many bytes at most are kept. */
 export const leanHeadBytesMax = 256
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
-export const heldTextBytesMin = 4_096
+export const setAsideTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */
-export const heldTextsSearchedMax = 1_000
+export const setAsideTextsSearchedMax = 1_000
 /** Characters of a JSON text in which numbers that JavaScript cannot hold are looked for: its values cost a fifth of a microsecond each then. */
 export const exactJsonLengthMax = 524_288
 /** Pairs of a request's `metadata`, by the contract. */
@@ -47,6 +47,8 @@ export const streamHeldBytesMax = 64_000_000
 /** Choices of one streamed answer and tool calls of one choice that are told apart; more means a broken upstream. */
 export const streamChoicesMax = 256
 export const streamToolCallsMax = 10_000
+/** Texts of one choice that a citation may still be of after they have ended, and citations that wait for the first text. */
+export const streamTextsCitedMax = 1_000
 /** Templates of a stream's frames kept at once, and learned without use before frames are simply parsed. */
 export const streamTemplatesMax = 6
 export const streamTemplatesUnusedMax = 64

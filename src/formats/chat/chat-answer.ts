@@ -3,7 +3,13 @@ import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '..
 import { GatewayError } from '../../core/errors.ts'
 import { serviceTierLengthMax } from '../../core/limits/http.ts'
 import { jsonDepthMax } from '../../core/limits/text.ts'
-import { heldBytesOf, holdTexts, isHeldWithin, releaseTexts, type HeldTexts } from '../held-texts.ts'
+import {
+  wholeBytesOf,
+  setTextsAside,
+  isSetAsideWithin,
+  putTextsBack,
+  type SetAsideTexts,
+} from '../set-aside-texts.ts'
 import { isNestedWithin } from '../json-depth.ts'
 import { toBuffer } from '../json-document.ts'
 import { readReportedError } from '../upstream-errors.ts'
@@ -31,8 +37,8 @@ export function decodeChatAnswer(
   context: AnswerContext,
   quirks: ChatQuirks,
 ): DecodedAnswer {
-  const held = holdTexts(bytes)
-  const decoded = held === null ? null : decodeHeld(held, context, quirks)
+  const aside = setTextsAside(bytes)
+  const decoded = aside === null ? null : decodeSetAside(aside, context, quirks)
   return decoded ?? decodeWire(parseAnswer(toBuffer(bytes).toString('utf8')), context, quirks, wholeTexts)
 }
 
@@ -48,16 +54,20 @@ const wholeTexts: Texts = {
 }
 
 /** The answer without its long texts ever being built; null when what was asked of them needs them. */
-function decodeHeld(held: HeldTexts, context: AnswerContext, quirks: ChatQuirks): DecodedAnswer | null {
-  const wire = parseAnswer(held.skeleton)
+function decodeSetAside(
+  aside: SetAsideTexts,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+): DecodedAnswer | null {
+  const wire = parseAnswer(aside.skeleton)
   if (hasError(wire)) return null
   let isWithin = false
   const decoded = decodeWire(wire, context, quirks, {
     bytesOf: (text) => {
-      isWithin ||= isHeldWithin(text)
-      return heldBytesOf(text, held)
+      isWithin ||= isSetAsideWithin(text)
+      return wholeBytesOf(text, aside)
     },
-    write: (json) => releaseTexts(json, held),
+    write: (json) => putTextsBack(json, aside),
   })
   return isWithin ? null : decoded
 }

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
+import { joinEvents } from '../../canonical/text/answer.ts'
 import type { TextEvent } from '../../canonical/text/events.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { ChatChoiceReader } from './chat-choice-reader.ts'
@@ -149,4 +150,41 @@ test('arguments in single characters, while words wait for them, are looked at o
   const work = workOf(hostile(length))
   expect(work).toBeGreaterThan(length)
   expect(work).toBeLessThan(length * 2)
+})
+
+const cite = (title: string, start: number, end: number) => ({
+  annotations: [
+    {
+      type: 'url_citation',
+      url_citation: { url: 'https://example.com', title, start_index: start, end_index: end },
+    },
+  ],
+})
+
+/** Each citation with the words that it is of. */
+function citedBy(deltas: readonly Record<string, unknown>[]): string[] {
+  const events: TextEvent[] = [{ type: 'begin', upstreamId: null, upstreamModel: null }]
+  const reader = new ChatChoiceReader({ choice: 0, idSuffix: 'x_0' }, (event) => events.push(event))
+  for (const delta of deltas) reader.read(delta, null)
+  reader.finish('stop', null)
+  const parts = joinEvents(events).choices[0]?.parts ?? []
+  expect(parts.filter(({ head, text }) => head.type === 'text' && text === '')).toEqual([])
+  return parts.flatMap(({ text, annotations }) =>
+    annotations.map(({ title, start, end }) => `${title}: ${text.slice(start ?? 0, end ?? 0)}`),
+  )
+}
+
+test('a citation is of the text it names, wherever it comes', () => {
+  const [one, call_, two] = [{ content: 'Rain. ' }, begin(0, 'f', '{}'), { content: 'Sun.' }]
+  expect(citedBy([one, cite('A', 0, 4)])).toEqual(['A: Rain'])
+  expect(citedBy([one, call_, cite('A', 0, 4)])).toEqual(['A: Rain'])
+  expect(citedBy([cite('A', 0, 4), one])).toEqual(['A: Rain'])
+  expect(citedBy([cite('A', 0, 4), call_, one])).toEqual(['A: Rain'])
+  // Its places count all the words of the message.
+  expect(citedBy([one, call_, two, cite('B', 6, 9), cite('A', 0, 4)])).toEqual(['A: Rain', 'B: Sun'])
+  expect(citedBy([one, begin(0, 'f', ''), two, cite('B', 6, 9), go(0, '{}')])).toEqual(['B: Sun'])
+})
+
+test('a citation of no text is left out', () => {
+  expect(citedBy([begin(0, 'f', '{}'), cite('A', 0, 4)])).toEqual([])
 })

@@ -110,7 +110,7 @@ export class ChatChoiceReader {
 
   #annotate(wire: Wire): void {
     const annotation = readAnnotation(wire)
-    if (annotation !== null) this.#parts.add('text', textHead, { type: 'annotation', annotation })
+    if (annotation !== null) this.#parts.annotate(this.#words === 'spoken' ? 'spoken' : 'text', annotation)
   }
 
   #readImage(wire: Wire): void {

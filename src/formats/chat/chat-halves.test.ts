@@ -528,6 +528,25 @@ describe('an answer of chat completions', () => {
     }
   })
 
+  test('has its citations at their places in all its words, through both', () => {
+    const cite = (start: number) => ({
+      annotations: [
+        {
+          ...annotation,
+          url_citation: { ...annotation.url_citation, start_index: start, end_index: start + 1 },
+        },
+      ],
+    })
+    const called = { index: 0, id: 'c0', type: 'function', function: { name: 'a', arguments: '{}' } }
+    const deltas = [{ content: 'Rain. ' }, { tool_calls: [called] }, { content: 'Sun.' }, cite(6), cite(0)]
+    const choices = deltas.map((delta) => ({ index: 0, delta, finish_reason: null }))
+    const end = { index: 0, delta: {}, finish_reason: 'tool_calls' }
+    const bytes = streamOf([...choices, end].map((choice) => ({ id: 'x', choices: [choice], usage })))
+    const [passed, written] = shownStream(bytes, hosts.OpenAI, [])
+    expect(written).toEqual(passed)
+    expect(passed).toMatchObject({ told: [{ annotations: [...cite(6).annotations, annotation] }] })
+  })
+
   test('that comes whole and broken is a failure, through both', () => {
     const bytes = Buffer.from('{"choices":[{"index":0,"message":{"content":"x"')
     for (const codec of [passage, halves]) {

@@ -117,7 +117,7 @@ class ChatStream implements StreamRewriter {
       // Without a word and without a reason there is no answer that anybody would pay for.
       if (this.#reading.outputBytes > 0 || this.#reading.outputPieces > 0)
         this.#reading.finishReason ??= reason
-      this.#hold({ ...this.#identity(), choices: [choice] }, 0)
+      this.#keepBack({ ...this.#identity(), choices: [choice] }, 0)
     }
   }
 
@@ -244,7 +244,7 @@ class ChatStream implements StreamRewriter {
     this.#readAlong(wire)
     const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
     const shownChoices: Record<string, unknown>[] = []
-    const heldChoices: Record<string, unknown>[] = []
+    const keptChoices: Record<string, unknown>[] = []
     if (Array.isArray(wire['choices']) && choices.length === 0) this.#keepBeside(wire, frame.length)
     let mayLearn = choices.length === 1 && this.#beside === null
     let slot: TextSlot | null = null
@@ -269,14 +269,14 @@ class ChatStream implements StreamRewriter {
       mayLearn &&= !isFinished && !beganMessage && !beganToolCall
       slot = isRecord(wireChoice['delta']) ? findTextSlot(wireChoice['delta'], delta) : null
       // Each choice for itself: one that goes on must not come after what it says next.
-      if (isFinished) heldChoices.push(choice)
+      if (isFinished) keptChoices.push(choice)
       else {
         shownChoices.push(choice)
         this.hasShownOutput ||= bytes > 0
       }
     }
-    if (heldChoices.length > 0) {
-      this.#hold({ ...toShownChunk(wire, this.#context), choices: heldChoices }, frame.length)
+    if (keptChoices.length > 0) {
+      this.#keepBack({ ...toShownChunk(wire, this.#context), choices: keptChoices }, frame.length)
     }
     // OpenAI's last frame; a provider that writes its answers one after the other gives usage with their ends.
     this.#end.tell(choices.length === 0 && hasUsage(wire) ? 'usage_alone' : 'chunk')
@@ -341,9 +341,9 @@ class ChatStream implements StreamRewriter {
     return template
   }
 
-  #hold(chunk: Record<string, unknown>, bytes: number): void {
+  #keepBack(chunk: Record<string, unknown>, bytes: number): void {
     try {
-      this.#ending.hold(chunk, bytes)
+      this.#ending.keepBack(chunk, bytes)
     } catch (cause) {
       this.#fail(cause)
     }

@@ -1,4 +1,12 @@
-import type { FinishEvent, PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { Annotation } from '../../canonical/text/conversation.ts'
+import type {
+  FinishEvent,
+  PartBeginEvent,
+  PartHead,
+  Piece,
+  PieceEvent,
+  TextEvent,
+} from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { GatewayError } from '../../core/errors.ts'
@@ -31,6 +39,9 @@ class WrittenChoice {
   hasRefusal = false
   calls = 0
   thoughts = 0
+  textLength = 0
+  /** Characters before each text, by its part; of the first there are none. */
+  readonly offsets = new Map<number, number>()
   open: OpenPart | null = null
 }
 
@@ -51,8 +62,12 @@ class ChatWriter implements StreamWriter {
   }
 
   write(event: TextEvent): string {
-    if (event.type === 'part_begin') return this.#begin(event.choice, event.head)
-    if (event.type === 'piece') return this.#piece(event.choice, event.piece)
+    if (event.type === 'part_begin') return this.#begin(event)
+    if (event.type === 'piece') {
+      return event.piece.type === 'annotation'
+        ? this.#annotate(event, event.piece.annotation)
+        : this.#piece(event.choice, event.piece)
+    }
     if (event.type === 'part_end') return this.#end(event.choice)
     return ''
   }
@@ -90,8 +105,9 @@ class ChatWriter implements StreamWriter {
     })
   }
 
-  #begin(index: number, head: PartHead): string {
+  #begin({ choice: index, part, head }: PartBeginEvent): string {
     const choice = this.#choiceAt(index)
+    if (head.type === 'text' && choice.textLength > 0) choice.offsets.set(part, choice.textLength)
     if (head.type === 'reasoning') {
       choice.open = { head, index: choice.thoughts, hasArguments: false, summary: new SummaryParagraphs() }
       choice.thoughts += 1
@@ -131,15 +147,12 @@ class ChatWriter implements StreamWriter {
     switch (piece.type) {
       case 'text':
         if (head.type === 'refusal') return this.#delta(index, { refusal: piece.text })
+        this.#choiceAt(index).textLength += piece.text.length
         if (spokenOf(head) !== null) return this.#delta(index, { audio: { transcript: piece.text } })
         return this.#delta(index, { content: piece.text })
       case 'arguments':
         open.hasArguments ||= piece.text !== ''
         return this.#arguments(index, open, piece.text)
-      case 'annotation': {
-        const annotations = writeAnnotation(piece.annotation)
-        return annotations.length === 0 ? '' : this.#delta(index, { annotations })
-      }
       case 'logprobs':
         return this.#chunk({
           choices: [
@@ -154,6 +167,12 @@ class ChatWriter implements StreamWriter {
       default:
         return ''
     }
+  }
+
+  /** Citations are of the whole message, so that one may come after its text. */
+  #annotate({ choice, part }: PieceEvent, annotation: Annotation): string {
+    const annotations = writeAnnotation(annotation, this.#choiceAt(choice).offsets.get(part))
+    return annotations.length === 0 ? '' : this.#delta(choice, { annotations })
   }
 
   #arguments(index: number, { head, index: call }: OpenPart, text: string): string {

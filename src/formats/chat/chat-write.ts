@@ -47,7 +47,7 @@ function writeMessage(parts: readonly AnswerPart[], explanation: string | null):
   const thoughts = parts.filter(({ head }) => head.type === 'reasoning')
   const calls = parts.filter(({ head }) => head.type === 'tool_call' && !isOlderCall(head))
   const older = parts.find(({ head }) => isOlderCall(head))
-  const annotations = texts.flatMap((part) => part.annotations.flatMap(writeAnnotation))
+  const annotations = writeAnnotations(parts)
   const reasoning = thoughts.map(reasoningText).filter((text) => text !== '')
   const images = parts.flatMap(({ head }) => (head.type === 'image' ? [head] : []))
   return {
@@ -93,8 +93,19 @@ function calledOf({ head, text }: AnswerPart): Wire {
   return { name: head.type === 'tool_call' ? head.name : '', arguments: text === '' ? noArguments : text }
 }
 
-/** Citations of something without an address have no place in the format. */
-export function writeAnnotation(annotation: Annotation): Record<string, unknown>[] {
+/** Places in the text of the message, which joins the texts of all its parts. */
+function writeAnnotations(parts: readonly AnswerPart[]): Wire[] {
+  let offset = 0
+  return parts.flatMap(({ head, text, annotations }) => {
+    if (head.type !== 'text') return []
+    const before = offset
+    offset += text.length
+    return annotations.flatMap((annotation) => writeAnnotation(annotation, before))
+  })
+}
+
+/** A citation of a text with so many characters before it; one of something without an address has no place in the format. */
+export function writeAnnotation(annotation: Annotation, offset = 0): Wire[] {
   const { url, title, citedText, start, end } = annotation
   if (url === null) return []
   return [
@@ -103,8 +114,8 @@ export function writeAnnotation(annotation: Annotation): Record<string, unknown>
       url_citation: {
         url,
         title: title ?? url,
-        start_index: start ?? 0,
-        end_index: end ?? 0,
+        start_index: start === null ? 0 : start + offset,
+        end_index: end === null ? 0 : end + offset,
         ...(citedText === null ? {} : { content: citedText }),
       },
     },

@@ -15,7 +15,7 @@ export class StreamEnding {
   #bytes = 0
 
   /** Keeps a chunk back; `bytes` is its size as it came. Throws a RangeError when there is too much. */
-  hold(chunk: Chunk, bytes: number): void {
+  keepBack(chunk: Chunk, bytes: number): void {
     this.#bytes += bytes
     this.#chunks.push(chunk)
     if (this.#bytes > streamHeldBytesMax || this.#chunks.length > streamHeldFramesMax)

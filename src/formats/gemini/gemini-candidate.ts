@@ -104,7 +104,7 @@ export class GeminiCandidate {
     if (signature !== null && this.#open?.kind !== 'text' && text !== '') this.#tellSignature(signature, null)
     else if (signature !== null) this.#signature = signature
     if (text === '') {
-      if (this.#open?.kind !== 'text') this.#tellHeldSignature()
+      if (this.#open?.kind !== 'text') this.#tellKeptSignature()
       return
     }
     this.#openWords('text')
@@ -129,7 +129,7 @@ export class GeminiCandidate {
     this.#emit({ type: 'part_end', choice: this.#index, part })
   }
 
-  #tellHeldSignature(): void {
+  #tellKeptSignature(): void {
     const signature = this.#signature
     this.#signature = null
     if (signature !== null) this.#tellSignature(signature, null)
@@ -225,7 +225,7 @@ export class GeminiCandidate {
     if (open?.kind === 'call') this.#endCall(open.streamed.toJson())
     else if (open) this.#emit({ type: 'part_end', choice: this.#index, part: open.part })
     this.#open = null
-    if (open?.kind === 'text') this.#tellHeldSignature()
+    if (open?.kind === 'text') this.#tellKeptSignature()
   }
 
   #piece(piece: Piece): void {

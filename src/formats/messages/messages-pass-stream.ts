@@ -59,8 +59,8 @@ class MessagesPassage implements StreamRewriter {
   /** The beginning, until something follows: till then another endpoint may still answer. */
   #unshown: ByteText = ''
   /** From the reason of the end on, kept back until the charge is durable: frames, and as documents those that get it. */
-  readonly #held: (ByteText | JsonDocument)[] = []
-  #heldBytes = 0
+  readonly #kept: (ByteText | JsonDocument)[] = []
+  #keptBytes = 0
   /** Counts are cumulative; what the end leaves out stays as the beginning told it. */
   readonly #usage: Wire = {}
   #sawDone = false
@@ -126,11 +126,11 @@ class MessagesPassage implements StreamRewriter {
   encodeEnding(charge: ShownCharge): Uint8Array {
     const usage = passUsage(this.#usage, charge, this.#meter.usage?.serviceTier ?? null)
     const [finish = null] = this.#meter.finishes
-    const frames = this.#held.map((held) =>
-      typeof held === 'string' ? `${held}\n\n` : spliceFrame('message_delta', held, toJson({ usage })),
+    const frames = this.#kept.map((kept) =>
+      typeof kept === 'string' ? `${kept}\n\n` : spliceFrame('message_delta', kept, toJson({ usage })),
     )
     // Some servers end without having said why.
-    if (this.#held.every((held) => typeof held === 'string'))
+    if (this.#kept.every((kept) => typeof kept === 'string'))
       frames.push(toFrame({ type: 'message_delta', delta: writeStop(finish), usage }))
     const stop = toFrame({ type: 'message_stop', ...showMetadata(charge) })
     return toBytes(`${this.#unshown}${frames.join('')}${stop}`)
@@ -170,8 +170,8 @@ class MessagesPassage implements StreamRewriter {
     if (type === 'message_start' && isRecord(message)) return this.#begin(wire, message, data)
     if (isRecord(usage)) Object.assign(this.#usage, withoutNulls(usage))
     if (this.choicesFinished > 0) {
-      if (type === 'message_delta') this.#hold(wireDocument(toBytes(data), wire), data.length)
-      else if (type !== 'message_stop') this.#hold(frame, frame.length)
+      if (type === 'message_delta') this.#keepBack(wireDocument(toBytes(data), wire), data.length)
+      else if (type !== 'message_stop') this.#keepBack(frame, frame.length)
       return ''
     }
     if (type === 'ping') return ''
@@ -191,10 +191,10 @@ class MessagesPassage implements StreamRewriter {
     this.#template = learnPassage(frame, slot)
   }
 
-  #hold(held: ByteText | JsonDocument, bytes: number): void {
-    this.#held.push(held)
-    this.#heldBytes += bytes
-    if (this.#heldBytes > streamHeldBytesMax || this.#held.length > streamHeldFramesMax)
+  #keepBack(kept: ByteText | JsonDocument, bytes: number): void {
+    this.#kept.push(kept)
+    this.#keptBytes += bytes
+    if (this.#keptBytes > streamHeldBytesMax || this.#kept.length > streamHeldFramesMax)
       throw new RangeError('too much followed a stop reason')
   }
 

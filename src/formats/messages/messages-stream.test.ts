@@ -110,11 +110,117 @@ test('a thought of a block that the next one closed is shown as a thought', () =
   expect(shown).toContain('"reasoning":"Hm."')
 })
 
-test('arguments of a call that the next block closed fail the stream', () => {
-  const { failure } = readOverlap(
-    { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} },
-    { type: 'text', text: '' },
-    { type: 'input_json_delta', partial_json: '{"city":"Oslo"}' },
+const call = (id: string) => ({ type: 'tool_use', id, name: 'weather', input: {} })
+const args = (text: string) => ({ type: 'input_json_delta', partial_json: text })
+
+/** The calls and the words that a caller of responses has in the end. */
+function outputOf(events: readonly Event[]): unknown[] {
+  const end = { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage }
+  const shown = shownTo('responses', [start, ...events, end, { type: 'message_stop' }])
+  const last = framesOf(shown.replaceAll(/^event: .*\n/gm, '')).at(-1) as { response: { output: unknown[] } }
+  return last.response.output
+}
+
+const begin = (index: number, block: object) => ({
+  type: 'content_block_start',
+  index,
+  content_block: block,
+})
+const go = (index: number, delta: object) => ({ type: 'content_block_delta', index, delta })
+const stop = (index: number) => ({ type: 'content_block_stop', index })
+
+test('a call waits for its arguments while another block is under way', () => {
+  const others = {
+    text: [
+      { type: 'text', text: '' },
+      { type: 'text_delta', text: 'Rain.' },
+    ],
+    call: [call('toolu_2'), args('{"city":"Rome"}')],
+  } as const
+  for (const [kind, [block, delta]] of Object.entries(others)) {
+    const output = outputOf([
+      begin(0, call('toolu_1')),
+      begin(1, block),
+      go(0, args('{"city"')),
+      go(1, delta),
+      go(0, args(':"Oslo"}')),
+      stop(0),
+      stop(1),
+    ])
+    expect(output).toMatchObject([
+      { type: 'function_call', call_id: 'toolu_1', arguments: '{"city":"Oslo"}' },
+      kind === 'text'
+        ? { type: 'message', content: [{ text: 'Rain.' }] }
+        : { type: 'function_call', call_id: 'toolu_2', arguments: '{"city":"Rome"}' },
+    ])
+  }
+})
+
+test('a call without arguments is whole when its block ends', () => {
+  const output = outputOf([
+    begin(0, call('toolu_1')),
+    begin(1, call('toolu_2')),
+    stop(1),
+    begin(2, { type: 'text', text: 'Rain.' }),
+    stop(0),
+    stop(2),
+  ])
+  expect(output).toMatchObject([
+    { call_id: 'toolu_1', arguments: '{}' },
+    { call_id: 'toolu_2', arguments: '{}' },
+    { content: [{ text: 'Rain.' }] },
+  ])
+})
+
+test('blocks that a host gives one index, and never ends, are told apart', () => {
+  const output = outputOf([
+    begin(0, { type: 'text', text: 'Rain.' }),
+    begin(0, call('toolu_1')),
+    go(0, args('{"a":1}')),
+    begin(0, call('toolu_2')),
+    go(0, args('{"b":2}')),
+  ])
+  expect(output).toMatchObject([
+    { content: [{ text: 'Rain.' }] },
+    { call_id: 'toolu_1', arguments: '{"a":1}' },
+    { call_id: 'toolu_2', arguments: '{"b":2}' },
+  ])
+})
+
+test('arguments of a call whose block has ended fail the stream', () => {
+  const events = [start, begin(0, call('toolu_1')), stop(0), go(0, args('{"city":"Oslo"}'))]
+  const bytes = new TextEncoder().encode(
+    events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
   )
-  expect(failure?.type).toBe('provider_failed')
+  const rewriter = selectCodec('chat', 'messages').createStream(testContext, messagesQuirks(), calls.chat)
+  runStream(rewriter, bytes)
+  expect(rewriter.failure?.type).toBe('provider_failed')
+})
+
+test('a citation that comes after its block has ended is of the text of that block, or of none', () => {
+  const citation = { type: 'web_search_result_location', url: 'https://example.com', title: 'A' }
+  const cite = (index: number) => go(index, { type: 'citations_delta', citation })
+  const events = [
+    begin(0, { type: 'text', text: 'Rain.' }),
+    stop(0),
+    begin(1, call('toolu_1')),
+    cite(0),
+    stop(1),
+    cite(1),
+    cite(7),
+  ]
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage }
+  const all = [start, ...events, end, { type: 'message_stop' }]
+  const deltas = framesOf(shownTo('chat', all)).map(
+    ({ choices }) => (choices as { delta: { content?: string; annotations?: unknown[] } }[])[0]?.delta,
+  )
+  expect(deltas.map((delta) => delta?.content ?? '').join('')).toBe('Rain.')
+  expect(deltas.flatMap((delta) => delta?.annotations ?? [])).toMatchObject([
+    { url_citation: { url: 'https://example.com' } },
+  ])
+  // An item that has ended takes none, which the caller is told.
+  const shown = shownTo('responses', all)
+  expect(shown).not.toContain('annotation.added')
+  expect(shown).toContain('"dropped":["output[].content[].annotations"]')
+  expect(outputOf(events)).toHaveLength(2)
 })

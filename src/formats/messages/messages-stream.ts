@@ -1,10 +1,12 @@
 import type { Finish, PartHead, Piece, ReportedUsage } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
+import { streamToolCallsMax } from '../../core/limits/text.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
 import { parseExactly } from '../exact-json.ts'
 import type { StreamReader } from '../halves.ts'
+import { PartSequence } from '../part-sequence.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { headOf, readCitation } from './messages-blocks.ts'
@@ -15,7 +17,8 @@ type Wire = Readonly<Record<string, unknown>>
 
 /** A block under way. */
 interface OpenBlock {
-  part: number
+  /** What its pieces are known by. Some hosts give every block the same index. */
+  key: string
   head: PartHead
   /** Arguments of a tool that came with its beginning: kept until it is clear that no pieces follow. */
   wholeArguments: string | null
@@ -31,8 +34,11 @@ export class MessagesHandler implements StreamHandler {
   isTerminated = false
   readonly #context: AnswerContext
   readonly #emit: Emit
+  readonly #parts: PartSequence
   readonly #blocks = new Map<number, OpenBlock>()
-  #parts = 0
+  /** What the last block of each index is known by, once it has ended. */
+  readonly #ended = new Map<number, string>()
+  #blockCount = 0
   #hasBegun = false
   #sawToolCalls = false
   #finish: Finish | null = null
@@ -42,6 +48,7 @@ export class MessagesHandler implements StreamHandler {
   constructor(context: AnswerContext, emit: Emit) {
     this.#context = context
     this.#emit = emit
+    this.#parts = new PartSequence(0, emit)
   }
 
   get isWhole(): boolean {
@@ -99,27 +106,41 @@ export class MessagesHandler implements StreamHandler {
 
   #openBlock(event: Wire): OpenBlock {
     const block = isRecord(event['content_block']) ? event['content_block'] : {}
-    const index = readCount(event['index']) ?? this.#parts
-    // Parts never overlap; a block that was not closed is closed by the next.
-    for (const open of this.#blocks.keys()) this.#closeBlock(open)
+    const index = readCount(event['index']) ?? this.#blockCount
+    this.#overtake(index)
     const head = headOf(block)
     if (head.type === 'tool_call') this.#sawToolCalls = true
-    const part = this.#parts
-    this.#parts += 1
+    if (this.#blockCount >= streamToolCallsMax) throw new RangeError('too many blocks')
     const input = block['input']
     const hasInput = head.type === 'tool_call' && isRecord(input) && Object.keys(input).length > 0
-    const open: OpenBlock = { part, head, wholeArguments: hasInput ? JSON.stringify(input) : null }
+    const open: OpenBlock = {
+      key: `block ${this.#blockCount}`,
+      head,
+      wholeArguments: hasInput ? JSON.stringify(input) : null,
+    }
+    this.#blockCount += 1
     this.#blocks.set(index, open)
-    this.#emit({ type: 'part_begin', choice: 0, part, head })
+    this.#parts.add(open.key, head, null)
     if (block['type'] === 'redacted_thinking' && typeof block['data'] === 'string')
-      this.#piece(part, { type: 'sealed', data: block['data'] })
+      this.#piece(open, { type: 'sealed', data: block['data'] })
     const text = block['type'] === 'thinking' ? block['thinking'] : block['text']
     if (head.type !== 'opaque' && typeof text === 'string' && text !== '')
-      this.#piece(part, { type: 'text', text })
+      this.#piece(open, { type: 'text', text })
     const { signature } = block
     if (head.type === 'reasoning' && typeof signature === 'string' && signature !== '')
-      this.#piece(part, { type: 'signature', signature })
+      this.#piece(open, { type: 'signature', signature })
     return open
+  }
+
+  /**
+   * Another block begins, at this index. Some hosts never say that a block has ended, and some have several under way:
+   * words go on in a part of their own, a call waits for its arguments, and what only this format knows has ended.
+   */
+  #overtake(next: number): void {
+    for (const [index, open] of this.#blocks) {
+      if (index === next || open.head.type === 'opaque') this.#closeBlock(index)
+      else this.#writeWhole(open)
+    }
   }
 
   #readDelta(event: Wire): void {
@@ -128,14 +149,19 @@ export class MessagesHandler implements StreamHandler {
     const piece = pieceOf(delta)
     if (piece === null) return
     const index = readCount(event['index']) ?? 0
+    if (piece.type === 'annotation') {
+      // A citation may come when its text has ended; one of no text is of nothing.
+      const key = this.#blocks.get(index)?.key ?? this.#ended.get(index)
+      if (key !== undefined) this.#parts.annotate(key, piece.annotation)
+      return
+    }
     const open = this.#blocks.get(index) ?? this.#reopen(index, delta)
     if (piece.type === 'arguments') open.wholeArguments = null
-    this.#piece(open.part, piece)
+    this.#piece(open, piece)
   }
 
   /**
-   * A block for a delta that no open one takes: its block was never begun, or the host overlaps its blocks and the next
-   * one closed it. Words and thoughts go on in a part of their own.
+   * A block for a delta whose block was never begun, or has ended. Words and thoughts go on in a part of their own.
    * @throws Error - for the rest of a call's arguments, which no other part can take
    */
   #reopen(index: number, delta: Wire): OpenBlock {
@@ -149,8 +175,14 @@ export class MessagesHandler implements StreamHandler {
     const open = this.#blocks.get(index)
     if (open === undefined) return
     this.#blocks.delete(index)
-    if (open.wholeArguments !== null) this.#piece(open.part, { type: 'arguments', text: open.wholeArguments })
-    this.#emit({ type: 'part_end', choice: 0, part: open.part })
+    this.#ended.set(index, open.key)
+    this.#writeWhole(open)
+    this.#parts.end(open.key)
+  }
+
+  #writeWhole(open: OpenBlock): void {
+    if (open.wholeArguments !== null) this.#piece(open, { type: 'arguments', text: open.wholeArguments })
+    open.wholeArguments = null
   }
 
   #readEnd(event: Wire): void {
@@ -160,6 +192,7 @@ export class MessagesHandler implements StreamHandler {
     this.#finish = readStop(delta, this.#sawToolCalls)
     if (this.#finish === null) return
     for (const index of this.#blocks.keys()) this.#closeBlock(index)
+    this.#parts.close()
     this.#emit({ type: 'finish', choice: 0, ...this.#finish })
   }
 
@@ -170,8 +203,8 @@ export class MessagesHandler implements StreamHandler {
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
-  #piece(part: number, piece: Piece): void {
-    this.#emit({ type: 'piece', choice: 0, part, piece })
+  #piece({ key, head }: OpenBlock, piece: Piece): void {
+    this.#parts.add(key, head, piece)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PartHead, Piece, TextEvent } from '../../canonical/text/events.ts'
+import type { PartBeginEvent, PartHead, Piece, PieceEvent, TextEvent } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
@@ -29,7 +29,8 @@ class MessagesWriter implements StreamWriter {
   readonly #beginning: StreamBeginning
   #blocks = 0
   #hasRefused = false
-  #hasImages = false
+  /** Members that the format has no room for, and that are told in the metadata. */
+  readonly #lost = new Set<string>()
   /** The block that is open for the client. */
   #isOpen = false
   /** The part under way. A thought is only opened with its first piece, which tells what kind of block it is. */
@@ -37,6 +38,7 @@ class MessagesWriter implements StreamWriter {
   #summary = new SummaryParagraphs()
   /** Something of what a custom tool is given was told. */
   #hasInput = false
+  #part = 0
 
   constructor(context: AnswerContext) {
     this.#generationId = context.generationId
@@ -53,7 +55,7 @@ class MessagesWriter implements StreamWriter {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
     const delta = { ...writeStop(finish, this.#hasRefused), container: null }
     const end = frame('message_delta', { delta, usage })
-    return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, this.#hasImages ? lostImages : []))}`
+    return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, [...this.#lost]))}`
   }
 
   writeError(error: GatewayError): string {
@@ -63,17 +65,18 @@ class MessagesWriter implements StreamWriter {
   #show(event: TextEvent): string {
     // The format has one answer.
     if (!('choice' in event) || event.choice !== 0) return ''
-    if (event.type === 'part_begin') return this.#begin(event.head)
-    if (event.type === 'piece') return this.#piece(event.piece)
+    if (event.type === 'part_begin') return this.#begin(event)
+    if (event.type === 'piece') return this.#piece(event)
     return event.type === 'part_end' ? this.#close() : ''
   }
 
-  #begin(head: PartHead): string {
+  #begin({ part, head }: PartBeginEvent): string {
     const closed = this.#close()
     this.#head = head
     this.#summary = new SummaryParagraphs()
+    this.#part = part
     this.#hasRefused ||= head.type === 'refusal'
-    this.#hasImages ||= head.type === 'image'
+    if (head.type === 'image') for (const name of lostImages) this.#lost.add(name)
     switch (head.type) {
       case 'text':
       case 'refusal':
@@ -87,9 +90,9 @@ class MessagesWriter implements StreamWriter {
     }
   }
 
-  #piece(piece: Piece): string {
+  #piece({ part, piece }: PieceEvent): string {
     const head = this.#head
-    if (head === null) return ''
+    if (head === null || part !== this.#part) return this.#lose(piece)
     if (head.type === 'reasoning') return this.#thought(piece, head)
     switch (piece.type) {
       case 'text':
@@ -112,6 +115,12 @@ class MessagesWriter implements StreamWriter {
     const lead = this.#hasInput ? '' : '{"input":"'
     this.#hasInput = true
     return this.#delta({ type: 'input_json_delta', partial_json: lead + JSON.stringify(text).slice(1, -1) })
+  }
+
+  /** A block that has ended takes no more citations. */
+  #lose(piece: Piece): string {
+    if (piece.type === 'annotation') this.#lost.add('content[].citations')
+    return ''
   }
 
   #thought(piece: Piece, { id, origin }: Extract<PartHead, { type: 'reasoning' }>): string {

@@ -51,6 +51,9 @@ class ResponsesWriter implements StreamWriter {
   #hasRefusal = false
   #message: { id: string; content: Wire[] } | null = null
   #open: OpenPart | null = null
+  #part = 0
+  /** Members that came when the format had no room for them any more, and that are told in the metadata. */
+  readonly #lost = new Set<string>()
 
   constructor(asked: Asked) {
     this.#asked = asked
@@ -76,7 +79,7 @@ class ResponsesWriter implements StreamWriter {
       output: this.#output,
       service_tier: openAiTierOf(serviceTier) ?? 'default',
       usage,
-      ...showMetadata(charge),
+      ...showMetadata(charge, [...this.#lost]),
     }
     return `${rest}${this.#event(`response.${String(status['status'])}`, { response })}`
   }
@@ -118,8 +121,14 @@ class ResponsesWriter implements StreamWriter {
   #show(event: TextEvent): string {
     // The format has one answer.
     if (!('choice' in event) || event.choice !== 0) return ''
-    if (event.type === 'part_begin') return this.#begin(event.head)
-    if (event.type === 'piece') return this.#piece(event.piece)
+    if (event.type === 'part_begin') {
+      this.#part = event.part
+      return this.#begin(event.head)
+    }
+    if (event.type === 'piece') {
+      const isOpen = this.#open !== null && event.part === this.#part
+      return isOpen ? this.#piece(event.piece) : this.#lose(event.piece)
+    }
     return event.type === 'part_end' ? this.#end() : ''
   }
 
@@ -167,6 +176,12 @@ class ResponsesWriter implements StreamWriter {
     const part = emptyPart(head)
     this.#open = { part, id: this.#message.id, summaryIndex: -1, hasText: false }
     return added + this.#event('response.content_part.added', { ...this.#place(), part: writeContent(part) })
+  }
+
+  /** A text that has ended takes no more citations. */
+  #lose(piece: Piece): string {
+    if (piece.type === 'annotation') this.#lost.add('output[].content[].annotations')
+    return ''
   }
 
   /** An item that comes whole. */

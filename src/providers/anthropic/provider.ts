@@ -5,6 +5,7 @@ import { claudeOf } from './quirks.ts'
 export const anthropic = defineProvider({
   slug: 'anthropic',
   name: 'Anthropic',
+  status: 'recorded',
   baseUrl: 'https://api.anthropic.com/v1',
   auth: { type: 'header', name: 'x-api-key', prefix: '' },
   // Later versions refuse sampling also where the model takes it.

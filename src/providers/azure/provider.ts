@@ -11,8 +11,15 @@ import {
   onlyFor,
   openAiChat,
   openAiEmbeddings,
+  openAiResponses,
 } from '../define-provider.ts'
-import { openAiChatOptions, openAiEmbeddingsOptions } from '../openai/quirks.ts'
+import {
+  isChatServed,
+  isResponsesServed,
+  openAiChatOptions,
+  openAiEmbeddingsOptions,
+  openAiResponsesOptions,
+} from '../openai/quirks.ts'
 
 /** Before its `v1` a deployment stood in the path, and the version in the query, where `query` of the configuration puts it. */
 const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
@@ -20,6 +27,7 @@ const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
 })
 
 const claude = /claude/i
+const isNoClaude = notNamed(claude)
 
 /**
  * A resource of Azure OpenAI or Microsoft Foundry. Its address says in which of its forms it is asked: `…/openai/v1`,
@@ -40,7 +48,11 @@ export const azure = defineProvider({
   hostsManyMakers: true,
   adapters: {
     language: [
-      onlyFor(notNamed(claude), {
+      onlyFor((asked) => isNoClaude(asked) && isResponsesServed(asked), {
+        ...openAiResponses(openAiResponsesOptions),
+        elsewhere: { '/models': '/openai/v1/responses' },
+      }),
+      onlyFor((asked) => isNoClaude(asked) && isChatServed(asked), {
         ...openAiChat(openAiChatOptions),
         elsewhere: olderBase('chat/completions'),
       }),

@@ -7,6 +7,7 @@ import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider
 export const custom = defineProvider({
   slug: 'custom',
   name: 'Custom',
+  status: 'recorded',
   baseUrl: null,
   author: 'custom',
   isOperatorNamed: true,

@@ -1,6 +1,12 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 
 export const deepinfra = defineProvider({
   slug: 'deepinfra',
@@ -21,6 +27,10 @@ export const deepinfra = defineProvider({
         ...anthropicMessages({ signsThoughts: false }),
         path: '/anthropic/v1/messages',
         elsewhere: { '/v1/openai': '/anthropic/v1/messages' },
+      },
+      {
+        ...openAiResponses(),
+        elsewhere: { '/v1/openai': '/v1/responses' },
       },
     ],
     embedding: [openAiEmbeddings()],

@@ -15,6 +15,7 @@ const messagesModel: MessagesModel = {
 export const deepseek = defineProvider({
   slug: 'deepseek',
   name: 'DeepSeek',
+  status: 'recorded',
   baseUrl: 'https://api.deepseek.com',
   keyVariable: 'DEEPSEEK_API_KEY',
   author: 'deepseek',

@@ -1,4 +1,10 @@
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 
 const accountPath = /^accounts\/[^/]+\/models\//
 
@@ -32,6 +38,7 @@ export const fireworks = defineProvider({
       }),
       // At the same address and for the same models. https://docs.fireworks.ai/tools-sdks/anthropic-compatibility.md
       anthropicMessages(),
+      openAiResponses(),
     ],
     embedding: [openAiEmbeddings()],
   },

@@ -1,12 +1,13 @@
 import { openAiSpeech, pcmFromWav } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat } from '../define-provider.ts'
+import { defineProvider, openAiChat, openAiResponses } from '../define-provider.ts'
 import { groqModels } from './capabilities.ts'
 import { groqPrices } from './prices.ts'
 
 export const groq = defineProvider({
   slug: 'groq',
   name: 'Groq',
+  status: 'recorded',
   baseUrl: 'https://api.groq.com/openai/v1',
   keyVariable: 'GROQ_API_KEY',
   author: 'groq',
@@ -27,6 +28,8 @@ export const groq = defineProvider({
         choicesMax: 1,
         temperatureMin: 1e-8,
       }),
+      // In beta, and stateless. https://console.groq.com/docs/responses-api
+      openAiResponses({ takesOpenThoughts: true }),
     ],
     transcription: openAiTranscription({ urlField: 'url' }),
     // Only WAV is documented for its voices: samples are taken out of it, mp3 is not offered.

@@ -1,4 +1,10 @@
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 import { llamaCppInspection } from './inspection.ts'
 
@@ -23,6 +29,8 @@ export const llamacpp = defineProvider({
         reasoningHistory: 'reasoning_content',
       }),
       anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
+      // It turns them into chat completions itself.
+      openAiResponses({ addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [
       openAiEmbeddings({

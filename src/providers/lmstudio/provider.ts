@@ -1,4 +1,10 @@
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const lmstudio = defineProvider({
@@ -20,6 +26,7 @@ export const lmstudio = defineProvider({
         renames: { repetition_penalty: 'repeat_penalty' },
       }),
       anthropicMessages({ addresses: { image: 'none', file: 'none' }, signsThoughts: false }),
+      openAiResponses({ addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
   },

@@ -6,6 +6,7 @@ import { mistralPrices } from './prices.ts'
 export const mistral = defineProvider({
   slug: 'mistral',
   name: 'Mistral',
+  status: 'recorded',
   baseUrl: 'https://api.mistral.ai/v1',
   keyVariable: 'MISTRAL_API_KEY',
   author: 'mistralai',

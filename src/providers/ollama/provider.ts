@@ -1,4 +1,10 @@
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 import { ollamaInspection } from './inspection.ts'
 
@@ -34,6 +40,7 @@ export const ollama = defineProvider({
         signsThoughts: false,
         addresses: { image: 'none', file: 'none' },
       }),
+      openAiResponses({ addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ unknownMembers: 'forward' })],
   },

@@ -14,6 +14,7 @@ import {
 export const openai = defineProvider({
   slug: 'openai',
   name: 'OpenAI',
+  status: 'recorded',
   baseUrl: 'https://api.openai.com/v1',
   keyVariable: 'OPENAI_API_KEY',
   author: 'openai',

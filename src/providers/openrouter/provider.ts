@@ -1,6 +1,12 @@
 import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 
 /** OpenRouter itself as one provider among others; who serves a model there it decides. */
 export const openrouter = defineProvider({
@@ -32,6 +38,7 @@ export const openrouter = defineProvider({
         developerRole: true,
       }),
       anthropicMessages({ modelOf: claudeOf }),
+      openAiResponses({ sealsThoughts: true, hasOpenAiMembers: true }),
     ],
     embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
   },

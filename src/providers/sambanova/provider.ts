@@ -1,5 +1,11 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 
 export const sambanova = defineProvider({
   slug: 'sambanova',
@@ -13,6 +19,7 @@ export const sambanova = defineProvider({
       openAiChat({ accepts: ['top_k'] }),
       // For the same models. https://docs.sambanova.ai/docs/en/features/anthropic-compatibility
       anthropicMessages({ signsThoughts: false }),
+      openAiResponses(),
     ],
     embedding: [openAiEmbeddings()],
     transcription: openAiTranscription(),

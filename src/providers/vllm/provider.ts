@@ -1,5 +1,11 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { anthropicMessages, defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import {
+  anthropicMessages,
+  defineProvider,
+  openAiChat,
+  openAiEmbeddings,
+  openAiResponses,
+} from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
 
 export const vllm = defineProvider({
@@ -22,6 +28,7 @@ export const vllm = defineProvider({
         reasoningHistory: 'reasoning',
       }),
       anthropicMessages({ signsThoughts: false, addresses: { image: 'none', file: 'none' } }),
+      openAiResponses({ takesOpenThoughts: true, addresses: { image: 'none', file: 'none' } }),
     ],
     embedding: [openAiEmbeddings({ base64: true, tokenArrays: true, unknownMembers: 'forward' })],
     transcription: openAiTranscription(),

@@ -1,5 +1,6 @@
 import type { ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
-import { defineProvider, named, notNamed, onlyFor, openAiChat } from '../define-provider.ts'
+import type { AskedInterface } from '../../formats/text-adapter.ts'
+import { defineProvider, named, notNamed, onlyFor, openAiChat, openAiResponses } from '../define-provider.ts'
 import { grokModels } from './capabilities.ts'
 
 const xAiChat: ChatQuirkOptions = {
@@ -11,9 +12,18 @@ const xAiChat: ChatQuirkOptions = {
 /** Those that always think, which refuse some members. https://docs.x.ai/docs/guides/reasoning */
 const thinks = /grok-(3-mini|[4-9](?!.*non-reasoning)|code|build)/i
 
+/** What chat completions alone have, by the contract's names. */
+const chatOnly: ReadonlySet<string> = new Set(['stop', 'n', 'seed', 'logit_bias', 'logprobs'])
+
+function isResponsesServed({ format, parameters }: AskedInterface): boolean {
+  if (format !== 'messages') return format === 'responses'
+  return !parameters.some((name) => chatOnly.has(name))
+}
+
 export const xai = defineProvider({
   slug: 'xai',
   name: 'xAI',
+  status: 'recorded',
   baseUrl: 'https://api.x.ai/v1',
   keyVariable: 'XAI_API_KEY',
   author: 'x-ai',
@@ -21,6 +31,15 @@ export const xai = defineProvider({
   family: grokModels,
   adapters: {
     language: [
+      // Its own choice for new work, which shows thoughts and takes them back.
+      onlyFor(
+        isResponsesServed,
+        openAiResponses({
+          sealsThoughts: true,
+          // It calls tools of its own in the words in which it calls the caller's. Seen in replies of August 2026.
+          runsItself: ({ call_id: id }) => String(id).startsWith('xs_call_'),
+        }),
+      ),
       onlyFor(
         named(thinks),
         openAiChat({ ...xAiChat, drops: ['presence_penalty', 'frequency_penalty'], refuses: ['stop'] }),

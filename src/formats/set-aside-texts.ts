@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import type { BodyPieces } from '../canonical/body.ts'
-import { heldTextBytesMin, heldTextsSearchedMax } from '../core/limits/text.ts'
+import { setAsideTextBytesMin, setAsideTextsSearchedMax } from '../core/limits/text.ts'
 import { JsonTextScanner } from './json-text.ts'
 import { toBuffer } from './json-document.ts'
 
@@ -17,7 +17,7 @@ export const mark = `\u0001${nonce}`
 export const writtenMark = `\\u0001${nonce}`
 
 /** Members whose long texts are passed on and never looked into. */
-const heldNames: ReadonlySet<string> = new Set([
+const setAsideNames: ReadonlySet<string> = new Set([
   'content',
   'refusal',
   'reasoning',
@@ -28,7 +28,7 @@ const heldNames: ReadonlySet<string> = new Set([
   'data',
 ])
 
-interface HeldText {
+interface SetAsideText {
   /** What stood between the quotes. */
   bytes: Uint8Array
   /** Bytes of the text once its escapes are read. */
@@ -39,18 +39,18 @@ interface HeldText {
  * A JSON text with its long strings set aside, so that a megabyte that is only passed on is neither built nor written.
  * Marks stand in for them.
  */
-export interface HeldTexts {
+export interface SetAsideTexts {
   /** The rest, valid JSON exactly when the whole is. */
   skeleton: string
-  texts: readonly HeldText[]
+  texts: readonly SetAsideText[]
 }
 
 /** Sets aside the long texts of a JSON text; null when it has none, or when that cannot be done beyond doubt. */
-export function holdTexts(bytes: Uint8Array): HeldTexts | null {
-  if (bytes.length < heldTextBytesMin || !isUtf8(bytes)) return null
+export function setTextsAside(bytes: Uint8Array): SetAsideTexts | null {
+  if (bytes.length < setAsideTextBytesMin || !isUtf8(bytes)) return null
   const buffer = toBuffer(bytes)
   const scanner = new JsonTextScanner(buffer)
-  const texts: HeldText[] = []
+  const texts: SetAsideText[] = []
   let skeleton = ''
   let copied = 0
   let keyStart = 0
@@ -58,9 +58,9 @@ export function holdTexts(bytes: Uint8Array): HeldTexts | null {
   for (let seen = 0; ; seen += 1) {
     const start = buffer.indexOf(quote, position)
     if (start === -1) break
-    const found = seen < heldTextsSearchedMax ? scanner.scan(start) : null
+    const found = seen < setAsideTextsSearchedMax ? scanner.scan(start) : null
     if (found === null) return null
-    if (found.end - start > heldTextBytesMin && isHeld(buffer, keyStart, position, start)) {
+    if (found.end - start > setAsideTextBytesMin && isSetAside(buffer, keyStart, position, start)) {
       skeleton += `${buffer.toString('utf8', copied, start + 1)}${writtenMark}${texts.length}${writtenMark}`
       texts.push({ bytes: buffer.subarray(start + 1, found.end), textBytes: found.textBytes })
       copied = found.end
@@ -71,15 +71,15 @@ export function holdTexts(bytes: Uint8Array): HeldTexts | null {
   return texts.length === 0 ? null : { skeleton: skeleton + buffer.toString('utf8', copied), texts }
 }
 
-/** Whether the string before, from `keyStart` to `keyEnd`, is the name of the value at `start`, and one to hold. */
-function isHeld(buffer: Buffer, keyStart: number, keyEnd: number, start: number): boolean {
+/** Whether the string before, from `keyStart` to `keyEnd`, is the name of the value at `start`, and one to set aside. */
+function isSetAside(buffer: Buffer, keyStart: number, keyEnd: number, start: number): boolean {
   const between = buffer.toString('latin1', keyEnd, start).trim()
   if (between.length !== 1 || between.charCodeAt(0) !== colon) return false
-  return heldNames.has(buffer.toString('latin1', keyStart + 1, keyEnd - 1))
+  return setAsideNames.has(buffer.toString('latin1', keyStart + 1, keyEnd - 1))
 }
 
-/** Bytes of a parsed string as UTF-8, what it holds included. */
-export function heldBytesOf(text: string, { texts }: HeldTexts): number {
+/** Bytes of a parsed string as UTF-8, with what was set aside of it. */
+export function wholeBytesOf(text: string, { texts }: SetAsideTexts): number {
   let bytes = 0
   for (const [index, part] of text.split(mark).entries()) {
     bytes += index % 2 === 0 ? Buffer.byteLength(part) : (texts[Number(part)]?.textBytes ?? 0)
@@ -87,8 +87,8 @@ export function heldBytesOf(text: string, { texts }: HeldTexts): number {
   return bytes
 }
 
-/** Whether a parsed string has a mark inside JSON of its own, where the held text would need to be escaped once more. */
-export function isHeldWithin(text: string): boolean {
+/** Whether a parsed string has a mark inside JSON of its own, where the text would need to be escaped once more. */
+export function isSetAsideWithin(text: string): boolean {
   return text.includes(writtenMark)
 }
 
@@ -97,8 +97,8 @@ export function isMarkedWithin(json: string): boolean {
   return json.includes(`\\${writtenMark}`)
 }
 
-/** JSON written with marks, with the held texts back in their places. */
-export function releaseTexts(json: string, { texts }: HeldTexts): BodyPieces {
+/** JSON written with marks, with the texts that were set aside back in their places. */
+export function putTextsBack(json: string, { texts }: SetAsideTexts): BodyPieces {
   return json
     .split(writtenMark)
     .map((part, index) => (index % 2 === 0 ? part : (texts[Number(part)]?.bytes ?? '')))

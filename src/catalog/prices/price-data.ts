@@ -1,0 +1,189 @@
+import type { Price, PriceUnit } from '../../canonical/usage.ts'
+import { asArray, asObject } from '../../core/json.ts'
+import { priceUsdMax, ruleTextMax } from '../../core/limits/catalog.ts'
+import { divideHalfEven, parseCredits } from '../../core/money.ts'
+import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
+
+/** Data that is no list of prices; the message names the provider, the model and the member. */
+export class BadPriceData extends Error {}
+
+/**
+ * The data of `@pydantic/genai-prices` (a list of providers with their models, USD for a million units) as the gateway's
+ * table, for the providers wanted. Nothing of it is believed unseen: a price below zero or beyond all measure, a rule that is
+ * not known and a model without an id throw BadPriceData. Units that the gateway does not meter (searches, pages, images) are
+ * left out. Where the hour of the day matters the dearest hour counts: a hold must suffice whenever the call ends.
+ */
+export function readPriceData(data: unknown, wanted: Iterable<string>): PricePackage {
+  const providers = new Map<unknown, unknown>()
+  for (const provider of asArray(data)) providers.set(asObject(provider)['id'], provider)
+  if (providers.size === 0) throw new BadPriceData('it names no provider')
+  const found: Record<string, readonly PackageModel[]> = {}
+  for (const id of wanted) {
+    const provider = asObject(providers.get(id))
+    if (provider['id'] === undefined) continue
+    found[id] = asArray(provider['models']).flatMap((model) => readModel(id, asObject(model)))
+  }
+  if (!Object.values(found).some((models) => models.length > 0))
+    throw new BadPriceData('it has no price of any provider that this gateway knows')
+  return found
+}
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** None where nothing that is metered has a price. */
+function readModel(providerId: string, model: Wire): PackageModel[] {
+  const { id, name, context_window: contextLength } = model
+  if (typeof id !== 'string' || id === '') throw new BadPriceData(`a model of ${providerId} has no id`)
+  const where = `${providerId}/${id}`
+  const match = readRule(where, model['match'])
+  const prices = dated(where, model['prices'])
+  if (prices.length === 0) return []
+  return [
+    {
+      id,
+      upstream: model['deprecated'] === true ? null : offeredName(id, match),
+      name: typeof name === 'string' ? name : null,
+      contextLength: Number.isSafeInteger(contextLength) ? Number(contextLength) : null,
+      match,
+      prices,
+    },
+  ]
+}
+
+/**
+ * The name under which the model can be asked for without having seen a listing: its own id where a rule names it
+ * exactly, else the first exact name; null for families known by a pattern only and for models being withdrawn.
+ */
+function offeredName(id: string, match: NameRule): string | null {
+  const names = exactNames(match)
+  return names.includes(id) ? id : (names[0] ?? null)
+}
+
+function exactNames(match: NameRule): string[] {
+  if ('equals' in match) return [match.equals]
+  return 'or' in match ? match.or.flatMap(exactNames) : []
+}
+
+const textRules = ['equals', 'starts_with', 'ends_with', 'contains', 'regex'] as const
+
+function readRule(where: string, value: unknown): NameRule {
+  const rule = asObject(value)
+  const [kind, ...others] = Object.keys(rule)
+  if (kind === undefined || others.length > 0) throw new BadPriceData(`${where}: "match" is no rule`)
+  const operand = rule[kind]
+  if ((kind === 'and' || kind === 'or') && Array.isArray(operand)) {
+    const parts = operand.map((part) => readRule(where, part))
+    return kind === 'and' ? { and: parts } : { or: parts }
+  }
+  const known = textRules.find((one) => one === kind)
+  if (known === undefined || typeof operand !== 'string')
+    throw new BadPriceData(`${where}: "match" has the unknown rule ${JSON.stringify(kind)}`)
+  if (known === 'regex') requireHarmless(where, operand)
+  // One of the kinds above, with its text.
+  return { [known]: operand } as NameRule
+}
+
+/** A repeated group that repeats something itself takes time without end on some names, and names come from listings. */
+const repeatedTwice = /\([^()]*[+*}][^()]*\)[+*{]/
+
+function requireHarmless(where: string, pattern: string): void {
+  try {
+    if (pattern.length <= ruleTextMax && !repeatedTwice.test(pattern)) {
+      RegExp(pattern)
+      return
+    }
+  } catch {
+    // Told below.
+  }
+  throw new BadPriceData(`${where}: "match" has a pattern that is not taken, ${JSON.stringify(pattern)}`)
+}
+
+/** Prices with the day they begin, the earliest first. */
+function dated(where: string, value: unknown): DatedPrice[] {
+  const conditions: unknown[] = Array.isArray(value) ? value : [{ prices: value }]
+  const byDay = new Map<number, Wire[]>()
+  for (const condition of conditions) {
+    const { constraint, prices } = asObject(condition)
+    const start = asObject(constraint)['start_date']
+    const fromMs = start === undefined ? 0 : Date.parse(String(start))
+    if (!Number.isFinite(fromMs)) throw new BadPriceData(`${where}: ${JSON.stringify(start)} is no date`)
+    byDay.set(fromMs, [...(byDay.get(fromMs) ?? []), asObject(prices)])
+  }
+  const entries = [...byDay].map(([fromMs, prices]) => {
+    const long = boundsOf(where, prices).map((bound) => ({
+      inputTokensAbove: bound,
+      price: dearest(where, prices, bound + 1),
+    }))
+    return { fromMs, price: dearest(where, prices, 0), ...(long.length > 0 ? { long } : {}) }
+  })
+  return entries
+    .filter(({ price }) => Object.keys(price).length > 0)
+    .toSorted((left, right) => left.fromMs - right.fromMs)
+}
+
+const unitOfKey: Readonly<Record<string, PriceUnit>> = {
+  input_mtok: 'inputToken',
+  cache_read_mtok: 'cachedInputToken',
+  cache_write_mtok: 'cacheWriteToken',
+  cache_write_1h_mtok: 'cacheWriteHourToken',
+  input_audio_mtok: 'inputAudioToken',
+  output_mtok: 'outputToken',
+  output_audio_mtok: 'outputAudioToken',
+  audio_hours: 'audioMillisecond',
+  input_audio_hours: 'audioMillisecond',
+}
+
+/** Tokens of input above which some unit has another price. */
+function boundsOf(where: string, prices: readonly Wire[]): number[] {
+  const bounds = prices.flatMap((price) =>
+    Object.entries(price).flatMap(([key, value]) =>
+      unitOfKey[key] ? tiersOf(where, value).map(({ start }) => start) : [],
+    ),
+  )
+  return [...new Set(bounds)].toSorted((left, right) => left - right)
+}
+
+function tiersOf(where: string, value: unknown): { start: number; price: unknown }[] {
+  return asArray(asObject(value)['tiers']).map((tier) => {
+    const { start, price } = asObject(tier)
+    if (typeof start !== 'number' || !Number.isSafeInteger(start) || start < 0)
+      throw new BadPriceData(`${where}: ${JSON.stringify(start)} is no number of tokens`)
+    return { start, price }
+  })
+}
+
+function dearest(where: string, prices: readonly Wire[], inputTokens: number): Price {
+  const result: Partial<Record<PriceUnit, bigint>> = {}
+  for (const price of prices) {
+    for (const [unit, amount] of pricesAt(where, price, inputTokens)) {
+      const known = result[unit]
+      if (known === undefined || amount > known) result[unit] = amount
+    }
+  }
+  return result
+}
+
+function pricesAt(where: string, prices: Wire, inputTokens: number): [PriceUnit, bigint][] {
+  return Object.entries(prices).flatMap(([key, value]) => {
+    const unit = unitOfKey[key]
+    if (!unit || value === undefined || value === null) return []
+    const usd = typeof value === 'object' ? tierAt(where, value, inputTokens) : value
+    const amount = readAmount(`${where}: ${key}`, usd)
+    // A million milliseconds are 1000/3600 of an hour.
+    return [[unit, unit === 'audioMillisecond' ? divideHalfEven(amount * 10n, 36n) : amount]]
+  })
+}
+
+/** The package's own rule: the price of the last tier whose start is exceeded. */
+function tierAt(where: string, value: object, inputTokens: number): unknown {
+  const tier = tiersOf(where, value).findLast(({ start }) => inputTokens > start)
+  return tier?.price ?? asObject(value)['base']
+}
+
+function readAmount(where: string, usd: unknown): bigint {
+  if (typeof usd !== 'number' || !Number.isFinite(usd))
+    throw new BadPriceData(`${where} is ${JSON.stringify(usd)} and no number`)
+  if (usd < 0) throw new BadPriceData(`${where} is below zero, ${usd}`)
+  if (usd > priceUsdMax) throw new BadPriceData(`${where} is ${usd}, more than any price there is`)
+  return parseCredits(usd)
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import type { LongPrice } from '../../canonical/endpoint.ts'
+import { priceUnits, type Price, type PriceUnit } from '../../canonical/usage.ts'
+import { modelsPerTurnMax } from '../../core/limits/catalog.ts'
+import type { DatedPrice, PackageModel, PricePackage } from '../price-package.ts'
+
+/** Default prices as the operator took them; never changed. */
+export interface PriceList {
+  /** From 1; the highest counts. */
+  version: number
+  /** Where they are from, in words: a package with its version, or a file. */
+  source: string
+  /** 64 hex digits, SHA-256 of the content. */
+  checksum: string
+  /** A line for each model; empty for the prices that the program came with. */
+  content: string
+  createdAtMs: number
+}
+
+/** A stored list that is not what was stored. */
+export class DamagedPriceList extends Error {}
+
+/** Prices as they are stored: one line of JSON for each model. */
+export function renderPriceList(table: PricePackage): string {
+  const lines = Object.entries(table).flatMap(([provider, models]) =>
+    models.map((model) => JSON.stringify({ provider, ...model }, withAmounts)),
+  )
+  return lines.join('\n')
+}
+
+/** SHA-256 in hex, by which a list is known to be whole. */
+export function checksumOf(content: string): string {
+  return createHash('sha256').update(content).digest('hex')
+}
+
+/**
+ * The table of a stored list, in short steps. Providers that the list does not name keep the prices that the program came
+ * with, so that a provider of a later version has prices too. Throws DamagedPriceList.
+ */
+export function* readPriceList(
+  { version, checksum, content }: PriceList,
+  shipped: PricePackage,
+): Generator<void, PricePackage> {
+  if (content === '') return shipped
+  if (checksumOf(content) !== checksum)
+    throw new DamagedPriceList(`the stored prices of version ${version} do not have their checksum`)
+  const found: Record<string, PackageModel[]> = {}
+  let worked = 0
+  for (const line of content.split('\n')) {
+    if (++worked % modelsPerTurnMax === 0) yield
+    const { provider, prices, ...model } = JSON.parse(line) as StoredModel
+    found[provider] ??= []
+    found[provider].push({ ...model, prices: prices.map(readDated) })
+  }
+  return { ...shipped, ...found }
+}
+
+type StoredPrice = Readonly<Partial<Record<PriceUnit, string>>>
+
+interface StoredModel extends Omit<PackageModel, 'prices'> {
+  provider: string
+  prices: readonly {
+    fromMs: number
+    price: StoredPrice
+    long?: readonly { inputTokensAbove: number; price: StoredPrice }[]
+  }[]
+}
+
+function readDated({ fromMs, price, long }: StoredModel['prices'][number]): DatedPrice {
+  const longPrices: LongPrice[] | undefined = long?.map((one) => ({ ...one, price: readPrice(one.price) }))
+  return { fromMs, price: readPrice(price), ...(longPrices ? { long: longPrices } : {}) }
+}
+
+function readPrice(price: StoredPrice): Price {
+  const result: Partial<Record<PriceUnit, bigint>> = {}
+  for (const unit of priceUnits) {
+    const amount = price[unit]
+    if (amount !== undefined) result[unit] = BigInt(amount)
+  }
+  return result
+}
+
+function withAmounts(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value
+}

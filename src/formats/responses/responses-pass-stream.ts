@@ -1,0 +1,296 @@
+import type { BodyPiece } from '../../canonical/body.ts'
+import type { TextCall } from '../../canonical/call.ts'
+import type { TextEvent } from '../../canonical/text/events.ts'
+import type {
+  AnswerContext,
+  MeterReading,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { jsonDepthMax, streamFrameBytesMax, streamHeldBytesMax } from '../../core/limits/text.ts'
+import { stringOrNull } from '../chat/chat-answer.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { showMetadata } from '../chat/chat-usage.ts'
+import { isNestedWithin } from '../json-depth.ts'
+import { editDocument, memberBytes, toBuffer } from '../json-document.ts'
+import { toJson, wireDocument } from '../messages/messages-pass.ts'
+import {
+  createFrameSplitter,
+  fromUtf8,
+  readFrameData,
+  toBytes,
+  toPiece,
+  toUtf8,
+  type ByteText,
+} from '../sse.ts'
+import { StreamMeter } from '../stream-meter.ts'
+import { toStreamFailure } from '../stream-reader.ts'
+import { writeResponsesError } from './responses-error.ts'
+import { passUsage, shownMembers } from './responses-pass.ts'
+import type { ResponsesQuirks } from './responses-quirks.ts'
+import { ResponsesHandler } from './responses-stream.ts'
+import { emptyResponse } from './responses-write.ts'
+
+type Wire = Record<string, unknown>
+
+/** Whose stream passes, and to whom. */
+export interface Passing {
+  context: AnswerContext
+  quirks: ResponsesQuirks
+  call: TextCall
+}
+
+/**
+ * A stream of a provider of the same format: its frames as they come, read along by the meter. The first frame tells
+ * whether the host keeps to the format; where it does not, `createOther` makes the stream that reads and writes it.
+ */
+export function createResponsesPassage(passing: Passing, createOther: () => StreamRewriter): StreamRewriter {
+  return new ResponsesPassage(passing, createOther)
+}
+
+class ResponsesPassage implements StreamRewriter {
+  #failure: GatewayError | null = null
+  #hasShownOutput = false
+  readonly #passing: Passing
+  readonly #createOther: () => StreamRewriter
+  /** In place of this one, for a host that does not keep to the format. */
+  #other: StreamRewriter | null = null
+  /** What came before the first frame was whole; null since. */
+  #first: Uint8Array[] | null = []
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #meter = new StreamMeter()
+  readonly #handler: ResponsesHandler
+  /** Frames that only begin an answer, until something follows: till then another endpoint may still answer. */
+  #unshown: ByteText = ''
+  #hasOutput = false
+  /** The number of the next frame. */
+  #sequence = 0
+  /** The last event, kept back until the charge is durable, and its response as bytes. */
+  #ending: { type: string; wire: Wire; response: Wire; bytes: Uint8Array } | null = null
+  readonly #items = new ShownItems()
+
+  constructor(passing: Passing, createOther: () => StreamRewriter) {
+    this.#passing = passing
+    this.#createOther = createOther
+    this.#handler = new ResponsesHandler(passing, (event) => this.#take(event))
+  }
+
+  get failure(): GatewayError | null {
+    return this.#other?.failure ?? this.#failure
+  }
+
+  get hasShownOutput(): boolean {
+    return this.#other?.hasShownOutput ?? this.#hasShownOutput
+  }
+
+  get choicesFinished(): number {
+    return this.#other?.choicesFinished ?? this.#meter.finishes.length
+  }
+
+  get stage(): StreamStage {
+    if (this.#other) return this.#other.stage
+    if (this.#failure) return 'failed'
+    return this.#handler.isTerminated ? 'terminated' : 'running'
+  }
+
+  push(chunk: Uint8Array): BodyPiece | null {
+    if (this.#other) return this.#other.push(chunk)
+    if (this.#failure) return null
+    this.#first?.push(chunk)
+    let shown: ByteText = ''
+    try {
+      const frames = this.#splitter.push(chunk) ?? ''
+      for (const frame of frames.split('\n\n')) {
+        shown += this.#pass(frame)
+        if (this.#other) return this.#handOver(this.#other)
+      }
+    } catch (cause) {
+      this.#failure = toStreamFailure(cause)
+    }
+    this.#hasShownOutput ||= shown !== ''
+    return shown === '' ? null : toPiece(shown)
+  }
+
+  end(): void {
+    if (this.#other || this.#failure) {
+      this.#other?.end()
+      return
+    }
+    try {
+      const rest = this.#splitter.end()
+      // A whole last frame may lack its empty line.
+      if (rest !== null && !this.#handler.isWhole) this.#unshown = this.#pass(rest) || this.#unshown
+      if (this.#other !== null) this.#endOther(this.#other)
+      else if (!this.#handler.isWhole) throw new Error('the body ended before the answer did')
+    } catch (cause) {
+      this.#failure = toStreamFailure(cause)
+    }
+  }
+
+  reading(): MeterReading {
+    return this.#other?.reading() ?? this.#meter.reading()
+  }
+
+  encodeEnding(charge: ShownCharge): Uint8Array {
+    if (this.#other) return this.#other.encodeEnding(charge)
+    if (this.#ending === null) return toBytes(this.#unshown)
+    const { type, wire, response, bytes } = this.#ending
+    const { context, call } = this.#passing
+    const output = response['output']
+    const set = {
+      ...shownMembers(response, context, call),
+      // Some hosts leave the list empty that clients read.
+      ...(Array.isArray(output) && output.length > 0 ? {} : { output: this.#items.all }),
+      completed_at: response['completed_at'] ?? context.created,
+      usage: passUsage(response['usage'], charge),
+      ...showMetadata(charge),
+    }
+    const edited = editDocument(wireDocument(bytes, response), { set: toJson(set) })
+    return toBytes(this.#unshown + this.#frame(type, wire, edited))
+  }
+
+  encodeError(error: GatewayError): Uint8Array {
+    if (this.#other) return this.#other.encodeError(error)
+    const unshown = this.#unshown
+    this.#unshown = ''
+    const { context, call } = this.#passing
+    const told = writeResponsesError(error)
+    const output = [...this.#items.all, ...this.#items.unfinished()]
+    const response = { ...emptyResponse({ context, call }), status: 'failed', error: told, output }
+    const sequence = this.#sequence
+    const raised = { type: 'error', sequence_number: sequence, ...told, param: error.param }
+    const failed = {
+      type: 'response.failed',
+      sequence_number: sequence + 1,
+      response,
+      error_type: error.contractType,
+    }
+    return toBytes(unshown + toFrame(raised) + toFrame(failed))
+  }
+
+  /** The other stream reads everything anew. */
+  #handOver(other: StreamRewriter): BodyPiece | null {
+    const chunks = this.#first ?? []
+    this.#first = null
+    return other.push(Buffer.concat(chunks))
+  }
+
+  /** The first frame came without its end, so that the other stream shows what it has when it ends. */
+  #endOther(other: StreamRewriter): void {
+    this.#handOver(other)
+    other.end()
+  }
+
+  #take(event: TextEvent): void {
+    this.#meter.read(event)
+    this.#items.read(event)
+    this.#hasOutput ||= event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
+  }
+
+  /** What may be shown of one frame. */
+  #pass(frame: ByteText): ByteText {
+    const data = readFrameData(frame) ?? (frame.trimStart().startsWith('{') ? frame : null)
+    if (data === null || data.trim() === '' || data.trim() === '[DONE]' || this.#handler.isWhole) return ''
+    if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
+    const wire: unknown = JSON.parse(toUtf8(data))
+    if (!isRecord(wire)) throw new Error('a frame is not an object')
+    if (this.#first !== null && !this.#keepsToFormat(wire)) return ''
+    this.#first = null
+    this.#items.note(wire)
+    this.#handler.read(wire)
+    const shown = this.#show(frame, data, wire)
+    if (shown === '' || this.#hasOutput) {
+      const all = this.#unshown + shown
+      if (shown !== '') this.#unshown = ''
+      return shown === '' ? '' : all
+    }
+    this.#unshown += shown
+    if (this.#unshown.length > streamHeldBytesMax) throw new RangeError('too much came before any output')
+    return ''
+  }
+
+  /** A stream begins with its response, under the number 0; what is shown of the exchange would stand between the frames. */
+  #keepsToFormat(wire: Wire): boolean {
+    const isBegun = wire['type'] === 'response.created' && isRecord(wire['response'])
+    if (isBegun && wire['sequence_number'] === 0 && this.#passing.context.debug === undefined) return true
+    this.#other = this.#createOther()
+    return false
+  }
+
+  #show(frame: ByteText, data: ByteText, wire: Wire): ByteText {
+    const { response, sequence_number: given } = wire
+    const type = stringOrNull(wire['type']) ?? ''
+    if (isRecord(response)) {
+      const document = wireDocument(toBytes(data), wire)
+      const bytes = toBuffer(memberBytes(document, 'response') ?? Buffer.from('{}'))
+      if (this.#handler.isWhole) {
+        this.#ending = { type, wire, response, bytes }
+        return ''
+      }
+      const { context, call } = this.#passing
+      const set = toJson(shownMembers(response, context, call))
+      return this.#frame(type, wire, editDocument(wireDocument(bytes, response), { set }))
+    }
+    if (given !== this.#sequence) return toFrame({ ...wire, type, sequence_number: this.#sequence++ })
+    this.#sequence += 1
+    return frame.startsWith('event:') ? `${frame}\n\n` : `event: ${type}\n${frame}\n\n`
+  }
+
+  /** A frame of which only the response was edited. */
+  #frame(type: string, wire: Wire, response: Uint8Array): ByteText {
+    const { response: _edited, ...others } = wire
+    const lead = JSON.stringify({ ...others, type, sequence_number: this.#sequence++ })
+    const json = `${fromUtf8(lead.slice(0, -1))},"response":${toBuffer(response).toString('latin1')}}`
+    // Data may stand on several lines, and its line ends on none.
+    return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
+  }
+}
+
+/** The items that a client was shown, for the end of a stream that breaks off. */
+class ShownItems {
+  /** Those that are whole. */
+  readonly all: Wire[] = []
+  #open: Wire | null = null
+  #text = ''
+
+  note({ type, item }: Wire): void {
+    if (!isRecord(item)) return
+    if (type === 'response.output_item.added') {
+      this.#open = item
+      this.#text = ''
+    } else if (type === 'response.output_item.done') {
+      this.all.push(item)
+      this.#open = null
+    }
+  }
+
+  read(event: TextEvent): void {
+    if (event.type === 'piece' && (event.piece.type === 'text' || event.piece.type === 'arguments'))
+      this.#text += event.piece.text
+  }
+
+  /** The one that was under way when the stream broke off, with what was shown of it. */
+  unfinished(): Wire[] {
+    const item = this.#open
+    if (item === null) return []
+    const told = { ...item, status: 'incomplete' }
+    switch (item['type']) {
+      case 'message':
+        return [
+          { ...told, content: [{ type: 'output_text', text: this.#text, annotations: [], logprobs: [] }] },
+        ]
+      case 'function_call':
+        return [{ ...told, arguments: this.#text }]
+      case 'custom_tool_call':
+        return [{ ...told, input: this.#text }]
+      default:
+        return [told]
+    }
+  }
+}
+
+function toFrame(wire: Wire): ByteText {
+  return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
+}

@@ -1,0 +1,205 @@
+import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
+import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../canonical/upstream.ts'
+import { toCredits } from '../../core/money.ts'
+import type { EncodedRequest } from '../chat/chat-encode.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { showMetadata } from '../chat/chat-usage.ts'
+import { effortOf } from '../chat/chat-write-request.ts'
+import { fieldError } from '../field-error.ts'
+import { editPieces, hasMember, memberValue } from '../json-document.ts'
+import { editList } from '../json-list.ts'
+import { lookInto } from '../lean-json.ts'
+import { toJson, wireDocument } from '../messages/messages-pass.ts'
+import { sealedPrefix } from '../reasoning-envelope.ts'
+import { readingOf } from '../translate.ts'
+import { parseAnswer } from '../upstream-json.ts'
+import { answerOf } from './responses-answer.ts'
+import type { ResponsesQuirks } from './responses-quirks.ts'
+import { isDefaultTier, sealedThoughts } from './responses-request.ts'
+import { gatewayResponsesShape } from './responses-schema.ts'
+import { emptyResponse, writeResponsesUsage } from './responses-write.ts'
+
+type Wire = Record<string, unknown>
+
+/** The caller's end user is told to the provider too. */
+const gatewayMembers = Object.keys(gatewayResponsesShape).filter(
+  (name) => name !== 'model' && name !== 'user',
+)
+/** Of the contract, and not of the format. */
+const contractOnly = ['top_k', 'presence_penalty', 'frequency_penalty', 'cache_control'] as const
+/** What asks for another kind of answer than the format has. */
+const neverSent = ['modalities', 'image_config'] as const
+const openAiOnly = [
+  'metadata',
+  'moderation',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+] as const
+
+/** The edits under way, and what of the request the caller is to hear of. */
+interface Edits {
+  set: Record<string, BodyPiece | BodyPieces>
+  /** What is left out, said or unsaid. */
+  remove: string[]
+  dropped: string[]
+  approximated: string[]
+}
+
+/** A responses body for a provider of the same format: as it came, with the smallest edit. Nothing is stored for it. */
+export function passResponsesRequest(
+  { document, userId }: TextCall,
+  endpoint: Endpoint,
+  quirks: ResponsesQuirks,
+): EncodedRequest {
+  refuseOtherKinds(document)
+  const model = quirks.modelOf(endpoint.upstreamModel)
+  const edits: Edits = {
+    set: { model: JSON.stringify(endpoint.upstreamModel), store: 'false' },
+    // A null means the default in the contract, and some hosts refuse it.
+    remove: [...document.members.keys()].filter((name) => !hasMember(document, name)),
+    dropped: [],
+    approximated: [],
+  }
+  const drop = (names: readonly string[]) =>
+    edits.dropped.push(...names.filter((name) => hasMember(document, name)))
+  drop(contractOnly)
+  if (!quirks.hasOpenAiMembers) drop(openAiOnly)
+  if (!model.hasSampling) drop(['temperature', 'top_p'])
+  if (userId !== null && [...userId].length > quirks.userLengthMax) drop(['user'])
+  editTier(document, quirks, edits)
+  if (model.reasons) editReasoning(document, edits)
+  else leaveReasoning(document, edits)
+  editLimit(document, quirks, edits)
+  if (model.reasons && quirks.sealsThoughts) askForSeals(document, edits)
+  leaveThoughts(document, quirks, edits)
+  const remove = [...gatewayMembers, ...neverSent, ...edits.remove, ...edits.dropped]
+  return {
+    body: editPieces(document, { set: edits.set, remove }),
+    dropped: edits.dropped,
+    approximated: edits.approximated,
+  }
+}
+
+function refuseOtherKinds(document: JsonDocument): void {
+  for (const name of neverSent) {
+    if (!hasMember(document, name)) continue
+    const value = memberValue(document, name)
+    if (Array.isArray(value) && value.every((modality) => modality === 'text')) continue
+    throw fieldError(name, 'cannot be sent to the chosen provider. Leave it out or choose another model.')
+  }
+}
+
+/** The default tier need not be named. */
+function editTier(document: JsonDocument, { serviceTiers }: ResponsesQuirks, edits: Edits): void {
+  if (!hasMember(document, 'service_tier')) return
+  const tier = memberValue(document, 'service_tier')
+  if (serviceTiers.some((served) => served === tier)) return
+  const names = isDefaultTier(tier) ? edits.remove : edits.dropped
+  names.push('service_tier')
+}
+
+/** A model that does not think refuses the member, and need not be told not to. */
+function leaveReasoning(document: JsonDocument, edits: Edits): void {
+  if (!hasMember(document, 'reasoning')) return
+  const wish = memberValue(document, 'reasoning')
+  const isWished = isRecord(wish) && wish['effort'] !== 'none' && wish['enabled'] !== false
+  const names = isWished ? edits.dropped : edits.remove
+  names.push('reasoning')
+}
+
+/** The contract's own words for how much to think. */
+function editReasoning(document: JsonDocument, { set, approximated }: Edits): void {
+  if (!hasMember(document, 'reasoning')) return
+  const wish = memberValue(document, 'reasoning')
+  if (!isRecord(wish) || (wish['enabled'] === undefined && wish['max_tokens'] === undefined)) return
+  const { enabled, max_tokens: budget, ...rest } = wish
+  const effort = enabled === false ? 'none' : (rest['effort'] ?? (isNumber(budget) ? effortOf(budget) : null))
+  if (isNumber(budget)) approximated.push('reasoning.max_tokens')
+  set['reasoning'] = JSON.stringify({ ...rest, ...(effort === null ? {} : { effort }) })
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
+
+function editLimit(document: JsonDocument, { outputTokensMin }: ResponsesQuirks, edits: Edits): void {
+  if (!hasMember(document, 'max_output_tokens')) return
+  if (Number(memberValue(document, 'max_output_tokens')) >= outputTokensMin) return
+  edits.set['max_output_tokens'] = String(outputTokensMin)
+  edits.approximated.push('max_output_tokens')
+}
+
+/** Without them a thought could not be given back to a provider that keeps nothing. */
+function askForSeals(document: JsonDocument, { set }: Edits): void {
+  const asked = hasMember(document, 'include') ? memberValue(document, 'include') : []
+  const include: unknown[] = Array.isArray(asked) ? asked : []
+  if (!include.includes(sealedThoughts)) set['include'] = JSON.stringify([...include, sealedThoughts])
+}
+
+const thoughtMark = Buffer.from('"reasoning"')
+
+/**
+ * Leaves out thoughts that this provider cannot take back: those that this gateway sealed for another, and those without a
+ * seal where it would look for them among what it has stored. All other items stay as they came.
+ */
+function leaveThoughts(document: JsonDocument, quirks: ResponsesQuirks, { set, dropped }: Edits): void {
+  const looked = lookInto(document, 'input')
+  if (looked === null || !looked.bytes.includes(thoughtMark)) return
+  const items = looked.value()
+  const isLost = (item: unknown) => isRecord(item) && item['type'] === 'reasoning' && !isTaken(item, quirks)
+  if (!Array.isArray(items) || !items.some(isLost)) return
+  const kept = editList(looked.bytes, (item, index) => (isLost(items[index]) ? null : item))
+  set['input'] = looked.restore(kept.toString('utf8'))
+  dropped.push('input[].reasoning')
+}
+
+function isTaken(item: Wire, { sealsThoughts, takesOpenThoughts }: ResponsesQuirks): boolean {
+  const sealed = item['encrypted_content']
+  if (typeof sealed === 'string' && sealed !== '') return !sealed.startsWith(sealedPrefix)
+  return takesOpenThoughts || !sealsThoughts
+}
+
+/** A response of a provider of the same format: as it came, under the gateway's identity and with the charge. */
+export function passResponsesAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  quirks: ResponsesQuirks,
+  call: TextCall,
+): DecodedAnswer {
+  const wire = parseAnswer(bytes)
+  const answer = answerOf(wire, quirks, context)
+  const document = wireDocument(bytes, wire)
+  return {
+    reading: readingOf(answer),
+    encode: (charge) => {
+      const usage = passUsage(wire['usage'], charge)
+      const ended = { completed_at: wire['completed_at'] ?? context.created, usage, ...showMetadata(charge) }
+      return editPieces(document, { set: toJson({ ...shownMembers(wire, context, call), ...ended }) })
+    },
+  }
+}
+
+/** What a response says in place of what its provider calls itself, and what the contract requires and it left out. */
+export function shownMembers(wire: Wire, context: AnswerContext, call: TextCall): Wire {
+  const { id, model, provider, store, status: _begun, ...others } = emptyResponse({ context, call })
+  const missing = Object.entries(others).filter(([name]) => wire[name] === undefined)
+  return { id, model, provider, store, status: wire['status'] ?? 'completed', ...Object.fromEntries(missing) }
+}
+
+/** The provider's own counts where they were charged by, else those that were; with the charge. */
+export function passUsage(wire: unknown, charge: ShownCharge): Wire {
+  const charged = writeResponsesUsage(charge)
+  if (charge.isEstimated || !isRecord(wire)) return charged
+  const { costNanocredits, isByok } = charge
+  const given = Object.entries(wire).filter(([, value]) => value !== null)
+  return {
+    ...charged,
+    ...Object.fromEntries(given),
+    cost: costNanocredits === null ? null : toCredits(costNanocredits),
+    is_byok: isByok,
+  }
+}

@@ -1,0 +1,4 @@
+import type { ModelRule } from '../../catalog/capabilities.ts'
+
+/** Sonar, under its names at Perplexity and at other hosts. */
+export const sonarModels: readonly ModelRule[] = [{ name: /sonar-(reasoning|deep)/i, reasons: true }]
