@@ -10,6 +10,9 @@ type Ending = 'stop' | 'length' | 'calls' | 'filter'
 
 const endingOf: Readonly<Record<string, Ending>> = {
   stop: 'stop',
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filter',
   end_turn: 'stop',
   stop_sequence: 'stop',
   pause_turn: 'stop',

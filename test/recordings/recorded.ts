@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import type { Wire } from './wire.ts'
 
 /** The formats in which an upstream is asked today. */
-export type UpstreamFormat = 'chat' | 'responses' | 'messages'
+export type UpstreamFormat = 'chat' | 'responses' | 'messages' | 'gemini'
 
 /** One reply of a real provider, as it came. */
 export interface RecordedReply {
@@ -26,6 +26,7 @@ const providers = join(root, 'ai-sdk')
 
 const folders: readonly [folder: string, preset: string, format: UpstreamFormat][] = [
   ['anthropic/src', 'anthropic', 'messages'],
+  ['google/src', 'google-ai-studio', 'gemini'],
   ['openai/src/chat', 'openai', 'chat'],
   ['groq/src', 'groq', 'chat'],
   ['mistral/src', 'mistral', 'chat'],
@@ -47,6 +48,7 @@ const lists: Readonly<Record<UpstreamFormat, string>> = {
   chat: 'choices',
   responses: 'output',
   messages: 'content',
+  gemini: 'candidates',
 }
 
 /** The presets that recorded replies are read with, sorted. */

@@ -22,7 +22,7 @@ const streams = replies.filter(({ isStream }) => isStream).length
 const countOf = (wanted: string) => replies.filter(({ format }) => format === wanted).length
 const seconds = Math.round((performance.now() - startMs) / 1000)
 console.log(
-  `${replies.length} replies (${streams} streams), ${countOf('messages')} of messages, ${countOf('chat')} of chat and ${countOf('responses')} of responses, to 3 callers: ${sum(({ read }) => read)} read, ${sum(({ splits }) => splits)} more with cuts in ${seconds} s, ${problems.length} problems`,
+  `${replies.length} replies (${streams} streams), ${countOf('messages')} of messages, ${countOf('chat')} of chat, ${countOf('gemini')} of gemini and ${countOf('responses')} of responses, to 3 callers: ${sum(({ read }) => read)} read, ${sum(({ splits }) => splits)} more with cuts in ${seconds} s, ${problems.length} problems`,
 )
 for (const file of leftOut) console.log(`left out: ${file}`)
 for (const problem of problems.slice(0, shownProblemsMax)) console.log(`WRONG: ${problem}`)

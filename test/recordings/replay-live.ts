@@ -30,7 +30,7 @@ function providersAt(url: string): ProviderConfig[] {
   const presets = ['anthropic', 'openai', 'groq', 'mistral', 'deepseek', 'xai']
   const row = { base_url: url, api_key: 'key-of-a-test', weight: 1, discover: false }
   return [
-    ...presets.map((preset) => ({
+    ...[...presets, 'google-ai-studio'].map((preset) => ({
       ...row,
       preset,
       models: [{ id: `${preset}/recorded`, upstream: 'recorded', prices }],

@@ -10,6 +10,7 @@ import type { TextQuirks } from '../../src/formats/text-codec.ts'
 import { presetOf } from '../../src/providers/deployments.ts'
 import { callers, expectedStop, type Caller } from './expected.ts'
 import type { RecordedReply } from './recorded.ts'
+import { toldByGemini } from './told-by-gemini.ts'
 import {
   argumentsOf,
   blocksOfStream,
@@ -105,7 +106,7 @@ const readers: Readonly<Record<Caller, (objects: readonly Wire[]) => Told>> = {
 
 /** What the provider itself said. It may call a tool without arguments by saying nothing; a caller is told an object. */
 export function toldByReply({ format, objects }: RecordedReply): Told {
-  const told = readers[format](objects)
+  const told = format === 'gemini' ? toldByGemini(objects) : readers[format](objects)
   return { ...told, calls: told.calls.map(withArguments) }
 }
 
@@ -131,11 +132,9 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
   same('text', shown.text, told.text)
   same('thoughts', shown.thoughts, told.thoughts)
   same('signatures', shown.signatures.map(withoutSeal), told.signatures)
-  same(
-    'calls',
-    shown.calls,
-    caller === 'messages' && reply.format === 'responses' ? told.calls.map(asObject) : told.calls,
-  )
+  const wanted = caller === 'messages' && reply.format === 'responses' ? told.calls.map(asObject) : told.calls
+  same('calls', withIdsOf(shown.calls, told.calls), wanted)
+  same('ids of calls', new Set(shown.calls.map(({ id }) => id)).size, shown.calls.length)
   same('citations', shown.citations, told.citations)
   if (told.usage !== null) same('usage', shown.usage, told.usage)
   same('stop', shown.stop, expectedStop(told, reply.format, caller))
@@ -158,6 +157,11 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
 /** What a custom tool is given is a text, and in messages a member of an object. */
 function asObject(call: ToldCall): ToldCall {
   return typeof call.arguments === 'string' ? { ...call, arguments: { input: call.arguments } } : call
+}
+
+/** Calls to which the provider gave no id get one each, which nobody can foretell. */
+function withIdsOf(shown: readonly ToldCall[], told: readonly ToldCall[]): ToldCall[] {
+  return shown.map((call, index) => (told[index]?.id === '' && call.id !== '' ? { ...call, id: '' } : call))
 }
 
 /** What binds a thought to its provider travels in an envelope through formats that are not its own, as the last of it. */
