@@ -98,7 +98,7 @@ function parseDimensions(value: unknown, model: Model): number {
  * A unit vector that depends on the text alone. A shorter one is the beginning of the full one, normalised again, as the
  * real models do it.
  */
-function vectorOf(key: string, full: number, dimensions: number): Float32Array {
+export function vectorOf(key: string, full: number, dimensions: number): Float32Array {
   const values = new Float64Array(full)
   let state = Bun.hash.xxHash32(key) | 1
   for (let at = 0; at < full; at++) {

@@ -20,7 +20,7 @@ export function faultyAnswer(faults: Faults, style: ApiStyle, key: string): Repl
   return {
     status: faults.hiddenError === true ? 200 : error.status,
     contentType: faults.octetStream === true ? 'application/octet-stream' : contentType,
-    headers: retryHeaders(fault),
+    headers: style.tellsWaitInBody === true ? {} : retryHeaders(fault),
     body,
   }
 }

@@ -5,6 +5,8 @@ import { chatCompletion } from './chat.ts'
 import { embeddings } from './embeddings.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import type { Faults } from './faults.ts'
+import { googleStyle } from './gemini/errors.ts'
+import { googlePath, operateGoogle } from './gemini/operations.ts'
 import type { JsonObject } from './json.ts'
 import { anthropicStyle } from './messages/errors.ts'
 import { countTokens, messages } from './messages/messages.ts'
@@ -52,6 +54,7 @@ const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
 
 /** The API that a request speaks: Anthropic's by its path, or by its version header where the paths are the same. */
 export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
+  if (path.startsWith(googlePath)) return googleStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
@@ -59,8 +62,13 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
 
 /** Answers a request. Throws `ApiError` for what the provider refuses. */
 export async function operate(asked: Asked): Promise<Reply> {
-  const { path, mount, programs, request, faults, signal, key } = asked
+  const { path, mount, programs, request, faults, signal } = asked
   const method = request.method ?? 'GET'
+  if (path.startsWith(googlePath)) {
+    const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '')
+    const call = asked.json === null ? null : callOf(asked, asked.json)
+    return operateGoogle({ method, path, query, mount, call })
+  }
   if (path === '/v1/models' || path.startsWith('/v1/models/')) {
     allow(method, ['GET'], path)
     return jsonReply(modelsBody(asked))
@@ -82,8 +90,13 @@ export async function operate(asked: Asked): Promise<Reply> {
   allow(method, ['POST'], path)
   const { json } = asked
   if (json === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
-  refuseRejected(json, faults)
-  return operation({ body: json, faults, key, createdSeconds: Math.floor(Date.now() / 1000), signal }, asked)
+  return operation(callOf(asked, json), asked)
+}
+
+/** Throws `ApiError` for a member that a fault has refused. */
+function callOf({ faults, key, signal }: Asked, body: JsonObject): Call {
+  refuseRejected(body, faults)
+  return { body, faults, key, createdSeconds: Math.floor(Date.now() / 1000), signal }
 }
 
 function allow(method: string, wanted: readonly string[], path: string): void {

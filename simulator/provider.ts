@@ -3,6 +3,7 @@ import type { ApiStyle } from './api-style.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
+import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { faultWaitMsMax } from './limits.ts'
 import type { Mount } from './mounts.ts'
@@ -39,7 +40,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
     body = await readBody(request, mount.settings.uploadBytesMax).catch(apiErrorOnly)
     const faults = drawFaults(asked, body)
     exchange.asked({
-      ...subjectOf(body),
+      ...subjectOf(body, path),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
       bodyKept: mount.settings.recordedBodyBytes,
       fault: faults.names,
@@ -68,7 +69,7 @@ interface DrawnFaults {
 }
 
 function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | ApiError): DrawnFaults {
-  const { model, body: text } = subjectOf(body)
+  const { model, body: text } = subjectOf(body, path)
   const ruled = mount.rules.draw({ path, model, body: text })
   const header = request.headers['x-simulator-fault']
   const spec = typeof header === 'string' ? header : ''
@@ -84,13 +85,15 @@ function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | 
   }
 }
 
-function subjectOf(body: ReadBody | ApiError): { model: string | null; body: string } {
+/** What the request is about: its model, which one API names in the path, and its text. */
+function subjectOf(body: ReadBody | ApiError, path: string): { model: string | null; body: string } {
   if (body instanceof ApiError) return { model: null, body: '' }
   if (body.form !== null) {
     return { model: body.form.fields.find((field) => field.name === 'model')?.value ?? null, body: body.text }
   }
   const parsed = parsedBody(body)
-  return { model: typeof parsed?.['model'] === 'string' ? parsed['model'] : null, body: body.text }
+  const named = googleModelOf(path) ?? parsed?.['model']
+  return { model: typeof named === 'string' ? named : null, body: body.text }
 }
 
 /** Bodies are looked at several times on their way; each is parsed once. */

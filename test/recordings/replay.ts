@@ -132,8 +132,9 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
   same('text', shown.text, told.text)
   same('thoughts', shown.thoughts, told.thoughts)
   same('signatures', shown.signatures.map(withoutSeal), told.signatures)
-  const wanted = caller === 'messages' && reply.format === 'responses' ? told.calls.map(asObject) : told.calls
-  same('calls', withIdsOf(shown.calls, told.calls), wanted)
+  const toldCalls =
+    caller === 'messages' && reply.format === 'responses' ? told.calls.map(asObject) : told.calls
+  same('calls', withIdsOf(shown.calls, told.calls), toldCalls)
   same('ids of calls', new Set(shown.calls.map(({ id }) => id)).size, shown.calls.length)
   same('citations', shown.citations, told.citations)
   if (told.usage !== null) same('usage', shown.usage, told.usage)

@@ -14,7 +14,8 @@ export function toldByGemini(objects: readonly Wire[]): Told {
     calls: callsOf(parts.flatMap((part) => ('functionCall' in part ? [objectAt(part, 'functionCall')] : []))),
     citations: [],
     usage: usageOf(objects),
-    stop: candidates.map((candidate) => textAt(candidate, 'finishReason')).find((word) => word !== '') ?? null,
+    stop:
+      candidates.map((candidate) => textAt(candidate, 'finishReason')).find((word) => word !== '') ?? null,
   }
 }
 

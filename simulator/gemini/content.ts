@@ -1,0 +1,192 @@
+import { type Answer, answerPrompt } from '../answer.ts'
+import type { Call } from '../call.ts'
+import { ApiError, invalidRequest } from '../errors.ts'
+import type { Faults } from '../faults.ts'
+import type { JsonObject } from '../json.ts'
+import type { Mount } from '../mounts.ts'
+import type { Prompt } from '../prompt.ts'
+import { lettersOf } from '../random.ts'
+import { eventReply, frame, jsonReply, type Reply, type StreamForm } from '../reply.ts'
+import { countTokens } from '../tokens.ts'
+import { distortUsage } from '../usage.ts'
+import { candidateOf } from './answer-parts.ts'
+import { lastToolAnswer, readContents, textOf, tokensOfContent } from './contents.ts'
+import { googleErrorObject, googleStyle } from './errors.ts'
+import { findGoogleModel } from './models.ts'
+import { type ContentRequest, readContentRequest } from './request.ts'
+
+/** A request for contents, streamed or not. */
+export interface ContentCall {
+  call: Call
+  mount: Mount
+  /** The model of the path. */
+  name: string
+  /** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
+  form: 'whole' | 'sse' | 'array'
+}
+
+/** `POST /models/{model}:generateContent` and `:streamGenerateContent`. Throws `ApiError` for what Google refuses. */
+export function generateContent({ call, mount, name, form }: ContentCall): Reply {
+  const { faults, key } = call
+  const model = findGoogleModel(name, 'content', faults.anyModel)
+  const request = readContentRequest(call.body, model, faults)
+  const input = inputOf(request)
+  refuseOverflow(input.text + input.media, request)
+  const prompt = promptOf(request)
+  const path = `/v1beta/models/${name}:generateContent`
+  const scripted = mount.scripts.play({ path, model: name, prompt })
+  const answers = Array.from({ length: request.candidates }, (_, index) =>
+    answerPrompt(prompt, faults, scripted, index),
+  )
+  const head = { modelVersion: model.id, responseId: lettersOf(key, 22) }
+  const result: Result = { answers, request, input, faults, head }
+  const refusal = answers.find((answer) => answer.refusal !== null)?.refusal ?? null
+  if (form === 'whole') return jsonReply(JSON.stringify(wholeOf(result, refusal)))
+  const frames = refusal === null ? framesOf(result) : [wholeOf(result, refusal)]
+  if (form === 'sse') return eventReply(map(frames, frame), contentForm)
+  return jsonReply(JSON.stringify([...frames]))
+}
+
+interface Result {
+  answers: readonly Answer[]
+  request: ContentRequest
+  input: { text: number; media: number }
+  faults: Faults
+  head: JsonObject
+}
+
+function* map<T>(values: Iterable<T>, change: (value: T) => string): Generator<string> {
+  for (const value of values) yield change(value)
+}
+
+function wholeOf(result: Result, refusal: string | null): JsonObject {
+  const { answers, request, faults, head } = result
+  if (refusal !== null) {
+    const promptFeedback = { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: refusal }
+    return { promptFeedback, ...usageOf(result, null), ...head }
+  }
+  const candidates = answers.map((answer) => {
+    const { whole, index, end } = candidateOf(answer, request, faults)
+    // An answer of no words has a content without parts.
+    const content = whole.length === 0 ? { role: 'model' } : { role: 'model', parts: whole }
+    return { content, ...end, index }
+  })
+  return { candidates, ...usageOf(result, sumOf(answers)), ...head }
+}
+
+/** Every frame is an answer of its own, with the counts so far. */
+function* framesOf(result: Result): Generator<JsonObject> {
+  const { answers, request, faults, head } = result
+  const candidates = answers.map((answer) => candidateOf(answer, request, faults))
+  const said = new Map<number, number>()
+  for (const [place, candidate] of candidates.entries()) {
+    for (const [at, { parts, tokens, logprobs }] of candidate.frames.entries()) {
+      said.set(candidate.index, tokens)
+      const isLast = at === candidate.frames.length - 1
+      const counted = isLast && place === candidates.length - 1 ? sumOf(answers) : sumOfValues(said)
+      const { logprobsResult: _all, ...end } = candidate.end
+      const wire = {
+        content: { role: 'model', parts },
+        ...(logprobs === undefined ? {} : { logprobsResult: logprobs }),
+        ...(isLast ? end : {}),
+        index: candidate.index,
+      }
+      yield { candidates: [wire], ...usageOf(result, counted), ...head }
+    }
+  }
+}
+
+const sumOf = (answers: readonly Answer[]) =>
+  answers.reduce((sum, { tokens, reasoningTokens }) => sum + tokens - reasoningTokens, 0)
+const sumOfValues = (said: ReadonlyMap<number, number>) =>
+  [...said.values()].reduce((sum, count) => sum + count, 0)
+
+/** Thoughts are counted beside what is said; counts of nothing are left out. */
+function usageOf({ answers, input, faults }: Result, said: number | null): JsonObject {
+  const [given = {}] = answers.map(({ usage }) => usage)
+  const prompt = given.input ?? input.text + input.media
+  const cached = faults.cachedTokens ?? given.cacheRead ?? 0
+  const thoughts = said === null ? 0 : answers.reduce((sum, { reasoningTokens }) => sum + reasoningTokens, 0)
+  const counts = {
+    promptTokenCount: prompt,
+    ...(cached > 0 ? { cachedContentTokenCount: Math.min(cached, prompt) } : {}),
+    ...(said === null || said === 0 ? {} : { candidatesTokenCount: said }),
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    totalTokenCount: prompt + (said ?? 0) + thoughts,
+    promptTokensDetails: [
+      { modality: 'TEXT', tokenCount: prompt - (given.input === undefined ? input.media : 0) },
+      ...(input.media > 0 && given.input === undefined
+        ? [{ modality: 'IMAGE', tokenCount: input.media }]
+        : []),
+    ],
+  }
+  const told = distortUsage(counts, faults.usage)
+  return told === undefined ? {} : { usageMetadata: told }
+}
+
+/** How the frames of a stream go wrong. It ends without a word. */
+const contentForm: StreamForm = {
+  broken: 'data: {"candidates":[{"content":{"role":"model","parts":[{"te\n\n',
+  isEnd: () => false,
+  error(_, { type, message }) {
+    const status = type === 'overloaded_error' ? 503 : 500
+    const error = googleStyle.errorOf({ status, ...(message === undefined ? {} : { message }) })
+    return [frame({ error: googleErrorObject(error) })]
+  },
+}
+
+function inputOf({ system, contents, tools }: ContentRequest): { text: number; media: number } {
+  const all = [...(system === null ? [] : [system]), ...contents].map(tokensOfContent)
+  const declared = tools.length === 0 ? 0 : countTokens(JSON.stringify(tools))
+  return {
+    text: all.reduce((sum, { text }) => sum + text, declared),
+    media: all.reduce((sum, { media }) => sum + media, 0),
+  }
+}
+
+function refuseOverflow(input: number, { model }: ContentRequest): void {
+  const most = model.inputTokensMax
+  if (input <= most) return
+  throw invalidRequest(
+    `The input token count (${input}) exceeds the maximum number of tokens allowed (${most}).`,
+  )
+}
+
+function promptOf(request: ContentRequest): Prompt {
+  const { contents } = request
+  const isSaid = ({ role, parts }: (typeof contents)[number]) =>
+    role === 'user' && parts.some((part) => part['text'] !== undefined)
+  const firstAnswer = contents.findIndex(({ role }) => role === 'model')
+  const opening = (firstAnswer < 0 ? contents : contents.slice(0, firstAnswer)).filter(isSaid)
+  const last = contents.findLast(isSaid)
+  return {
+    opening: opening.map(textOf).join('\n'),
+    said: last === undefined ? '' : textOf(last),
+    toolAnswer: lastToolAnswer(contents),
+    modelTurns: contents.filter(({ role }) => role === 'model').length,
+    length: contents.length,
+    tools: request.tools,
+    toolChoice: request.toolChoice,
+    // Nobody can ask for one call at a time.
+    parallelToolCalls: true,
+    answerSchema: request.answerSchema,
+    stop: request.stop,
+    outputTokensMax: request.outputTokensMax,
+    thoughtTokens: request.thoughtTokens,
+    callIdPrefix: '',
+  }
+}
+
+/** `POST /models/{model}:countTokens`. */
+export function countContentTokens({ call, name }: Pick<ContentCall, 'call' | 'name'>): Reply {
+  const model = findGoogleModel(name, 'content', call.faults.anyModel)
+  const contents = readContents(call.body['contents'], model, call.faults.lenient === true)
+  const counts = contents.map(tokensOfContent)
+  const totalTokens = counts.reduce((sum, { text, media }) => sum + text + media, 0)
+  return jsonReply(JSON.stringify({ totalTokens }))
+}
+
+/** What no method of a model is. */
+export function unknownMethod(method: string): ApiError {
+  return new ApiError({ status: 404, message: `The method ${method} was not found.` })
+}
