@@ -30,7 +30,7 @@ export type Asked = readonly [first: number, second: number]
 export type Outcome = 'elsewhere' | 'refused' | 'broken' | 'answered' | 'estimated'
 
 /** The formats in which the providers of the table are asked. */
-export type FaultUpstream = 'chat' | 'responses' | 'messages'
+export type FaultUpstream = 'chat' | 'responses' | 'messages' | 'gemini'
 
 /** One fault with its consequences. */
 export interface FaultRow {
@@ -49,7 +49,7 @@ export interface FaultRow {
   isAfterKeepAlive?: boolean
 }
 
-const everywhere = ['chat', 'responses', 'messages'] as const
+const everywhere = ['chat', 'responses', 'messages', 'gemini'] as const
 const always = ['whole', 'stream'] as const
 const streams = ['stream'] as const
 const wholes = ['whole'] as const
@@ -252,6 +252,10 @@ export const faultTable: readonly FaultRow[] = [
   good('counts that only the first event has', 'usage=output_only', {
     kinds: streams,
     upstreams: ['messages'],
+  }),
+  elsewhere('a key that is refused by the reason in the body alone', 'bad_key_400=gemini', failed, {
+    mayPass: false,
+    upstreams: ['gemini'],
   }),
   good('no counts', 'usage=missing', estimated),
   good('counts that are null', 'usage=null', estimated),

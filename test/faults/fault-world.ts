@@ -97,21 +97,24 @@ export async function startFaultWorld(
 export const modelOf = ({ slug }: FaultCase): string => `acme/${slug}`
 
 /** Who answers in each format: of OpenAI a model that it answers in responses alone. */
-const providers: Readonly<Record<FaultUpstream, { preset: string; upstream: string }>> = {
+const providers: Readonly<Record<FaultUpstream, { preset: string; version?: string; upstream: string }>> = {
   chat: { preset: 'custom', upstream: 'gpt-4o-mini' },
   responses: { preset: 'openai', upstream: 'gpt-5.1-codex' },
   messages: { preset: 'anthropic', upstream: 'claude-sonnet-4-5' },
+  gemini: { preset: 'google-ai-studio', version: 'v1beta', upstream: 'gemini-2.0-flash' },
 }
 
 function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfig[] {
-  const { preset, upstream } = providers[one.upstream]
+  const { preset, version = 'v1', upstream } = providers[one.upstream]
   return (['first', 'second'] as const).map((place) => {
     const isRefused = one.row.fault === null && (place === 'first' || one.arrangement === 'alone')
     const { input, output } = prices[place]
     return {
       preset,
       id: `${place}-${one.slug}`,
-      base_url: isRefused ? `http://127.0.0.1:${closed}/v1` : `${url}/p/${place}-${one.slug}/v1`,
+      base_url: isRefused
+        ? `http://127.0.0.1:${closed}/${version}`
+        : `${url}/p/${place}-${one.slug}/${version}`,
       api_key: providerKey,
       weight: 1,
       discover: false,

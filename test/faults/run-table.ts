@@ -74,7 +74,7 @@ export async function runTable(): Promise<TableResult> {
   problems.push(...(await runTogether(silent)), ...(await runTogether(late, soonKeepAliveMs)))
   const seconds = Math.round((performance.now() - startMs) / 1000)
   const figures = [
-    `${faultTable.length} faults in ${cases.length} cases (3 upstreams, 3 callers, whole and streamed, alone and with a sound endpoint) in ${seconds} s: ${problems.length} problems`,
+    `${faultTable.length} faults in ${cases.length} cases (4 upstreams, 3 callers, whole and streamed, alone and with a sound endpoint) in ${seconds} s: ${problems.length} problems`,
   ]
   return { figures, problems }
 }
