@@ -93,8 +93,12 @@ export interface BillingRounds {
 }
 
 /** Billing on a ledger. `report` hears of mishaps, for log and alerts. */
-export function createBilling(parts: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
-  return new LeasedBilling(parts.ledger, parts.timing ?? systemTiming, parts.report ?? (() => undefined))
+export function createBilling(dependencies: { ledger: Ledger; timing?: Timing; report?: Report }): Billing {
+  return new LeasedBilling(
+    dependencies.ledger,
+    dependencies.timing ?? systemTiming,
+    dependencies.report ?? (() => undefined),
+  )
 }
 
 class LeasedBilling implements Billing {

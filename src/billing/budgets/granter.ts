@@ -77,11 +77,11 @@ export class Granter {
   #refused = 0
 
   /** `reap` ends leases that nobody lives to use. */
-  constructor(parts: { ledger: Ledger; leases: Leases; timing: Timing; reap: () => Promise<void> }) {
-    this.#ledger = parts.ledger
-    this.#leases = parts.leases
-    this.#timing = parts.timing
-    this.#reap = parts.reap
+  constructor(dependencies: { ledger: Ledger; leases: Leases; timing: Timing; reap: () => Promise<void> }) {
+    this.#ledger = dependencies.ledger
+    this.#leases = dependencies.leases
+    this.#timing = dependencies.timing
+    this.#reap = dependencies.reap
   }
 
   /** Calls refused with 402 since the start. */

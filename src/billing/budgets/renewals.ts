@@ -22,10 +22,10 @@ export class Renewals {
   readonly #leases: Leases
   readonly #timing: Timing
 
-  constructor(parts: { ledger: Ledger; leases: Leases; timing: Timing }) {
-    this.#ledger = parts.ledger
-    this.#leases = parts.leases
-    this.#timing = parts.timing
+  constructor(dependencies: { ledger: Ledger; leases: Leases; timing: Timing }) {
+    this.#ledger = dependencies.ledger
+    this.#leases = dependencies.leases
+    this.#timing = dependencies.timing
   }
 
   /** Renews what is used and closes what is not. Rejects when storage fails; then some are left for the next round. */

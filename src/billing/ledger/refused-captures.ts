@@ -28,10 +28,10 @@ export class RefusedCaptures {
   #isListing = false
   readonly #report: Report
 
-  constructor(parts: { ledger: Ledger; timing: Timing; report: Report }) {
-    this.#ledger = parts.ledger
-    this.#timing = parts.timing
-    this.#report = parts.report
+  constructor(dependencies: { ledger: Ledger; timing: Timing; report: Report }) {
+    this.#ledger = dependencies.ledger
+    this.#timing = dependencies.timing
+    this.#report = dependencies.report
   }
 
   /** What cost nothing is no loss. */

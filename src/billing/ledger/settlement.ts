@@ -49,14 +49,19 @@ export class Settlement {
   #deadLetters = 0
   #duplicates = 0
 
-  constructor(parts: { ledger: Ledger; timing: Timing; onLost: (slice: Slice) => void; report: Report }) {
-    this.#ledger = parts.ledger
-    this.#timing = parts.timing
-    this.#sleep = (milliseconds) => parts.timing.sleep(milliseconds)
-    this.#onLost = parts.onLost
-    this.#report = parts.report
-    this.#refused = new RefusedCaptures(parts)
-    this.#health = new CaptureHealth(parts)
+  constructor(dependencies: {
+    ledger: Ledger
+    timing: Timing
+    onLost: (slice: Slice) => void
+    report: Report
+  }) {
+    this.#ledger = dependencies.ledger
+    this.#timing = dependencies.timing
+    this.#sleep = (milliseconds) => dependencies.timing.sleep(milliseconds)
+    this.#onLost = dependencies.onLost
+    this.#report = dependencies.report
+    this.#refused = new RefusedCaptures(dependencies)
+    this.#health = new CaptureHealth(dependencies)
   }
 
   get stats(): {
