@@ -2,6 +2,7 @@ import type { AnswerContext, UpstreamErrorResponse, UpstreamFailure } from '../c
 import { GatewayError, type ErrorType } from '../core/errors.ts'
 import { retryAfterMsMax } from '../core/limits/text.ts'
 import { isMarkup, redact } from './redact.ts'
+import { readLimitReset, readRetryAfter } from './retry-after.ts'
 import { parseErrorBody, readShape, type ReportedError } from './upstream-error-body.ts'
 
 /**
@@ -26,7 +27,9 @@ export class ProviderReport extends Error {
  */
 export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFailure {
   const reported = parseErrorBody(response.body)
-  const retryAfterMs = readRetryAfter(response.headers) ?? delayOf(reported)
+  const { status, headers } = response
+  const retryAfterMs =
+    readRetryAfter(headers) ?? delayOf(reported) ?? (status === 429 ? readLimitReset(headers) : null)
   const kind = classify(response.status, reported)
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
@@ -95,7 +98,9 @@ const credentialCodes = new Set([
   'unauthenticated',
 ])
 const balancePattern =
-  /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|payment required|credit balance is too low/i
+  /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|payment required|credit balance is too low/i
+/** Anthropic's words with 400, only at the beginning as well. */
+const creditPattern = /^your credit balance is too low\b/i
 const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safety system|flagged/i
 const overloadPattern =
   /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
@@ -156,8 +161,9 @@ function isCredentialFault(status: number, reported: ReportedError): boolean {
 
 // Words count only where they cannot be the caller's; the hint "add a payment method" in a rate limit is not one.
 function isBalanceFault(status: number, reported: ReportedError, words: string): boolean {
-  const { code, type, retryDelayMs } = reported
+  const { code, type, message, retryDelayMs } = reported
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
+  if (status === 400 && creditPattern.test(message)) return true
   // Google calls every limit a quota; one that is free again after a while is no lack of money.
   return (
     status === 429 && code !== 'rate_limit_exceeded' && retryDelayMs === null && balancePattern.test(words)
@@ -304,15 +310,4 @@ function quote({ reported, modelNames }: FailureFacts): string {
 /** The wait that an error's body names, bounded. */
 function delayOf({ retryDelayMs }: ReportedError): number | null {
   return retryDelayMs === null ? null : Math.min(retryDelayMs, retryAfterMsMax)
-}
-
-/** The provider's own wait in milliseconds, bounded; null when it named none or nonsense. */
-export function readRetryAfter(headers: Headers): number | null {
-  const exact = Number(headers.get('retry-after-ms') ?? Number.NaN)
-  if (Number.isFinite(exact) && exact >= 0) return Math.min(Math.ceil(exact), retryAfterMsMax)
-  const text = headers.get('retry-after')?.trim() ?? ''
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), retryAfterMsMax)
-  // A date is measured against the provider's own clock, which the answer carries.
-  const waitMs = Date.parse(text) - Date.parse(headers.get('date') ?? '')
-  return Number.isFinite(waitMs) && waitMs >= 0 ? Math.min(waitMs, retryAfterMsMax) : null
 }
