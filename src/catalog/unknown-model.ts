@@ -69,9 +69,9 @@ function reasonOf(question: Question, nearest: readonly string[]): string {
   return `cannot be served: no provider is configured. Set a provider's key${remedy} and start again.`
 }
 
-/** What callers may write: the ids of models and names, and the operator's aliases. */
+/** What callers may write: the ids of models and names, and the operator's aliases of those. */
 export function* idsOf({ models, aliases }: Snapshot): Generator<string> {
-  yield* aliases.keys()
+  for (const [alias, { base }] of aliases) if (models.has(base)) yield alias
   yield* models.keys()
 }
 

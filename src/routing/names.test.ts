@@ -321,6 +321,7 @@ describe('aliases', () => {
     expect(catalog.unknownModel('gone', 'language').message).toContain(
       '"gone" is an alias of "acme/none", which is not served here.',
     )
+    expect(catalog.unknownModel('gone', 'language').metadata).toBeNull()
     expect(catalog.unknownModel('clevr', 'language').message).toContain('near it are clever')
     expect(catalog.unservedNames()).toEqual(['the alias "gone" means acme/none, which nothing serves now'])
   })

@@ -24,14 +24,13 @@ export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Add
   if (!URL.canParse(apiBase)) return null
   const base = apiBase.replace(/\/+$/, '')
   if (preset.slug === 'azure') return { preset, ...azureAddress(base, apiVersion) }
-  if (preset.slug === 'anthropic')
-    return { preset, baseUrl: withVersion(base.replace(/\/v1\/messages$/, '')) }
-  const isOwn = preset.baseUrl !== null && new URL(base).host === new URL(preset.baseUrl).host
-  if (isOwn && preset.baseUrl === base) return { preset }
+  const baseUrl = preset.slug === 'anthropic' ? withVersion(base.replace(/\/v1\/messages$/, '')) : base
+  if (baseUrl === preset.baseUrl) return { preset }
+  const isOwn = preset.baseUrl !== null && new URL(baseUrl).host === new URL(preset.baseUrl).host
   const custom = findPreset('custom')
   // Under this name LiteLLM asks any server of the format, with prices and models of its own.
-  if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl: base }
-  return { preset, baseUrl: base }
+  if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl }
+  return { preset, baseUrl }
 }
 
 function withVersion(base: string): string {
@@ -42,7 +41,8 @@ function withVersion(base: string): string {
 const currentVersions: ReadonlySet<string> = new Set(['v1', 'latest', 'preview'])
 
 function azureAddress(base: string, version: string | null): Pick<Address, 'baseUrl' | 'query'> {
-  if (/\/openai(?:\/v1)?$/.test(base))
+  // Said in one of the forms that the preset knows.
+  if (/\/(?:openai|openai\/v1|models|anthropic)$/.test(base))
     return { baseUrl: base, ...queryOf(base.endsWith('/v1') ? null : version) }
   const isCurrent = version === null || currentVersions.has(version)
   return isCurrent ? { baseUrl: `${base}/openai/v1` } : { baseUrl: `${base}/openai`, ...queryOf(version) }

@@ -98,7 +98,7 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   const credential = sources.credentials.get(given.member('litellm_credential_name')?.text() ?? '')
   const parameter: Parameter = (member) => given.member(member) ?? credential?.member(member) ?? null
   const asked = parseLitellmModel(modelText, parameter('custom_llm_provider')?.text() ?? null)
-  if (!asked) return refuse(`"${modelText}" does not say its provider, such as openai/${modelText}`)
+  if (!asked) return refuse(`"${modelText}" begins with no provider that is known here, such as openai/`)
   const preset = presetFor(asked.provider)
   if (!preset) return refuse(`there is no provider "${asked.provider}" here`)
   const address = readAddress(asked.provider, preset, { parameter, sources })

@@ -21,15 +21,16 @@ export function readNames(
   const names = new Map<string, ImportedDeployment[]>()
   for (const deployment of deployments)
     if (!deployment.isPattern) names.set(deployment.name, [...(names.get(deployment.name) ?? []), deployment])
-  const aliases = readAliases(settings.router, names, remarks)
+  const hasPatterns = deployments.some(({ isPattern }) => isPattern)
+  const aliases = readAliases(settings.router, { names, hasPatterns }, remarks)
   const fallbacks = readFallbacks(settings, remarks)
   const own = new Map<string, ImportedDeployment[]>(names)
   for (const deployment of deployments) if (deployment.ownId !== null) own.set(deployment.ownId, [deployment])
   const context = { own, aliases, fallbacks, remarks }
-  const entries = [...names.keys()].map((name): [string, OperatorName] => [
-    name,
-    { groups: groupsOf(name, context) },
-  ])
+  const entries = [...names.keys()].flatMap((name): [string, OperatorName][] => {
+    const groups = groupsOf(name, context)
+    return groups.length === 0 ? [] : [[name, { groups }]]
+  })
   return { names: Object.fromEntries(entries), aliases }
 }
 
@@ -44,11 +45,13 @@ function readStrategy(router: YamlValue | null, remarks: Remarks): void {
 
 function readAliases(
   router: YamlValue | null,
-  names: ReadonlyMap<string, unknown>,
+  { names, hasPatterns }: { names: ReadonlyMap<string, unknown>; hasPatterns: boolean },
   remarks: Remarks,
 ): Record<string, string> {
   const found: Record<string, string> = {}
-  for (const [alias, value] of router?.member('model_group_alias')?.members() ?? []) {
+  const written = router?.member('model_group_alias')?.members() ?? []
+  const aliased = new Set(written.map(([alias]) => alias))
+  for (const [alias, value] of written) {
     const target = (value.isMapping() ? value.member('model') : value)?.text()
     if (value.isMapping()) value.member('hidden')
     if (target == null || names.has(alias)) {
@@ -57,6 +60,9 @@ function readAliases(
         target == null ? 'says no model' : `is not carried: "${alias}" is a model_name too`,
       )
     } else found[alias] = target
+    // A pattern may offer a model that the file does not name.
+    const isKnown = target == null || hasPatterns || names.has(target) || aliased.has(target)
+    if (!isKnown) remarks.about(value, `means "${target}", which is no model_name that is carried`)
   }
   return withoutCycles(found, router, remarks)
 }

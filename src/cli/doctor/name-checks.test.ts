@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { checkNames } from './name-checks.ts'
+
+test('the doctor names what stands for nothing that is served, and is content with the rest', async () => {
+  const served = new Set(['/v1/models/smart', '/v1/models/a%2Fb'])
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) => new Response('{}', { status: served.has(new URL(request.url).pathname) ? 200 : 404 }),
+  })
+  const look = (names: Record<string, unknown>, aliases: Record<string, string>) =>
+    Array.fromAsync(checkNames(`http://127.0.0.1:${server.port}/v1`, { names, aliases }))
+  expect(await look({}, {})).toEqual([])
+  expect(await look({ smart: {} }, { 'a/b': 'smart' })).toMatchObject([
+    { level: 'ok', message: '1 names and 1 aliases are served' },
+  ])
+  const found = await look({ smart: {}, gone: {} }, { old: 'acme/none' })
+  expect(found.map(({ level, message }) => [level, message])).toEqual([
+    ['problem', 'nothing serves the name "gone" now'],
+    ['problem', 'nothing serves the alias "old" of acme/none now'],
+  ])
+})

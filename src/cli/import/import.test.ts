@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { recordingContext } from '../../../test/story/command-context.ts'
+import { CommandFailure } from '../failure.ts'
+import { runCommand } from '../run.ts'
+
+let folder: string
+const yaml = `model_list:
+  - { model_name: fast, litellm_params: { model: groq/llama, api_key: sk-of-groq } }
+general_settings: { master_key: sk-1234567890abcdef }
+`
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'headrace-import-'))
+  writeFileSync(join(folder, 'c.yaml'), yaml)
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const path = () => join(folder, 'headrace.config.json')
+const configuration = () => JSON.parse(readFileSync(path(), 'utf8')) as Record<string, unknown>
+
+async function run(args: readonly string[], answer = '') {
+  const context = recordingContext({
+    cwd: folder,
+    ask: () => Promise.resolve(answer),
+    openStorage: () => Promise.reject(new CommandFailure('There is no organization yet.')),
+  })
+  const code = await runCommand(['import', ...args], context)
+  return { code, output: context.output(), errors: context.errors() }
+}
+
+test('before the first start the configuration is written, and the master key is told to be missing', async () => {
+  const { code, output } = await run(['litellm', 'c.yaml'])
+  expect(code).toBe(0)
+  expect(output).toContain('Wrote ')
+  expect(output).toContain(
+    'c.yaml:3  general_settings.master_key: is not carried yet: start the gateway once',
+  )
+  expect(configuration()).toEqual({
+    providers: [
+      {
+        id: 'groq',
+        preset: 'groq',
+        api_key: '${file:./secrets/groq}',
+        only_models: true,
+        models: [{ id: 'groq/llama', upstream: 'llama' }],
+      },
+    ],
+    names: { fast: { groups: [[{ model: 'groq/llama', provider: 'groq' }]] } },
+  })
+  expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('sk-of-groq\n')
+  expect(statSync(join(folder, 'secrets/groq')).mode & 0o777).toBe(0o600)
+  expect(output).not.toContain('sk-of-groq')
+})
+
+test('a file that is there is added to only when somebody says so, and a copy of it is kept', async () => {
+  const before = JSON.stringify({ port: 9000, providers: [{ preset: 'openai', api_key: '${env:K}' }] })
+  writeFileSync(path(), before)
+  for (const answer of ['', 'n']) {
+    const { code, errors } = await run(['litellm', 'c.yaml'], answer)
+    expect([code, readFileSync(path(), 'utf8'), existsSync(join(folder, 'secrets'))]).toEqual([
+      1,
+      before,
+      false,
+    ])
+    expect(errors).toContain('--yes adds to it without asking')
+  }
+  expect((await run(['litellm', 'c.yaml'], 'y')).code).toBe(0)
+  expect(configuration()).toMatchObject({ port: 9000, providers: [{ preset: 'openai' }, { id: 'groq' }] })
+  expect(readFileSync(`${path()}.before-import`, 'utf8')).toBe(before)
+  writeFileSync(path(), before)
+  expect((await run(['litellm', 'c.yaml', '--yes'])).code).toBe(0)
+})
+
+test('an entry or a secret that is there otherwise stays unless --replace is said', async () => {
+  await run(['litellm', 'c.yaml'])
+  writeFileSync(join(folder, 'secrets/groq'), 'another')
+  const refused = await run(['litellm', 'c.yaml', '--yes'])
+  expect([refused.code, refused.errors.includes('secrets/groq')]).toEqual([1, true])
+  expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('another')
+  expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
+  expect(readFileSync(join(folder, 'secrets/groq'), 'utf8')).toBe('sk-of-groq\n')
+})
+
+test('a command line that makes no sense is 2, and a file or database that cannot be read is 1, without a password', async () => {
+  for (const args of [
+    [],
+    ['litelm', 'c.yaml'],
+    ['litellm'],
+    ['litellm', 'c.yaml', '--databse', 'x'],
+    ['litellm', 'c.yaml', '--database', 'mysql://a/b'],
+  ])
+    expect([args, (await run(args)).code]).toEqual([args, 2])
+  expect((await run(['litelm', 'c.yaml'])).errors).toContain('Did you mean "litellm"?')
+  expect((await run(['litellm', 'none.yaml'])).code).toBe(1)
+  const away = await run([
+    'litellm',
+    'c.yaml',
+    '--database',
+    'postgres://user:hunter2secret@127.0.0.1:1/litellm',
+  ])
+  expect(away.code).toBe(1)
+  expect(away.errors).toContain("LiteLLM's database cannot be read")
+  expect(away.errors).not.toContain('hunter2secret')
+  expect(existsSync(path())).toBe(false)
+})

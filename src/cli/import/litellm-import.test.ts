@@ -1,0 +1,229 @@
+import { expect, test } from 'bun:test'
+import { CommandFailure } from '../failure.ts'
+import { readLitellmFile } from './litellm-import.ts'
+import { Remarks } from './remarks.ts'
+import { parseYaml } from './yaml-tree.ts'
+
+/** What a file becomes, and what is told of it, line and path alone or with the message. */
+function read(yaml: string, env: Record<string, string> = {}) {
+  const remarks = new Remarks()
+  const found = readLitellmFile(parseYaml(yaml, 'c.yaml'), { env, hasDatabase: false }, remarks)
+  return {
+    ...found,
+    ...found.addition,
+    places: remarks.sorted().map(({ line, subject }) => `${line} ${subject}`),
+    messages: remarks.sorted().map(({ message }) => message),
+  }
+}
+
+const entry = (name: string, params: string, info = '{}') =>
+  `  - { model_name: "${name}", litellm_params: { ${params} }, model_info: ${info} }`
+const list = (...entries: string[]) => `model_list:\n${entries.join('\n')}\n`
+
+test('addresses and keys become providers, each once, and the official address is left out', () => {
+  const { providers, places } = read(
+    list(
+      entry('a', 'model: gpt-4o, api_key: os.environ/K'),
+      entry('b', 'model: openai/gpt-4o-mini, api_key: os.environ/K, api_base: "https://api.openai.com/v1/"'),
+      entry('c', 'model: openai/gpt-4o, api_key: os.environ/L'),
+      entry('d', 'model: claude-sonnet-4-5, api_base: "https://api.anthropic.com"'),
+      entry(
+        'e',
+        'model: azure/prod, api_base: "https://r.openai.azure.com", api_version: "2024-10-21", api_key: os.environ/A',
+      ),
+      entry('f', 'model: azure/new, api_base: os.environ/BASE, api_key: os.environ/A'),
+      entry('g', 'model: openai/x, api_base: "http://llm.acme.example:8000/v1"'),
+      entry('h', 'model: together_ai/meta-llama/L, api_key: os.environ/T'),
+      entry('i', 'model: ollama_chat/tiny, api_base: "http://10.0.0.5:11434"'),
+    ),
+    { BASE: 'https://q.openai.azure.com/' },
+  )
+  expect(places).toEqual([])
+  const models = (id: string, upstream: string) => ({ only_models: true, models: [{ id, upstream }] })
+  expect(JSON.parse(JSON.stringify(providers))).toEqual([
+    {
+      id: 'openai',
+      preset: 'openai',
+      api_key: '${env:K}',
+      only_models: true,
+      models: [
+        { id: 'openai/gpt-4o', upstream: 'gpt-4o' },
+        { id: 'openai/gpt-4o-mini', upstream: 'gpt-4o-mini' },
+      ],
+    },
+    { id: 'openai-2', preset: 'openai', api_key: '${env:L}', ...models('openai/gpt-4o', 'gpt-4o') },
+    { id: 'anthropic', preset: 'anthropic', ...models('anthropic/claude-sonnet-4-5', 'claude-sonnet-4-5') },
+    {
+      id: 'azure',
+      preset: 'azure',
+      base_url: 'https://r.openai.azure.com/openai',
+      api_key: '${env:A}',
+      query: { 'api-version': '2024-10-21' },
+      ...models('openai/prod', 'prod'),
+    },
+    {
+      id: 'azure-2',
+      preset: 'azure',
+      base_url: 'https://q.openai.azure.com/openai/v1',
+      api_key: '${env:A}',
+      ...models('openai/new', 'new'),
+    },
+    {
+      id: 'llm-acme-example-8000',
+      preset: 'custom',
+      base_url: 'http://llm.acme.example:8000/v1',
+      ...models('llm-acme-example-8000/x', 'x'),
+    },
+    { id: 'together', preset: 'together', api_key: '${env:T}', ...models('meta-llama/L', 'meta-llama/L') },
+    { id: 'ollama', preset: 'ollama', base_url: 'http://10.0.0.5:11434', ...models('ollama/tiny', 'tiny') },
+  ])
+})
+
+test('what cannot be served is told with its line, and nothing else of it', () => {
+  const { providers, names, places, messages } = read(
+    list(
+      entry('a', 'model: bedrock/x, aws_region_name: eu'),
+      entry('b', 'model: unheard-of/x'),
+      entry('c', 'model: openai/dall-e-3', '{ mode: image_generation }'),
+      entry('d', 'model: azure/prod'),
+      entry('e', 'model: openai/x, api_base: os.environ/NOWHERE'),
+      '  - litellm_params: { model: openai/x }',
+    ),
+  )
+  expect([providers, names]).toEqual([[], {}])
+  expect(places).toEqual([2, 3, 4, 5, 6, 7].map((line, index) => `${line} model_list[${index}]`))
+  expect(messages.map((message) => message.replace('the deployment is not carried: ', ''))).toEqual([
+    'there is no provider "bedrock" here',
+    '"unheard-of/x" begins with no provider that is known here, such as openai/',
+    'there is no operation for its mode here',
+    'it needs an api_base',
+    'set NOWHERE, then import again',
+    'it needs model_name and litellm_params.model',
+  ])
+})
+
+test('secrets leave the file for files of their own, also those of headers and of named credentials', () => {
+  const { providers, secrets } = read(
+    `${list(
+      entry('a', 'model: openai/x, litellm_credential_name: ours, extra_headers: { X-Team: blue }'),
+      entry('b', 'model: groq/y, api_key: os.environ/G'),
+    )}credential_list:
+  - { credential_name: ours, credential_values: { api_key: sk-one, api_base: "http://a.example/v1" } }
+environment_variables: { G: from-the-file }
+`,
+  )
+  expect(providers.map(({ api_key: key, headers }) => [key, headers])).toEqual([
+    ['${file:./secrets/a-example}', { 'X-Team': '${file:./secrets/a-example-x-team}' }],
+    ['${file:./secrets/G}', undefined],
+  ])
+  expect([...secrets]).toEqual([
+    ['secrets/a-example', 'sk-one'],
+    ['secrets/a-example-x-team', 'blue'],
+    ['secrets/G', 'from-the-file'],
+  ])
+})
+
+test('a pattern offers all models of a provider, and says so where their names differ', () => {
+  const { providers, names, places } = read(
+    list(
+      entry('openai/*', 'model: openai/*, api_key: os.environ/K'),
+      entry('*', 'model: groq/*, api_key: os.environ/G'),
+      entry('mini-*', 'model: openai/gpt-*-mini, api_key: os.environ/K'),
+    ),
+  )
+  expect(providers.map(({ id, only_models: isClosed, models }) => [id, isClosed, models])).toEqual([
+    ['openai', undefined, []],
+    ['groq', undefined, []],
+  ])
+  expect(names).toEqual({})
+  expect(places).toEqual(['3 model_list[1]', '4 model_list[2]'])
+})
+
+test('chains follow their own fallbacks, general ones come where there is none, and contexts at the end', () => {
+  const models = ['a', 'b', 'c', 'd'].map((name) => entry(name, `model: groq/${name}`))
+  const { names, places } = read(`${list(...models)}router_settings:
+  fallbacks: [{ a: [b] }, { b: [c] }]
+  context_window_fallbacks: [{ c: [a] }]
+litellm_settings:
+  default_fallbacks: [d]
+`)
+  const chains = Object.entries(names).map(([name, { groups }]) => [
+    name,
+    groups
+      .flat()
+      .map(({ model }) => model.slice(5))
+      .join(''),
+  ])
+  expect(chains).toEqual([
+    ['a', 'abcd'],
+    ['b', 'bcd'],
+    ['c', 'cdab'],
+    ['d', 'd'],
+  ])
+  expect(places).toEqual(['8 router_settings.context_window_fallbacks[0].c[0]'])
+})
+
+test('a call has six attempts, so that longer chains are cut and told', () => {
+  const letters = [...'abcdefgh']
+  const models = letters.map((name) => entry(name, `model: groq/${name}`))
+  const { names, messages } = read(
+    `${list(...models)}router_settings:\n  fallbacks: [{ a: [${letters.slice(1).join(', ')}] }]\n`,
+  )
+  expect(names['a']?.groups).toHaveLength(6)
+  expect(messages).toEqual([
+    'only the first 6 of the 8 groups of "a" are carried: a call has as many attempts',
+  ])
+})
+
+test('weights are those of the first parameter that the first deployment has, and none is left without calls unsaid', () => {
+  const { names, messages } = read(
+    list(
+      entry('a', 'model: groq/x, api_key: os.environ/A, weight: 2, rpm: 5'),
+      entry('a', 'model: groq/x, api_key: os.environ/B, rpm: 5'),
+      entry('b', 'model: groq/y, api_key: os.environ/A, tpm: 100000'),
+      entry('b', 'model: groq/y, api_key: os.environ/B, tpm: 300000'),
+    ),
+  )
+  expect(names['a']?.groups).toEqual([[{ model: 'groq/x', provider: 'groq', weight: 2 }]])
+  expect(names['b']?.groups[0]?.map(({ weight }) => weight)).toEqual([100_000, 300_000])
+  expect(messages.filter((message) => message.startsWith('has no share'))).toHaveLength(1)
+})
+
+test('aliases that lead back to themselves, or are a name too, are told and left out', () => {
+  const { aliases, messages } = read(`${list(entry('a', 'model: groq/x'))}router_settings:
+  model_group_alias: { x: y, y: x, a: a, fine: a, hidden: { model: a, hidden: true }, lost: z }
+`)
+  expect(aliases).toEqual({ fine: 'a', hidden: 'a', lost: 'z' })
+  expect(messages.toSorted()).toEqual([
+    'is not carried: "a" is a model_name too',
+    'means "z", which is no model_name that is carried',
+    'the alias "x" leads back to itself and is not carried',
+    'the alias "y" leads back to itself and is not carried',
+  ])
+})
+
+test('mappings that are merged count, and a file that is no YAML is refused with its line', () => {
+  const { providers } = read(`shared: &shared { api_key: os.environ/K, api_base: "http://b.example/v1" }
+model_list:
+  - model_name: a
+    litellm_params: { <<: *shared, model: openai/x }
+`)
+  expect(providers[0]).toMatchObject({ base_url: 'http://b.example/v1', api_key: '${env:K}' })
+  expect(() => parseYaml('model_list:\n  - a: [1\n  b', 'c.yaml')).toThrow(CommandFailure)
+  expect(() => parseYaml('model_list:\n  - a: [1\n  b', 'c.yaml')).toThrow(/^c\.yaml:\d+: this is not YAML/)
+  expect(() => parseYaml('- a', 'c.yaml')).toThrow('there is no mapping')
+})
+
+test('a master key is carried when it can be found and not be guessed', () => {
+  const general = (key: string) => `general_settings:\n  master_key: ${key}\n`
+  expect(read(general('sk-1234567890abcdef')).masterKey?.secret).toBe('sk-1234567890abcdef')
+  expect(read(general('os.environ/M'), { M: 'sk-1234567890abcdef' }).masterKey?.secret).toBe(
+    'sk-1234567890abcdef',
+  )
+  for (const key of ['sk-1234', 'os.environ/M']) {
+    const { masterKey, places, messages } = read(general(key))
+    expect(masterKey).toBeNull()
+    expect(places).toEqual(['2 general_settings.master_key'])
+    expect(messages.join()).not.toContain('sk-1234')
+  }
+})
