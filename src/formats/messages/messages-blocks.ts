@@ -1,30 +1,46 @@
 import type { AnswerPart } from '../../canonical/text/answer.ts'
 import { emptyPart } from '../../canonical/text/answer.ts'
-import type { Annotation } from '../../canonical/text/conversation.ts'
+import type { Annotation, Extras } from '../../canonical/text/conversation.ts'
 import type { PartHead } from '../../canonical/text/events.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
+/** Members of each kind of block that a part has room for. */
+const partMembers: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(['type', 'text', 'citations']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+  tool_use: new Set(['type', 'id', 'name', 'input']),
+}
+
 /** What a block is. Kinds that this gateway does not know go back to a caller of the same format as they came. */
 export function headOf(block: Wire): PartHead {
-  switch (block['type']) {
+  const { type } = block
+  switch (type) {
     case 'text':
-      return { type: 'text' }
+      return { type, ...extrasOf(block, type) }
     case 'thinking':
     case 'redacted_thinking':
-      return { type: 'reasoning', id: null, origin: 'messages' }
+      return { type: 'reasoning', id: null, origin: 'messages', ...extrasOf(block, type) }
     case 'tool_use':
       return {
         type: 'tool_call',
         id: stringOrNull(block['id']) ?? '',
         name: stringOrNull(block['name']) ?? '',
         kind: 'function',
+        ...extrasOf(block, type),
       }
     default:
       return { type: 'opaque', format: 'messages', value: block }
   }
+}
+
+/** The other members, which no other format is shown; nothing for nearly every block. */
+function extrasOf(block: Wire, type: keyof typeof partMembers): { extras?: Extras } {
+  const rest = Object.entries(block).filter(([name]) => !partMembers[type]?.has(name))
+  return rest.length === 0 ? {} : { extras: { messages: Object.fromEntries(rest) } }
 }
 
 /** A whole block of an answer. */

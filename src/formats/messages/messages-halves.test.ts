@@ -283,6 +283,17 @@ function toDetails(details: unknown): unknown {
 const block = fc.oneof(
   word.map((said): Wire => ({ type: 'text', text: said })),
   word.map((said): Wire => ({ type: 'text', text: said, citations: [citation] })),
+  // Members that only this format has.
+  word.map((said): Wire => ({ type: 'text', text: said, my_mark: { a: 1 } })),
+  word.map((said): Wire => ({ type: 'thinking', thinking: said, signature: 'c2ln', my_mark: 'b' })),
+  fc.constant<Wire>({ type: 'redacted_thinking', data: 'c2VhbGVk', my_mark: 'c' }),
+  input.map((given): Wire => ({
+    type: 'tool_use',
+    id: 't1',
+    name: 'a',
+    input: given,
+    caller: { type: 'direct' },
+  })),
   word.map((said): Wire => ({ type: 'thinking', thinking: said, signature: 'c2ln' })),
   fc.constant<Wire>({ type: 'redacted_thinking', data: 'c2VhbGVk' }),
   fc
@@ -347,8 +358,9 @@ function piecesOf({ blocks, ending: end }: Given, isWhole: boolean): Wire[] {
 }
 
 function begunOf(given: Wire, isWhole: boolean): Wire {
-  if (given['type'] === 'text') return { type: 'text', text: '' }
-  if (given['type'] === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
+  const { citations: _citations, ...rest } = given
+  if (given['type'] === 'text') return { ...rest, text: '' }
+  if (given['type'] === 'thinking') return { ...rest, thinking: '', signature: '' }
   return given['type'] === 'tool_use' && !isWhole ? { ...given, input: {} } : given
 }
 

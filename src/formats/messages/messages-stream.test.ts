@@ -224,3 +224,21 @@ test('a citation that comes after its block has ended is of the text of that blo
   expect(shown).toContain('"dropped":["output[].content[].annotations"]')
   expect(outputOf(events)).toHaveLength(2)
 })
+
+test('members of a block that only this format has are shown to no other', () => {
+  const own = { my_mark: 'x', caller: { type: 'direct' } }
+  const events = [
+    begin(0, { type: 'text', text: 'Rain.', ...own }),
+    stop(0),
+    begin(1, { ...call('toolu_1'), ...own }),
+    stop(1),
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage },
+    { type: 'message_stop' },
+  ]
+  for (const caller of ['chat', 'responses'] as const) {
+    const shown = shownTo(caller, [start, ...events])
+    expect(shown).toContain('Rain.')
+    expect(shown).not.toContain('my_mark')
+    expect(shown).not.toContain('"direct"')
+  }
+})

@@ -155,7 +155,8 @@ class MessagesWriter implements StreamWriter {
 
   #open(block: Wire): string {
     this.#isOpen = true
-    return frame('content_block_start', { index: this.#blocks, content_block: block })
+    const content = { ...block, ...this.#head?.extras?.messages }
+    return frame('content_block_start', { index: this.#blocks, content_block: content })
   }
 
   #delta(delta: Wire): string {

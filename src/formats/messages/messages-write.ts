@@ -44,6 +44,10 @@ export function emptyMessage(context: AnswerContext): Wire {
 }
 
 function writeBlock(part: AnswerPart): Wire[] {
+  return writeKnown(part).map((block) => ({ ...block, ...part.head.extras?.messages }))
+}
+
+function writeKnown(part: AnswerPart): Wire[] {
   const { head, text, summary, annotations } = part
   switch (head.type) {
     case 'text': {
