@@ -97,11 +97,11 @@ export function createRateGate(options: RateGateOptions): RateGate {
     for (const [index, limit] of limits.entries()) {
       const waitMs = ask(limit, how)
       if (typeof waitMs === 'number') {
-        if (waitMs > 0) throw refusal(limit, waitMs)
+        if (waitMs > 0) throw refusal(limit, waitMs, clock)
       } else {
         const rest = limits.slice(index + 1)
         return waitMs.then((ms) => {
-          if (ms > 0) throw refusal(limit, ms)
+          if (ms > 0) throw refusal(limit, ms, clock)
           return admit(rest, how)
         })
       }
@@ -154,11 +154,15 @@ function limitsOf(
   return limits
 }
 
-function refusal({ subject, things, source, perMinute }: Limit, waitMs: number): GatewayError {
+function refusal({ subject, things, source, perMinute }: Limit, waitMs: number, clock: Clock): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new GatewayError(
     'rate_limit_exceeded',
     `Rate limit exceeded: ${subject} may send ${perMinute} ${things} a minute. Try again in ${retryAfterSeconds} s.`,
-    { retryAfterSeconds, metadata: { limit_source: source, limit_per_minute: perMinute } },
+    {
+      retryAfterSeconds,
+      rateLimit: { limit: perMinute, resetAtMs: clock.nowMs() + waitMs },
+      metadata: { limit_source: source, limit_per_minute: perMinute },
+    },
   )
 }

@@ -82,8 +82,35 @@ export interface GatewayErrorOptions {
   param?: string
   /** Seconds after which trying again may help; rendered as `Retry-After`. */
   retryAfterSeconds?: number
+  /** A limit of the gateway's own that refused; rendered as `X-RateLimit-*`. Never set for a provider's. */
+  rateLimit?: RateLimit
+  /** Why no model could be served, as the contract tells it beside the message. */
+  availability?: Availability
   /** Additional machine-readable facts for the caller; listed members only, never upstream text. */
   metadata?: Record<string, unknown>
+}
+
+/** A limit that is used up: how many it lets through, and when it lets the next one, in Unix milliseconds. */
+export interface RateLimit {
+  limit: number
+  resetAtMs: number
+}
+
+/** Why no model could be served; members and values are the contract's. */
+export interface Availability {
+  code:
+    | 'model_not_found'
+    | 'no_endpoints'
+    | 'privacy_restricted'
+    | 'constraint_filtered'
+    | 'capacity_exhausted'
+    | 'temporarily_unavailable'
+  /** Whether the same request may be served in a while. */
+  retryable: boolean
+  requested_models: readonly string[]
+  excluded_by?: string
+  /** Display names of the providers that were tried. */
+  affected_providers?: readonly string[]
 }
 
 /** An expected failure with a stable type and a message for the caller. */
@@ -91,6 +118,8 @@ export class GatewayError extends Error {
   readonly type: ErrorType
   readonly param: string | null
   readonly retryAfterSeconds: number | null
+  readonly rateLimit: RateLimit | null
+  readonly availability: Availability | null
   readonly metadata: Record<string, unknown> | null
 
   constructor(type: ErrorType, message: string, options: GatewayErrorOptions = {}) {
@@ -99,7 +128,23 @@ export class GatewayError extends Error {
     this.type = type
     this.param = options.param ?? null
     this.retryAfterSeconds = options.retryAfterSeconds ?? null
+    this.rateLimit = options.rateLimit ?? null
+    this.availability = options.availability ?? null
     this.metadata = options.metadata ?? null
+  }
+
+  /** The same failure with more, or other, to say. */
+  with(more: GatewayErrorOptions): GatewayError {
+    const { param, retryAfterSeconds, rateLimit, availability } = this
+    return new GatewayError(this.type, this.message, {
+      cause: this.cause,
+      ...(param === null ? {} : { param }),
+      ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+      ...(rateLimit === null ? {} : { rateLimit }),
+      ...(availability === null ? {} : { availability }),
+      ...more,
+      metadata: { ...this.metadata, ...more.metadata },
+    })
   }
 
   /** The HTTP status the contract gives this failure. */

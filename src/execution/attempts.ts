@@ -62,6 +62,7 @@ export async function firstToAnswer<T>(
       const failure = asOwn(failureOf(thrown, attempt), attempt)
       attempt.endedMs = state.elapsedMs()
       attempt.errorType = failure.error.type
+      attempt.againMs = failure.retryAfterMs === null ? null : attempt.endedMs + failure.retryAfterMs
       state.releasePermit(isOwnMatter(failure, attempt) ? { type: 'other' } : capacityOf(failure))
       // A caller who left makes the exchange fail too, which says nothing about the provider.
       if (!state.scope.signal.aborted) {
@@ -210,7 +211,8 @@ function asOwn(failure: UpstreamFailure, attempt: Attempt): UpstreamFailure {
 }
 
 /** Tells who failed and, when there was more than one try, each of them with the error it would have been alone. */
-function withHistory(error: GatewayError, { attempts }: CallState): GatewayError {
+function withHistory(error: GatewayError, state: CallState): GatewayError {
+  const { attempts } = state
   const last = attempts.at(-1)
   if (!last) return error
   const previous = attempts.map(({ endpoint, status, errorType }) => ({
@@ -220,18 +222,28 @@ function withHistory(error: GatewayError, { attempts }: CallState): GatewayError
   }))
   // A provider that was too crowded to be asked did not fail.
   const hasFailed = last.errorType === error.type
-  return new GatewayError(error.type, error.message, {
-    cause: error.cause,
-    ...(error.param === null ? {} : { param: error.param }),
-    ...(error.retryAfterSeconds === null ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+  const retryAfterSeconds = shortestWait(error, state)
+  return error.with({
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
     metadata: {
-      ...error.metadata,
       ...(hasFailed
         ? { provider_name: last.endpoint.deployment.providerName, is_byok: last.candidate.credential.isByok }
         : {}),
+      ...(retryAfterSeconds === null ? {} : { retry_after_seconds: retryAfterSeconds }),
       ...(attempts.length > 1 ? { previous_errors: previous } : {}),
     },
   })
+}
+
+/**
+ * When the first of those that were tried may answer, by what each of them said, in seconds from now; null where none said
+ * so. A call that is itself at fault would be refused later as well.
+ */
+function shortestWait(error: GatewayError, state: CallState): number | null {
+  if (error.status < 429) return error.retryAfterSeconds
+  const nowMs = state.elapsedMs()
+  const waitsMs = state.attempts.flatMap(({ againMs }) => (againMs === null ? [] : [againMs - nowMs]))
+  return waitsMs.length === 0 ? error.retryAfterSeconds : Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000))
 }
 
 /** Sends one request of an attempt and returns the response, whatever its status. */

@@ -1,4 +1,4 @@
-import type { CaptureRow } from '../billing/ledger/capture-row.ts'
+import type { CaptureRow, CaptureTry } from '../billing/ledger/capture-row.ts'
 import type { Metered } from '../billing/metering/meter.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
@@ -111,6 +111,7 @@ export class CallState {
       headersMs: null,
       firstTokenMs: null,
       endedMs: null,
+      againMs: null,
       status: null,
       errorType: null,
       line,
@@ -219,6 +220,7 @@ export class CallState {
       reading,
       ending,
       attempts: this.attempts.length,
+      ...(this.attempts.length > 1 ? { tries: this.attempts.map(toTry) } : {}),
       latencyMs: attempt.firstTokenMs ?? nowMs,
       generationMs: nowMs - attempt.startedMs,
     })
@@ -292,5 +294,14 @@ export class CallState {
     facts.isEstimated = row.source === 'estimated'
     facts.isCancelled = row.cancelled
     facts.costNanocredits = row.costNanocredits
+  }
+}
+
+function toTry({ endpoint, status, firstTokenMs, startedMs }: Attempt): CaptureTry {
+  return {
+    provider: endpoint.deployment.providerName,
+    endpoint: endpoint.id,
+    status,
+    ...(firstTokenMs === null ? {} : { latency: Math.round(firstTokenMs - startedMs) }),
   }
 }

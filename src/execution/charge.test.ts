@@ -33,6 +33,7 @@ const prepared: Prepared = {
     sessionId: null,
     userId: 'u',
   },
+  attribution: {},
   createdAtMs: 5,
   isStreamed: false,
   demand: { inputTokens: 2_000, outputTokensMax: 100, choices: 1, audioMilliseconds: 0, characters: 0 },

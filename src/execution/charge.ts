@@ -1,4 +1,9 @@
-import { knownCost, toReportedCounts, type CaptureRow } from '../billing/ledger/capture-row.ts'
+import {
+  knownCost,
+  toReportedCounts,
+  type CaptureRow,
+  type CaptureTry,
+} from '../billing/ledger/capture-row.ts'
 import { meter, type Metered } from '../billing/metering/meter.ts'
 import { chargeOf } from '../billing/metering/price.ts'
 import { priceAt } from '../canonical/endpoint.ts'
@@ -15,6 +20,8 @@ export interface Answering {
   reading: MeterReading
   ending: CallEnding
   attempts: number
+  /** Every one of them, where there was more than one. */
+  tries?: readonly CaptureTry[]
   /** Milliseconds from the call's beginning to the first byte of output, and from the attempt's to its end. */
   latencyMs: number
   generationMs: number
@@ -62,6 +69,8 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
     createdAtMs: prepared.createdAtMs,
     details: {
       attempts: answering.attempts,
+      ...prepared.attribution,
+      ...(answering.tries ? { tries: answering.tries } : {}),
       ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
       ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
       ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),

@@ -1,7 +1,8 @@
-import type { SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
+import type { Call, SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { assert } from '../core/assert.ts'
+import { withAvailability } from './availability.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
-import { seekingModel } from './missing-model.ts'
+import { seekModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
@@ -21,8 +22,8 @@ export interface Executor {
 export function createExecutor(dependencies: ExecutionDependencies): Executor {
   return {
     text: (call, scope) =>
-      seekingModel(
-        call.model,
+      available(
+        call,
         // Most calls have no media, and must not wait a turn for it.
         () =>
           call.demand.hasUncountedInput === true
@@ -31,9 +32,8 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
         dependencies,
       ),
     transcription: (call, scope) =>
-      seekingModel(call.model, () => executeTranscription(call, scope, dependencies), dependencies),
-    speech: (call, scope) =>
-      seekingModel(call.model, () => executeSpeech(call, scope, dependencies), dependencies),
+      available(call, () => executeTranscription(call, scope, dependencies), dependencies),
+    speech: (call, scope) => available(call, () => executeSpeech(call, scope, dependencies), dependencies),
     countTokens(call, scope) {
       const [endpoint] = routeModel(
         routedCallOf(call, [], scope, dependencies.serving()),
@@ -45,6 +45,17 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
       return Math.ceil(call.demand.inputTokens * ratio)
     },
   }
+}
+
+/** Seeks a model nobody knows, and tells in the failure that is left whether a model could be served. */
+function available<T>(call: Call, run: () => Promise<T>, dependencies: ExecutionDependencies): Promise<T> {
+  return run().catch(async (error: unknown) => {
+    try {
+      return await seekModel(error, { model: call.model, run, dependencies })
+    } catch (failure) {
+      throw withAvailability(failure, call)
+    }
+  })
 }
 
 /** What is served may change while media is fetched; the call goes on with what it began with. */

@@ -19,6 +19,8 @@ export interface Attempt {
   headersMs: number | null
   firstTokenMs: number | null
   endedMs: number | null
+  /** When its provider, which refused, may be asked again, as it said itself. */
+  againMs: number | null
   status: number | null
   errorType: ErrorType | null
   /** The body it was sent, kept for a caller who asked to see it. */

@@ -10,13 +10,19 @@ export function seekingModel<T>(
   run: () => Promise<T>,
   dependencies: ExecutionDependencies,
 ): Promise<T> {
-  return run().catch(async (error: unknown) => {
-    if (!(error instanceof GatewayError) || error.type !== 'model_not_found') throw error
-    if (isServed(model, dependencies)) throw error
-    await dependencies.readListings(() => isServed(model, dependencies))
-    if (!isServed(model, dependencies)) throw error
-    return run()
-  })
+  return run().catch((error: unknown) => seekModel(error, { model, run, dependencies }))
+}
+
+/** The same after what was run has failed: rejects with that failure, or runs once more. */
+export async function seekModel<T>(
+  error: unknown,
+  { model, run, dependencies }: { model: string; run: () => Promise<T>; dependencies: ExecutionDependencies },
+): Promise<T> {
+  if (!(error instanceof GatewayError) || error.type !== 'model_not_found') throw error
+  if (isServed(model, dependencies)) throw error
+  await dependencies.readListings(() => isServed(model, dependencies))
+  if (!isServed(model, dependencies)) throw error
+  return run()
 }
 
 function isServed(model: string, { serving }: ExecutionDependencies): boolean {

@@ -121,6 +121,7 @@ function planOf<State, Answer, Reader>(
       generationId: state.generationId,
       operation: state.call.operation,
       owner: state.owner(),
+      attribution: state.scope.attribution ?? {},
       createdAtMs: state.createdAtMs,
       isStreamed: state.call.kind === 'text' && state.call.stream,
       demand: state.call.demand,

@@ -26,6 +26,13 @@ export interface CallOwner {
   readonly userId: string | null
 }
 
+/** How the application that calls names itself, each at most `attributionLengthMax` long. Never sent to a provider. */
+export interface Attribution {
+  readonly http_referer?: string
+  readonly app_title?: string
+  readonly user_agent?: string
+}
+
 /**
  * A call that may be made, as a value: where it goes, at what prices, with which credential, and what was set aside for
  * it. Plain data without a secret, so that it can be stored, and charged by another process when the answer is there.
@@ -34,6 +41,7 @@ export interface Prepared {
   readonly generationId: string
   readonly operation: OperationName
   readonly owner: CallOwner
+  readonly attribution: Attribution
   readonly createdAtMs: number
   readonly isStreamed: boolean
   readonly demand: Demand

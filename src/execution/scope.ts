@@ -4,6 +4,7 @@ import type { Hold } from '../billing/budgets/hold.ts'
 import type { BodyPieces } from '../canonical/body.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
+import type { Attribution } from './prepared.ts'
 
 /** A capture that somebody else makes durable: a batch item's belongs into the transaction of its part. */
 export interface DeferredCapture {
@@ -23,6 +24,8 @@ export interface RequestScope {
   metadata: 'none' | 'headrace' | 'openrouter'
   /** A login of the caller's own at the provider, which came beside the gateway's key; null for nearly all calls. */
   callerLogin?: string | null
+  /** How the application named itself; left out where nobody asked it, as for an item of a batch. */
+  attribution?: Attribution
   /** Null for live calls: the principal's own budgets. A batch names its own. */
   batch: BatchScope | null
   /** Facts for the log line and the metrics, filled in on the way. */

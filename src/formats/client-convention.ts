@@ -1,4 +1,4 @@
-import type { GatewayError } from '../core/errors.ts'
+import type { Availability, GatewayError } from '../core/errors.ts'
 
 /** An error that is the whole answer, and what its envelope tells of the call. */
 export interface ShownError {
@@ -34,6 +34,19 @@ export function contractErrorOf(error: GatewayError, status: number): Record<str
     ...(error.param === null ? {} : { param: error.param }),
     error_type: error.contractType,
     metadata: { error_type: error.contractType, ...error.metadata },
+    ...(error.availability === null ? {} : { availability: availabilityOf(error, error.availability) }),
+  }
+}
+
+/** With what the contract wants besides: where to read on, and how long to wait. */
+function availabilityOf(
+  { retryAfterSeconds: seconds }: GatewayError,
+  availability: Availability,
+): Record<string, unknown> {
+  return {
+    ...availability,
+    docs_url: '/docs',
+    ...(seconds === null ? {} : { retry_after: Math.max(1, Math.ceil(seconds)) }),
   }
 }
 

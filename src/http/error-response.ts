@@ -22,6 +22,12 @@ export function errorResponse(error: GatewayError, route: ErrorRoute, headers: H
   const waitSeconds = error.retryAfterSeconds ?? usualWaitSeconds(status)
   if (generationId !== null) headers.set('x-generation-id', generationId)
   if (waitSeconds !== null) headers.set('retry-after', String(Math.max(1, Math.ceil(waitSeconds))))
+  if (error.rateLimit !== null) {
+    // As the contract has them: on refusals by limits of the gateway's own alone, the time in Unix milliseconds.
+    headers.set('x-ratelimit-limit', String(error.rateLimit.limit))
+    headers.set('x-ratelimit-remaining', '0')
+    headers.set('x-ratelimit-reset', String(Math.ceil(error.rateLimit.resetAtMs)))
+  }
   return new Response(JSON.stringify(writeError({ error, status, generationId })), { status, headers })
 }
 

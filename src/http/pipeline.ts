@@ -126,7 +126,7 @@ export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Recor
     'x-request-id': requestId,
     'access-control-allow-origin': '*',
     'access-control-expose-headers':
-      'X-Generation-Id, X-Provider-Name, X-Request-Id, Request-Id, Retry-After, Idempotent-Replayed',
+      'X-Generation-Id, X-Provider-Name, X-Request-Id, Request-Id, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotent-Replayed',
   }
 }
 

@@ -53,10 +53,7 @@ export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): G
 /** A field that only the caller can correct is no matter of routing; a model without the right endpoint is. */
 function withMetadata(error: GatewayError, metadata: Record<string, unknown>): GatewayError {
   if (error.type !== 'no_matching_endpoint') return error
-  return new GatewayError(error.type, error.message, {
-    metadata: { ...metadata, ...error.metadata },
-    ...(error.param === null ? {} : { param: error.param }),
-  })
+  return error.with({ metadata: { ...metadata, ...error.metadata } })
 }
 
 function funnelOf(

@@ -1,5 +1,5 @@
 import { dayOfTransaction } from '../../core/ids.ts'
-import type { CaptureDetails, ReportedCounts } from './capture-row.ts'
+import type { CaptureDetails, CaptureTry, ReportedCounts } from './capture-row.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ModelStats } from '../metering/learning.ts'
 import { refundTransactionIdsOf, usageIncomeAccount } from './ledger-statements.ts'
@@ -32,6 +32,13 @@ export interface UsageRecord {
   serviceTier: string | null
   /** The provider's own figures where they were not believed. */
   reported: ReportedCounts | null
+  /** How the application named itself. */
+  httpReferer: string | null
+  appTitle: string | null
+  userAgent: string | null
+  /** Every try where there was more than one; null for one. */
+  tries: readonly CaptureTry[] | null
+  workspaceId: string
   streamed: boolean
   cancelled: boolean
   latencyMs: number | null
@@ -239,6 +246,7 @@ interface TotalsRow {
 interface UsageRow {
   generation_id: string
   organization_id: string
+  workspace_id: string
   key_id: string
   batch_id: string | null
   operation: string
@@ -280,7 +288,7 @@ async function selectUsages(
   params: readonly (string | number)[],
 ): Promise<UsageRecord[]> {
   const rows = await database.query<UsageRow>(
-    `select generation_id, organization_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
+    `select generation_id, organization_id, workspace_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
        is_estimated, is_unpriced, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
        audio_milliseconds, characters, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
        cancelled, latency_ms, generation_ms, session_id, user_id, request_id, created_at_ms
@@ -316,6 +324,11 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     nativeFinishReason: row.native_finish_reason,
     serviceTier: details.service_tier ?? null,
     reported: details.reported ?? null,
+    httpReferer: details.http_referer ?? null,
+    appTitle: details.app_title ?? null,
+    userAgent: details.user_agent ?? null,
+    tries: details.tries ?? null,
+    workspaceId: row.workspace_id,
     streamed: row.streamed === 1,
     cancelled: row.cancelled === 1,
     latencyMs: row.latency_ms,

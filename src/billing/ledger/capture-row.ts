@@ -48,9 +48,24 @@ export interface CaptureDetails {
   readonly attempts?: number
   /** The tier the provider said it used. */
   readonly service_tier?: string
+  /** How the application named itself; each is left out where it did not. */
+  readonly http_referer?: string
+  readonly app_title?: string
+  readonly user_agent?: string
+  /** Every try, where there was more than one. */
+  readonly tries?: readonly CaptureTry[]
   readonly media_tokens?: MediaTokens
   /** What the provider reported where it was not believed, and something else was charged. */
   readonly reported?: ReportedCounts
+}
+
+/** One try of a call: whom it was sent to and what came back; null where nothing did. */
+export interface CaptureTry {
+  readonly provider: string
+  readonly endpoint: string
+  readonly status: number | null
+  /** Milliseconds from its beginning to the first output. */
+  readonly latency?: number
 }
 
 /** A provider's own figures; those of parts only above zero. */

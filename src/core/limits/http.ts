@@ -8,6 +8,8 @@ export const liveBodyBytesMax = 64_000_000
 export const sessionIdLengthMax = 256
 export const userIdLengthMax = 256
 export const modelIdLengthMax = 256
+/** What is kept of the headers by which an application names itself; the rest is cut off. */
+export const attributionLengthMax = 256
 /** A longer name of a provider's service tier is not written down. */
 export const serviceTierLengthMax = 64
 /** Silence after which a stream shows the caller a comment, so that proxies keep it open. */

@@ -1,4 +1,5 @@
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
+import { userIdLengthMax } from '../../core/limits/http.ts'
 import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
@@ -27,6 +28,7 @@ interface Fields {
   fallbacks?: { model: string }[] | null
   max_tokens?: number | null
   session_id?: string | null
+  metadata?: { user_id?: string | null } | null
   user?: string | null
   trace?: Record<string, unknown> | null
   stream?: boolean | null
@@ -78,7 +80,7 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
       characters: 0,
     },
     sessionId: decodeSessionId(fields.session_id ?? null, context),
-    userId: fields.user ?? null,
+    userId: fields.user ?? fields.metadata?.user_id?.slice(0, userIdLengthMax) ?? null,
     trace: fields.trace ?? null,
     dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
     stream: fields.stream ?? false,

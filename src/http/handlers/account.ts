@@ -101,7 +101,11 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
     model: usage.model,
     provider_name: endpoint?.deployment.providerName ?? usage.provider,
     created_at: new Date(usage.createdAtMs).toISOString(),
-    origin: '',
+    origin: originOf(usage.httpReferer),
+    http_referer: usage.httpReferer,
+    user_agent: usage.userAgent,
+    workspace_id: usage.workspaceId,
+    provider_responses: providerResponses(usage, endpoint?.deployment.providerName),
     usage: cost,
     total_cost: cost,
     is_byok: false,
@@ -128,6 +132,7 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
     ...unusedMembers,
     headrace: {
       batch_id: usage.batchId,
+      app_title: usage.appTitle,
       is_estimated: usage.isEstimated,
       is_unpriced: usage.isUnpriced,
       reported: usage.reported,
@@ -138,21 +143,36 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
   }
 }
 
+/** The site that the application names as its own; empty where it names none, because clients want a text. */
+function originOf(referer: string | null): string {
+  return referer === null ? '' : (URL.parse(referer)?.origin ?? '')
+}
+
+/** Every try of the call. The one of a call that was tried once has answered, and with 200. */
+function providerResponses(
+  { tries, provider, endpointId, latencyMs }: UsageRecord,
+  name: string = provider,
+): Record<string, unknown>[] {
+  const only = { provider: name, endpoint: endpointId, status: 200, latency: latencyMs ?? undefined }
+  return (tries ?? [only]).map((one) => ({
+    provider_name: one.provider,
+    endpoint_id: one.endpoint,
+    status: one.status,
+    ...(one.latency === undefined ? {} : { latency: one.latency }),
+  }))
+}
+
 /** Members that clients require to be present and that have no meaning here. */
 const unusedMembers = {
   app_id: null,
   cache_discount: null,
   moderation_latency: null,
-  http_referer: null,
-  user_agent: null,
   preset_id: null,
   router: null,
   web_search_engine: null,
-  workspace_id: null,
   num_media_prompt: null,
   num_media_completion: null,
   num_input_audio_prompt: null,
   num_search_results: null,
   num_fetches: null,
-  provider_responses: null,
 }

@@ -1,8 +1,9 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import { liveBodyBytesMax } from '../../core/limits/http.ts'
+import { attributionLengthMax, liveBodyBytesMax } from '../../core/limits/http.ts'
 import { leanBodyBytesMin } from '../../core/limits/text.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
+import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { leaveOutTexts } from '../../formats/lean-json.ts'
 import type { HttpDependencies } from '../dependencies.ts'
@@ -79,8 +80,21 @@ export function scopeOf(exchange: Authenticated): RequestScope {
     priority: 'live',
     metadata: metadataSwitch(headers),
     callerLogin: callerLoginOf(headers),
+    attribution: attributionOf(headers),
     batch: null,
     facts: exchange.facts,
+  }
+}
+
+/** By the contract's headers; `X-Title` is the older name. */
+function attributionOf(headers: Headers): Attribution {
+  const referer = headers.get('http-referer')
+  const title = headers.get('x-openrouter-title') ?? headers.get('x-title')
+  const agent = headers.get('user-agent')
+  return {
+    ...(referer ? { http_referer: referer.slice(0, attributionLengthMax) } : {}),
+    ...(title ? { app_title: title.slice(0, attributionLengthMax) } : {}),
+    ...(agent ? { user_agent: agent.slice(0, attributionLengthMax) } : {}),
   }
 }
 
