@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { modelOf, requestOf, startLab } from './lab.ts'
 import { joined } from './replies.ts'
+import { saying } from './responses-replies.ts'
 import { parts } from './rows.ts'
 import { cellOf, pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
 
@@ -11,13 +12,19 @@ afterAll(() => lab.stop())
 
 const nothing = {
   chat: { message: { content: 'x' }, finish: 'stop' },
+  responses: { output: [saying('x')] },
   messages: { content: [{ type: 'text', text: 'x' }], stop: { stop_reason: 'end_turn' } },
 }
 
 async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Promise<void> {
   const cell = cellOf(row, caller, upstream)
   if (cell.is !== 'carried') throw new Error(`${row.id} is not carried, and has no test`)
-  lab.answer({ chat: row.given.chat ?? nothing.chat, messages: row.given.messages ?? nothing.messages })
+  const { chat, responses, messages } = row.given
+  lab.answer({
+    chat: chat ?? nothing.chat,
+    responses: responses ?? nothing.responses,
+    messages: messages ?? nothing.messages,
+  })
   const request = requestOf(caller, modelOf(upstream), {})
   const whole = await lab.ask(caller, request)
   expect(whole).toMatchObject({ status: 200 })

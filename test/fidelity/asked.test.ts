@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { at } from '../support/gateway.ts'
 import { modelOf, requestOf, startLab } from './lab.ts'
+import { saying } from './responses-replies.ts'
 import { parts } from './rows.ts'
 import { cellOf, pairs, type AskedRow, type Caller, type Cell, type Json, type Upstream } from './table.ts'
 
@@ -19,6 +20,7 @@ async function check(
   const text = row.text ?? 'Well.'
   lab.answer({
     chat: { message: { content: text }, finish: 'stop' },
+    responses: { output: [saying(text)] },
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: 'end_turn' } },
   })
   const { status, json } = await lab.ask(caller, requestOf(caller, modelOf(upstream, row.models), cells.ask))

@@ -18,8 +18,9 @@ a request through the gateway and looks at what the provider was sent and what t
   lists a name has \`[]\`: \`messages[].name\` is the name of any message.
 - **impossible**: one of the two formats has no room for it.
 
-The columns name the caller's format, then the provider's. The provider of \`chat\` is OpenAI and that of \`messages\` is
-Anthropic, with a model that takes schemas and a budget to think with, unless the row says otherwise. Hosts differ in what
+The columns name the caller's format, then the provider's. The provider of \`chat\` answers as OpenAI
+does, that of \`responses\` is OpenAI with a model that thinks, and that of \`messages\` is Anthropic, with a model that
+takes schemas and a budget to think with, unless the row says otherwise. Hosts differ in what
 they take: a server that the operator runs, such as Ollama, is sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands

@@ -19,7 +19,8 @@ const providerAt = (preset: string, id: string) => ({
 })
 const gateway = await startTestGateway({
   providers: () => [
-    providerAt('sandbox', 'openai/gpt-4o-mini'),
+    providerAt('sandbox', 'sandbox/gpt-4o-mini'),
+    providerAt('openai', 'openai/gpt-5.1-codex'),
     providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
   ],
 })
@@ -34,13 +35,15 @@ const paths: Readonly<Record<Caller, string>> = {
   messages: '/messages',
 }
 const modelOf: Readonly<Record<Upstream, string>> = {
-  chat: 'openai/gpt-4o-mini',
+  chat: 'sandbox/gpt-4o-mini',
+  responses: 'openai/gpt-5.1-codex',
   messages: 'anthropic/claude-sonnet-4-5',
 }
 
 /** An error body of the provider's own. */
 const bodies: Readonly<Record<Upstream, (type: string) => Json>> = {
   chat: (type) => ({ error: { type, message: 'It went wrong.', code: null, param: null } }),
+  responses: (type) => ({ error: { type, message: 'It went wrong.', code: null, param: null } }),
   messages: (type) => ({ type: 'error', error: { type, message: 'It went wrong.' } }),
 }
 
@@ -53,6 +56,25 @@ const streams: Readonly<Record<Upstream, readonly [said: string, broken: string]
       choices: [{ index: 0, delta: { role: 'assistant', content: 'So' } }],
     }),
     frame({ error: { type: 'server_error', message: 'It went wrong.' } }),
+  ],
+  responses: [
+    [
+      { type: 'response.created', response: { id: 'r', model: 'up', status: 'in_progress', output: [] } },
+      { type: 'response.in_progress', response: { id: 'r', model: 'up', status: 'in_progress', output: [] } },
+      {
+        type: 'response.output_item.added',
+        output_index: 0,
+        item: { id: 'm', type: 'message', role: 'assistant', status: 'in_progress', content: [] },
+      },
+      { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: 'So' },
+    ]
+      .map((event, index) => frame({ ...event, sequence_number: index }))
+      .join(''),
+    frame({
+      type: 'error',
+      sequence_number: 3,
+      error: { type: 'server_error', code: 'server_error', message: 'It went wrong.' },
+    }),
   ],
   messages: [
     [
@@ -97,7 +119,7 @@ const eventStream = { 'content-type': 'text/event-stream' }
 const chatEnd = `${frame({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
 
 for (const caller of callers) {
-  for (const format of ['chat', 'messages'] as const) {
+  for (const format of ['chat', 'responses', 'messages'] as const) {
     const request = requestOf(caller, modelOf[format], {})
 
     test(`E1 ${format} to ${caller}: what the provider refuses is 400 in the caller's envelope`, async () => {

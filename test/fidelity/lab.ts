@@ -5,12 +5,14 @@ import {
   type UpstreamSeen,
 } from '../support/scripted-upstream.ts'
 import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
+import { responsesStream, responsesWhole } from './responses-replies.ts'
 import {
   filesUrl,
   type Caller,
   type ChatReply,
   type Json,
   type MessagesReply,
+  type ResponsesReply,
   type Upstream,
 } from './table.ts'
 
@@ -21,23 +23,32 @@ export interface Lab {
   /** What the providers were sent since the last `ask`. */
   readonly seen: readonly Json[]
   /** What the providers answer from now on. */
-  answer(replies: { chat: ChatReply; messages: MessagesReply }): void
+  answer(replies: Replies): void
   stop(): Promise<void>
+}
+
+/** By the format of who is asked. */
+export interface Replies {
+  chat: ChatReply
+  responses: ResponsesReply
+  messages: MessagesReply
 }
 
 const pdfPath = '/a.pdf'
 
 /** Models of the table, by what they can. */
 export const models = {
-  chat: 'openai/gpt-4o-mini',
+  chat: 'sandbox/gpt-4o-mini',
   /** A host that takes no schema and does not heed a choice of tools, and is asked in this format alone. */
   chatWithoutSchema: 'z-ai/glm-4.6',
   /** A host that gives no log probabilities. */
-  chatWithoutLogprobs: 'groq/llama-3.3-70b-versatile',
+  chatWithoutLogprobs: 'mistral/mistral-large-latest',
   /** A server of the operator's, of which nothing is known: it is sent what it may not know. */
   chatThatPasses: 'acme/any',
   /** One that takes marks of a prompt cache, as its operator says. */
   chatThatMarks: 'marked/any',
+  /** Of OpenAI's one that is asked in responses by callers of every format; it thinks. */
+  responses: 'openai/gpt-5.1-codex',
   messages: 'anthropic/claude-sonnet-4-5',
   /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
   messagesNewest: 'anthropic/claude-opus-5',
@@ -93,24 +104,27 @@ function providersAt(url: string) {
   return [
     // As OpenAI answers chat completions; its own preset answers callers of responses in their format.
     at('sandbox', [models.chat]),
+    at('openai', [models.responses]),
     at('zai', [models.chatWithoutSchema]),
-    at('groq', [models.chatWithoutLogprobs]),
+    at('mistral', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
     { ...at('custom', [models.chatThatMarks]), id: 'marked', cache_marks: true },
   ]
 }
 
-function replyTo(
-  { path, body }: UpstreamSeen,
-  { chat, messages }: { chat: ChatReply; messages: MessagesReply },
-): Response {
+function replyTo({ path, body }: UpstreamSeen, { chat, responses, messages }: Replies): Response {
   if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
   const isStream = (JSON.parse(body) as Json)['stream'] === true
-  const isMessages = path.endsWith('/messages')
-  if (!isStream) return Response.json(isMessages ? messagesWhole(messages) : chatWhole(chat))
-  const text = isMessages ? messagesStream(messages) : chatStream(chat)
-  return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+  const ways: Readonly<Record<Upstream, { whole: () => Json; stream: () => string }>> = {
+    chat: { whole: () => chatWhole(chat), stream: () => chatStream(chat) },
+    responses: { whole: () => responsesWhole(responses), stream: () => responsesStream(responses) },
+    messages: { whole: () => messagesWhole(messages), stream: () => messagesStream(messages) },
+  }
+  const way =
+    ways[(['responses', 'messages'] as const).find((format) => path.endsWith(`/${format}`)) ?? 'chat']
+  if (!isStream) return Response.json(way.whole())
+  return new Response(way.stream(), { headers: { 'content-type': 'text/event-stream' } })
 }
 
 async function stop(gateway: TestGateway, upstream: ScriptedUpstream): Promise<void> {

@@ -1,7 +1,7 @@
 /** Whose format a request comes in. */
 export const callers = ['chat', 'responses', 'messages'] as const
 /** Whose format its provider speaks. */
-export const upstreams = ['chat', 'messages'] as const
+export const upstreams = ['chat', 'responses', 'messages'] as const
 export type Caller = (typeof callers)[number]
 export type Upstream = (typeof upstreams)[number]
 export type Json = Record<string, unknown>
@@ -50,7 +50,9 @@ export function impossible(why: string): Cell {
 }
 
 /** One caller's part of a row: what it asks, and what becomes of that; or why its format cannot ask. */
-export type CallerCells = { ask: Json; toChat: Cell; toMessages: Cell } | { cannotAsk: string }
+export type CallerCells =
+  | { ask: Json; toChat: Cell; toMessages: Cell; toResponses?: Cell }
+  | { cannotAsk: string }
 
 /** A reply of a provider that speaks chat completions. */
 export interface ChatReply {
@@ -58,6 +60,14 @@ export interface ChatReply {
   finish: string
   usage?: Json
   logprobs?: Json
+}
+
+/** A reply of a provider that speaks OpenAI's responses. */
+export interface ResponsesReply {
+  output: readonly Json[]
+  /** How it ended, where that is not as it should. */
+  end?: Json
+  usage?: Json
 }
 
 /** A reply of a provider that speaks Anthropic's messages. */
@@ -84,8 +94,8 @@ export interface AnsweredRow {
   kind: 'answered'
   id: string
   title: string
-  given: { chat: ChatReply | null; messages: MessagesReply | null }
-  cells: Readonly<Record<Caller, { fromChat: Cell; fromMessages: Cell }>>
+  given: { chat: ChatReply | null; messages: MessagesReply | null; responses?: ResponsesReply | null }
+  cells: Readonly<Record<Caller, { fromChat: Cell; fromMessages: Cell; fromResponses?: Cell }>>
 }
 
 export type Row = AskedRow | AnsweredRow
@@ -95,13 +105,17 @@ export const pairs: readonly { caller: Caller; upstream: Upstream }[] = callers.
   upstreams.map((upstream) => ({ caller, upstream })),
 )
 
+/** Of a row that says nothing of a format; the test of the page finds it. */
+const missing: Cell = impossible('')
+
 /** The cell of a row. */
 export function cellOf(row: Row, caller: Caller, upstream: Upstream): Cell {
   if (row.kind === 'answered') {
-    const { fromChat, fromMessages } = row.cells[caller]
-    return upstream === 'chat' ? fromChat : fromMessages
+    const { fromChat, fromMessages, fromResponses = missing } = row.cells[caller]
+    return { chat: fromChat, responses: fromResponses, messages: fromMessages }[upstream]
   }
   const cells = row.cells[caller]
   if ('cannotAsk' in cells) return impossible(cells.cannotAsk)
-  return upstream === 'chat' ? cells.toChat : cells.toMessages
+  const { toChat, toMessages, toResponses = missing } = cells
+  return { chat: toChat, responses: toResponses, messages: toMessages }[upstream]
 }

@@ -36,7 +36,8 @@ export function writeInput(conversation: Conversation, writing: Writing): Writte
   const first = turns.findIndex((turn) => !isInstruction(turn))
   const lead = first < 0 ? turns : turns.slice(0, first)
   const place = { ...writing, format, custom: customCalls(turns) }
-  for (const turn of lead) noteCaches(turn.parts, writing)
+  for (const { parts, place: at } of lead)
+    noteCaches(parts, writing, at === 'system' ? 'systemCache' : 'partCache')
   const instructions = lead.flatMap(({ parts }) =>
     parts.map((part) => (part.type === 'text' ? part.text : '')),
   )
@@ -74,8 +75,12 @@ function writeTurn(turn: Turn, writing: TurnWriting): Wire[] {
 }
 
 /** The format has no marks for its cache. */
-function noteCaches(parts: readonly Part[], { losses }: Writing): void {
-  if (parts.some(({ cache }) => cache !== undefined)) losses.drop('partCache')
+function noteCaches(
+  parts: readonly Part[],
+  { losses }: Writing,
+  carried: 'partCache' | 'systemCache' = 'partCache',
+): void {
+  if (parts.some(({ cache }) => cache !== undefined)) losses.drop(carried)
 }
 
 /** What a user or a tool says. */

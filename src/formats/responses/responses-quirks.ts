@@ -29,7 +29,7 @@ export interface ResponsesQuirkOptions {
   userLengthMax?: number
   /** Whether the item of an answer is a tool that the provider itself runs, though it looks like the caller's. Default: none is. */
   runsItself?: (item: Readonly<Record<string, unknown>>) => boolean
-  /** What it fetches itself. Default: images and files of any address, as OpenAI does. */
+  /** What it fetches itself. Default: images of any address, and files at an address of https. */
   addresses?: AddressSupport
 }
 
@@ -52,6 +52,6 @@ export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQ
     serviceTiers: options.serviceTiers ?? [],
     userLengthMax: options.userLengthMax ?? Number.POSITIVE_INFINITY,
     runsItself: options.runsItself ?? (() => false),
-    addresses: options.addresses ?? { image: 'any', file: 'any' },
+    addresses: options.addresses ?? { image: 'any', file: 'https' },
   }
 }

@@ -988,7 +988,7 @@ export const wishRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'W42',
-    title: 'Log probabilities, for a chat host that has none (Groq)',
+    title: 'Log probabilities, for a chat host that has none (Mistral)',
     models: { chat: models.chatWithoutLogprobs },
     cells: {
       chat: {
@@ -1007,7 +1007,7 @@ export const wishRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'W43',
-    title: 'A spoken answer, for a chat host that gives text alone (Groq)',
+    title: 'A spoken answer, for a chat host that gives text alone (Mistral)',
     models: { chat: models.chatWithoutLogprobs },
     cells: {
       chat: {
