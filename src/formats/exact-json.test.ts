@@ -131,6 +131,23 @@ describe('the numbers of a tool', () => {
     expect(sent).toContain(`"input_schema":${schema}`)
   })
 
+  test('stay as they were written in chat, also where a request is completed or a message edited', () => {
+    const called = `{"role":"assistant","content":null,"reasoning":"hm","tool_calls":[{"id":"t1","type":"function","function":{"name":"a","arguments":${input}}}]}`
+    const call = decodeChatRequest(
+      bytesOf(
+        `{"model":"a/b","tools":[{"function":{"name":"a","parameters":${schema}}}],"response_format":{"type":"json_schema","json_schema":{"schema":${schema}}},"messages":[${called}]}`,
+      ),
+      context,
+    )
+    const quirks = chatQuirks({ reasoningHistory: 'drop' })
+    const sent = textOf(selectCodec('chat', 'chat').encodeRequest(call, testEndpoint('up'), quirks).body)
+    expect(sent).not.toContain('"reasoning"')
+    expect(sent).toContain('"type":"function","function":{"name":"a"')
+    expect(sent).toContain(`"arguments":${input}`)
+    expect(sent).toContain(`"parameters":${schema}`)
+    expect(sent).toContain(`"schema":${schema},"name":"response"`)
+  })
+
   const message = (content: string) =>
     `{"id":"1","type":"message","role":"assistant","model":"up","content":${content},"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}`
   const block = `{"type":"tool_use","id":"t1","name":"a","input":${input}}`

@@ -32,7 +32,7 @@ export function adaptMessages(
   const { bytes } = conversation
   const isKnown = () => hasKnownMembers ?? !hasUnknownMember(bytes)
   if (!needsEdit(bytes, quirks) && (!isStrict(quirks) || isKnown())) return null
-  const messages = conversation.value()
+  const messages = conversation.exactValue()
   if (!Array.isArray(messages)) return null
   const dropped = new Set<string>()
   if (isStrict(quirks)) refuseImages(messages)

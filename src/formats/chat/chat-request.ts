@@ -3,6 +3,7 @@ import { assert } from '../../core/assert.ts'
 import { sessionIdLengthMax } from '../../core/limits/http.ts'
 import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { readDebugOptions } from '../debug-options.ts'
+import { parseExactly, parsePlainly } from '../exact-json.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
@@ -134,10 +135,12 @@ function readFields(document: JsonDocument): Fields {
       if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
       if (size > memberPassedBytesMax && !neverParsed.has(name))
         throw fieldError(name, `must be at most ${memberPassedBytesMax} bytes.`)
-      if (size <= memberPassedBytesMax && completable.has(name)) fields[name] = memberValue(document, name)
+      if (size <= memberPassedBytesMax && completable.has(name))
+        fields[name] = memberValue(document, name, parseExactly)
       continue
     }
-    const value = memberValue(document, name)
+    // Those that may be completed are written again.
+    const value = memberValue(document, name, completable.has(name) ? parseExactly : parsePlainly)
     fields[name] = quickChecks[name]?.(value)
       ? value
       : parseField<unknown>(chatRequestShape[name], name, value)
