@@ -32,3 +32,8 @@ export function size(bytes: number): string {
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ')
 }
+
+/** So many of something: `1 key`, `312 keys`. */
+export function counted(many: number, word: string, plural = `${word}s`): string {
+  return `${many} ${many === 1 ? word : plural}`
+}

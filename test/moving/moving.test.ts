@@ -254,6 +254,8 @@ if (reason === null)
       expect((await importing('--replace')).code).toBe(0)
       expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(before))
       expect(at(JSON.parse(readFileSync(`${path}.before-import`, 'utf8')), 'aliases.gpt-4')).toBe('small')
+      // Before its database is taken away.
+      await gateway.stop()
     })
   })
 

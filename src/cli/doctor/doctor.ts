@@ -1,3 +1,4 @@
+import { counted } from '../amounts.ts'
 import { parseArguments } from '../arguments.ts'
 import type { CommandContext } from '../context.ts'
 import { diagnose } from './diagnosis.ts'
@@ -16,15 +17,13 @@ export async function runDoctor(args: readonly string[], context: CommandContext
     context.write(renderFinding(finding, paint))
   }
   if (problems > 0)
-    context.write(`\n${paint.red(count(problems, 'problem'))}, ${count(warnings, 'warning')}\n`)
+    context.write(`\n${paint.red(counted(problems, 'problem'))}, ${counted(warnings, 'warning')}\n`)
   else
     context.write(
-      `\n${paint.green('nothing is wrong')}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}\n`,
+      `\n${paint.green('nothing is wrong')}${warnings > 0 ? `, ${counted(warnings, 'warning')}` : ''}\n`,
     )
   return problems === 0 ? 0 : 1
 }
-
-const count = (many: number, word: string) => `${many} ${word}${many === 1 ? '' : 's'}`
 
 const marks = { ok: '✓', warning: '!', problem: '✗' } as const
 

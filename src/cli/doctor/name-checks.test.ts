@@ -12,7 +12,7 @@ test('the doctor names what stands for nothing that is served, and is content wi
     Array.fromAsync(checkNames(`http://127.0.0.1:${server.port}/v1`, { names, aliases }))
   expect(await look({}, {})).toEqual([])
   expect(await look({ smart: {} }, { 'a/b': 'smart' })).toMatchObject([
-    { level: 'ok', message: '1 names and 1 aliases are served' },
+    { level: 'ok', message: 'all are served: 1 name and 1 alias' },
   ])
   const found = await look({ smart: {}, gone: {} }, { old: 'acme/none' })
   expect(found.map(({ level, message }) => [level, message])).toEqual([

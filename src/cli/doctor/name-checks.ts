@@ -1,4 +1,5 @@
 import { doctorNamesMax } from '../../core/limits/cli.ts'
+import { counted } from '../amounts.ts'
 import { createClient } from '../client.ts'
 import type { CliConfig } from '../context.ts'
 import type { Finding } from './finding.ts'
@@ -29,7 +30,7 @@ export async function* checkNames(
     }
   }
   if (served === asked.length) {
-    const message = `${Object.keys(names).length} names and ${Object.keys(aliases).length} aliases are served`
+    const message = `all are served: ${counted(Object.keys(names).length, 'name')} and ${counted(Object.keys(aliases).length, 'alias', 'aliases')}`
     yield { level: 'ok', subject, message, next: null }
   }
 }

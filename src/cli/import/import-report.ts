@@ -1,4 +1,5 @@
 import { describeMember } from '../../catalog/names.ts'
+import { counted } from '../amounts.ts'
 import { printable } from '../paint.ts'
 import type { ConfigAddition, MergedConfig } from './config-merge.ts'
 
@@ -25,13 +26,17 @@ interface Carried {
 /** Providers, names and aliases as they stand in the file now, or would; never a secret. */
 export function describeAddition({ target, merged, addition, secrets, isDry }: Carried): string {
   const { providers, names, aliases } = addition
-  const counted = `${providers.length} providers, ${Object.keys(names).length} names, ${Object.keys(aliases).length} aliases`
-  const lines = [`${verbOf(merged, isDry)} ${target}: ${counted}`]
+  const counts = [
+    counted(providers.length, 'provider'),
+    counted(Object.keys(names).length, 'name'),
+    counted(Object.keys(aliases).length, 'alias', 'aliases'),
+  ]
+  const lines = [`${verbOf(merged, isDry)} ${target}: ${counts.join(', ')}`]
   if (isDry && merged.conflicts.length > 0)
     lines.push(`  only with --replace, because the file has these otherwise: ${merged.conflicts.join(', ')}`)
   for (const { id, preset, base_url: url, api_key: key, models, only_models: isClosed } of providers) {
     const address = url === undefined ? '' : ` at ${withoutUser(url)}`
-    const offered = isClosed ? `${models.length} models` : 'all its models'
+    const offered = isClosed ? counted(models.length, 'model') : 'all its models'
     lines.push(`  provider ${id} (${preset})${address}, key ${key ?? 'of its variable, if any'}, ${offered}`)
   }
   for (const [name, { groups }] of Object.entries(names)) {
@@ -70,5 +75,5 @@ export function describeKeys(
     known > 0 ? `${known} here already and left as they are` : '',
     refused > 0 ? `${refused} left out` : '',
   ].filter((part) => part !== '')
-  return `${isDry ? 'Would add' : 'Added'} ${added} keys${details.map((part) => `, ${part}`).join('')}\n`
+  return `${isDry ? 'Would add' : 'Added'} ${counted(added, 'key')}${details.map((part) => `, ${part}`).join('')}\n`
 }
