@@ -101,7 +101,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
     }
     const offers = known.flatMap((one) => one.offers)
     const surroundings = { providers, potential: options.potential ?? [], table }
-    return viewOf(buildSnapshot(offers, options.names ?? noNames), surroundings)
+    return viewOf(yield* buildSnapshot(offers, options.names ?? noNames), surroundings)
   }
 
   async function refresh(): Promise<void> {

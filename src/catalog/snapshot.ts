@@ -1,6 +1,7 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
-import { slugOf, type ResolvedModel } from './model-ids.ts'
+import { offersPerTurnMax } from '../core/limits/catalog.ts'
+import { slugOf, type ModelIndex, type ResolvedModel } from './model-ids.ts'
 import {
   ofModality,
   resolveAliases,
@@ -36,10 +37,14 @@ export interface Snapshot {
 
 type Offered = Pick<Snapshot, 'list' | 'endpoints' | 'kinds'>
 
-/** Groups offers into models, and models into the operator's names. */
-export function buildSnapshot(offers: readonly Offer[], operator: OperatorNames): Snapshot {
-  const offered = groupOffers(offers)
-  const models = namedModelsOf(offered)
+/** Groups offers into models, and models into the operator's names. In short steps, because there may be thousands. */
+export function* buildSnapshot(offers: readonly Offer[], operator: OperatorNames): Generator<void, Snapshot> {
+  const offered = yield* groupOffers(offers)
+  yield
+  const offeredIndex = indexOf(offered.list)
+  yield
+  const models = namedModelsOf(offered, offeredIndex)
+  yield
   const names = new Map<string, ServedName>()
   const missingMembers: { name: string; member: NameMember }[] = []
   for (const [id, name] of Object.entries(operator.names)) {
@@ -52,7 +57,8 @@ export function buildSnapshot(offers: readonly Offer[], operator: OperatorNames)
     ...offered.list.filter(({ id }) => !names.has(id)),
     ...[...names.values()].map(({ model }) => model),
   ]
-  const index = indexOf(names.size === 0 ? offered.list : list.toSorted(byId))
+  const index = names.size === 0 ? offeredIndex : indexOf(list.toSorted(byId))
+  yield
   const aliases = resolveAliases(operator.aliases, index)
   return {
     ...index,
@@ -66,13 +72,13 @@ export function buildSnapshot(offers: readonly Offer[], operator: OperatorNames)
   }
 }
 
-function namedModelsOf({ list, endpoints }: Offered): NamedModels {
+function namedModelsOf({ endpoints }: Offered, index: ModelIndex): NamedModels {
   const maps = Object.values(endpoints)
   const deployments = maps.flatMap((map) =>
     [...map.values()].flatMap((all) => all.map((one) => one.deployment.id)),
   )
   return {
-    ...indexOf(list),
+    ...index,
     endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []),
     deploymentIds: new Set(deployments),
   }
@@ -109,7 +115,7 @@ function indexOf(list: readonly Model[]): Pick<Snapshot, 'list' | 'models' | 'id
 const byId = (left: Model, right: Model): number => (left.id < right.id ? -1 : 1)
 
 /** A model has the modality of its first offer; endpoints of another are still routable. */
-function groupOffers(offers: readonly Offer[]): Offered {
+function* groupOffers(offers: readonly Offer[]): Generator<void, Offered> {
   const endpoints = {
     language: new Map<string, Endpoint[]>(),
     embedding: new Map<string, Endpoint[]>(),
@@ -117,14 +123,18 @@ function groupOffers(offers: readonly Offer[]): Offered {
     speech: new Map<string, Endpoint[]>(),
   }
   const firsts = new Map<string, Offer>()
+  let worked = 0
   for (const offer of offers) {
+    if (++worked % offersPerTurnMax === 0) yield
     const { model, modality } = offer.endpoint
     push(endpoints[modality], model, offer.endpoint)
     if (!firsts.has(model)) firsts.set(model, offer)
   }
+  yield
   const list = [...firsts]
     .map(([id, offer]) => toModel(id, offer, endpoints[offer.endpoint.modality].get(id) ?? []))
     .toSorted(byId)
+  yield
   const kinds = [...firsts].flatMap(([id, { kindFrom, endpoint }]) =>
     kindFrom === null ? [] : [[id, { from: kindFrom, deploymentId: endpoint.deployment.id }] as const],
   )

@@ -27,6 +27,16 @@ test('a listing in pages is read to its end', async () => {
   expect(paths).toEqual(['/models?pageSize=1', '/models?pageSize=1&pageToken=next%2F2'])
 })
 
+test('pages that go on after the last of them are read too, as Anthropic has them', async () => {
+  const { paths, ask } = askOf((path) =>
+    path.includes('after_id=a%3A1')
+      ? { data: [{ id: 'b' }], has_more: false, last_id: 'b' }
+      : { data: [{ id: 'a:1' }], has_more: true, last_id: 'a:1' },
+  )
+  expect(await ask('/models')).toEqual({ models: [{ id: 'a:1' }, { id: 'b' }] })
+  expect(paths).toEqual(['/models', '/models?after_id=a%3A1'])
+})
+
 test('a listing whose pages never end is read as far as its bound', async () => {
   const { paths, ask } = askOf(() => ({ models: [{ name: 'a' }], nextPageToken: 'again' }))
   expect(await ask('/models')).toMatchObject({ models: { length: listingPagesMax } })
@@ -34,6 +44,6 @@ test('a listing whose pages never end is read as far as its bound', async () => 
 })
 
 test('a listing of one page is as it came', async () => {
-  const body = { models: [{ name: 'a' }], data: [{ id: 'b' }] }
+  const body = { models: [{ name: 'a' }], data: [{ id: 'b' }], has_more: false }
   expect(await askOf(() => body).ask('/models')).toEqual(body)
 })

@@ -1,5 +1,6 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax, listingPagesMax } from '../core/limits/catalog.ts'
+import { asObject } from '../core/json.ts'
 import type { Transport } from './http-client.ts'
 
 /** What reading one deployment's model listing takes. */
@@ -17,14 +18,14 @@ export interface ListingRequest {
  */
 export async function fetchListing(request: ListingRequest): Promise<unknown> {
   const body = await fetchPage(request, request.path)
-  let token = nextPageOf(body)
+  let next = nextPageOf(body)
   const models = modelsOf(body)
-  if (models === null || token === null) return body
-  for (let pages = 1; token !== null && pages < listingPagesMax; pages += 1) {
+  if (models === null || next === null) return body
+  for (let pages = 1; next !== null && pages < listingPagesMax; pages += 1) {
     const separator = request.path.includes('?') ? '&' : '?'
-    const page = await fetchPage(request, `${request.path}${separator}pageToken=${encodeURIComponent(token)}`)
+    const page = await fetchPage(request, `${request.path}${separator}${next}`)
     models.push(...(modelsOf(page) ?? []))
-    token = nextPageOf(page)
+    next = nextPageOf(page)
   }
   return { models }
 }
@@ -40,13 +41,17 @@ async function fetchPage({ target, transport, signal }: ListingRequest, path: st
   return JSON.parse(new TextDecoder().decode(bytes))
 }
 
-/** The models of a page; null of a listing that has no pages. */
+/** The models of a page; null of a listing that has none. */
 function modelsOf(body: unknown): unknown[] | null {
-  if (typeof body !== 'object' || body === null || !('models' in body)) return null
-  return Array.isArray(body.models) ? body.models : null
+  const { models, data } = asObject(body)
+  if (Array.isArray(models)) return models
+  return Array.isArray(data) ? data : null
 }
 
+/** What asks for the page after this one, as Google's and Anthropic's listings have it; null of the last. */
 function nextPageOf(body: unknown): string | null {
-  if (typeof body !== 'object' || body === null || !('nextPageToken' in body)) return null
-  return typeof body.nextPageToken === 'string' && body.nextPageToken !== '' ? body.nextPageToken : null
+  const { nextPageToken, has_more: hasMore, last_id: lastId } = asObject(body)
+  if (typeof nextPageToken === 'string' && nextPageToken !== '')
+    return `pageToken=${encodeURIComponent(nextPageToken)}`
+  return hasMore === true && typeof lastId === 'string' ? `after_id=${encodeURIComponent(lastId)}` : null
 }
