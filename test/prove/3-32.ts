@@ -15,8 +15,8 @@ export const proof: Proof = {
     const before = checkOut(versionBefore)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start('before', before)
-      const current = await start('now', rootFolder)
+      const old = await start.gateway('before', before)
+      const current = await start.gateway('now', rootFolder)
       return Object.entries(replies).map(([what, reply]) => ({
         what,
         names: ['before', 'now'] as const,

@@ -13,8 +13,8 @@ export const proof: Proof = {
     const before = checkOut(versionOfOneFormat)
     if (before === null) return notRun('the history does not reach back to the version before')
     return runPairs(async (start) => {
-      const old = await start('before', before)
-      const current = await start('now', rootFolder)
+      const old = await start.gateway('before', before)
+      const current = await start.gateway('now', rootFolder)
       const pair = (what: string, reply: string, ratioMax: number) => ({
         what,
         names: ['before', 'now'] as const,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../../bench/harness/figures.ts'
+import { startBare, type Bare } from '../../bench/harness/bare.ts'
 import { startHeadrace, type Headrace, type Upstreams } from '../../bench/harness/headrace.ts'
 import { startUpstream } from '../../bench/harness/nginx.ts'
 import type { Target } from '../../bench/harness/target.ts'
@@ -24,12 +25,17 @@ export interface Comparison {
   ratioMax: number
 }
 
-/** Starts gateways of these checkouts, by name, before the bench's upstream. */
-export type StartGateway = (name: string, root: string) => Promise<Headrace>
+/** Starts what is compared, before the bench's upstream. */
+export interface Starter {
+  /** A gateway of a checkout, by name. */
+  gateway(name: string, root: string): Promise<Headrace>
+  /** The proxy that copies both bodies and does nothing else. */
+  copy(): Promise<Bare>
+}
 
 /** Runs what `plan` compares, one after the other, each as the median of ten interleaved pairs in this run. */
 export async function runPairs(
-  plan: (start: StartGateway) => Promise<readonly Comparison[]>,
+  plan: (start: Starter) => Promise<readonly Comparison[]>,
 ): Promise<ProofResult> {
   const missing = ['nginx', 'wrk'].filter((name) => Bun.which(name) === null)
   if (missing.length > 0) return notRun(`not installed: ${missing.join(', ')}`)
@@ -40,10 +46,14 @@ export async function runPairs(
     stops.push(() => upstream.process.stop())
     // Nothing is asked of the paced upstream here; its models only stand in the configuration.
     const upstreams: Upstreams = { staticPort: upstream.port, pacedPort: upstream.port }
-    const comparisons = await plan(async (name, root) => {
-      const started = await startHeadrace({ name, folder, upstreams, isPrepaid: true, root })
-      stops.push(() => started.process.stop())
-      return started
+    const started = <T extends Bare | Headrace>(program: T): T => {
+      stops.push(() => program.process.stop())
+      return program
+    }
+    const comparisons = await plan({
+      gateway: async (name, root) =>
+        started(await startHeadrace({ name, folder, upstreams, isPrepaid: true, root })),
+      copy: async () => started(await startBare(folder, upstreams)),
     })
     const results: ProofResult[] = []
     for (const comparison of comparisons) results.push(await compare(comparison, folder))

@@ -9,6 +9,9 @@ export const versionBefore = '9f0b9d51a6fb405fcf871f0c1e6a29f234e26a84'
 /** The last version that carried one text format: the speed of issue 4 is measured against it. */
 export const versionOfOneFormat = 'bf7a9f9b7853acd441a9942fe537c8d976f342bc'
 
+/** The last version with two formats of providers: the speed of issue 5 is measured against it. */
+export const versionOfTwoFormats = '0fc2ac552700d2719740bc2936d417f85bf46484'
+
 const checkouts = new Map<string, string>()
 
 /**
