@@ -282,3 +282,16 @@ export const responsesCodes: Readonly<Record<string, string>> = {
   invalid_request: 'invalid_prompt',
   context_length_exceeded: 'invalid_prompt',
 }
+
+const passedOn = [
+  'a rate limit that names a wait',
+  'a failure of the provider',
+  'an overloaded provider',
+  'headers that do not come in time',
+  'a stream that never begins',
+  'a stream whose first frame is broken',
+  'a stream that is cut before its first frame',
+]
+
+/** The rows after which a provider of any other format answers in the first one's place. */
+export const fallbackTable: readonly FaultRow[] = faultTable.filter(({ name }) => passedOn.includes(name))

@@ -11,6 +11,8 @@ import type { FaultRow, FaultUpstream } from './fault-table.ts'
 export interface FaultCase {
   row: FaultRow
   upstream: FaultUpstream
+  /** The format of the second endpoint's provider. */
+  second: FaultUpstream
   caller: Caller
   kind: 'whole' | 'stream'
   /** `alone`: the second endpoint has the fault too. */
@@ -30,6 +32,7 @@ export function casesOf(rows: readonly FaultRow[]): FaultCase[] {
             .map((arrangement) => ({
               row,
               upstream,
+              second: upstream,
               caller,
               kind,
               arrangement,
@@ -38,6 +41,27 @@ export function casesOf(rows: readonly FaultRow[]): FaultCase[] {
         ),
       ),
     ),
+  )
+}
+
+const formats = ['chat', 'responses', 'messages', 'gemini'] as const satisfies readonly FaultUpstream[]
+
+/** These rows for every two providers of different formats, the first of which has the fault. */
+export function fallbackCasesOf(rows: readonly FaultRow[]): FaultCase[] {
+  const arrangement = 'sound'
+  return formats.flatMap((upstream) =>
+    formats
+      .filter((second) => second !== upstream)
+      .flatMap((second) =>
+        rows.flatMap((row, index) =>
+          callers.flatMap((caller) =>
+            row.kinds.map((kind) => {
+              const slug = `${index}-${upstream}-${second}-${caller}-${kind}`
+              return { row, upstream, second, caller, kind, arrangement, slug } as const
+            }),
+          ),
+        ),
+      ),
   )
 }
 
@@ -105,8 +129,8 @@ const providers: Readonly<Record<FaultUpstream, { preset: string; version?: stri
 }
 
 function endpointsOf(one: FaultCase, url: string, closed: number): ProviderConfig[] {
-  const { preset, version = 'v1', upstream } = providers[one.upstream]
   return (['first', 'second'] as const).map((place) => {
+    const { preset, version = 'v1', upstream } = providers[place === 'first' ? one.upstream : one.second]
     const isRefused = one.row.fault === null && (place === 'first' || one.arrangement === 'alone')
     const { input, output } = prices[place]
     return {

@@ -1,5 +1,12 @@
-import { faultTable } from './fault-table.ts'
-import { casesOf, modelOf, startFaultWorld, type FaultCase, type FaultWorld } from './fault-world.ts'
+import { fallbackTable, faultTable } from './fault-table.ts'
+import {
+  casesOf,
+  fallbackCasesOf,
+  modelOf,
+  startFaultWorld,
+  type FaultCase,
+  type FaultWorld,
+} from './fault-world.ts'
 import { judgeCase, outputTokensMax } from './judge-case.ts'
 
 /** What a run of the table came to. */
@@ -64,6 +71,24 @@ async function runTogether(cases: readonly FaultCase[], keepAliveMs?: number): P
 /** Every case of the table; the ledger is looked at after each, and holds must be gone. */
 export async function runTable(): Promise<TableResult> {
   const cases = casesOf(faultTable)
+  const { seconds, problems } = await runCases(cases)
+  const figures = [
+    `${faultTable.length} faults in ${cases.length} cases (4 upstreams, 3 callers, whole and streamed, alone and with a sound endpoint) in ${seconds} s: ${problems.length} problems`,
+  ]
+  return { figures, problems }
+}
+
+/** Every case in which a provider of another format answers in the place of one that failed. */
+export async function runFallbacks(): Promise<TableResult> {
+  const cases = fallbackCasesOf(fallbackTable)
+  const { seconds, problems } = await runCases(cases)
+  const figures = [
+    `${fallbackTable.length} faults in ${cases.length} cases (from each of 4 upstreams to each other, 3 callers, whole and streamed) in ${seconds} s: ${problems.length} problems`,
+  ]
+  return { figures, problems }
+}
+
+async function runCases(cases: readonly FaultCase[]): Promise<{ seconds: number; problems: string[] }> {
   const late = cases.filter(({ row }) => row.isAfterKeepAlive === true)
   const silent = cases.filter(({ row }) => row.isSilent === true)
   const loud = cases.filter((one) => !late.includes(one) && !silent.includes(one))
@@ -71,10 +96,7 @@ export async function runTable(): Promise<TableResult> {
   const startMs = performance.now()
   for (let from = 0; from < loud.length; from += casesOfOneWorld)
     problems.push(...(await runLoud(loud.slice(from, from + casesOfOneWorld))))
-  problems.push(...(await runTogether(silent)), ...(await runTogether(late, soonKeepAliveMs)))
-  const seconds = Math.round((performance.now() - startMs) / 1000)
-  const figures = [
-    `${faultTable.length} faults in ${cases.length} cases (4 upstreams, 3 callers, whole and streamed, alone and with a sound endpoint) in ${seconds} s: ${problems.length} problems`,
-  ]
-  return { figures, problems }
+  problems.push(...(await runTogether(silent)))
+  if (late.length > 0) problems.push(...(await runTogether(late, soonKeepAliveMs)))
+  return { seconds: Math.round((performance.now() - startMs) / 1000), problems }
 }
