@@ -1,6 +1,6 @@
 import { litellmClients, npmClients, type Client } from './clients.ts'
 import type { PackageSet } from './packages.ts'
-import { embeddingModel, messagesModel, responsesModel } from './world.ts'
+import { embeddingModel, geminiModel, messagesModel, responsesModel } from './world.ts'
 
 /** Frameworks of Python; one folder holds them all. */
 export const pythonFrameworks: PackageSet = {
@@ -86,8 +86,9 @@ export const frameworks: readonly Framework[] = [
 
 /** The formats of providers that a framework's calls are translated to, and the path that is asked there. */
 export const foreignUpstreams = [
-  { mount: 'messages', model: messagesModel, path: '/v1/messages' },
-  { mount: 'responses', model: responsesModel, path: '/v1/responses' },
+  { mount: 'messages', model: messagesModel, path: /^\/v1\/messages$/ },
+  { mount: 'responses', model: responsesModel, path: /^\/v1\/responses$/ },
+  { mount: 'gemini', model: geminiModel, path: /:(?:streamG|g)enerateContent$/ },
 ] as const
 
 /** The framework as a client whose calls reach that provider. */

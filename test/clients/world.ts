@@ -11,11 +11,13 @@ export const thinkingChatModel = 'openai/gpt-5.4'
 export const embeddingModel = 'openai/text-embedding-3-small'
 /** A model that only responses reach. */
 export const responsesModel = 'openai/gpt-5.1-codex'
+/** Google's, behind its own format. */
+export const geminiModel = 'google/gemini-2.5-pro'
 /** A model behind a server of somebody's own, which takes what it does not know. */
 export const customModel = 'acme/coder'
 
 /** Which simulated provider a model stands for. */
-export type Mount = 'messages' | 'responses' | 'chat' | 'custom'
+export type Mount = 'messages' | 'responses' | 'gemini' | 'chat' | 'custom'
 
 /** One request as a simulated provider received it. */
 export interface Received {
@@ -85,7 +87,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
       ...(isOwn ? { any_model: true, strict: false } : {}),
     })
   }
-  for (const mount of ['messages', 'responses', 'chat', 'custom'] as const) await prepare(mount)
+  for (const mount of ['messages', 'responses', 'gemini', 'chat', 'custom'] as const) await prepare(mount)
   const root = gateway.baseUrl.replace(/\/v1$/, '')
   const get = async (path: string, secret = key): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${secret}` }
@@ -176,6 +178,13 @@ function providersOf(url: string): Record<string, unknown>[] {
       api_key: 'simulated',
       discover: false,
       models: [{ id: responsesModel }],
+    },
+    {
+      preset: 'google-ai-studio',
+      base_url: `${url}/p/gemini/v1beta`,
+      api_key: 'simulated',
+      discover: false,
+      models: [{ id: geminiModel }],
     },
     {
       preset: 'custom',

@@ -74,7 +74,7 @@ function problemsOf(framework: Framework, played: readonly PlayedCase[]): string
 /** What reached the provider went to the path of its own format, and it refused nothing but what was to fail. */
 async function problemsAt({ mount, path }: Upstream, world: ClientsWorld): Promise<string[]> {
   const received = await world.received(mount)
-  const strange = received.filter((request) => request.path !== path && request.path !== '/v1/embeddings')
+  const strange = received.filter((request) => !path.test(request.path) && request.path !== '/v1/embeddings')
   const refused = received.filter(
     ({ outcome, body }) => outcome !== 200 && !JSON.stringify(body).includes('FAULT-'),
   )

@@ -104,8 +104,10 @@ const chat: Dialect = {
     const calls: { id: string; type: string; function: { name: string; arguments: string } }[] = []
     for (const event of events) {
       for (const { delta } of listOf(event['choices'])) {
-        const { content, reasoning_details: more, tool_calls: pieces } = objectOf(delta)
+        const { content, reasoning, reasoning_details: more, tool_calls: pieces } = objectOf(delta)
         message['content'] = `${textOf(message['content'])}${textOf(content)}`
+        if (reasoning !== undefined)
+          message['reasoning'] = `${textOf(message['reasoning'])}${textOf(reasoning)}`
         details.push(...listOf(more))
         for (const piece of listOf(pieces)) {
           const at = Number(piece['index'])
@@ -124,6 +126,7 @@ const chat: Dialect = {
   read(answer) {
     const message = objectOf(objectOf(listOf(answer['choices'])[0])['message'])
     const details = listOf(message['reasoning_details'])
+    const detailed = details.map((detail) => textOf(detail['summary']) + textOf(detail['text'])).join('')
     return {
       said: [message],
       calls: listOf(message['tool_calls']).map((call) => {
@@ -131,7 +134,8 @@ const chat: Dialect = {
         const given = JSON.parse(textOf(called['arguments'])) as Json
         return { id: textOf(call['id']), name: textOf(called['name']), arguments: given }
       }),
-      thoughts: details.map((detail) => textOf(detail['summary']) + textOf(detail['text'])).join(''),
+      // A host that signs nothing has the words alone.
+      thoughts: detailed === '' ? textOf(message['reasoning']) : detailed,
       text: textOf(message['content']),
     }
   },
