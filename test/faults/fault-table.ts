@@ -283,7 +283,7 @@ export const responsesCodes: Readonly<Record<string, string>> = {
   context_length_exceeded: 'invalid_prompt',
 }
 
-const passedOn = [
+const passedOn = new Set([
   'a rate limit that names a wait',
   'a failure of the provider',
   'an overloaded provider',
@@ -291,7 +291,7 @@ const passedOn = [
   'a stream that never begins',
   'a stream whose first frame is broken',
   'a stream that is cut before its first frame',
-]
+])
 
 /** The rows after which a provider of any other format answers in the first one's place. */
-export const fallbackTable: readonly FaultRow[] = faultTable.filter(({ name }) => passedOn.includes(name))
+export const fallbackTable: readonly FaultRow[] = faultTable.filter(({ name }) => passedOn.has(name))
