@@ -52,7 +52,15 @@ const gateway = await startTestGateway({
       base_url: `${upstream.url}/v1`,
       weight: 1,
       discover: false,
-      models: [{ id: 'bytes-only' }, { id: 'both', upstream: 'both-bytes' }],
+      models: [{ id: 'both', upstream: 'both-bytes' }],
+    },
+    {
+      // It takes chat completions alone.
+      preset: 'sglang',
+      base_url: `${upstream.url}/v1`,
+      weight: 1,
+      discover: false,
+      models: [{ id: 'bytes-only' }],
     },
     {
       ...customProvider(upstream.url, [

@@ -2,10 +2,11 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
-// A provider whose models are asked in two formats at one address.
+// A provider whose models are asked in several formats at one address, and one that takes two of them.
 
 const upstream = startScriptedUpstream()
 const model = 'fireworks/tides'
+const other = 'novita/tides'
 const gateway = await startTestGateway({
   providers: () => [
     {
@@ -15,6 +16,14 @@ const gateway = await startTestGateway({
       weight: 1,
       discover: false,
       models: [{ id: model, prices: { input_per_million: '1', output_per_million: '1' } }],
+    },
+    {
+      preset: 'novita',
+      base_url: `${upstream.url}/openai/v1`,
+      api_key: 'nv-key',
+      weight: 1,
+      discover: false,
+      models: [{ id: other, prices: { input_per_million: '1', output_per_million: '1' } }],
     },
   ],
 })
@@ -62,8 +71,8 @@ test.each([
 })
 
 test('a caller of a third format is translated to the first that the provider names', async () => {
-  const { status, json } = await gateway.post('/responses', { model, input: 'How many tides?' })
+  const { status, json } = await gateway.post('/responses', { model: other, input: 'How many tides?' })
   expect(status).toBe(200)
-  expect(upstream.seen.map((seen) => seen.path)).toEqual(['/inference/v1/chat/completions'])
+  expect(upstream.seen.map((seen) => seen.path)).toEqual(['/openai/v1/chat/completions'])
   expect(JSON.stringify(json)).toContain('Two a day.')
 })
