@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { timeRuleSecondsMax } from './core/limits/billing.ts'
+import { serviceTierLengthMax } from './core/limits/http.ts'
 import { parseCredits } from './core/money.ts'
 import { describeFault } from './core/json-syntax.ts'
 import { namesShape } from './config-names.ts'
@@ -20,29 +21,39 @@ const seconds = z.number().min(0).max(timeRuleSecondsMax)
 /** An address of a server. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
 
+const priceMembers = {
+  input_per_million: amount.optional(),
+  cached_input_per_million: amount.optional(),
+  cache_write_per_million: amount.optional(),
+  cache_write_hour_per_million: amount
+    .optional()
+    .describe(
+      'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
+    ),
+  output_per_million: amount.optional(),
+  input_audio_per_million: amount.optional(),
+  output_audio_per_million: amount.optional(),
+  audio_per_minute: amount.optional(),
+  audio_per_hour: amount.optional(),
+  characters_per_million: amount.optional(),
+  per_request: amount.optional(),
+  minimum_seconds: seconds
+    .optional()
+    .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),
+  round_to_seconds: seconds
+    .optional()
+    .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
+}
+
 const pricesSchema = z
   .strictObject({
-    input_per_million: amount.optional(),
-    cached_input_per_million: amount.optional(),
-    cache_write_per_million: amount.optional(),
-    cache_write_hour_per_million: amount
+    ...priceMembers,
+    service_tiers: z
+      .record(z.string().min(1).max(serviceTierLengthMax), z.strictObject(priceMembers))
       .optional()
       .describe(
-        'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
+        'By the name of a service tier, such as `flex` or `priority`, what differs there. Callers may ask for tiers that have a price, and pay that of the tier that served them',
       ),
-    output_per_million: amount.optional(),
-    input_audio_per_million: amount.optional(),
-    output_audio_per_million: amount.optional(),
-    audio_per_minute: amount.optional(),
-    audio_per_hour: amount.optional(),
-    characters_per_million: amount.optional(),
-    per_request: amount.optional(),
-    minimum_seconds: seconds
-      .optional()
-      .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),
-    round_to_seconds: seconds
-      .optional()
-      .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
   })
   .describe('What the provider charges. Units that are left out keep the price known otherwise.')
 

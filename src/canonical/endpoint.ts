@@ -98,6 +98,8 @@ export interface Endpoint {
   price: Price
   /** By rising bound; empty for nearly all. */
   longPrices: readonly LongPrice[]
+  /** What calls cost that are served at another service tier, by its name; absent for nearly all. Counts for prompts of every length. */
+  tierPrices?: Readonly<Record<string, Price>>
   /** True when somebody stated the price (also a price of zero); false when a unit in use may have none. */
   isPriced: boolean
   contextLength: number | null
@@ -155,8 +157,14 @@ export interface Model {
   endpoints: readonly Endpoint[]
 }
 
-/** What an endpoint charges for a call with so many tokens of input. */
-export function priceAt({ price, longPrices }: Endpoint, inputTokens: number): Price {
+/** What an endpoint charges for a call with so many tokens of input that was served at this tier; null is its usual one. */
+export function priceAt(
+  { price, longPrices, tierPrices }: Pick<Endpoint, 'price' | 'longPrices' | 'tierPrices'>,
+  inputTokens: number,
+  tier: string | null = null,
+): Price {
+  if (tier !== null && tierPrices !== undefined && Object.hasOwn(tierPrices, tier))
+    return tierPrices[tier] ?? price
   let reached = price
   for (const long of longPrices) if (inputTokens > long.inputTokensAbove) reached = long.price
   return reached

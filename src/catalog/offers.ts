@@ -7,7 +7,7 @@ import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, toPublicId } from './model-ids.ts'
 import { statedAudio, type OperatorAudio } from './operator-audio.ts'
-import { parseOperatorPrices } from './operator-prices.ts'
+import { parseOperatorPrices, tierPricesOf } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { withHourWrites } from './price-overlay.ts'
@@ -108,6 +108,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...(source.isFree ? freePrice : facts?.price),
     ...stated,
   })
+  const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}])
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
@@ -117,6 +118,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     modality,
     price,
     longPrices: source.isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
+    ...(tierPrices === null ? {} : { tierPrices }),
     isPriced: hasPrice(modality, price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
     outputTokensMax: operator?.output_tokens_max ?? listed.outputTokensMax ?? null,

@@ -17,11 +17,13 @@ export interface OperatorPrices {
   audio_per_hour?: string | number | undefined
   characters_per_million?: string | number | undefined
   per_request?: string | number | undefined
+  /** By the name of a service tier, what differs there. */
+  service_tiers?: Readonly<Record<string, Omit<OperatorPrices, 'service_tiers'>>> | undefined
   minimum_seconds?: number | undefined
   round_to_seconds?: number | undefined
 }
 
-type AmountMember = Exclude<keyof OperatorPrices, 'minimum_seconds' | 'round_to_seconds'>
+type AmountMember = Exclude<keyof OperatorPrices, 'minimum_seconds' | 'round_to_seconds' | 'service_tiers'>
 
 /** How a written price becomes nanocredits per million units: the unit, and the factor as a fraction. */
 const conversions = {
@@ -56,6 +58,15 @@ export function parseOperatorPrices(prices: OperatorPrices): Price {
     result[unit] = divideHalfEven(amount * factor, divisor)
   }
   return { ...result, ...timeRulesOf(prices) }
+}
+
+/** The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise. */
+export function tierPricesOf(price: Price, lists: readonly OperatorPrices[]): Record<string, Price> | null {
+  const tiers: Record<string, Price> = {}
+  for (const { service_tiers: stated = {} } of lists)
+    for (const [tier, prices] of Object.entries(stated))
+      tiers[tier] = { ...price, ...tiers[tier], ...parseOperatorPrices(prices) }
+  return Object.keys(tiers).length === 0 ? null : tiers
 }
 
 /** Zero is written to undo a rule that is known otherwise, so it is kept. */

@@ -43,7 +43,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
   const metered = meter(reading, { demand: prepared.demand, endpoint, ending, promptRatio })
   const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
   const isFree = isForNothing || credential.isByok
-  const price = isFree ? freePrice : priceAt(endpoint, metered.usage.inputTokens)
+  const price = isFree ? freePrice : priceAt(endpoint, metered.usage.inputTokens, reading.serviceTier)
   const priced = chargeOf(metered.usage, price)
   const row: CaptureRow = {
     generationId: prepared.generationId,

@@ -18,6 +18,16 @@ import { billedMilliseconds } from './price.ts'
  * several prices the dearest counts. Units without a price count nothing; `missingPrices` names them.
  */
 export function holdAmountOf(demand: Demand, endpoint: Endpoint, ratio: number): bigint {
+  const amount = amountAt(demand, endpoint, ratio)
+  // Which tier serves a call the provider decides.
+  return Object.values(endpoint.tierPrices ?? none)
+    .map((price) => amountAt(demand, { ...endpoint, price, longPrices: [] }, ratio))
+    .reduce((most, one) => (one > most ? one : most), amount)
+}
+
+const none: Readonly<Record<string, Price>> = {}
+
+function amountAt(demand: Demand, endpoint: Endpoint, ratio: number): bigint {
   return costOf([...inputTerms(demand, endpoint, ratio), ...outputTerms(demand, endpoint, ratio)])
 }
 

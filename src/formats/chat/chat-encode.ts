@@ -4,6 +4,7 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { PromisedOutput } from '../../canonical/upstream.ts'
 import { fieldError } from '../field-error.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../json-document.ts'
+import { tierToSend } from '../service-tier.ts'
 import { adaptMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
@@ -54,6 +55,7 @@ export function encodeChatRequest(
   encodeReasoning(call, quirks, edits)
   encodeStream(call, quirks, edits)
   encodeValues(call, quirks, edits)
+  encodeServiceTier(call, quirks, { edits, endpoint })
   const adapted = adaptMessages(call, quirks)
   if (adapted !== null) {
     edits.set['messages'] = adapted.messages
@@ -204,7 +206,6 @@ function encodeValues(call: ChatBody, quirks: ChatQuirks, edits: Edits): void {
     edits.set['temperature'] = String(quirks.temperatureMin)
   }
   if (call.userId !== null && [...call.userId].length > quirks.userLengthMax) drop(edits, 'user')
-  encodeServiceTier(call, quirks, edits)
 }
 
 /** Whether the answer is to follow a schema, of which the host knows nothing. */
@@ -217,11 +218,19 @@ export function isUnknownSchema(
   return isRecord(format) && format['type'] === 'json_schema'
 }
 
-// Other tiers than these have other prices, which endpoints do not have yet: serving one would bill it wrongly.
-function encodeServiceTier({ document }: ChatBody, { serviceTiers }: ChatQuirks, edits: Edits): void {
+function encodeServiceTier(
+  { document }: ChatBody,
+  { serviceTiers }: ChatQuirks,
+  { edits, endpoint }: { edits: Edits; endpoint: Endpoint },
+): void {
   if (!hasMember(document, 'service_tier')) return
   const tier = memberValue(document, 'service_tier')
-  if (typeof tier === 'string' && serviceTiers.includes(tier)) return
+  const sent = tierToSend(tier, serviceTiers, endpoint)
+  if (sent === tier) return
+  if (sent !== null) {
+    edits.set['service_tier'] = JSON.stringify(sent)
+    return
+  }
   if (tier === 'auto' || tier === 'default') edits.remove.push('service_tier')
   else drop(edits, 'service_tier')
 }

@@ -455,7 +455,6 @@ test('everything else has its own name, or is listed', () => {
       presencePenalty: 0.1,
       frequencyPenalty: 0.2,
     },
-    serviceTier: 'flex',
   })
   expect([...dropped].toSorted()).toEqual([
     'logit_bias',
@@ -464,6 +463,7 @@ test('everything else has its own name, or is listed', () => {
     'min_p',
     'prompt_cache_key',
     'repetition_penalty',
+    'service_tier',
     'user',
     'verbosity',
   ])

@@ -1,4 +1,5 @@
 import type { Conversation, Tool, ToolChoice } from '../../canonical/text/conversation.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { fieldError } from '../field-error.ts'
 import type { RequestTarget } from '../halves.ts'
@@ -6,6 +7,7 @@ import { isHeldByGemini } from '../json-schema.ts'
 import { Losses } from '../losses.ts'
 import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
 import { tellOutput, type ToldOutput } from '../promised-output.ts'
+import { tierToSend } from '../service-tier.ts'
 import type { GeminiModel, GeminiQuirks } from './gemini-quirks.ts'
 import { thinkingConfigOf } from './gemini-thinking.ts'
 import { writeTurns } from './gemini-turns.ts'
@@ -18,6 +20,7 @@ const stopTextsMax = 5
 /** A request under way, and what the caller is to hear was left out. */
 interface Writing {
   conversation: Conversation
+  endpoint: Endpoint
   model: GeminiModel
   losses: Losses
 }
@@ -31,7 +34,7 @@ export function writeGeminiRequest(
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'gemini')
   const losses = new Losses(conversation)
-  const writing: Writing = { conversation, model, losses }
+  const writing: Writing = { conversation, endpoint, model, losses }
   const { system, contents } = writeTurns(conversation, writing)
   const told = tellWhatIsNotHeld(writing)
   if (told !== null) tell(told.instruction, { system, contents, model })
@@ -179,14 +182,14 @@ const tiers: ReadonlyMap<string, string | null> = new Map([
   ['default', 'standard'],
   ['standard_only', 'standard'],
   ['standard', 'standard'],
-  ['flex', 'flex'],
-  ['priority', 'priority'],
 ])
 
-function tierOf({ conversation, losses }: Writing): Wire {
+function tierOf({ conversation, endpoint, losses }: Writing): Wire {
   const { serviceTier } = conversation.tuning
   if (serviceTier === null) return {}
-  const tier = tiers.get(serviceTier)
+  const usual = tiers.get(serviceTier)
+  // Each of the others has a price of its own.
+  const tier = usual === undefined ? (tierToSend(serviceTier, [], endpoint) ?? undefined) : usual
   if (tier === undefined) losses.drop('serviceTier')
   return tier === undefined || tier === null ? {} : { serviceTier: tier }
 }

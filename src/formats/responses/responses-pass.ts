@@ -13,6 +13,7 @@ import { editList } from '../json-list.ts'
 import { lookInto } from '../lean-json.ts'
 import { toJson, wireDocument } from '../messages/messages-pass.ts'
 import { sealedPrefix } from '../reasoning-envelope.ts'
+import { tierToSend } from '../service-tier.ts'
 import { readingOf } from '../translate.ts'
 import { parseAnswer } from '../upstream-json.ts'
 import { answerOf } from './responses-answer.ts'
@@ -70,7 +71,7 @@ export function passResponsesRequest(
   if (!quirks.hasOpenAiMembers) drop(openAiOnly)
   if (!model.hasSampling) drop(['temperature', 'top_p'])
   if (userId !== null && [...userId].length > quirks.userLengthMax) drop(['user'])
-  editTier(document, quirks, edits)
+  editTier(document, quirks, { edits, endpoint })
   if (model.reasons) editReasoning(document, edits)
   else leaveReasoning(document, edits)
   editLimit(document, quirks, edits)
@@ -94,10 +95,19 @@ function refuseOtherKinds(document: JsonDocument): void {
 }
 
 /** The default tier need not be named. */
-function editTier(document: JsonDocument, { serviceTiers }: ResponsesQuirks, edits: Edits): void {
+function editTier(
+  document: JsonDocument,
+  { serviceTiers }: ResponsesQuirks,
+  { edits, endpoint }: { edits: Edits; endpoint: Endpoint },
+): void {
   if (!hasMember(document, 'service_tier')) return
   const tier = memberValue(document, 'service_tier')
-  if (serviceTiers.some((served) => served === tier)) return
+  const sent = tierToSend(tier, serviceTiers, endpoint)
+  if (sent === tier) return
+  if (sent !== null) {
+    edits.set['service_tier'] = JSON.stringify(sent)
+    return
+  }
   const names = isDefaultTier(tier) ? edits.remove : edits.dropped
   names.push('service_tier')
 }

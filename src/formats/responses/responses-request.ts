@@ -6,6 +6,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/text/conversation.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { effortOf } from '../chat/chat-write-request.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -15,6 +16,7 @@ import { isStrictSchema } from '../json-schema.ts'
 import { Losses } from '../losses.ts'
 import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
 import { tellOutput } from '../promised-output.ts'
+import { tierToSend } from '../service-tier.ts'
 import { writeInput } from './responses-input.ts'
 import type { ResponsesModel, ResponsesQuirks } from './responses-quirks.ts'
 
@@ -23,6 +25,7 @@ type Wire = Record<string, unknown>
 /** A request under way: its body, and what the caller is to hear was left out. */
 interface Writing {
   conversation: Conversation
+  endpoint: Endpoint
   model: ResponsesModel
   quirks: ResponsesQuirks
   body: Wire
@@ -49,7 +52,7 @@ export function writeResponsesRequest(
     store: false,
     ...(conversation.stream ? { stream: true } : {}),
   }
-  const writing: Writing = { conversation, model, quirks, body, losses }
+  const writing: Writing = { conversation, endpoint, model, quirks, body, losses }
   writeLimit(writing)
   writeTools(writing)
   writeReasoning(writing)
@@ -214,7 +217,7 @@ function writeSampling({ conversation, model, body, losses }: Writing): void {
   if (logprobs > 0) body['top_logprobs'] = logprobs
 }
 
-function writeRest({ conversation, quirks, body, losses }: Writing): void {
+function writeRest({ conversation, endpoint, quirks, body, losses }: Writing): void {
   const { tuning, userId, metadata, cache } = conversation
   const { serviceTier, cacheKey } = tuning
   if (userId !== null && [...userId].length <= quirks.userLengthMax) body['user'] = userId
@@ -223,7 +226,8 @@ function writeRest({ conversation, quirks, body, losses }: Writing): void {
   else if (metadata !== null) losses.drop('metadata')
   if (cacheKey !== null && quirks.hasOpenAiMembers) body['prompt_cache_key'] = cacheKey
   else if (cacheKey !== null) losses.drop('cacheKey')
-  if (serviceTier !== null && quirks.serviceTiers.includes(serviceTier)) body['service_tier'] = serviceTier
+  const tier = tierToSend(serviceTier, quirks.serviceTiers, endpoint)
+  if (tier !== null) body['service_tier'] = tier
   else if (serviceTier !== null && !isDefaultTier(serviceTier)) losses.drop('serviceTier')
   if (cache !== undefined) losses.drop('cache')
   const lost = [
