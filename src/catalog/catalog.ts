@@ -88,6 +88,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
   const providers = providersOf(options.deployments)
   const known: Known[] = options.deployments.map((source) => ({ source, listed: null, offers: [] }))
   const stale = new Set(known)
+  const naming = {
+    operator: options.names ?? noNames,
+    deploymentIds: new Set(options.deployments.map(({ deployment }) => deployment.id)),
+  }
   let refreshing: Promise<void> | null = null
   let version = 1
   let view = atOnce(build())
@@ -101,7 +105,7 @@ export function createCatalog(options: CatalogOptions): Catalog {
     }
     const offers = known.flatMap((one) => one.offers)
     const surroundings = { providers, potential: options.potential ?? [], table }
-    return viewOf(yield* buildSnapshot(offers, options.names ?? noNames), surroundings)
+    return viewOf(yield* buildSnapshot(offers, naming), surroundings)
   }
 
   async function refresh(): Promise<void> {

@@ -49,16 +49,26 @@ export interface ServedName {
 /** Models by their ids, and the endpoints of each of every modality. */
 export interface NamedModels extends ModelIndex {
   endpointsOf(base: string): readonly Endpoint[]
+  /** All that are configured, whether they offer anything now or not. */
   deploymentIds: ReadonlySet<string>
 }
 
-/** The name with what is served of its members now; null when that is nothing. An endpoint counts in its first group. */
-export function serveName(id: string, name: OperatorName, models: NamedModels): ServedName | null {
+/** What is served of a name now, and which of its members are not. */
+export interface NameState {
+  /** Null when nothing of it is served. */
+  served: ServedName | null
+  missing: readonly NameMember[]
+}
+
+/** A name as it stands with these models. An endpoint counts in its first group. */
+export function serveName(id: string, name: OperatorName, models: NamedModels): NameState {
   const places = new Map<string, Place>()
   const endpoints: Endpoint[] = []
+  const missing: NameMember[] = []
   const members = name.groups.flatMap((group, index) => group.map((member) => ({ member, group: index })))
   for (const { member, group } of members) {
     const found = endpointsOf(member, models)
+    if (found.length === 0) missing.push(member)
     const total = found.reduce((sum, { deployment }) => sum + deployment.weight, 0)
     for (const endpoint of found) {
       const weight = ((member.weight ?? 1) * endpoint.deployment.weight) / total
@@ -70,16 +80,16 @@ export function serveName(id: string, name: OperatorName, models: NamedModels): 
     }
   }
   const modality = endpoints[0]?.modality
-  if (modality === undefined) return null
+  if (modality === undefined) return { served: null, missing }
   const model = {
     id,
     name: id,
     created: 0,
     description: name.description ?? null,
     modality,
-    endpoints: endpoints.filter((endpoint) => endpoint.modality === modality),
+    endpoints: ofModality(endpoints, modality),
   }
-  return { model, endpoints, places }
+  return { served: { model, endpoints, places }, missing }
 }
 
 function endpointsOf({ model, provider, region }: NameMember, models: NamedModels): readonly Endpoint[] {

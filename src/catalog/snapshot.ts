@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { offersPerTurnMax } from '../core/limits/catalog.ts'
-import { slugOf, type ModelIndex, type ResolvedModel } from './model-ids.ts'
+import { slugOf, type ResolvedModel } from './model-ids.ts'
 import {
   ofModality,
   resolveAliases,
@@ -37,27 +37,36 @@ export interface Snapshot {
 
 type Offered = Pick<Snapshot, 'list' | 'endpoints' | 'kinds'>
 
+/** What the operator adds to what is offered. */
+export interface Naming {
+  operator: OperatorNames
+  deploymentIds: ReadonlySet<string>
+}
+
 /** Groups offers into models, and models into the operator's names. In short steps, because there may be thousands. */
-export function* buildSnapshot(offers: readonly Offer[], operator: OperatorNames): Generator<void, Snapshot> {
+export function* buildSnapshot(
+  offers: readonly Offer[],
+  { operator, deploymentIds }: Naming,
+): Generator<void, Snapshot> {
   const offered = yield* groupOffers(offers)
   yield
-  const offeredIndex = indexOf(offered.list)
+  const plain = indexOf(offered.list)
   yield
-  const models = namedModelsOf(offered, offeredIndex)
-  yield
+  const maps = Object.values(offered.endpoints)
+  const models: NamedModels = {
+    ...plain,
+    endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []),
+    deploymentIds,
+  }
   const names = new Map<string, ServedName>()
   const missingMembers: { name: string; member: NameMember }[] = []
   for (const [id, name] of Object.entries(operator.names)) {
-    const served = serveName(id, name, models)
+    const { served, missing } = serveName(id, name, models)
     if (served) names.set(id, served)
-    for (const member of name.groups.flat())
-      if (!serveName(id, { groups: [[member]] }, models)) missingMembers.push({ name: id, member })
+    for (const member of missing) missingMembers.push({ name: id, member })
+    yield
   }
-  const list = [
-    ...offered.list.filter(({ id }) => !names.has(id)),
-    ...[...names.values()].map(({ model }) => model),
-  ]
-  const index = names.size === 0 ? offeredIndex : indexOf(list.toSorted(byId))
+  const index = names.size === 0 ? plain : indexOf(listWith(offered.list, names))
   yield
   const aliases = resolveAliases(operator.aliases, index)
   return {
@@ -72,16 +81,10 @@ export function* buildSnapshot(offers: readonly Offer[], operator: OperatorNames
   }
 }
 
-function namedModelsOf({ endpoints }: Offered, index: ModelIndex): NamedModels {
-  const maps = Object.values(endpoints)
-  const deployments = maps.flatMap((map) =>
-    [...map.values()].flatMap((all) => all.map((one) => one.deployment.id)),
-  )
-  return {
-    ...index,
-    endpointsOf: (base) => maps.flatMap((map) => map.get(base) ?? []),
-    deploymentIds: new Set(deployments),
-  }
+/** Names stand among the models, in place of those of the same id. */
+function listWith(list: readonly Model[], names: Snapshot['names']): readonly Model[] {
+  const others = list.filter(({ id }) => !names.has(id))
+  return [...others, ...[...names.values()].map(({ model }) => model)].toSorted(byId)
 }
 
 function withNames(
