@@ -206,11 +206,14 @@ function messagesUsage(objects: readonly Wire[]): ToldUsage | null {
     countAt(counts, 'cache_read_input_tokens'),
     countAt(counts, 'cache_creation_input_tokens'),
   ]
+  // To shorten a conversation counts beside the totals, and is billed.
+  const compactions = listAt(counts, 'iterations').filter(({ type }) => type === 'compaction')
+  const compacted = (name: string) => compactions.reduce((sum, each) => sum + countAt(each, name), 0)
   return {
-    input: countAt(counts, 'input_tokens') + cached + written,
+    input: countAt(counts, 'input_tokens') + cached + written + compacted('input_tokens'),
     cached,
     written,
-    output: countAt(counts, 'output_tokens'),
+    output: countAt(counts, 'output_tokens') + compacted('output_tokens'),
     reasoning: countAt(objectAt(counts, 'output_tokens_details'), 'thinking_tokens'),
   }
 }

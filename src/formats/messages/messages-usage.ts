@@ -1,5 +1,5 @@
 import type { ReportedUsage } from '../../canonical/text/events.ts'
-import { noUsage } from '../../canonical/usage.ts'
+import { noUsage, type Usage } from '../../canonical/usage.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCacheWrites, readCount } from '../chat/chat-usage.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
@@ -18,16 +18,17 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
     readCount(wire['cache_creation_input_tokens']),
     wire['cache_creation'],
   )
+  const compaction = readCompaction(wire['iterations'])
   const details = wire['output_tokens_details']
   const thinking = isRecord(details) ? (readCount(details['thinking_tokens']) ?? 0) : 0
   return {
     usage: {
       ...noUsage,
-      inputTokens: uncached + cached + written,
-      cachedInputTokens: cached,
-      cacheWriteTokens: written,
-      cacheWriteHourTokens: hour,
-      outputTokens: output,
+      inputTokens: uncached + cached + written + compaction.inputTokens,
+      cachedInputTokens: cached + compaction.cachedInputTokens,
+      cacheWriteTokens: written + compaction.cacheWriteTokens,
+      cacheWriteHourTokens: hour + compaction.cacheWriteHourTokens,
+      outputTokens: output + compaction.outputTokens,
       reasoningTokens: Math.min(thinking, output),
     },
     mediaTokens: null,
@@ -35,3 +36,28 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
     reportedCostNanocredits: null,
   }
 }
+
+/**
+ * What the provider used to shorten a conversation before it answered, which its totals leave out and its bill does not.
+ * https://platform.claude.com/docs/en/build-with-claude/compaction
+ */
+function readCompaction(iterations: unknown): Usage {
+  const sum = { ...noUsage }
+  if (!Array.isArray(iterations)) return sum
+  for (const iteration of iterations) {
+    if (!isRecord(iteration) || iteration['type'] !== 'compaction') continue
+    // One has no iterations of its own.
+    const read = readMessagesUsage({ ...iteration, iterations: null })
+    if (read === null) continue
+    for (const unit of compactionUnits) sum[unit] += read.usage[unit]
+  }
+  return sum
+}
+
+const compactionUnits = [
+  'inputTokens',
+  'cachedInputTokens',
+  'cacheWriteTokens',
+  'cacheWriteHourTokens',
+  'outputTokens',
+] as const

@@ -1,6 +1,7 @@
 import type { MessagesModel } from '../../formats/messages/messages-quirks.ts'
 import { anthropicMessages, defineProvider, openAiChat } from '../define-provider.ts'
 import { deepSeekModels } from './capabilities.ts'
+import { deepSeekPrices } from './prices.ts'
 
 /** Thinking takes no budget, and of a form of the answer nothing. */
 const messagesModel: MessagesModel = {
@@ -21,6 +22,7 @@ export const deepseek = defineProvider({
   author: 'deepseek',
   pricesProviderId: 'deepseek',
   family: deepSeekModels,
+  prices: deepSeekPrices,
   adapters: {
     language: [
       openAiChat({

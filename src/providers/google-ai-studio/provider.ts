@@ -5,6 +5,7 @@ import { geminiOf } from './quirks.ts'
 export const googleAiStudio = defineProvider({
   slug: 'google-ai-studio',
   name: 'Google AI Studio',
+  status: 'recorded',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   // A key in the address works as well, and would stand in every log on the way.
   auth: { type: 'header', name: 'x-goog-api-key', prefix: '' },
