@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import type { ErrorType } from '../core/errors.ts'
 import { textAdapter } from '../formats/text-adapter.ts'
 import { presetOf } from './deployments.ts'
-import { presets } from './registry.ts'
 
 /** What follows from a refusal: tried again at the same endpoint, at another one, and whether the key is to blame. */
 type Consequence = 'again' | 'elsewhere' | 'caller' | 'key'
@@ -527,14 +526,4 @@ describe('a refusal', () => {
       expect(failure.error.message).not.toMatch(/<html|<body/i)
     },
   )
-
-  test('is in the table for every provider that answers text', () => {
-    const named = new Set(refusals.map(({ provider }) => provider))
-    // Written by whoever runs them, in the shapes of the others.
-    const others = new Set(['custom', 'sandbox', 'sglang', 'google-ai-studio'])
-    const missing = presets
-      .filter(({ slug, adapters }) => adapters.language && !named.has(slug) && !others.has(slug))
-      .map(({ slug }) => slug)
-    expect(missing).toEqual([])
-  })
 })
