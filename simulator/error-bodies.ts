@@ -44,6 +44,8 @@ function shaped(error: ApiError, shape: ErrorShape, key: string): { contentType:
       JSON.stringify({
         detail: [{ loc: ['body', error.param ?? 'model'], msg: message, type: 'value_error' }],
       }),
+    flat: () => JSON.stringify({ message, type: error.type, param: error.param, code: error.code }),
+    reason: () => JSON.stringify({ code: status, reason: (error.code ?? 'FAILED').toUpperCase(), message }),
     message: () => JSON.stringify({ id: 'c0ffee00-0000-4000-8000-000000000000', message }),
     fault: () => JSON.stringify({ fault: { faultstring: message, detail: { errorcode: String(status) } } }),
     google: () =>

@@ -23,6 +23,8 @@ export const errorShapes = [
   'string',
   'detail',
   'detail_list',
+  'flat',
+  'reason',
   'message',
   'fault',
   'google',

@@ -79,6 +79,8 @@ describe('an error fault', () => {
     ['status=500,fault_body=string', 500, 'error', 'The server had an error while processing the request.'],
     ['status=422,fault_body=detail', 422, 'detail', 'The request was refused with status 422.'],
     ['status=422;message=No,fault_body=detail_list', 422, 'detail.0.msg', 'No'],
+    ['status=429;message=No;code=quota,fault_body=flat', 429, 'code', 'quota'],
+    ['status=429;message=No;code=quota,fault_body=reason', 429, 'reason', 'QUOTA'],
     ['status=403;message=No,fault_body=message', 403, 'message', 'No'],
     ['status=500;message=No,fault_body=fault', 500, 'fault.faultstring', 'No'],
     ['status=429,fault_body=google', 429, 'error.status', 'RESOURCE_EXHAUSTED'],
