@@ -48,7 +48,7 @@ const gateway = await startTestGateway({
       models: [{ id: 'anthropic/claude-sonnet-4-5', prices }],
     },
     {
-      preset: 'ollama',
+      preset: 'sglang',
       base_url: `${upstream.url}/v1`,
       weight: 1,
       discover: false,
