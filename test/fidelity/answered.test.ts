@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { modelOf, requestOf, startLab } from './lab.ts'
+import { cellOf, modelFor } from './cells.ts'
+import { geminiAnswered } from './features/gemini.ts'
+import { requestOf, startLab } from './lab.ts'
 import { joined } from './replies.ts'
 import { saying } from './responses-replies.ts'
 import { parts } from './rows.ts'
-import { cellOf, pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
+import { pairs, type AnsweredRow, type Caller, type Upstream } from './table.ts'
 
 // What a caller gets of an answer, whole and streamed, for every pair of formats; the expectations are in features/.
 
@@ -14,6 +16,7 @@ const nothing = {
   chat: { message: { content: 'x' }, finish: 'stop' },
   responses: { output: [saying('x')] },
   messages: { content: [{ type: 'text', text: 'x' }], stop: { stop_reason: 'end_turn' } },
+  gemini: { parts: [{ text: 'x' }], finish: 'STOP' },
 }
 
 async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Promise<void> {
@@ -24,8 +27,9 @@ async function check(row: AnsweredRow, caller: Caller, upstream: Upstream): Prom
     chat: chat ?? nothing.chat,
     responses: responses ?? nothing.responses,
     messages: messages ?? nothing.messages,
+    gemini: geminiAnswered[row.id]?.given ?? nothing.gemini,
   })
-  const request = requestOf(caller, modelOf(upstream), {})
+  const request = requestOf(caller, modelFor(row, upstream), {})
   const whole = await lab.ask(caller, request)
   expect(whole).toMatchObject({ status: 200 })
   expect(whole.json).toMatchObject(cell.expected)

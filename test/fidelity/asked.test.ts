@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { at } from '../support/gateway.ts'
-import { modelOf, requestOf, startLab } from './lab.ts'
+import { cellOf, modelFor } from './cells.ts'
+import { requestOf, startLab } from './lab.ts'
 import { saying } from './responses-replies.ts'
 import { parts } from './rows.ts'
-import { cellOf, pairs, type AskedRow, type Caller, type Cell, type Json, type Upstream } from './table.ts'
+import { pairs, type AskedRow, type Caller, type Cell, type Json, type Upstream } from './table.ts'
 
 // What a provider gets of a request, for every pair of formats; the expectations are in features/.
 
@@ -22,8 +23,9 @@ async function check(
     chat: { message: { content: text }, finish: 'stop' },
     responses: { output: [saying(text)] },
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: 'end_turn' } },
+    gemini: { parts: [{ text }], finish: 'STOP' },
   })
-  const { status, json } = await lab.ask(caller, requestOf(caller, modelOf(upstream, row.models), cells.ask))
+  const { status, json } = await lab.ask(caller, requestOf(caller, modelFor(row, upstream), cells.ask))
   if (cell.is === 'refused') {
     expect({ status, json, seen: lab.seen }).toMatchObject({ status: 400, seen: [] })
     expect(String(at(json, 'error.message'))).toContain(`"${cell.param}`)

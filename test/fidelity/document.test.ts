@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fidelityDocument } from './document.ts'
+import { cellOf } from './cells.ts'
 import { parts } from './rows.ts'
-import { cellOf, pairs, type Cell } from './table.ts'
+import { pairs, type Cell } from './table.ts'
 
 // The page has a cell for every pair of formats, and says "carried" only of what a test looks at.
 

@@ -1,5 +1,6 @@
+import { cellOf } from './cells.ts'
 import { parts } from './rows.ts'
-import { cellOf, pairs, type Cell, type Row } from './table.ts'
+import { pairs, type Cell, type Row } from './table.ts'
 
 const head = `# Fidelity
 
@@ -20,7 +21,8 @@ a request through the gateway and looks at what the provider was sent and what t
 
 The columns name the caller's format, then the provider's. The provider of \`chat\` answers as OpenAI
 does, that of \`responses\` is OpenAI with a model that thinks, and that of \`messages\` is Anthropic, with a model that
-takes schemas and a budget to think with, unless the row says otherwise. Hosts differ in what
+takes schemas and a budget to think with, unless the row says otherwise; that of \`gemini\` is Google AI Studio with
+Gemini 2.5 Flash, and with Gemini 3 Pro where a row is about a model that thinks as it sees fit. Hosts differ in what
 they take: a server that the operator runs, such as Ollama, is sent members that the gateway does not know.
 
 With \`provider.require_parameters\` an endpoint that would have to drop or approximate a member is not asked; what stands

@@ -22,6 +22,7 @@ const gateway = await startTestGateway({
     providerAt('sandbox', 'sandbox/gpt-4o-mini'),
     providerAt('openai', 'openai/gpt-5.1-codex'),
     providerAt('anthropic', 'anthropic/claude-sonnet-4-5'),
+    providerAt('google-ai-studio', 'google/gemini-2.5-flash'),
   ],
 })
 afterAll(async () => {
@@ -38,6 +39,7 @@ const modelOf: Readonly<Record<Upstream, string>> = {
   chat: 'sandbox/gpt-4o-mini',
   responses: 'openai/gpt-5.1-codex',
   messages: 'anthropic/claude-sonnet-4-5',
+  gemini: 'google/gemini-2.5-flash',
 }
 
 /** An error body of the provider's own. */
@@ -45,6 +47,12 @@ const bodies: Readonly<Record<Upstream, (type: string) => Json>> = {
   chat: (type) => ({ error: { type, message: 'It went wrong.', code: null, param: null } }),
   responses: (type) => ({ error: { type, message: 'It went wrong.', code: null, param: null } }),
   messages: (type) => ({ type: 'error', error: { type, message: 'It went wrong.' } }),
+  gemini: (type) => ({
+    error:
+      type === 'overloaded_error'
+        ? { code: 503, status: 'UNAVAILABLE', message: 'The model is overloaded.' }
+        : { code: 400, status: 'INVALID_ARGUMENT', message: 'It went wrong.' },
+  }),
 }
 
 /** A stream that says a word and then breaks off with an error of the provider's own. */
@@ -89,6 +97,10 @@ const streams: Readonly<Record<Upstream, readonly [said: string, broken: string]
       .join(''),
     frame({ type: 'error', error: { type: 'overloaded_error', message: 'It went wrong.' } }),
   ],
+  gemini: [
+    frame({ candidates: [{ content: { role: 'model', parts: [{ text: 'So' }] }, index: 0 }] }),
+    frame({ error: { code: 500, status: 'INTERNAL', message: 'It went wrong.' } }),
+  ],
 }
 
 function frame(value: Json): string {
@@ -119,7 +131,7 @@ const eventStream = { 'content-type': 'text/event-stream' }
 const chatEnd = `${frame({ id: 'c', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
 
 for (const caller of callers) {
-  for (const format of ['chat', 'responses', 'messages'] as const) {
+  for (const format of ['chat', 'responses', 'messages', 'gemini'] as const) {
     const request = requestOf(caller, modelOf[format], {})
 
     test(`E1 ${format} to ${caller}: what the provider refuses is 400 in the caller's envelope`, async () => {

@@ -4,12 +4,14 @@ import {
   type ScriptedUpstream,
   type UpstreamSeen,
 } from '../support/scripted-upstream.ts'
+import { geminiStream, geminiWhole } from './gemini-replies.ts'
 import { chatStream, chatWhole, messagesStream, messagesWhole } from './replies.ts'
 import { responsesStream, responsesWhole } from './responses-replies.ts'
 import {
   filesUrl,
   type Caller,
   type ChatReply,
+  type GeminiReply,
   type Json,
   type MessagesReply,
   type ResponsesReply,
@@ -32,9 +34,14 @@ export interface Replies {
   chat: ChatReply
   responses: ResponsesReply
   messages: MessagesReply
+  gemini: GeminiReply
 }
 
 const pdfPath = '/a.pdf'
+const pngPath = '/a.png'
+/** Stands in requests for a picture that most providers fetch themselves. */
+const pngAddress = 'https://example.com/a.png'
+const pngBytes = Buffer.from('iVBORw0KGgo=', 'base64')
 
 /** Models of the table, by what they can. */
 export const models = {
@@ -50,6 +57,9 @@ export const models = {
   /** Of OpenAI's one that is asked in responses by callers of every format; it thinks. */
   responses: 'openai/gpt-5.1-codex',
   messages: 'anthropic/claude-sonnet-4-5',
+  gemini: 'google/gemini-2.5-flash',
+  /** Thinks at a level. */
+  geminiNewest: 'google/gemini-3-pro-preview',
   /** Thinks as it sees fit, takes instructions between the turns, and no sampling. */
   messagesNewest: 'anthropic/claude-opus-5',
   /** Takes no schema. */
@@ -79,12 +89,16 @@ export async function startLab(): Promise<Lab> {
   return {
     ask: (caller, body) => {
       upstream.seen.length = 0
-      const text = JSON.stringify(body).replaceAll(filesUrl, upstream.url)
+      const isGemini = String(body['model']).startsWith('google/')
+      const text = JSON.stringify(body)
+        .replaceAll(filesUrl, upstream.url)
+        // The gateway fetches for this one, and the test is on a machine of its own.
+        .replaceAll(isGemini ? pngAddress : filesUrl, `${upstream.url}${pngPath}`)
       return gateway.post(paths[caller], JSON.parse(text))
     },
     get seen() {
       return upstream.seen
-        .filter(({ path }) => path !== pdfPath)
+        .filter(({ path }) => path !== pdfPath && path !== pngPath)
         .map(({ body }) => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')) as Json)
     },
     answer: (replies) => upstream.answer((seen) => replyTo(seen, replies)),
@@ -108,21 +122,25 @@ function providersAt(url: string) {
     at('zai', [models.chatWithoutSchema]),
     at('mistral', [models.chatWithoutLogprobs]),
     at('anthropic', [models.messages, models.messagesNewest, models.messagesOlder]),
+    at('google-ai-studio', [models.gemini, models.geminiNewest]),
     { ...at('custom', [models.chatThatPasses]), id: 'acme' },
     { ...at('custom', [models.chatThatMarks]), id: 'marked', cache_marks: true },
   ]
 }
 
-function replyTo({ path, body }: UpstreamSeen, { chat, responses, messages }: Replies): Response {
+function replyTo({ path, body }: UpstreamSeen, { chat, responses, messages, gemini }: Replies): Response {
   if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
-  const isStream = (JSON.parse(body) as Json)['stream'] === true
+  if (path === pngPath) return new Response(pngBytes, { headers: { 'content-type': 'image/png' } })
+  const isStream =
+    (JSON.parse(body) as Json)['stream'] === true || path.endsWith(':streamGenerateContent')
   const ways: Readonly<Record<Upstream, { whole: () => Json; stream: () => string }>> = {
     chat: { whole: () => chatWhole(chat), stream: () => chatStream(chat) },
     responses: { whole: () => responsesWhole(responses), stream: () => responsesStream(responses) },
     messages: { whole: () => messagesWhole(messages), stream: () => messagesStream(messages) },
+    gemini: { whole: () => geminiWhole(gemini), stream: () => geminiStream(gemini) },
   }
-  const way =
-    ways[(['responses', 'messages'] as const).find((format) => path.endsWith(`/${format}`)) ?? 'chat']
+  const own = /\/(responses|messages)$/.exec(path)?.[1] as 'responses' | 'messages' | undefined
+  const way = ways[path.endsWith('enerateContent') ? 'gemini' : (own ?? 'chat')]
   if (!isStream) return Response.json(way.whole())
   return new Response(way.stream(), { headers: { 'content-type': 'text/event-stream' } })
 }

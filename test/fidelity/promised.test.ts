@@ -30,6 +30,8 @@ const pairs = [
   ['messages', models.chatWithoutSchema],
   // Its schema is not as strict as this format's strict mode wants it.
   ['messages', models.responses],
+  ['chat', models.gemini],
+  ['messages', models.gemini],
 ] as const
 
 function answer(text: string, { finish, stop }: { finish: string; stop: string }): void {
@@ -37,6 +39,7 @@ function answer(text: string, { finish, stop }: { finish: string; stop: string }
     chat: { message: { content: text }, finish },
     responses: { output: [saying(text)], ...(finish === 'length' ? { end: cutOff } : {}) },
     messages: { content: [{ type: 'text', text }], stop: { stop_reason: stop } },
+    gemini: { parts: [{ text }], finish: finish === 'length' ? 'MAX_TOKENS' : 'STOP' },
   })
 }
 

@@ -1,7 +1,7 @@
 /** Whose format a request comes in. */
 export const callers = ['chat', 'responses', 'messages'] as const
 /** Whose format its provider speaks. */
-export const upstreams = ['chat', 'responses', 'messages'] as const
+export const upstreams = ['chat', 'responses', 'messages', 'gemini'] as const
 export type Caller = (typeof callers)[number]
 export type Upstream = (typeof upstreams)[number]
 export type Json = Record<string, unknown>
@@ -77,6 +77,17 @@ export interface MessagesReply {
   usage?: Json
 }
 
+/** A reply of a provider that speaks Gemini's format, of one candidate. */
+export interface GeminiReply {
+  parts: readonly Json[]
+  finish: string
+  /** More members of the candidate. */
+  candidate?: Json
+  usage?: Json
+  /** Why the prompt was blocked: then there is no candidate. */
+  blocked?: Json
+}
+
 /** A row about what a request asks for. Models are those of `rows.ts` unless it names others. */
 export interface AskedRow {
   kind: 'asked'
@@ -108,8 +119,8 @@ export const pairs: readonly { caller: Caller; upstream: Upstream }[] = callers.
 /** Of a row that says nothing of a format; the test of the page finds it. */
 const missing: Cell = impossible('')
 
-/** The cell of a row. */
-export function cellOf(row: Row, caller: Caller, upstream: Upstream): Cell {
+/** The cell of a row, of a format whose cells stand in it. */
+export function cellOf(row: Row, caller: Caller, upstream: Exclude<Upstream, 'gemini'>): Cell {
   if (row.kind === 'answered') {
     const { fromChat, fromMessages, fromResponses = missing } = row.cells[caller]
     return { chat: fromChat, responses: fromResponses, messages: fromMessages }[upstream]

@@ -1,5 +1,6 @@
+import { cellOf } from '../fidelity/cells.ts'
 import { parts } from '../fidelity/rows.ts'
-import { cellOf, pairs, type Cell } from '../fidelity/table.ts'
+import { pairs, type Cell } from '../fidelity/table.ts'
 import { runTests } from './command.ts'
 import type { Proof } from './proof.ts'
 

@@ -180,7 +180,6 @@ function formatOf({ output }: Conversation, told: ToldOutput | null): Wire {
 const tiers: ReadonlyMap<string, string | null> = new Map([
   ['auto', null],
   ['default', 'standard'],
-  ['standard_only', 'standard'],
   ['standard', 'standard'],
 ])
 

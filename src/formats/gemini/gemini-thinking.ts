@@ -27,7 +27,8 @@ export function thinkingConfigOf(
   // The provider shows summaries alone; in responses they have to be asked for by themselves.
   const isShown = !isOff && reasoning.isShown && (format !== 'responses' || reasoning.summary !== null)
   if (isShown && reasoning.summary !== null && reasoning.summary !== 'auto') losses.approximate('summary')
-  return { ...amount, ...(isShown ? { includeThoughts: true } : {}) }
+  const config = { ...amount, ...(isShown ? { includeThoughts: true } : {}) }
+  return Object.keys(config).length === 0 ? null : config
 }
 
 const levels: Readonly<Record<string, string>> = {
