@@ -131,8 +131,7 @@ function providersAt(url: string) {
 function replyTo({ path, body }: UpstreamSeen, { chat, responses, messages, gemini }: Replies): Response {
   if (path === pdfPath) return new Response('%PDF-1.4', { headers: { 'content-type': 'application/pdf' } })
   if (path === pngPath) return new Response(pngBytes, { headers: { 'content-type': 'image/png' } })
-  const isStream =
-    (JSON.parse(body) as Json)['stream'] === true || path.endsWith(':streamGenerateContent')
+  const isStream = (JSON.parse(body) as Json)['stream'] === true || path.endsWith(':streamGenerateContent')
   const ways: Readonly<Record<Upstream, { whole: () => Json; stream: () => string }>> = {
     chat: { whole: () => chatWhole(chat), stream: () => chatStream(chat) },
     responses: { whole: () => responsesWhole(responses), stream: () => responsesStream(responses) },
