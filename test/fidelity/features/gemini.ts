@@ -323,8 +323,8 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     responses: dropped(['text.verbosity'], ['generationConfig', 'verbosity']),
   },
   W28: {
-    chat: carried({ serviceTier: 'flex' }),
-    responses: carried({ serviceTier: 'flex' }),
+    chat: dropped(['service_tier'], ['serviceTier']),
+    responses: dropped(['service_tier'], ['serviceTier']),
     messages: carried({}, { absent: ['serviceTier'], note: 'the default is the standard tier' }),
   },
   W29: {
