@@ -15,7 +15,7 @@ export interface ListedModel {
   modality: Modality | null | undefined
   /** What the model takes besides text, such as `image`; left out when nobody tells. */
   inputs?: readonly string[]
-  /** Interfaces that it can be asked through, by the provider's own words; left out when nobody tells. */
+  /** What the listing has as `endpoints`: interfaces that it can be asked through, by the provider's own words. */
   interfaces?: readonly string[]
 }
 

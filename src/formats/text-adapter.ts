@@ -63,8 +63,9 @@ export type TextInterface = (
 }
 
 /**
- * Which model of a provider's is asked, by its public id and by the provider's name, with the interfaces that are listed
- * for it; by a caller of which format, and which of the contract's parameters are set.
+ * Which model of a provider's is asked, by its public id and by the provider's name; by a caller of which format, and which
+ * of the contract's parameters are set. `interfaces` is the member `endpoints` that the provider's listing has of the model,
+ * absent where it has none.
  */
 export interface AskedInterface
   extends Pick<TextCall, 'format' | 'parameters'>, Pick<Endpoint, 'model' | 'upstreamModel' | 'interfaces'> {}

@@ -51,7 +51,10 @@ export interface Preset {
   keyVariable: string | null
   /** Environment variable of the base URL, which for a server the operator runs also switches the provider on. */
   baseUrlVariable: string | null
-  /** Author of public model ids where the provider's own name has none. */
+  /**
+   * Author of public model ids where the provider's own name for a model has none: how OpenRouter spells it, such as `x-ai`
+   * or `z-ai`, which is not always the slug. Of a host that OpenRouter does not name, the slug.
+   */
   author: string
   /** How to ask which models there are; null when the provider has no listing. */
   listing: { path: string; shape: 'openai' | 'bare_array' | 'pages' } | null

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import type { ErrorType } from '../core/errors.ts'
 import { textAdapter } from '../formats/text-adapter.ts'
+import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { presetOf } from './deployments.ts'
+import { presets } from './registry.ts'
 
 /** What follows from a refusal: tried again at the same endpoint, at another one, and whether the key is to blame. */
 type Consequence = 'again' | 'elsewhere' | 'caller' | 'key'
@@ -526,4 +529,23 @@ describe('a refusal', () => {
       expect(failure.error.message).not.toMatch(/<html|<body/i)
     },
   )
+
+  test.each(presets.map(({ slug }) => slug))('of %s, as its sample has it, tells no secret', (slug) => {
+    const samples = new URL(`./${slug}/samples/`, import.meta.url)
+    const read = (file: string) => JSON.parse(readFileSync(new URL(file, samples), 'utf8'))
+    const { status, type } = read('expected.json')['error.json'] as Pick<Refusal, 'status' | 'type'>
+    const body = withSecrets(read('error.json'))
+    const { error } = readUpstreamFailure({
+      status,
+      headers: new Headers(),
+      body: new TextEncoder().encode(body),
+      requestedModel: 'author/model',
+      parameterNames: [],
+    })
+    expect(error.type).toBe(type)
+    for (const secret of planted) {
+      expect(body).toContain(secret)
+      expect(error.message).not.toContain(secret)
+    }
+  })
 })

@@ -35,6 +35,18 @@ interface ExpectedAnswer {
   usage: Partial<Usage>
 }
 
+/**
+ * What the gateway makes of a refusal. `type` is in the first column of `docs/errors.md`: `invalid_request` where the caller is
+ * at fault, `no_matching_endpoint` where the provider does not know the model, `provider_failed` where it refuses the
+ * operator's key or account; only then is `credentialFault` true.
+ */
+interface ExpectedRefusal {
+  /** The provider's own status, which `error.json` does not say. */
+  status: number
+  type: ErrorType
+  credentialFault: boolean
+}
+
 /** What is read from the samples of a provider, by their files; written by hand. */
 type Expected = Readonly<{
   [file: `${string}.sse`]: ExpectedAnswer
@@ -45,7 +57,8 @@ type Expected = Readonly<{
   /** Tokens are null where the provider does not count them. */
   'embeddings.json'?: { vectors: number[][]; inputTokens: number | null }
   'transcription.json'?: { text: string; language: string | null; durationSeconds: number | null }
-  'error.json': { status: number; type: ErrorType; credentialFault: boolean }
+  'error.json': ExpectedRefusal
+  /** The kind of each listed model; null where no operation of the gateway serves it. */
   'models.json'?: Readonly<Record<string, Modality | null>>
 }>
 

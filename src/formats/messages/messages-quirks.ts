@@ -30,7 +30,10 @@ export interface MessagesQuirkOptions {
   hasToolChoice?: boolean
   /** `metadata`. Default true; others are sent none. */
   hasMetadata?: boolean
-  /** Whether it binds thoughts by a signature. Default true; to others those without one go back as they are. */
+  /**
+   * Whether it binds thoughts by a signature. Default true; false at hosts of other models than Claude, whose documents name
+   * no signature: thoughts without one go back to these as they are.
+   */
   signsThoughts?: boolean
   /** What it fetches itself. Default: what lies at an address of https, as Anthropic does. */
   addresses?: AddressSupport
