@@ -31,7 +31,7 @@ export const moonshot = defineProvider({
     language: [
       onlyFor(
         named(kimi),
-        // It samples as its maker set it, and refuses other values.
+        // It samples as its maker set it, and refuses other values. https://platform.kimi.ai/docs/api/models-overview
         openAiChat({
           ...moonshotChat,
           drops: [
