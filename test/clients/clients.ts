@@ -1,5 +1,12 @@
 import type { PackageSet } from './packages.ts'
-import { chatModel, messagesModel, type Mount } from './world.ts'
+import {
+  chatModel,
+  geminiModel,
+  messagesModel,
+  responsesModel,
+  thinkingResponsesModel,
+  type Mount,
+} from './world.ts'
 
 /** Clients of npm, which Bun runs. */
 export const npmClients: PackageSet = {
@@ -42,33 +49,47 @@ export interface Client {
   model: string
   /** What it asks for vectors; left out where it is asked for none. */
   embeddingModel?: string
+  /** Whether the model's thoughts come sealed, as those of a model that thinks and does not show how. */
+  sealsThoughts: boolean
 }
 
-const onMessages = { mount: 'messages', model: messagesModel } as const
-const onChat = { mount: 'chat', model: chatModel } as const
+/** What a client asks, and by which program; where its calls go is said beside it. */
+type Program = Omit<Client, keyof Upstream>
+type Upstream = Pick<Client, 'mount' | 'model' | 'sealsThoughts'>
 
-/** Every client in the order of the table; those of messages reach chat completions, the others messages. */
-export const clients: readonly Client[] = [
-  { name: 'openai, chat', packages: npmClients, program: ['openai-chat.mjs'], ...onMessages },
-  { name: 'openai, responses', packages: npmClients, program: ['openai-responses.mjs'], ...onMessages },
-  { name: '@anthropic-ai/sdk', packages: npmClients, program: ['anthropic.mjs'], ...onChat },
-  { name: 'Python openai, chat', packages: pythonClients, program: ['openai_chat.py'], ...onMessages },
-  {
-    name: 'Python openai, responses',
-    packages: pythonClients,
-    program: ['openai_responses.py'],
-    ...onMessages,
-  },
-  { name: 'Python anthropic', packages: pythonClients, program: ['anthropic_messages.py'], ...onChat },
-  { name: '@openrouter/sdk', packages: npmClients, program: ['openrouter.mjs'], ...onMessages },
-  { name: 'AI SDK, openai chat', packages: npmClients, program: ['ai-sdk.mjs', 'chat'], ...onMessages },
-  {
-    name: 'AI SDK, openai responses',
-    packages: npmClients,
-    program: ['ai-sdk.mjs', 'responses'],
-    ...onMessages,
-  },
-  { name: 'AI SDK, anthropic', packages: npmClients, program: ['ai-sdk.mjs', 'messages'], ...onChat },
-  { name: '@openai/agents', packages: npmClients, program: ['openai-agents.mjs'], ...onMessages },
-  { name: 'LiteLLM', packages: litellmClients, program: ['litellm_loop.py'], ...onMessages },
+const messages: Upstream = { mount: 'messages', model: messagesModel, sealsThoughts: true }
+const responses: Upstream = { mount: 'responses', model: responsesModel, sealsThoughts: true }
+/** Callers of chat completions reach this model by chat completions, except with tools. */
+const thinkingResponses: Upstream = { ...responses, model: thinkingResponsesModel }
+const gemini: Upstream = { mount: 'gemini', model: geminiModel, sealsThoughts: true }
+const chat: Upstream = { mount: 'chat', model: chatModel, sealsThoughts: false }
+
+const chatCallers: readonly Program[] = [
+  { name: 'openai, chat', packages: npmClients, program: ['openai-chat.mjs'] },
+  { name: 'Python openai, chat', packages: pythonClients, program: ['openai_chat.py'] },
+  { name: '@openrouter/sdk', packages: npmClients, program: ['openrouter.mjs'] },
+  { name: 'AI SDK, openai chat', packages: npmClients, program: ['ai-sdk.mjs', 'chat'] },
+  { name: 'LiteLLM', packages: litellmClients, program: ['litellm_loop.py'] },
 ]
+const responsesCallers: readonly Program[] = [
+  { name: 'openai, responses', packages: npmClients, program: ['openai-responses.mjs'] },
+  { name: 'Python openai, responses', packages: pythonClients, program: ['openai_responses.py'] },
+  { name: 'AI SDK, openai responses', packages: npmClients, program: ['ai-sdk.mjs', 'responses'] },
+  { name: '@openai/agents', packages: npmClients, program: ['openai-agents.mjs'] },
+]
+const messagesCallers: readonly Program[] = [
+  { name: '@anthropic-ai/sdk', packages: npmClients, program: ['anthropic.mjs'] },
+  { name: 'Python anthropic', packages: pythonClients, program: ['anthropic_messages.py'] },
+  { name: 'AI SDK, anthropic', packages: npmClients, program: ['ai-sdk.mjs', 'messages'] },
+]
+
+/** Every client on every format of a provider that is not its own, in the order of the table. */
+export const clients: readonly Client[] = [
+  ...on(chatCallers, [messages, responses, gemini]),
+  ...on(responsesCallers, [messages, chat, gemini]),
+  ...on(messagesCallers, [chat, thinkingResponses, gemini]),
+]
+
+function on(programs: readonly Program[], upstreams: readonly Upstream[]): Client[] {
+  return programs.flatMap((program) => upstreams.map((upstream) => ({ ...program, ...upstream })))
+}

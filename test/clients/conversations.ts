@@ -6,6 +6,7 @@ export interface ReadConversation {
   /** Results of tools in order; of an image no text. */
   results: { id: string; text: string }[]
   images: number
+  /** In words, signed or sealed; a provider of responses is given the sealed text as the signature. */
   thoughts: { text: string; signature: string | null }[]
   /** Marks up to which the provider is to keep the prompt. */
   marks: number
@@ -22,11 +23,24 @@ export function readConversation(mount: Mount, body: Wire): ReadConversation {
     thoughts: [],
     marks: JSON.stringify(body).split('"cache_control":').length - 1,
   }
-  for (const message of listOf(body['messages'])) {
-    if (mount === 'messages') readBlocks(message, read)
-    else readChatMessage(message, read)
-  }
+  const { list, readOne } = readers[mount]
+  for (const entry of listOf(body[list])) readOne(entry, read)
   return read
+}
+
+/** Where a format has the conversation, and how an entry of it is read. */
+interface Reader {
+  list: 'messages' | 'input' | 'contents'
+  readOne: (entry: Wire, read: ReadConversation) => void
+}
+
+const chatReader: Reader = { list: 'messages', readOne: readChatMessage }
+const readers: Readonly<Record<Mount, Reader>> = {
+  messages: { list: 'messages', readOne: readBlocks },
+  responses: { list: 'input', readOne: readItem },
+  gemini: { list: 'contents', readOne: readContent },
+  chat: chatReader,
+  custom: chatReader,
 }
 
 function readBlocks({ content }: Wire, read: ReadConversation): void {
@@ -51,6 +65,50 @@ function readChatMessage(message: Wire, read: ReadConversation): void {
   }
   if (role === 'tool') read.results.push({ id: textOf(message['tool_call_id']), text: textIn(content) })
   read.images += listOf(content).filter(({ type }) => type === 'image_url').length
+}
+
+function readItem(item: Wire, read: ReadConversation): void {
+  const { type, content, output } = item
+  if (type === 'function_call') read.calls.push({ id: textOf(item['call_id']), name: textOf(item['name']) })
+  if (type === 'function_call_output')
+    read.results.push({ id: textOf(item['call_id']), text: textIn(output) })
+  if (type === 'reasoning') {
+    const signature = textOf(item['encrypted_content']) || null
+    read.thoughts.push({ text: textIn(item['summary']), signature })
+  }
+  read.images += [...listOf(content), ...listOf(output)].filter(
+    (part) => part['type'] === 'input_image',
+  ).length
+}
+
+/** Google's word for a signature that there is none of. */
+const lostSignature = 'skip_thought_signature_validator'
+
+/** A turn's thought and the signature beside it, which stands on what the thought led to, are one. */
+function readContent({ parts }: Wire, read: ReadConversation): void {
+  let text: string | null = null
+  let signature: string | null = null
+  for (const part of listOf(parts)) {
+    const { functionCall: call, functionResponse: result, inlineData: media } = part
+    if (part['thought'] === true) text = (text ?? '') + textOf(part['text'])
+    const signed = textOf(part['thoughtSignature'])
+    if (signed !== lostSignature) signature ??= signed || null
+    if (isWire(call)) read.calls.push({ id: textOf(call['id']), name: textOf(call['name']) })
+    if (isWire(result)) {
+      read.results.push({ id: textOf(result['id']), text: textInObject(result['response']) })
+      read.images += listOf(result['parts']).length
+    }
+    if (media !== undefined) read.images += 1
+  }
+  if (text !== null || signature !== null) read.thoughts.push({ text: text ?? '', signature })
+}
+
+function isWire(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textInObject(value: unknown): string {
+  return isWire(value) ? Object.values(value).map(textOf).join('') : ''
 }
 
 function textIn(content: unknown): string {

@@ -84,11 +84,11 @@ export const frameworks: readonly Framework[] = [
   },
 ]
 
-/** The formats of providers that a framework's calls are translated to, and the path that is asked there. */
+/** The formats of providers that a framework's calls are translated to. */
 export const foreignUpstreams = [
-  { mount: 'messages', model: messagesModel, path: /^\/v1\/messages$/ },
-  { mount: 'responses', model: responsesModel, path: /^\/v1\/responses$/ },
-  { mount: 'gemini', model: geminiModel, path: /:(?:streamG|g)enerateContent$/ },
+  { mount: 'messages', model: messagesModel },
+  { mount: 'responses', model: responsesModel },
+  { mount: 'gemini', model: geminiModel },
 ] as const
 
 /** The framework as a client whose calls reach that provider. */
@@ -96,7 +96,7 @@ export function clientOf(
   { name, packages, program }: Framework,
   { mount, model }: (typeof foreignUpstreams)[number],
 ): Client {
-  return { name, packages, program, mount, model, embeddingModel }
+  return { name, packages, program, mount, model, embeddingModel, sealsThoughts: true }
 }
 
 const columnNames = Object.keys(columns) as Column[]

@@ -13,6 +13,8 @@ export interface PlayedCase {
 }
 
 const programs = join(import.meta.dir, 'programs')
+/** Of the thoughts that the task has, those that lead to a call of a tool. */
+const sealedThoughts = 2
 const playMsMax = 180_000
 /** What the clients throw for an answer that is not as their schemas have it. */
 const validationNames = /validation|zod|typeerror|parseerror|invalidresponsedata/i
@@ -23,7 +25,7 @@ export async function playClient(
   folder: string,
   world: Pick<ClientsWorld, 'root' | 'key'>,
 ): Promise<PlayedCase[]> {
-  const { program, packages, model, embeddingModel } = client
+  const { program, packages, model, embeddingModel, sealsThoughts } = client
   cpSync(programs, folder, { recursive: true })
   const [file = '', ...args] = program
   const interpreter =
@@ -34,6 +36,7 @@ export async function playClient(
     `GATEWAY_ROOT=${world.root}`,
     `GATEWAY_KEY=${world.key}`,
     `GATEWAY_MODEL=${model}`,
+    `GATEWAY_SEALED_THOUGHTS=${sealsThoughts ? sealedThoughts : 0}`,
     ...(embeddingModel === undefined ? [] : [`GATEWAY_EMBEDDING_MODEL=${embeddingModel}`]),
   ]
   const command = ['env', '-i', ...environment, ...interpreter, join(folder, file), ...args]

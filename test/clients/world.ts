@@ -6,18 +6,31 @@ export const messagesModel = 'anthropic/claude-opus-5'
 /** The model behind chat completions, at a host as strict as OpenAI. */
 export const chatModel = 'openai/gpt-4o-mini'
 /** The same host's model that thinks. */
-export const thinkingChatModel = 'openai/gpt-5.4'
+export const thinkingChatModel = 'openai/o4-mini'
 /** What turns texts into vectors, at the same host. */
 export const embeddingModel = 'openai/text-embedding-3-small'
 /** A model that only responses reach. */
 export const responsesModel = 'openai/gpt-5.1-codex'
+/** A model that thinks, and that callers of messages reach by responses. */
+export const thinkingResponsesModel = 'openai/gpt-5.4'
 /** Google's, behind its own format. */
 export const geminiModel = 'google/gemini-2.5-pro'
+/** A newer one, which refuses a call that comes back without its signature. */
+export const newestGeminiModel = 'google/gemini-3-pro-preview'
 /** A model behind a server of somebody's own, which takes what it does not know. */
 export const customModel = 'acme/coder'
 
 /** Which simulated provider a model stands for. */
 export type Mount = 'messages' | 'responses' | 'gemini' | 'chat' | 'custom'
+
+/** What each of them is to be asked, by its path. */
+export const pathOf: Readonly<Record<Mount, RegExp>> = {
+  messages: /^\/v1\/messages$/,
+  responses: /^\/v1\/responses$/,
+  gemini: /^\/v1beta\/models\/[^/]+:(?:streamG|g)enerateContent$/,
+  chat: /^\/v1\/chat\/completions$/,
+  custom: /^\/v1\/chat\/completions$/,
+}
 
 /** One request as a simulated provider received it. */
 export interface Received {
@@ -164,11 +177,11 @@ function providersOf(url: string): Record<string, unknown>[] {
       models: [{ id: messagesModel }],
     },
     {
-      // As OpenAI answers chat completions, and nothing else.
+      // As OpenAI answers chat completions, and nothing else; its newer models stay with the host below.
       preset: 'sandbox',
       base_url: `${url}/p/chat/v1`,
       api_key: 'simulated',
-      discover: false,
+      only_models: true,
       models: [{ id: chatModel }, { id: thinkingChatModel }, { id: embeddingModel }],
     },
     {
@@ -176,15 +189,16 @@ function providersOf(url: string): Record<string, unknown>[] {
       id: 'openai-responses',
       base_url: `${url}/p/responses/v1`,
       api_key: 'simulated',
-      discover: false,
-      models: [{ id: responsesModel }],
+      // The other models stay with the host above.
+      only_models: true,
+      models: [{ id: responsesModel }, { id: thinkingResponsesModel }],
     },
     {
       preset: 'google-ai-studio',
       base_url: `${url}/p/gemini/v1beta`,
       api_key: 'simulated',
       discover: false,
-      models: [{ id: geminiModel }],
+      models: [{ id: geminiModel }, { id: newestGeminiModel }],
     },
     {
       preset: 'custom',
@@ -192,6 +206,7 @@ function providersOf(url: string): Record<string, unknown>[] {
       base_url: `${url}/p/custom/v1`,
       api_key: 'simulated',
       discover: false,
+      cache_marks: true,
       models: [{ id: customModel, prices, context_length: 200_000 }],
     },
   ]

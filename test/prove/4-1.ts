@@ -3,7 +3,7 @@ import { clients, type Client } from '../clients/clients.ts'
 import { createPackages, type Packages } from '../clients/packages.ts'
 import { isValidationError, playClient, type PlayedCase } from '../clients/play-client.ts'
 import { faultsOf, readTask, scriptsOf, type Task } from '../clients/task.ts'
-import { startClientsWorld, type ClientsWorld, type Received } from '../clients/world.ts'
+import { pathOf, startClientsWorld, type ClientsWorld, type Received } from '../clients/world.ts'
 import { combine, type Proof, type ProofResult } from './proof.ts'
 
 /** Columns of the table; every other case of a client is counted in the last. */
@@ -41,8 +41,7 @@ async function prove(
   { packages, world, task }: { packages: Packages; world: ClientsWorld; task: Task },
 ): Promise<ProofResult> {
   const { folder, reason } = await packages.install(client.packages)
-  if (folder === null)
-    return { status: 'NOT RUN', figures: [`${pad(client.name, nameWidth)}NOT RUN: ${reason}`] }
+  if (folder === null) return { status: 'NOT RUN', figures: [`${nameOf(client)}NOT RUN: ${reason}`] }
   await world.forget(client.mount)
   await world.set(client.mount, { scripts: scriptsOf(task), faults: faultsOf(task) })
   const played = await playClient(client, folder, world)
@@ -59,9 +58,8 @@ async function prove(
 
 /** What reached the provider: its own format's path alone, nothing refused but by the faults, and the tools' results. */
 function judgeReceived(received: readonly Received[], { mount, name }: Client, task: Task): string[] {
-  const path = mount === 'messages' ? '/v1/messages' : '/v1/chat/completions'
   const problems: string[] = []
-  const strange = received.filter((request) => request.path !== path)
+  const strange = received.filter(({ path }) => !pathOf[mount].test(path))
   if (strange.length > 0) problems.push(`${strange[0]?.path} was asked`)
   const isMeant = ({ body }: Received) => JSON.stringify(body).includes('FAULT-')
   const refused = received.filter((request) => request.outcome !== 200 && !isMeant(request))
@@ -74,10 +72,13 @@ function judgeReceived(received: readonly Received[], { mount, name }: Client, t
   ]
   const isWhole = texts.some((text) => results.every((result) => text.includes(unquoted(result))))
   if (!isWhole) problems.push(`no request of ${name} had the results of all tools`)
-  const schemas = texts.filter((text) => text.includes('"json_schema"') && text.includes('"degrees"'))
+  const schemas = texts.filter((text) => schemaMember.test(text) && text.includes('"degrees"'))
   if (schemas.length === 0) problems.push(`no request of ${name} carried the schema`)
   return problems
 }
+
+/** By which the formats know that an answer has a schema. */
+const schemaMember = /"json_schema"|"responseJsonSchema"/
 
 /** A text as it stands inside another JSON text. */
 function unquoted(json: string): string {
@@ -89,12 +90,17 @@ function shorten(body: unknown): string {
 }
 
 const nameWidth = 26
+const mountWidth = 11
 
-function heading(): string {
-  return `${pad('client', nameWidth)}${columns.map((column) => pad(column, column.length + 2)).join('')}other  calls  validation errors`
+function nameOf({ name, mount }: Client): string {
+  return `${pad(name, nameWidth)}${pad(mount, mountWidth)}`
 }
 
-function row({ name }: Client, played: readonly PlayedCase[]): string {
+function heading(): string {
+  return `${pad('client', nameWidth)}${pad('provider', mountWidth)}${columns.map((column) => pad(column, column.length + 2)).join('')}other  calls  validation errors`
+}
+
+function row(client: Client, played: readonly PlayedCase[]): string {
   const cell = (column: string): string => {
     const found = played.find((each) => each.case === column)
     if (found === undefined) return '–'
@@ -105,7 +111,7 @@ function row({ name }: Client, played: readonly PlayedCase[]): string {
     others.length === 0 ? '–' : `${others.filter(({ failure }) => failure === null).length}/${others.length}`
   const calls = played.reduce((sum, each) => sum + each.calls, 0)
   const cells = columns.map((column) => pad(cell(column), column.length + 2)).join('')
-  return `${pad(name, nameWidth)}${cells}${pad(otherCell, 7)}${pad(String(calls), 7)}${played.filter(isValidationError).length}`
+  return `${nameOf(client)}${cells}${pad(otherCell, 7)}${pad(String(calls), 7)}${played.filter(isValidationError).length}`
 }
 
 function pad(text: string, width: number): string {

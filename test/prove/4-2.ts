@@ -1,95 +1,15 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  claudeTask,
-  codexTask,
-  imageResult,
-  lastWords,
-  marker,
-  turnCount,
-  type AgentTask,
-} from '../clients/agent-task.ts'
-import { agentPackages, runClaudeCode, runCodex, workFolderOf, type AgentRun } from '../clients/agents.ts'
+import { imageResult, lastWords, marker, turnCount, type AgentTask } from '../clients/agent-task.ts'
+import { agentRuns, type Run } from '../clients/agent-runs.ts'
+import { agentPackages, workFolderOf } from '../clients/agents.ts'
 import { readConversation, type ReadConversation } from '../clients/conversations.ts'
 import { isCharged, judgeBooks } from '../clients/books.ts'
 import { startObserver, type Observed } from '../clients/observer.ts'
 import { createPackages } from '../clients/packages.ts'
-import {
-  customModel,
-  messagesModel,
-  startClientsWorld,
-  thinkingChatModel,
-  type ClientsWorld,
-  type Mount,
-} from '../clients/world.ts'
+import { pathOf, startClientsWorld, type ClientsWorld, type Received } from '../clients/world.ts'
 import type { CommandOutcome } from './command.ts'
 import { combine, notRun, type Proof, type ProofResult } from './proof.ts'
-
-/** One run of an agent: which, and what stands behind the gateway. */
-interface Run {
-  name: string
-  run: (run: AgentRun) => Promise<CommandOutcome>
-  task: (folder: string) => AgentTask
-  /** What the agent asks. */
-  path: '/v1/messages' | '/v1/responses'
-  mount: Mount
-  model: string
-  /** Whether the marks for a cache that the agent sets reach the provider. */
-  marks: 'arrive' | 'left out' | 'none set'
-  /** How the provider is given back what its model thought; Claude Code asks Anthropic for signatures without words. */
-  thoughts: 'signed' | 'signed without words' | 'in words' | 'left out'
-  /** Whether one turn is silent for long. */
-  isSilent: boolean
-}
-
-const claudeCode = { run: runClaudeCode, task: claudeTask, path: '/v1/messages' } as const
-const codex = { run: runCodex, task: codexTask, path: '/v1/responses' } as const
-const onMessages = { mount: 'messages', model: messagesModel } as const
-const onCustom = { mount: 'custom', model: customModel } as const
-
-const runs: readonly Run[] = [
-  {
-    name: 'Claude Code on chat completions, a server that knows cache marks',
-    ...claudeCode,
-    ...onCustom,
-    marks: 'arrive',
-    thoughts: 'in words',
-    isSilent: true,
-  },
-  {
-    name: 'Claude Code on chat completions, a host as strict as OpenAI',
-    ...claudeCode,
-    mount: 'chat',
-    model: thinkingChatModel,
-    marks: 'left out',
-    thoughts: 'left out',
-    isSilent: false,
-  },
-  {
-    name: 'Codex on messages',
-    ...codex,
-    ...onMessages,
-    marks: 'none set',
-    thoughts: 'signed',
-    isSilent: true,
-  },
-  {
-    name: 'Claude Code on messages, its own format',
-    ...claudeCode,
-    ...onMessages,
-    marks: 'arrive',
-    thoughts: 'signed without words',
-    isSilent: false,
-  },
-  {
-    name: 'Codex on chat completions',
-    ...codex,
-    ...onCustom,
-    marks: 'none set',
-    thoughts: 'in words',
-    isSilent: false,
-  },
-]
 
 /** One thing that was looked at. */
 interface Check {
@@ -103,7 +23,7 @@ const silenceMs = 32_000
 const silentTurn = 4
 
 export const proof: Proof = {
-  title: 'Claude Code and Codex finish a scripted task of twenty turns, on both vendors’ formats',
+  title: 'Claude Code and Codex finish a scripted task of twenty turns on every format of a provider',
   async run() {
     const packages = createPackages()
     const world = await startClientsWorld()
@@ -111,7 +31,7 @@ export const proof: Proof = {
       const { folder, reason } = await packages.install(agentPackages)
       if (folder === null) return notRun(reason)
       const results: ProofResult[] = []
-      for (const [index, run] of runs.entries()) {
+      for (const [index, run] of agentRuns.entries()) {
         const own = join(packages.folder, `run-${index}`)
         mkdirSync(own)
         results.push(await prove(run, { packages: folder, folder: own, world }))
@@ -130,7 +50,7 @@ async function prove(
 ): Promise<ProofResult> {
   const task = run.task(workFolderOf(folder))
   await world.forget(run.mount)
-  const isChat = run.mount !== 'messages'
+  const isChat = run.mount === 'chat' || run.mount === 'custom'
   await world.set(run.mount, {
     scripts: [{ match: { marker, tools: true }, turns: task.turns }],
     faults: [
@@ -149,7 +69,8 @@ async function prove(
   })
   const before = (await world.requestLines()).length
   const { outcome, seen } = await runObserved(run, { packages, folder, world })
-  const received = (await world.received(run.mount)).filter(({ outcome: status }) => status === 200)
+  const all = await world.received(run.mount)
+  const received = all.filter(({ outcome: status }) => status === 200)
   const lines = (await world.requestLines()).slice(before)
   const asked = seen.filter(({ path, body }) => path === run.path && body.includes(marker))
   const conversations = received.map(({ body }) => readConversation(run.mount, body))
@@ -161,6 +82,7 @@ async function prove(
       [...new Set(asked.map(({ status }) => status)), asked.length],
       [200, turnCount],
     ),
+    checkPaths(run, all),
     checkFiles(task, workFolderOf(folder)),
     ...checkConversation(conversations.at(-1), task),
     checkThoughts(run, task, conversations),
@@ -210,6 +132,17 @@ function checkEnd({ code, stdout, output }: CommandOutcome): Check {
   return { name: 'last words', held, seen: held ? lastWords : `exit ${code}: ${output.slice(-600)}` }
 }
 
+/** Everything went to the path of the provider's own format, and the provider refused nothing. */
+function checkPaths({ mount }: Run, received: readonly Received[]): Check {
+  const wrong = received.filter(({ path, outcome }) => !pathOf[mount].test(path) || outcome !== 200)
+  const [first] = wrong
+  const seen =
+    first === undefined
+      ? [...new Set(received.map(({ path }) => path))].join()
+      : `${first.path} ${String(first.outcome)}: ${JSON.stringify(first.body).slice(0, 400)}`
+  return { name: 'paths of the provider', held: wrong.length === 0 && received.length > 0, seen }
+}
+
 function checkFiles({ files }: AgentTask, folder: string): Check {
   const names = Object.keys(files)
   const wrong = names.filter((name) => {
@@ -256,25 +189,25 @@ function checkConversation(last: ReadConversation | undefined, { turns, results 
   ]
 }
 
-/** Signatures are checked by the simulated provider, which refuses one that is not its own for exactly these words. */
+/** The simulated providers refuse what they did not sign or seal themselves for exactly these words, this call, this item. */
 function checkThoughts(
   { thoughts }: Run,
   { turns }: AgentTask,
   conversations: readonly ReadConversation[],
 ): Check {
   const said = turns.flatMap(({ thinking }) => thinking ?? [])
-  const wanted = thoughts === 'signed without words' ? said.map(() => '') : said
-  const isToBeSigned = thoughts.startsWith('signed')
+  const wanted = thoughts.endsWith('without words') ? said.map(() => '') : said
+  const isToBeBound = thoughts.startsWith('signed') || thoughts.startsWith('encrypted')
   const { thoughts: last = [] } = conversations.at(-1) ?? {}
   const isAsWanted =
     thoughts === 'left out'
       ? last.length === 0
       : JSON.stringify(last.map(({ text }) => text)) === JSON.stringify(wanted) &&
-        last.every(({ signature }) => (signature !== null) === isToBeSigned)
+        last.every(({ signature }) => (signature !== null) === isToBeBound)
   return {
     name: `thoughts given back (${thoughts})`,
     held: isAsWanted,
-    seen: `${last.length} of ${said.length}, ${last.filter(({ signature }) => signature !== null).length} signed`,
+    seen: `${last.length} of ${said.length}, ${last.filter(({ signature }) => signature !== null).length} bound to their provider`,
   }
 }
 

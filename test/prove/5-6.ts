@@ -10,7 +10,7 @@ import {
 import { createPackages, type Packages } from '../clients/packages.ts'
 import { isValidationError, playClient, type PlayedCase } from '../clients/play-client.ts'
 import { faultsOf, readTask, scriptsOf } from '../clients/task.ts'
-import { startClientsWorld, type ClientsWorld } from '../clients/world.ts'
+import { pathOf, startClientsWorld, type ClientsWorld } from '../clients/world.ts'
 import { combine, type Proof, type ProofResult } from './proof.ts'
 
 type Upstream = (typeof foreignUpstreams)[number]
@@ -72,9 +72,11 @@ function problemsOf(framework: Framework, played: readonly PlayedCase[]): string
 }
 
 /** What reached the provider went to the path of its own format, and it refused nothing but what was to fail. */
-async function problemsAt({ mount, path }: Upstream, world: ClientsWorld): Promise<string[]> {
+async function problemsAt({ mount }: Upstream, world: ClientsWorld): Promise<string[]> {
   const received = await world.received(mount)
-  const strange = received.filter((request) => !path.test(request.path) && request.path !== '/v1/embeddings')
+  const strange = received.filter(
+    (request) => !pathOf[mount].test(request.path) && request.path !== '/v1/embeddings',
+  )
   const refused = received.filter(
     ({ outcome, body }) => outcome !== 200 && !JSON.stringify(body).includes('FAULT-'),
   )

@@ -1,4 +1,16 @@
-import { assert, createTools, key, model, placeSchema, play, refusal, root, task, tools } from './play.mjs'
+import {
+  assert,
+  createTools,
+  key,
+  model,
+  placeSchema,
+  play,
+  refusal,
+  root,
+  sealedThoughts,
+  task,
+  tools,
+} from './play.mjs'
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
@@ -31,7 +43,7 @@ async function loop(next) {
     if (called.length === 0) {
       assert.equal(response.output_text, task.tools.text)
       world.check()
-      assert.equal(thoughts, 2, 'thoughts that came sealed')
+      assert.equal(thoughts, sealedThoughts, 'thoughts that came sealed')
       return
     }
     for (const { name, call_id, arguments: text } of called)

@@ -3,7 +3,7 @@ import json
 import openai
 from pydantic import BaseModel
 
-from play import World, equal, key, model, play, refusal, root, task, tools
+from play import World, equal, key, model, play, refusal, root, sealed_thoughts, task, tools
 
 # Every answer is held to the client's own models.
 client = openai.OpenAI(base_url=f"{root}/v1", api_key=key, max_retries=0, _strict_response_validation=True)
@@ -33,7 +33,7 @@ def loop(follow):
         called = [item for item in response.output if item.type == "function_call"]
         if not called:
             equal(response.output_text, task["tools"]["text"])
-            equal(thoughts, 2)
+            equal(thoughts, sealed_thoughts)
             return world.check()
         for call in called:
             output = world.use(call.name, json.loads(call.arguments))

@@ -6,6 +6,7 @@ export const task = JSON.parse(readFileSync(new URL('task.json', import.meta.url
 export const root = process.env.GATEWAY_ROOT
 export const key = process.env.GATEWAY_KEY
 export const model = process.env.GATEWAY_MODEL
+export const sealedThoughts = Number(process.env.GATEWAY_SEALED_THOUGHTS)
 export const embeddingModel = process.env.GATEWAY_EMBEDDING_MODEL ?? ''
 
 let calls = 0

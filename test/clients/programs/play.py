@@ -11,6 +11,7 @@ task = json.loads(pathlib.Path(__file__).with_name("task.json").read_text("utf8"
 root = os.environ["GATEWAY_ROOT"]
 key = os.environ["GATEWAY_KEY"]
 model = os.environ["GATEWAY_MODEL"]
+sealed_thoughts = int(os.environ["GATEWAY_SEALED_THOUGHTS"])
 embedding_model = os.environ.get("GATEWAY_EMBEDDING_MODEL", "")
 
 calls = 0
