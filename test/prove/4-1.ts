@@ -100,11 +100,13 @@ function heading(): string {
   return `${pad('client', nameWidth)}${pad('provider', mountWidth)}${columns.map((column) => pad(column, column.length + 2)).join('')}other  calls  validation errors`
 }
 
+/** A client that knows a model refuses itself what that model does not take, and asks nobody. */
 function row(client: Client, played: readonly PlayedCase[]): string {
   const cell = (column: string): string => {
     const found = played.find((each) => each.case === column)
     if (found === undefined) return '–'
-    return found.failure === null ? 'ok' : 'FAIL'
+    if (found.failure !== null) return 'FAIL'
+    return found.calls > 0 ? 'ok' : 'not asked'
   }
   const others = played.filter((each) => !columns.some((column) => column === each.case))
   const otherCell =
