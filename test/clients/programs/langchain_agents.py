@@ -55,7 +55,7 @@ def loop(run):
     agent = create_agent(chat(), own, system_prompt="Be brief.")
     messages = run(agent, {"messages": [{"role": "user", "content": task["tools"]["prompt"]}]})
     equal(messages[-1].text, task["tools"]["text"])
-    world.check()
+    world.check(at_once=True)
 
 
 def streamed(agent, given):

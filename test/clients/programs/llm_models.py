@@ -42,7 +42,7 @@ def loop(streams):
     chain = chat().chain(task["tools"]["prompt"], key=key, tools=own, stream=streams)
     said = "".join(chain)
     assert said.endswith(task["tools"]["text"]), said
-    world.check()
+    world.check(at_once=True)
 
 
 def structured():

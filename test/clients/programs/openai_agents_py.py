@@ -64,7 +64,7 @@ def loop(kind):
     world = World()
     answer = run(agent(kind, tools=own(world)), task["tools"]["prompt"])
     equal(answer.final_output, task["tools"]["text"])
-    world.check()
+    world.check(at_once=True)
 
 
 def streamed(kind):
@@ -74,7 +74,7 @@ def streamed(kind):
         async for _ in answer.stream_events():
             pass
         equal(answer.final_output, task["tools"]["text"])
-        world.check()
+        world.check(at_once=True)
 
     asyncio.run(read())
 

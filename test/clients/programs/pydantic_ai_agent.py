@@ -58,7 +58,7 @@ def loop(kind):
     world = World()
     answer = agent(kind, tools=own(world)).run_sync(task["tools"]["prompt"])
     equal(answer.output, task["tools"]["text"])
-    world.check()
+    world.check(at_once=True)
 
 
 def streamed(kind):
@@ -67,7 +67,7 @@ def streamed(kind):
         async with agent(kind, tools=own(world)).run_stream_events(task["tools"]["prompt"]) as events:
             results = [event async for event in events if event.event_kind == "agent_run_result"]
         equal(results[-1].result.output, task["tools"]["text"])
-        world.check()
+        world.check(at_once=True)
 
     asyncio.run(read())
 

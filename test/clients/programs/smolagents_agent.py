@@ -88,7 +88,7 @@ def loop(streams):
     )
     # It ends by a tool of its own, which the model of this prompt calls last.
     equal(agent.run(task["final"]["prompt"]), task["tools"]["text"])
-    world.check()
+    world.check(at_once=True)
 
 
 def structured():
