@@ -117,12 +117,13 @@ function setScripts(asked: ParsedRequest, body: unknown) {
 }
 
 function shownSettings({ name, settings }: Mount) {
-  const { strict, anyModel, transcription, speech } = settings
+  const { strict, anyModel, sealer, transcription, speech } = settings
   const { uploadBytesMax, recordedBodyBytes } = settings
   return {
     mount: name,
     strict,
     any_model: anyModel,
+    sealer,
     transcription,
     speech,
     upload_bytes_max: uploadBytesMax,
@@ -143,6 +144,7 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
     if (name === 'mount') continue
     if (name === 'strict' && typeof value === 'boolean') changes.strict = value
     else if (name === 'any_model' && typeof value === 'boolean') changes.anyModel = value
+    else if (name === 'sealer' && typeof value === 'string') changes.sealer = value
     else if (name === 'transcription' && (value === 'auto' || value === 'scripted'))
       changes.transcription = value
     else if (name === 'speech' && (value === 'auto' || value === 'tone')) changes.speech = value

@@ -114,6 +114,8 @@ export interface Faults {
   emptyChoicesFirst?: boolean
   interleaveTools?: boolean
   anyModel?: boolean
+  /** Whose marks seal the thoughts. */
+  sealer?: string
   redactedThinking?: boolean
   citations?: (typeof citationKinds)[number]
   serverTools?: boolean
@@ -238,6 +240,7 @@ const readers: Record<string, FaultReader> = {
   empty_choices_first: (faults) => void (faults.emptyChoicesFirst = true),
   interleave_tools: (faults) => void (faults.interleaveTools = true),
   any_model: (faults) => void (faults.anyModel = true),
+  sealer: (faults, value) => void (faults.sealer = value),
   redacted_thinking: (faults) => void (faults.redactedThinking = true),
   citations: (faults, value) => void (faults.citations = choice(citationKinds, value || 'web')),
   server_tools: (faults) => void (faults.serverTools = true),

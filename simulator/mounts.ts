@@ -4,6 +4,7 @@ import { mountsMax, recordedBodyBytes, uploadBytesMax } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
 import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
+import { usualSealer } from './seals.ts'
 import { createScripts, type Scripts } from './scripts.ts'
 
 /** What the admin endpoint can change about a mount beside its faults. */
@@ -12,6 +13,8 @@ export interface MountSettings {
   strict: boolean
   /** Serve every model name by every text operation, as a host with models of its own. */
   anyModel: boolean
+  /** Whose marks seal its thoughts: mounts of one sealer know each other's, as deployments of one provider do. */
+  sealer: string
   /** `scripted` never runs a recogniser, whatever is installed. */
   transcription: 'auto' | 'scripted'
   /** `tone` never runs a synthesizer, whatever is installed. */
@@ -79,6 +82,7 @@ function createMount(name: string, seed: number): Mount {
     settings: {
       strict: true,
       anyModel: false,
+      sealer: usualSealer,
       transcription: 'auto',
       speech: 'auto',
       uploadBytesMax,

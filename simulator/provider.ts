@@ -11,6 +11,7 @@ import { operate, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
 import { readBody, type ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
+import { usualSealer } from './seals.ts'
 import { cut, drawnMs, send, type Sending } from './send.ts'
 import { wait } from './wait.ts'
 
@@ -77,6 +78,7 @@ function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | 
     const faults: Faults = { ...ruled.faults, ...parseFaults(spec) }
     if (!mount.settings.strict) faults.lenient = true
     if (mount.settings.anyModel) faults.anyModel = true
+    if (mount.settings.sealer !== usualSealer) faults.sealer = mount.settings.sealer
     return { faults, refusal: null, names: faultNamesIn([...ruled.specs, spec]) }
   } catch (error) {
     if (!(error instanceof FaultSpecError)) throw error

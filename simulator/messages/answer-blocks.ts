@@ -37,18 +37,22 @@ export function answerBlocks(source: BlockSource): AnswerBlock[] {
 function thoughtBlocks({ request, answer, faults, key }: BlockSource): AnswerBlock[] {
   const blocks: AnswerBlock[] = []
   if (answer.thoughts !== '' && (request.thinking.tokens > 0 || answer.isScripted))
-    blocks.push(thinkingBlock(answer.thoughts, request.thinking.isOmitted, key))
+    blocks.push(thinkingBlock(answer.thoughts, request.thinking.isOmitted, { key, faults }))
   const hidden = answer.redacted ?? (faults.redactedThinking === true ? key : null)
   if (hidden !== null) {
-    const whole = { type: 'redacted_thinking', data: seal('redacted', hidden) }
+    const whole = { type: 'redacted_thinking', data: seal('redacted', hidden, faults.sealer) }
     blocks.push({ start: whole, deltas: [], whole })
   }
   return blocks
 }
 
-function thinkingBlock(thoughts: string, isOmitted: boolean, key: string): AnswerBlock {
+function thinkingBlock(
+  thoughts: string,
+  isOmitted: boolean,
+  { key, faults }: Pick<BlockSource, 'key' | 'faults'>,
+): AnswerBlock {
   const thinking = isOmitted ? '' : thoughts
-  const signature = seal(`thinking ${thinking}`, isOmitted ? key : '')
+  const signature = seal(`thinking ${thinking}`, isOmitted ? key : '', faults.sealer)
   return {
     start: { type: 'thinking', thinking: '', signature: '' },
     deltas: [

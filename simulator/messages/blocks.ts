@@ -19,6 +19,8 @@ export interface BlockRules {
   role: string
   version: ApiVersion
   lenient: boolean
+  /** Whose thoughts are taken back. */
+  sealer: string | undefined
 }
 
 /** An image or a document counts the same whatever its size: the true rules are not public. */
@@ -191,7 +193,7 @@ function readBlock(block: unknown, param: string, rules: BlockRules): ReadBlock 
   check.checkMembers(block, { fields, required, strict: !rules.lenient, prefix: `${param}.` })
   if (kind === 'text') refuseText(block, param, rules)
   if (kind === 'search_result') refuseCitedResult(block, param, rules)
-  if (kind === 'thinking' || kind === 'redacted_thinking') refuseForeignThoughts(block, param)
+  if (kind === 'thinking' || kind === 'redacted_thinking') refuseForeignThoughts(block, param, rules)
   const inner = kind === 'tool_result' ? resultBlocks(block['content'], `${param}.content`, rules) : []
   const text = textOf(block, inner)
   const isMedium = kind === 'image' || kind === 'document'
@@ -248,11 +250,11 @@ function refuseCitedResult(block: JsonObject, param: string, { version }: BlockR
 }
 
 /** Thoughts come back as they were sent, or not at all: a changed or a foreign one is refused. */
-function refuseForeignThoughts(block: JsonObject, param: string): void {
+function refuseForeignThoughts(block: JsonObject, param: string, { sealer }: BlockRules): void {
   if (block['type'] === 'redacted_thinking') {
-    if (isSealed('redacted', String(block['data']))) return
+    if (isSealed('redacted', String(block['data']), sealer)) return
     throw invalidRequest('Invalid `data` in `redacted_thinking` block', param)
   }
-  if (isSealed(`thinking ${String(block['thinking'])}`, String(block['signature']))) return
+  if (isSealed(`thinking ${String(block['thinking'])}`, String(block['signature']), sealer)) return
   throw invalidRequest('Invalid `signature` in `thinking` block', param)
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../json.ts'
 import { type ClaudeModel, findModel, type Model } from '../models.ts'
 import { type OfferedTool, thoughtTokensOf } from '../prompt.ts'
 import { readAnswerSchema } from './answer-schema.ts'
-import { cacheControl, type ReadBlock, readContent } from './blocks.ts'
+import { type BlockRules, cacheControl, type ReadBlock, readContent } from './blocks.ts'
 import { marksIn, type ReadMessage, readMessages } from './conversation.ts'
 import type { ApiVersion } from './errors.ts'
 import { readTools, readToolChoice, type ToolUse } from './tools.ts'
@@ -100,7 +100,7 @@ export function readMessagesRequest(body: JsonObject, rules: ReadingRules): Mess
   const model = servedModel(body['model'], rules.faults)
   const traits = model.claude ?? { displayName: model.id, adaptive: true }
   refuseSampling(body, traits, rules.version)
-  const reading = { version: rules.version, lenient }
+  const reading = { version: rules.version, lenient, sealer: rules.faults.sealer }
   const messages = readMessages(body['messages'], reading)
   const tools = readTools(body['tools'], lenient)
   const rawTools = Array.isArray(body['tools']) ? body['tools'].filter(isObject) : []
@@ -138,7 +138,7 @@ function servedModel(name: unknown, faults: Faults): Model {
   }
 }
 
-function readSystem(value: unknown, reading: { version: ApiVersion; lenient: boolean }): ReadBlock[] {
+function readSystem(value: unknown, reading: Omit<BlockRules, 'role'>): ReadBlock[] {
   if (value === undefined || value === null || value === '') return []
   return readContent(value, 'system', { ...reading, role: 'system' })
 }

@@ -22,6 +22,8 @@ export interface ReadItem {
 export interface ItemRules {
   lenient: boolean
   stored: StoredResponses
+  /** Whose thoughts are taken back. */
+  sealer: string | undefined
 }
 
 const itemTokens = 4
@@ -166,7 +168,7 @@ function readItem(given: JsonObject, param: string, rules: ItemRules): ReadItem 
   const { fields, required, idPrefix } = form
   check.checkMembers(item, { fields, required, strict: !rules.lenient, prefix: `${param}.` })
   refuseForeignId(item['id'], idPrefix, `${param}.id`)
-  if (kind === 'reasoning' && !rules.lenient) refuseForeignThoughts(item, rules.stored)
+  if (kind === 'reasoning' && !rules.lenient) refuseForeignThoughts(item, rules)
   const role = kind === 'message' ? String(item['role']) : ''
   const allowed = role === 'assistant' ? outputParts : inputParts
   const parts = readParts(item['content'] ?? item['output'], { param, allowed, lenient: rules.lenient, kind })
@@ -236,7 +238,7 @@ function readParts(value: unknown, rules: PartRules): { text: string; tokens: nu
 export const encryptedPrefix = 'gAAAAA'
 
 /** Thoughts come back encrypted, or stay with the provider under their id. */
-function refuseForeignThoughts(item: JsonObject, stored: StoredResponses): void {
+function refuseForeignThoughts(item: JsonObject, { stored, sealer }: ItemRules): void {
   const id = String(item['id'])
   const encrypted = item['encrypted_content']
   if (typeof encrypted !== 'string') {
@@ -244,7 +246,7 @@ function refuseForeignThoughts(item: JsonObject, stored: StoredResponses): void 
     return
   }
   const isOwn = encrypted.startsWith(encryptedPrefix)
-  if (isOwn && isSealed(`reasoning ${id}`, encrypted.slice(encryptedPrefix.length))) return
+  if (isOwn && isSealed(`reasoning ${id}`, encrypted.slice(encryptedPrefix.length), sealer)) return
   throw invalidRequest(
     `The encrypted content for item ${id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`,
     null,

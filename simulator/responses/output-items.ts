@@ -48,7 +48,7 @@ function isThinking({ request, answer, faults }: ItemSource): boolean {
 function reasoningItem({ request, answer, faults, key }: ItemSource): OutputItem {
   const id = idOf('rs', key)
   const encrypted = request.hasEncryptedThoughts
-    ? { encrypted_content: encryptedPrefix + seal(`reasoning ${id}`, key) }
+    ? { encrypted_content: encryptedPrefix + seal(`reasoning ${id}`, key, faults.sealer) }
     : {}
   const summary = request.hasSummary ? answer.thoughts : null
   const told = summary === null ? [] : [{ type: 'summary_text', text: summary }]

@@ -110,7 +110,7 @@ export function readResponsesRequest(
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
   refuseForModel(body, model)
   const tools = readTools(body['tools'], lenient)
-  const items = readItems(wholeInput(body, stored), { lenient, stored })
+  const items = readItems(wholeInput(body, stored), { lenient, stored, sealer: faults.sealer })
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {}
   const request: ResponsesRequest = {
     model,

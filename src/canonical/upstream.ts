@@ -47,6 +47,8 @@ export interface AnswerContext {
   model: string
   /** Display name of the provider that answered. */
   provider: string
+  /** Its slug, by which what it has sealed finds the way back to it. */
+  providerSlug: string
   /** Unix seconds. */
   created: number
   /** What the model that was asked is called here and at its provider; these names are no secrets. */

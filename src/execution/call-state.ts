@@ -185,6 +185,7 @@ export class CallState {
       generationId: this.generationId,
       model: endpoint.model,
       provider: endpoint.deployment.providerName,
+      providerSlug: endpoint.deployment.provider,
       created: Math.floor(this.createdAtMs / 1000),
       hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
       modelNames: modelNamesOf(endpoint),

@@ -57,11 +57,11 @@ const messagesToMessages: TextCodec = {
       : messagesHalves().encodeRequest(call, endpoint, quirks),
   decodeAnswer: (bytes, context, quirks, call) =>
     context.promised === undefined
-      ? passMessagesAnswer(bytes, context)
+      ? passMessagesAnswer(bytes, context, asMessages(quirks))
       : messagesHalves().decodeAnswer(bytes, context, quirks, call),
   createStream: (context, quirks, call) =>
     context.promised === undefined
-      ? createMessagesPassage(context)
+      ? createMessagesPassage(context, asMessages(quirks))
       : messagesHalves().createStream(context, quirks, call),
   readError: upstreams.messages.readError,
 }

@@ -10,7 +10,7 @@ const quote = 0x22
 const colon = 0x3a
 
 /** Without escapes, which would make a head longer than its text. */
-const heads = /^(?:data:[^\\,]*,|hr1\.[a-z]+\.[a-z]\.[^\\.]*\.)/
+const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
 
 /**
  * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall

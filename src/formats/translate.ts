@@ -5,6 +5,8 @@ import type { ReportedUsage } from '../canonical/text/events.ts'
 import type { MeterReading, PromisedOutput, ShownCharge } from '../canonical/upstream.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
 import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
+import { nameOf } from './member-names.ts'
+import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './seals.ts'
 import { isMarkedWithin } from './set-aside-texts.ts'
 import { toBuffer } from './json-document.ts'
 import { restore } from './lean-json.ts'
@@ -17,9 +19,22 @@ import { TranslatedStream } from './translated-stream.ts'
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
   return {
     encodeRequest: (call, endpoint, quirks) =>
-      encodeLean(call, (read) => upstream.writeRequest(caller.readConversation(read), { endpoint, quirks })),
+      encodeLean(call, (read) => {
+        const sealer = sealerOf(quirks, endpoint.deployment.provider)
+        const { format } = quirks
+        const { conversation, hasForeign } = withoutForeignSeals(caller.readConversation(read), {
+          sealer,
+          format,
+        })
+        const encoded = upstream.writeRequest(conversation, { endpoint, quirks })
+        const lost = nameOf('thought', conversation)
+        return !hasForeign || encoded.dropped.includes(lost)
+          ? encoded
+          : { ...encoded, dropped: [...encoded.dropped, lost] }
+      }),
     decodeAnswer(bytes, context, quirks, call) {
-      const answer = upstream.readAnswer(bytes, quirks, context)
+      const sealer = sealerOf(quirks, context.providerSlug)
+      const answer = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
       const { promised } = context
       if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
       return {
@@ -31,7 +46,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     },
     createStream: (context, quirks, call) =>
       new TranslatedStream(
-        upstream.createStream(quirks, context),
+        markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
         caller.createStream({ context, call }),
         (charge, usage) => settle(caller, charge, usage),
         context.promised,

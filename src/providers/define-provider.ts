@@ -155,12 +155,12 @@ export function openAiChat(
   return { format: 'chat', path, quirks: chatQuirks(options) }
 }
 
-/** OpenAI's responses, with a provider's departures as data. */
+/** OpenAI's responses, with a provider's departures as data. OpenAI itself says that it `isMaker`. */
 export function openAiResponses(
   options: ResponsesQuirkOptions = {},
   path: TextPath = '/responses',
 ): TextInterface {
-  return { format: 'responses', path, quirks: responsesQuirks(options) }
+  return { format: 'responses', path, quirks: responsesQuirks({ isMaker: false, ...options }) }
 }
 
 /** An interface that is asked in these cases alone, where a provider answers some models or calls in another way. */
@@ -182,12 +182,12 @@ export function notNamed(pattern: RegExp): NonNullable<TextInterface['serves']> 
   return (asked) => !isNamed(asked)
 }
 
-/** Anthropic's messages, with a provider's departures as data. */
+/** Anthropic's messages, with a provider's departures as data. Anthropic itself says that it `isMaker`. */
 export function anthropicMessages(
   options: MessagesQuirkOptions = {},
   path: TextPath = '/messages',
 ): TextInterface {
-  return { format: 'messages', path, quirks: messagesQuirks(options) }
+  return { format: 'messages', path, quirks: messagesQuirks({ isMaker: false, ...options }) }
 }
 
 /** Gemini's contents, whose path says the model and whether it is to stream, with a provider's departures as data. */
@@ -196,7 +196,7 @@ export function geminiContent(
   path: TextPath = ({ model, stream }) =>
     `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
 ): TextInterface {
-  return { format: 'gemini', path, quirks: geminiQuirks(options) }
+  return { format: 'gemini', path, quirks: geminiQuirks({ isMaker: false, ...options }) }
 }
 
 /** Gemini's embeddings, several texts at once, with a provider's departures as data. */

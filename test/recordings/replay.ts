@@ -34,6 +34,7 @@ const context: AnswerContext = {
   generationId: 'gen-1-replayed',
   model: 'author/model',
   provider: 'Recorded',
+  providerSlug: 'recorded',
   created: 1_700_000_000,
   hideSecrets: (text) => text,
   modelNames: [],

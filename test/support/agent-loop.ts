@@ -31,6 +31,8 @@ export interface AgentLoop {
   task: string
   /** What a tool says. */
   answer(call: AgentCall): string
+  /** Members that the request of a turn has besides; turns count from 1. */
+  besides?(turn: number): Promise<Json>
 }
 
 /** One answer, read from the format: what to give back, and what was said. */
@@ -61,7 +63,8 @@ export async function playAgent(loop: AgentLoop): Promise<AgentRun> {
   const history: Json[] = [dialect.opening(loop.task)]
   const run: AgentRun = { turns: 0, calls: [], thoughts: '', lastWords: '' }
   while (run.turns < turnsMax) {
-    const body = { model: loop.model, stream: loop.isStream, ...dialect.request(history) }
+    const besides = await loop.besides?.(run.turns + 1)
+    const body = { model: loop.model, stream: loop.isStream, ...dialect.request(history), ...besides }
     const { status, text } = await loop.gateway.post(dialect.path, body)
     if (status !== 200) throw new Error(`turn ${run.turns + 1}: ${status} ${text.slice(0, 500)}`)
     const turn = dialect.read(loop.isStream ? dialect.join(eventsOf(text)) : (JSON.parse(text) as Json))

@@ -81,7 +81,8 @@ export interface ToolResultPart extends PartBase {
 /**
  * What a model thought. `text` is its own words, `summary` others' words for them; both null when the provider shows
  * neither. What binds it to its provider (`signature` of a shown text, `sealed` in place of one) goes back unchanged, in
- * its place, to the `origin` alone.
+ * its place, in the format `origin` and only to who can open it: the provider whose slug is `sealer`, or the maker of that
+ * format where there is none.
  */
 export interface ReasoningPart extends PartBase {
   type: 'reasoning'
@@ -91,6 +92,7 @@ export interface ReasoningPart extends PartBase {
   signature: string | null
   sealed: string | null
   origin: ConversationFormat | null
+  sealer?: string
 }
 
 /** A model's own words for why it does not answer. */

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../core/errors.ts'
 import type { MediaTokens } from '../upstream.ts'
 import type { Usage } from '../usage.ts'
-import type { Annotation, ConversationFormat, Extras, OpaquePart } from './conversation.ts'
+import type { Annotation, Extras, OpaquePart, ReasoningPart } from './conversation.ts'
 
 /**
  * What a model says, piece by piece, in the form in which formats meet. An upstream half makes the events of one answer in
@@ -30,7 +30,7 @@ export type PartHead =
   | ((
       | { type: 'text' }
       | { type: 'refusal' }
-      | { type: 'reasoning'; id: string | null; origin: ConversationFormat | null }
+      | ({ type: 'reasoning' } & Pick<ReasoningPart, 'id' | 'origin' | 'sealer'>)
       | { type: 'tool_call'; id: string; name: string; kind: 'function' | 'custom' }
       | { type: 'image'; mediaType: string; base64: string }
     ) & { extras?: Extras })

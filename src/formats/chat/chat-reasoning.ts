@@ -1,6 +1,7 @@
 import type { AnswerPart } from '../../canonical/text/answer.ts'
 import type { ConversationFormat, ReasoningPart } from '../../canonical/text/conversation.ts'
 import { isRecord } from './chat-media.ts'
+import { openReasoning, showSeal } from '../reasoning-envelope.ts'
 import { textOrNull } from '../wire-values.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -66,8 +67,10 @@ function belongsTo(open: ReasoningPart, part: ReasoningPart, last: Wire, detail:
 }
 
 function joined(open: ReasoningPart, part: ReasoningPart): ReasoningPart {
+  const { sealer = open.sealer } = part
   return {
     ...open,
+    ...(sealer === undefined ? {} : { sealer }),
     id: open.id ?? part.id,
     text: open.text === null && part.text === null ? null : `${open.text ?? ''}${part.text ?? ''}`,
     summary: open.summary === null && part.summary === null ? null : joinSummaries(open, part),
@@ -88,14 +91,31 @@ function readDetail(detail: Wire): ReasoningPart | null {
   }
   switch (detail['type']) {
     case 'reasoning.text':
-      return { ...base, text: textOrNull(detail['text']), signature: textOrNull(detail['signature']) }
+      return {
+        ...base,
+        text: textOrNull(detail['text']),
+        ...readSeal(detail['signature'], 'signature', base),
+      }
     case 'reasoning.summary':
       return { ...base, summary: [textOrNull(detail['summary']) ?? ''] }
     case 'reasoning.encrypted':
-      return { ...base, sealed: textOrNull(detail['data']) }
+      return { ...base, ...readSeal(detail['data'], 'sealed', base) }
     default:
       return null
   }
+}
+
+/** A seal by its member; that of another host than the format's maker is in an envelope, which says whose it is. */
+function readSeal(
+  wire: unknown,
+  member: 'signature' | 'sealed',
+  { id, origin }: ReasoningPart,
+): Partial<ReasoningPart> {
+  const text = textOrNull(wire)
+  const opened = text === null ? null : openReasoning(text)
+  if (opened === null) return { [member]: text }
+  const { text: _words, ...bound } = opened
+  return { ...bound, id: id ?? bound.id, origin: bound.origin ?? origin }
 }
 
 /** A thought as the contract shows it. */
@@ -105,11 +125,21 @@ export function writeDetails(part: AnswerPart, index: number): Record<string, un
   const base = detailBase(head.id, head.origin, index)
   const details: Record<string, unknown>[] = []
   const summary = part.summary.join('\n\n')
+  const signature = showDetailSeal(head, { signature: part.signature, sealed: null })
+  const data = showDetailSeal(head, { signature: null, sealed: part.sealed })
   if (summary !== '') details.push({ type: 'reasoning.summary', summary, ...base })
-  if (part.text !== '' || part.signature !== null)
-    details.push({ type: 'reasoning.text', text: part.text, signature: part.signature, ...base })
-  if (part.sealed !== null) details.push({ type: 'reasoning.encrypted', data: part.sealed, ...base })
+  if (part.text !== '' || signature !== null)
+    details.push({ type: 'reasoning.text', text: part.text, signature, ...base })
+  if (data !== null) details.push({ type: 'reasoning.encrypted', data, ...base })
   return details
+}
+
+/** What a detail says of a seal: it goes back to the maker of its format as it is. */
+export function showDetailSeal(
+  head: Pick<ReasoningPart, 'id' | 'origin' | 'sealer'>,
+  seal: Pick<ReasoningPart, 'signature' | 'sealed'>,
+): string | null {
+  return showSeal({ ...head, ...seal }, head.origin)
 }
 
 /** The members that every piece of one thought carries. */

@@ -13,6 +13,7 @@ export const testContext: AnswerContext = {
   generationId: 'gen-1-abc',
   model: 'openai/gpt-4o-mini',
   provider: 'OpenAI',
+  providerSlug: 'openai',
   created: 1_700_000_000,
   hideSecrets: (text) => text,
   modelNames: [],

@@ -15,7 +15,7 @@ import { explanationOf } from '../refusals.ts'
 import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { noArguments, showError } from './chat-answer.ts'
 import { isOlderCall, spokenOf } from './chat-own-parts.ts'
-import { detailBase } from './chat-reasoning.ts'
+import { detailBase, showDetailSeal } from './chat-reasoning.ts'
 import { showMetadata } from './chat-usage.ts'
 import { writeAnnotation, writeImage, writeLogprob } from './chat-write.ts'
 
@@ -199,14 +199,16 @@ class ChatWriter implements StreamWriter {
           reasoning_details: [{ type: 'reasoning.summary', summary, ...base }],
         })
       }
-      case 'signature':
+      case 'signature': {
+        const signature = showDetailSeal(open.head, { signature: piece.signature, sealed: null })
         return this.#delta(index, {
-          reasoning_details: [{ type: 'reasoning.text', text: '', signature: piece.signature, ...base }],
+          reasoning_details: [{ type: 'reasoning.text', text: '', signature, ...base }],
         })
-      case 'sealed':
-        return this.#delta(index, {
-          reasoning_details: [{ type: 'reasoning.encrypted', data: piece.data, ...base }],
-        })
+      }
+      case 'sealed': {
+        const data = showDetailSeal(open.head, { signature: null, sealed: piece.data })
+        return this.#delta(index, { reasoning_details: [{ type: 'reasoning.encrypted', data, ...base }] })
+      }
       default:
         return ''
     }

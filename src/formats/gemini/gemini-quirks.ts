@@ -25,6 +25,11 @@ export interface GeminiModel {
 
 /** Where a provider that speaks Gemini's format differs from Google AI Studio, as data. */
 export interface GeminiQuirkOptions {
+  /**
+   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
+   * given back to it alone. Default true.
+   */
+  isMaker?: boolean
   /** What a model of this name takes. Default: what Gemini 2.5 Flash takes. */
   modelOf?: (upstreamModel: string) => GeminiModel
   /** What it fetches itself. Default: only what it keeps itself, and videos of its own house. */
@@ -55,6 +60,7 @@ const ownAddresses =
 export function geminiQuirks(options: GeminiQuirkOptions = {}): GeminiQuirks {
   return {
     format: 'gemini',
+    isMaker: options.isMaker ?? true,
     modelOf: options.modelOf ?? (() => usualModel),
     addresses: options.addresses ?? { image: 'none', file: 'none', own: ownAddresses },
     embeddingInputsMax: options.embeddingInputsMax ?? 100,

@@ -2,11 +2,12 @@ import { expect, test } from 'bun:test'
 import { GatewayError } from '../../core/errors.ts'
 import { runStream, testContext } from '../chat/chat-testing.ts'
 import { createMessagesPassage } from './messages-pass-stream.ts'
+import { messagesQuirks } from './messages-quirks.ts'
 
 test('a stream that breaks off in its first frame of output begins once', () => {
   const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 3 } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }
-  const stream = createMessagesPassage(testContext)
+  const stream = createMessagesPassage(testContext, messagesQuirks())
   const frame = (wire: { type: string }) => `event: ${wire.type}\ndata: ${JSON.stringify(wire)}`
   // The last frame lacks the empty line that would end it.
   const shown = stream.push(
@@ -40,7 +41,7 @@ test('a stream that ends as a chat stream does is whole, with or without the for
   for (const given of [events, events.slice(0, 5), events.slice(0, 4)]) {
     const frames = given.map((wire) => `event: ${wire.type}\ndata: ${JSON.stringify(wire)}\n\n`)
     const bytes = new TextEncoder().encode(`${frames.join('')}data: [DONE]\n\n`)
-    const { shown, ending, rewriter } = runStream(createMessagesPassage(testContext), bytes)
+    const { shown, ending, rewriter } = runStream(createMessagesPassage(testContext, messagesQuirks()), bytes)
     expect(rewriter.failure).toBeNull()
     expect(rewriter.stage).toBe('terminated')
     const told = shown + ending

@@ -35,24 +35,28 @@ import {
   toUtf8,
   type ByteText,
 } from '../sse.ts'
+import { sealerOf } from '../seals.ts'
 import { StreamMeter } from '../stream-meter.ts'
 import { toStreamFailure } from '../stream-reader.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { passUsage, shownMembers, toJson, wireDocument } from './messages-pass.ts'
+import { passUsage, sealContent, sealedMembers, shownMembers, toJson, wireDocument } from './messages-pass.ts'
+import type { MessagesQuirks } from './messages-quirks.ts'
 import { MessagesHandler } from './messages-stream.ts'
 import { writeStop } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
 
 /** A stream of a provider of the same format: its frames as they come, read along by the meter. */
-export function createMessagesPassage(context: AnswerContext): StreamRewriter {
-  return new MessagesPassage(context)
+export function createMessagesPassage(context: AnswerContext, quirks: MessagesQuirks): StreamRewriter {
+  return new MessagesPassage(context, sealerOf(quirks, context.providerSlug))
 }
 
 class MessagesPassage implements StreamRewriter {
   failure: GatewayError | null = null
   hasShownOutput = false
   readonly #context: AnswerContext
+  /** Whose mark the seals get; undefined where they need none. */
+  readonly #sealer: string | undefined
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
   readonly #meter = new StreamMeter()
   readonly #handler: MessagesHandler
@@ -68,8 +72,9 @@ class MessagesPassage implements StreamRewriter {
   #template: FrameTemplate | null = null
   #unusedTemplates = 0
 
-  constructor(context: AnswerContext) {
+  constructor(context: AnswerContext, sealer: string | undefined) {
     this.#context = context
+    this.#sealer = sealer
     this.#handler = new MessagesHandler(context, (event) => this.#meter.read(event))
   }
 
@@ -179,9 +184,24 @@ class MessagesPassage implements StreamRewriter {
       this.hasShownOutput = true
       this.#learn(wire, frame)
     }
-    const shown = `${this.#unshown}${frame}\n\n`
+    const shown = this.#unshown + (this.#seal(wire, data) ?? `${frame}\n\n`)
     this.#unshown = ''
     return shown
+  }
+
+  /** The frame with a mark at the seal that it has; null for one that has none. */
+  #seal(wire: Wire, data: ByteText): ByteText | null {
+    const { type, delta, content_block: block } = wire
+    const name = type === 'content_block_delta' ? 'delta' : 'content_block'
+    const inner = name === 'delta' ? delta : block
+    if (this.#sealer === undefined || !isRecord(inner)) return null
+    const isSignature = name === 'delta' && inner['type'] === 'signature_delta'
+    const told = isSignature ? { ...inner, type: 'thinking' } : inner
+    const set = sealedMembers(told, this.#sealer)
+    if (set === null) return null
+    const document = wireDocument(toBytes(data), wire)
+    const innerDocument = wireDocument(memberBytes(document, name) ?? toBytes('{}'), inner)
+    return spliceFrame(String(type), document, { [name]: editPieces(innerDocument, { set: toJson(set) }) })
   }
 
   #learn({ delta, usage }: Wire, frame: ByteText): void {
@@ -206,7 +226,8 @@ class MessagesPassage implements StreamRewriter {
     if (!isFirst) return ''
     const document = wireDocument(toBytes(data), wire)
     const inner = wireDocument(memberBytes(document, 'message') ?? toBytes(''), message)
-    const shown = editPieces(inner, { set: toJson(shownMembers(message, this.#context)) })
+    const content = sealContent(inner, message, this.#sealer)
+    const shown = editPieces(inner, { set: { ...toJson(shownMembers(message, this.#context)), ...content } })
     this.#unshown = spliceFrame('message_start', document, { message: shown })
     return ''
   }

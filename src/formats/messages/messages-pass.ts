@@ -12,17 +12,20 @@ import {
   editPieces,
   hasMember,
   memberBytes,
+  memberValue,
   parseJsonDocument,
   toBuffer,
 } from '../json-document.ts'
 import { editList } from '../json-list.ts'
 import { lookInto } from '../lean-json.ts'
 import { nameOf } from '../member-names.ts'
-import { openReasoning } from '../reasoning-envelope.ts'
+import { openReasoning, sealedPrefix, sealReasoning } from '../reasoning-envelope.ts'
+import { sealerOf } from '../seals.ts'
 import { readingOf } from '../translate.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { readMessage } from './messages-answer.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
+import { beginsWithThought } from './messages-request.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
 import { emptyMessage, writeMessagesUsage } from './messages-write.ts'
 
@@ -44,67 +47,160 @@ export function passMessagesRequest(
   }
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
-  const messages = withoutForeignThoughts(document)
-  if (messages !== null) set['messages'] = messages
-  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls] })
+  const passed = passThoughts(document, sealerOf(quirks, endpoint.deployment.provider))
+  if (passed !== null) set['messages'] = passed.messages
+  const dropped = passed?.hasForeign === true ? [nameOf('thought', { format: 'messages' })] : []
+  if (passed?.isInterrupted === true && isBudgeted(document)) dropped.push('thinking')
+  const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
   return {
     body,
-    dropped: messages === null ? [] : [nameOf('thought', { format: 'messages' })],
+    dropped,
     ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
   }
 }
 
-const sealedMark = Buffer.from('"hr1.')
+const thoughtMark = Buffer.from('thinking"')
+const sealedMark = Buffer.from(`"${sealedPrefix}`)
 
 /**
- * The messages without thoughts that this gateway sealed for another provider, which this one would refuse; null when
- * there are none. Messages of nothing else are left out with them, and all others stay as they came.
+ * The messages without thoughts that this provider did not seal and would refuse, and with its own seals as it knows
+ * them; null when nothing of it changes. Messages of nothing but such thoughts are left out with them, and all others
+ * stay as they came.
  */
-function withoutForeignThoughts(document: JsonDocument): BodyPieces | null {
+function passThoughts(document: JsonDocument, sealer: string | undefined): PassedThoughts | null {
   const conversation = lookInto(document, 'messages')
-  if (conversation === null || !conversation.bytes.includes(sealedMark)) return null
+  // The maker of the format knows every seal that has no mark.
+  const mark = sealer === undefined ? sealedMark : thoughtMark
+  if (conversation === null || !conversation.bytes.includes(mark)) return null
   const messages = conversation.value()
-  if (!Array.isArray(messages) || !messages.some((message) => contentOf(message).some(isForeign))) return null
+  if (!Array.isArray(messages)) return null
+  const fates = messages.map((message) => contentOf(message).map((block) => fateOf(block, sealer)))
+  const found = new Set(fates.flat())
+  if (!found.has('foreign') && !found.has('sealed')) return null
   const kept = editList(conversation.bytes, (message, index) => {
-    const content = contentOf(messages[index])
-    if (!content.some(isForeign)) return message
-    return content.every(isForeign) ? null : withoutForeign(message, content)
+    const fate = fates[index] ?? []
+    if (fate.every((each) => each === 'kept')) return message
+    return fate.every((each) => each === 'foreign') ? null : passMessage(message, fate, messages[index])
   })
-  return conversation.restore(kept.toString('utf8'))
+  const hasForeign = found.has('foreign')
+  const left = messages.map((message, index) => withoutForeign(message, fates[index] ?? []))
+  return {
+    messages: conversation.restore(kept.toString('utf8')),
+    hasForeign,
+    isInterrupted: hasForeign && !beginsWithThought(left.filter((message) => message !== null)),
+  }
 }
+
+/** Null for a message of which nothing is left. */
+function withoutForeign(message: unknown, fates: readonly Fate[]): unknown {
+  if (!isRecord(message) || !fates.includes('foreign')) return message
+  const content = contentOf(message).filter((_, index) => fates[index] !== 'foreign')
+  return content.length === 0 ? null : { ...message, content }
+}
+
+/** Whether the model is to think within a number of tokens. */
+function isBudgeted(document: JsonDocument): boolean {
+  const thinking = hasMember(document, 'thinking') ? memberValue(document, 'thinking') : null
+  return isRecord(thinking) && thinking['type'] === 'enabled'
+}
+
+interface PassedThoughts {
+  messages: BodyPieces
+  hasForeign: boolean
+  /** The model cannot think on from where it is, because a thought is left out there. */
+  isInterrupted: boolean
+}
+
+/** What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope. */
+type Fate = 'kept' | 'foreign' | 'sealed'
 
 function contentOf(message: unknown): readonly unknown[] {
   const content = isRecord(message) ? message['content'] : null
   return Array.isArray(content) ? content : []
 }
 
-function withoutForeign(message: Buffer, content: readonly unknown[]): Buffer {
+function passMessage(message: Buffer, fates: readonly Fate[], wire: unknown): Buffer {
+  const content = contentOf(wire)
   const document = parseJsonDocument(message)
   const blocks = toBuffer(memberBytes(document, 'content') ?? message)
-  const kept = editList(blocks, (block, index) => (isForeign(content[index]) ? null : block))
+  const kept = editList(blocks, (block, index) => {
+    if (fates[index] === 'kept') return block
+    return fates[index] === 'foreign' ? null : openBlock(block, content[index])
+  })
   return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
-function isForeign(block: unknown): boolean {
-  if (!isRecord(block)) return false
-  const { type, signature, data } = block
-  const bound = type === 'redacted_thinking' ? data : signature
-  return typeof bound === 'string' && openReasoning(bound) !== null
+function fateOf(block: unknown, sealer: string | undefined): Fate {
+  const seal = isRecord(block) ? sealIn(block) : null
+  if (seal === null) return 'kept'
+  const opened = openReasoning(seal.text)
+  if (opened === null) return sealer === undefined ? 'kept' : 'foreign'
+  return opened.origin === 'messages' && opened.sealer === sealer ? 'sealed' : 'foreign'
+}
+
+/** What binds a thought, by its member; null for other blocks, and for a thought that nothing binds. */
+export function sealIn({ type, signature, data }: Wire): { name: 'signature' | 'data'; text: string } | null {
+  const name = type === 'redacted_thinking' ? 'data' : 'signature'
+  const text = name === 'data' ? data : signature
+  const isThought = type === 'thinking' || type === 'redacted_thinking'
+  return isThought && typeof text === 'string' && text !== '' ? { name, text } : null
+}
+
+function openBlock(block: Buffer, wire: unknown): Buffer {
+  const seal = isRecord(wire) ? sealIn(wire) : null
+  const opened = seal === null ? null : openReasoning(seal.text)
+  if (seal === null || opened === null) return block
+  const set = toJson({ [seal.name]: opened.sealed ?? opened.signature })
+  return toBuffer(editDocument(parseJsonDocument(block), { set }))
+}
+
+/** A block of an answer, with the mark of who has sealed it. */
+export function sealBlock(block: Buffer, wire: unknown, sealer: string): Buffer {
+  const set = isRecord(wire) ? sealedMembers(wire, sealer) : null
+  return set === null
+    ? block
+    : toBuffer(editDocument(wireDocument(block, wire as Wire), { set: toJson(set) }))
+}
+
+/** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
+export function sealedMembers(wire: Wire, sealer: string): Wire | null {
+  const seal = sealIn(wire)
+  if (seal === null) return null
+  const bound = { signature: null, sealed: null, [seal.name === 'data' ? 'sealed' : 'signature']: seal.text }
+  return { [seal.name]: sealReasoning({ id: null, origin: 'messages', sealer, ...bound }) }
 }
 
 /** A message of a provider of the same format: as it came, under the gateway's identity and with the charge. */
-export function passMessagesAnswer(bytes: Uint8Array, context: AnswerContext): DecodedAnswer {
+export function passMessagesAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  quirks: MessagesQuirks,
+): DecodedAnswer {
   const wire = parseAnswer(bytes)
   const answer = readMessage(wire, context)
   const document = wireDocument(bytes, wire)
+  const content = sealContent(document, wire, sealerOf(quirks, context.providerSlug))
   return {
     reading: readingOf(answer),
     encode: (charge) => {
       const usage = passUsage(wire['usage'], charge, answer.usage?.serviceTier ?? null)
       const set = { ...shownMembers(wire, context), usage, ...showMetadata(charge) }
-      return editPieces(document, { set: toJson(set) })
+      return editPieces(document, { set: { ...toJson(set), ...content } })
     },
   }
+}
+
+/** The content of a message, its seals marked as those of their provider; nothing where they need no mark. */
+export function sealContent(
+  document: JsonDocument,
+  wire: Wire,
+  sealer: string | undefined,
+): { content?: Uint8Array } {
+  const { content } = wire
+  if (sealer === undefined || !Array.isArray(content)) return {}
+  if (!content.some((block) => isRecord(block) && sealIn(block) !== null)) return {}
+  const bytes = toBuffer(memberBytes(document, 'content') ?? Buffer.from('[]'))
+  return { content: editList(bytes, (block, index) => sealBlock(block, content[index], sealer)) }
 }
 
 /**

@@ -18,6 +18,11 @@ export interface MessagesModel {
 
 /** Where a provider that speaks Anthropic's messages differs from Anthropic, as data. */
 export interface MessagesQuirkOptions {
+  /**
+   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
+   * given back to it alone. Default true.
+   */
+  isMaker?: boolean
   /** What a model of this name takes. Default: everything that an older Claude takes. */
   modelOf?: (upstreamModel: string) => MessagesModel
   /** `image` blocks. Default true. */
@@ -66,6 +71,7 @@ export function messagesQuirks(options: MessagesQuirkOptions = {}): MessagesQuir
   }
   return {
     format: 'messages',
+    isMaker: options.isMaker ?? true,
     modelOf: options.modelOf ?? (() => olderClaude),
     ...has,
     isWhole: Object.values(has).every(Boolean),

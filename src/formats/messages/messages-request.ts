@@ -8,6 +8,7 @@ import type {
 import { thinkingBudgetMin } from '../../core/limits/text.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { writeCacheMark } from '../cache-mark.ts'
+import { isRecord } from '../chat/chat-media.ts'
 import { fieldError } from '../field-error.ts'
 import type { RequestTarget } from '../halves.ts'
 import { isClosedSchema } from '../json-schema.ts'
@@ -169,7 +170,8 @@ function writeReasoning(writing: Writing, limit: number): void {
   }
   // Who must call a tool cannot think before it: the provider refuses both together.
   const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
-  if (isForced || model.thinking === 'none') {
+  const isInterrupted = writing.losses.hasDropped('thought') && !beginsWithThought(body['messages'])
+  if (isForced || model.thinking === 'none' || (model.thinking === 'budget' && isInterrupted)) {
     writing.losses.drop('reasoning')
     return
   }
@@ -185,6 +187,17 @@ function writeReasoning(writing: Writing, limit: number): void {
   const budget = budgetOf(reasoning, limit)
   if (budget === null) writing.losses.drop('reasoning')
   else body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
+}
+
+/**
+ * Whether the model's last words may be gone on from with thoughts: within a budget the provider refuses to think on from
+ * calls of tools that no thought stands before.
+ */
+export function beginsWithThought(messages: unknown): boolean {
+  const said = Array.isArray(messages) ? messages.filter(isRecord) : []
+  const content = said.findLast(({ role }) => role === 'assistant')?.['content']
+  const types = Array.isArray(content) ? content.filter(isRecord).map(({ type }) => type) : []
+  return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking'
 }
 
 /** Tokens to think with: below the output limit, which is what was paid for. Null when that leaves too few. */

@@ -3,7 +3,7 @@ import type { AnswerContext } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
-import { sealReasoning } from '../reasoning-envelope.ts'
+import { showSeal } from '../reasoning-envelope.ts'
 import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { StreamBeginning } from '../stream-beginning.ts'
 import { writeMessagesError } from './messages-error.ts'
@@ -123,9 +123,9 @@ class MessagesWriter implements StreamWriter {
     return ''
   }
 
-  #thought(piece: Piece, { id, origin }: Extract<PartHead, { type: 'reasoning' }>): string {
+  #thought(piece: Piece, head: Extract<PartHead, { type: 'reasoning' }>): string {
     const bind = (signature: string | null, sealed: string | null) =>
-      origin === 'messages' ? (sealed ?? signature) : sealReasoning({ id, origin, signature, sealed })
+      showSeal({ ...head, signature, sealed }, 'messages')
     switch (piece.type) {
       case 'text':
         return this.#openThinking() + this.#delta({ type: 'thinking_delta', thinking: piece.text })

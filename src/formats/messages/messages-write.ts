@@ -7,7 +7,7 @@ import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
 import { parseExactly } from '../exact-json.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasRefusal } from '../refusals.ts'
-import { sealReasoning } from '../reasoning-envelope.ts'
+import { showSeal } from '../reasoning-envelope.ts'
 import { messagesTierOf } from '../service-tier.ts'
 
 type Wire = Record<string, unknown>
@@ -69,9 +69,7 @@ function writeKnown(part: AnswerPart): Wire[] {
 
 function writeThinking({ head, signature, sealed }: AnswerPart, shown: string): Wire[] {
   if (head.type !== 'reasoning') return []
-  const { id, origin } = head
-  const bound =
-    origin === 'messages' ? (sealed ?? signature) : sealReasoning({ id, origin, signature, sealed })
+  const bound = showSeal({ ...head, signature, sealed }, 'messages')
   if (shown === '' && bound !== null && sealed !== null) return [{ type: 'redacted_thinking', data: bound }]
   return [{ type: 'thinking', thinking: shown, signature: bound ?? '' }]
 }

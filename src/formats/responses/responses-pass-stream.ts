@@ -25,10 +25,11 @@ import {
   toUtf8,
   type ByteText,
 } from '../sse.ts'
+import { sealerOf } from '../seals.ts'
 import { StreamMeter } from '../stream-meter.ts'
 import { toStreamFailure } from '../stream-reader.ts'
 import { writeResponsesError } from './responses-error.ts'
-import { passUsage, shownMembers } from './responses-pass.ts'
+import { passUsage, sealedMembers, sealOutput, shownMembers } from './responses-pass.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
 import { ResponsesHandler } from './responses-stream.ts'
 import { emptyResponse } from './responses-write.ts'
@@ -54,6 +55,8 @@ class ResponsesPassage implements StreamRewriter {
   #failure: GatewayError | null = null
   #hasShownOutput = false
   readonly #passing: Passing
+  /** Whose mark the seals get; undefined where they need none. */
+  readonly #sealer: string | undefined
   readonly #createOther: () => StreamRewriter
   /** In place of this one, for a host that does not keep to the format. */
   #other: StreamRewriter | null = null
@@ -73,6 +76,7 @@ class ResponsesPassage implements StreamRewriter {
 
   constructor(passing: Passing, createOther: () => StreamRewriter) {
     this.#passing = passing
+    this.#sealer = sealerOf(passing.quirks, passing.context.providerSlug)
     this.#createOther = createOther
     this.#handler = new ResponsesHandler(passing, (event) => this.#take(event))
   }
@@ -147,7 +151,9 @@ class ResponsesPassage implements StreamRewriter {
       usage: passUsage(response['usage'], charge),
       ...showMetadata(charge),
     }
-    const edited = editDocument(wireDocument(bytes, response), { set: toJson(set) })
+    const inner = wireDocument(bytes, response)
+    const sealed = sealOutput(inner, response, this.#sealer)
+    const edited = editDocument(inner, { set: { ...toJson(set), ...sealed } })
     return toBytes(this.#unshown + this.#frame(type, wire, edited))
   }
 
@@ -198,9 +204,10 @@ class ResponsesPassage implements StreamRewriter {
     if (!isRecord(wire)) throw new Error('a frame is not an object')
     if (this.#first !== null && !this.#keepsToFormat(wire)) return ''
     this.#first = null
+    const seal = this.#seal(wire)
     this.#items.note(wire)
     this.#handler.read(wire)
-    const shown = this.#show(frame, data, wire)
+    const shown = this.#show(seal === null ? frame : spliceItem(wire, data, seal), data, wire)
     if (shown === '' || this.#hasOutput) {
       const all = this.#unshown + shown
       if (shown !== '') this.#unshown = ''
@@ -219,6 +226,14 @@ class ResponsesPassage implements StreamRewriter {
     return false
   }
 
+  /** Marks the seal of a thought that is told; null where there is none, or it needs no mark. */
+  #seal(wire: Wire): Wire | null {
+    const { item } = wire
+    const seal = this.#sealer === undefined || !isRecord(item) ? null : sealedMembers(item, this.#sealer)
+    if (seal !== null) wire['item'] = { ...(item as Wire), ...seal }
+    return seal
+  }
+
   #show(frame: ByteText, data: ByteText, wire: Wire): ByteText {
     const { response, sequence_number: given } = wire
     const type = stringOrNull(wire['type']) ?? ''
@@ -230,8 +245,10 @@ class ResponsesPassage implements StreamRewriter {
         return ''
       }
       const { context, call } = this.#passing
-      const set = toJson(shownMembers(response, context, call))
-      return this.#frame(type, wire, editDocument(wireDocument(bytes, response), { set }))
+      const inner = wireDocument(bytes, response)
+      const output = sealOutput(inner, response, this.#sealer)
+      const set = { ...toJson(shownMembers(response, context, call)), ...output }
+      return this.#frame(type, wire, editDocument(inner, { set }))
     }
     if (given !== this.#sequence) return toFrame({ ...wire, type, sequence_number: this.#sequence++ })
     this.#sequence += 1
@@ -293,4 +310,13 @@ class ShownItems {
 
 function toFrame(wire: Wire): ByteText {
   return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
+}
+
+/** The frame of an item with members of it set. */
+function spliceItem(wire: Wire, data: ByteText, set: Wire): ByteText {
+  const document = wireDocument(toBytes(data), wire)
+  const item = wireDocument(memberBytes(document, 'item') ?? toBytes('{}'), wire['item'] as Wire)
+  const edited = editDocument(document, { set: { item: editDocument(item, { set: toJson(set) }) } })
+  // Data may stand on several lines, and its line ends on none.
+  return `data: ${toBuffer(edited).toString('latin1').replaceAll('\n', ' ')}`
 }

@@ -4,15 +4,25 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
+import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { effortOf } from '../chat/chat-write-request.ts'
 import { fieldError } from '../field-error.ts'
-import { editPieces, hasMember, memberValue } from '../json-document.ts'
+import {
+  editDocument,
+  editPieces,
+  hasMember,
+  memberBytes,
+  memberValue,
+  parseJsonDocument,
+  toBuffer,
+} from '../json-document.ts'
 import { editList } from '../json-list.ts'
 import { lookInto } from '../lean-json.ts'
 import { toJson, wireDocument } from '../messages/messages-pass.ts'
-import { sealedPrefix } from '../reasoning-envelope.ts'
+import { openReasoning, sealReasoning } from '../reasoning-envelope.ts'
+import { sealerOf } from '../seals.ts'
 import { tierToSend } from '../service-tier.ts'
 import { readingOf } from '../translate.ts'
 import { parseAnswer } from '../upstream-json.ts'
@@ -76,7 +86,7 @@ export function passResponsesRequest(
   else leaveReasoning(document, edits)
   editLimit(document, quirks, edits)
   if (model.reasons && quirks.sealsThoughts) askForSeals(document, edits)
-  leaveThoughts(document, quirks, edits)
+  leaveThoughts(document, { quirks, sealer: sealerOf(quirks, endpoint.deployment.provider) }, edits)
   const remove = [...gatewayMembers, ...neverSent, ...edits.remove, ...edits.dropped]
   return {
     body: editPieces(document, { set: edits.set, remove }),
@@ -152,25 +162,44 @@ function askForSeals(document: JsonDocument, { set }: Edits): void {
 
 const thoughtMark = Buffer.from('"reasoning"')
 
+/** Of whom seals are taken, and which other thoughts. */
+interface Taking {
+  quirks: ResponsesQuirks
+  sealer: string | undefined
+}
+
 /**
- * Leaves out thoughts that this provider cannot take back: those that this gateway sealed for another, and those without a
- * seal where it would look for them among what it has stored. All other items stay as they came.
+ * Leaves out thoughts that this provider cannot take back: those that another has sealed, and those without a seal where
+ * it would look for them among what it has stored. Its own seals go back without their mark, and all other items stay as
+ * they came.
  */
-function leaveThoughts(document: JsonDocument, quirks: ResponsesQuirks, { set, dropped }: Edits): void {
+function leaveThoughts(document: JsonDocument, taking: Taking, { set, dropped }: Edits): void {
   const looked = lookInto(document, 'input')
   if (looked === null || !looked.bytes.includes(thoughtMark)) return
   const items = looked.value()
-  const isLost = (item: unknown) => isRecord(item) && item['type'] === 'reasoning' && !isTaken(item, quirks)
-  if (!Array.isArray(items) || !items.some(isLost)) return
-  const kept = editList(looked.bytes, (item, index) => (isLost(items[index]) ? null : item))
+  if (!Array.isArray(items)) return
+  const fates = items.map((item) => fateOf(item, taking))
+  if (fates.every((fate) => fate === 'kept')) return
+  const kept = editList(looked.bytes, (item, index) => {
+    const fate = fates[index] ?? 'kept'
+    if (fate === 'kept') return item
+    return fate === 'lost' ? null : toBuffer(editDocument(parseJsonDocument(item), { set: toJson(fate) }))
+  })
   set['input'] = looked.restore(kept.toString('utf8'))
-  dropped.push('input[].reasoning')
+  if (fates.includes('lost')) dropped.push('input[].reasoning')
 }
 
-function isTaken(item: Wire, { sealsThoughts, takesOpenThoughts }: ResponsesQuirks): boolean {
+/** What becomes of an item: it stays, it is left out, or gets its seal as its provider knows it. */
+function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | Wire {
+  if (!isRecord(item) || item['type'] !== 'reasoning') return 'kept'
   const sealed = item['encrypted_content']
-  if (typeof sealed === 'string' && sealed !== '') return !sealed.startsWith(sealedPrefix)
-  return takesOpenThoughts || !sealsThoughts
+  const { sealsThoughts, takesOpenThoughts } = quirks
+  if (typeof sealed !== 'string' || sealed === '')
+    return takesOpenThoughts || !sealsThoughts ? 'kept' : 'lost'
+  const opened = openReasoning(sealed)
+  if (opened === null) return sealer === undefined ? 'kept' : 'lost'
+  if (opened.origin !== 'responses' || opened.sealer !== sealer || opened.sealed === null) return 'lost'
+  return { encrypted_content: opened.sealed }
 }
 
 /** A response of a provider of the same format: as it came, under the gateway's identity and with the charge. */
@@ -183,14 +212,42 @@ export function passResponsesAnswer(
   const wire = parseAnswer(bytes)
   const answer = answerOf(wire, quirks, context)
   const document = wireDocument(bytes, wire)
+  const output = sealOutput(document, wire, sealerOf(quirks, context.providerSlug))
   return {
     reading: readingOf(answer),
     encode: (charge) => {
       const usage = passUsage(wire['usage'], charge)
       const ended = { completed_at: wire['completed_at'] ?? context.created, usage, ...showMetadata(charge) }
-      return editPieces(document, { set: toJson({ ...shownMembers(wire, context, call), ...ended }) })
+      const set = toJson({ ...shownMembers(wire, context, call), ...ended })
+      return editPieces(document, { set: { ...set, ...output } })
     },
   }
+}
+
+/** The output of a response, its seals marked as those of their provider; nothing where they need no mark. */
+export function sealOutput(
+  document: JsonDocument,
+  wire: Wire,
+  sealer: string | undefined,
+): { output?: Uint8Array } {
+  const { output } = wire
+  if (sealer === undefined || !Array.isArray(output)) return {}
+  const seals = output.map((item) => (isRecord(item) ? sealedMembers(item, sealer) : null))
+  if (seals.every((seal) => seal === null)) return {}
+  const bytes = toBuffer(memberBytes(document, 'output') ?? Buffer.from('[]'))
+  const sealItem = (item: Buffer, index: number) => {
+    const seal = seals[index] ?? null
+    if (seal === null) return item
+    return toBuffer(editDocument(wireDocument(item, output[index] as Wire), { set: toJson(seal) }))
+  }
+  return { output: editList(bytes, sealItem) }
+}
+
+/** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
+export function sealedMembers({ type, id, encrypted_content: sealed }: Wire, sealer: string): Wire | null {
+  if (type !== 'reasoning' || typeof sealed !== 'string' || sealed === '') return null
+  const bound = { id: stringOrNull(id), origin: 'responses', sealer, signature: null, sealed } as const
+  return { encrypted_content: sealReasoning(bound) }
 }
 
 /** What a response says in place of what its provider calls itself, and what the contract requires and it left out. */

@@ -10,6 +10,11 @@ export interface ResponsesModel {
 
 /** Where a provider that speaks OpenAI's responses differs from most, as data. */
 export interface ResponsesQuirkOptions {
+  /**
+   * Whether it is the maker of the format, whose seals of thoughts need no mark; another's are marked with its name, and
+   * given back to it alone. Default true.
+   */
+  isMaker?: boolean
   /** What a model of this name takes. Default: sampling and reasoning. */
   modelOf?: (upstreamModel: string) => ResponsesModel
   /**
@@ -44,6 +49,7 @@ const anyModel: ResponsesModel = { hasSampling: true, reasons: true }
 export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQuirks {
   return {
     format: 'responses',
+    isMaker: options.isMaker ?? true,
     modelOf: options.modelOf ?? (() => anyModel),
     sealsThoughts: options.sealsThoughts ?? false,
     takesOpenThoughts: options.takesOpenThoughts ?? false,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TextCall } from '../../canonical/call.ts'
 import { decodeChatRequest } from '../chat/chat-request.ts'
-import { framesOf, runStream, testCharge, testContext, textOf } from '../chat/chat-testing.ts'
+import { framesOf, runStream, testCharge, testContext, testEndpoint, textOf } from '../chat/chat-testing.ts'
 import { selectCodec } from '../codec.ts'
 import { decodeMessagesRequest } from '../messages/messages-decode.ts'
 import { decodeResponsesRequest } from './responses-decode.ts'
@@ -268,7 +268,7 @@ describe('a thought of responses', () => {
         ? decodeChatRequest(encode(body), context)
         : decodeMessagesRequest(encode(body), context)
     const quirks = responsesQuirks({ sealsThoughts: true })
-    const endpoint = { upstreamModel: 'up' } as never
+    const endpoint = testEndpoint('up')
     return JSON.parse(textOf(selectCodec(caller, 'responses').encodeRequest(decoded, endpoint, quirks).body))
       .input
   }
@@ -329,7 +329,7 @@ describe('a thought of responses', () => {
     )
     const { body, dropped } = selectCodec('chat', 'responses').encodeRequest(
       decoded,
-      { upstreamModel: 'up' } as never,
+      testEndpoint('up'),
       responsesQuirks({ sealsThoughts: true }),
     )
     expect(textOf(body)).not.toContain('"type":"reasoning"')

@@ -11,7 +11,7 @@ import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
 import { explanationOf, hasRefusal } from '../refusals.ts'
-import { sealReasoning } from '../reasoning-envelope.ts'
+import { showSeal } from '../reasoning-envelope.ts'
 import { openAiTierOf } from '../service-tier.ts'
 import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
 
@@ -204,8 +204,8 @@ export function callItem(
 export function reasoningItem(part: AnswerPart, generationId: string, index: number): Wire | null {
   const { head, text, summary, signature, sealed } = part
   if (head.type !== 'reasoning') return null
-  const { id, origin } = head
-  const bound = origin === 'responses' ? sealed : sealReasoning({ id, origin, signature, sealed }, text)
+  const { id } = head
+  const bound = showSeal({ ...head, signature, sealed }, 'responses', text)
   return {
     id: id ?? itemId('rs', generationId, index),
     type: 'reasoning',

@@ -18,5 +18,5 @@ export const anthropic = defineProvider({
   // https://platform.claude.com/docs/en/build-with-claude/prompt-caching
   hourWrites: { ofWrite: [8n, 5n], ofInput: [2n, 1n] },
   family: claudeModels,
-  adapters: { language: [anthropicMessages({ modelOf: claudeOf })] },
+  adapters: { language: [anthropicMessages({ modelOf: claudeOf, isMaker: true })] },
 })

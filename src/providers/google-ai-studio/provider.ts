@@ -18,7 +18,7 @@ export const googleAiStudio = defineProvider({
   family: googleModels,
   modelRules: studioModels,
   adapters: {
-    language: [geminiContent({ modelOf: geminiOf })],
+    language: [geminiContent({ modelOf: geminiOf, isMaker: true })],
     embedding: [geminiEmbeddings()],
   },
 })

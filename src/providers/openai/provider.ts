@@ -26,7 +26,7 @@ export const openai = defineProvider({
   adapters: {
     // Callers of other formats are translated to the first that serves their call.
     language: [
-      onlyFor(isResponsesServed, openAiResponses(openAiResponsesOptions)),
+      onlyFor(isResponsesServed, openAiResponses({ ...openAiResponsesOptions, isMaker: true })),
       onlyFor(isChatServed, openAiChat(openAiChatOptions)),
     ],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],

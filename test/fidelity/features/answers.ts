@@ -184,7 +184,10 @@ export const answerRows: readonly AnsweredRow[] = [
       },
       responses: {
         fromChat: carried({
-          output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'd1' }, said('Yes.')],
+          output: [
+            { type: 'reasoning', id: 'rs_1', encrypted_content: 'hr1.responses@sandbox.d.rs_1.d1' },
+            said('Yes.'),
+          ],
         }),
         fromMessages: carried({
           output: [{ type: 'reasoning', encrypted_content: 'hr1.messages.d..d1' }, said('Yes.')],
@@ -193,7 +196,7 @@ export const answerRows: readonly AnsweredRow[] = [
       messages: {
         fromChat: carried({
           content: [
-            { type: 'redacted_thinking', data: 'hr1.responses.d.rs_1.d1' },
+            { type: 'redacted_thinking', data: 'hr1.responses@sandbox.d.rs_1.d1' },
             { type: 'text', text: 'Yes.' },
           ],
         }),
