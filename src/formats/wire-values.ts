@@ -35,3 +35,8 @@ const efforts: ReadonlySet<unknown> = new Set<Effort>([
 export function effortOrNull(value: unknown): Effort | null {
   return efforts.has(value) ? (value as Effort) : null
 }
+
+/** What a tool or part of a format calls itself, for an error; a caller may have written anything there. */
+export function typeNameOf({ type }: Readonly<Record<string, unknown>>): string {
+  return typeof type === 'string' ? type : (JSON.stringify(type) ?? '')
+}

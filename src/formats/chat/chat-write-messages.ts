@@ -15,6 +15,7 @@ import { fieldError } from '../field-error.ts'
 import type { Losses } from '../losses.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { detailBase } from './chat-reasoning.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
 
@@ -82,7 +83,7 @@ function writeBare(part: Part, place: Place): Wire {
       return { type: 'input_audio', input_audio: { data: part.base64, format: part.format } }
     case 'opaque':
       if (part.format === 'chat') return { ...part.value }
-      throw cannotCarry(place, `"${String(part.value['type'])}" parts`)
+      throw cannotCarry(place, `"${typeNameOf(part.value)}" parts`)
     default:
       throw cannotCarry(place, `"${part.type}" parts`)
   }
@@ -130,7 +131,7 @@ function writeAssistant(parts: readonly Part[], place: Place): Wire {
   const images = parts.filter((part) => part.type === 'image')
   const spoken = parts.find((part) => part.type === 'opaque')
   if (spoken !== undefined && spoken.format !== 'chat')
-    throw cannotCarry(place, `"${String(spoken.value['type'])}" parts`)
+    throw cannotCarry(place, `"${typeNameOf(spoken.value)}" parts`)
   return {
     role: 'assistant',
     content: said.length === 0 ? null : writeSaid(said, place),

@@ -19,6 +19,7 @@ import { tellOutput, type ToldOutput } from '../promised-output.ts'
 import { encodeChatRequest, type EncodedRequest } from './chat-encode.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 import { writeMessages } from './chat-write-messages.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
 
@@ -152,7 +153,7 @@ function writeTool(tool: Tool | ProviderTool, conversation: Conversation): Wire 
     if (tool.format === 'chat') return { ...tool.value }
     throw fieldError(
       nameOf('tools', conversation),
-      `has "${String(tool.value['type'])}", which only its own provider runs. Leave it out or choose another model.`,
+      `has "${typeNameOf(tool.value)}", which only its own provider runs. Leave it out or choose another model.`,
     )
   }
   const { name, description, parameters, strict, cache, format = null } = tool

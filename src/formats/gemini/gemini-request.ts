@@ -11,6 +11,7 @@ import { tierToSend } from '../service-tier.ts'
 import type { GeminiModel, GeminiQuirks } from './gemini-quirks.ts'
 import { thinkingConfigOf } from './gemini-thinking.ts'
 import { writeTurns } from './gemini-turns.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
 
@@ -68,7 +69,7 @@ function refuseWhatIsMissing(conversation: Conversation): void {
   for (const tool of tools) {
     if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
     if (tool.kind === 'provider' && tool.format !== 'gemini')
-      throw refuseTool(conversation, `"${String(tool.value['type'])}"`)
+      throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
   }
 }
 

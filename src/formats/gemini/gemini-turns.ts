@@ -12,6 +12,7 @@ import { fieldError } from '../field-error.ts'
 import type { Losses } from '../losses.ts'
 import type { GeminiModel } from './gemini-quirks.ts'
 import { Signatures } from './gemini-signatures.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 /** A JSON object on its way to the provider. */
 type Wire = Record<string, unknown>
@@ -125,7 +126,7 @@ function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
 }
 
 function nameOfPart(part: Part): string {
-  return part.type === 'opaque' ? String(part.value['type']) : part.type
+  return part.type === 'opaque' ? typeNameOf(part.value) : part.type
 }
 
 function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {

@@ -17,6 +17,7 @@ import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
 import { tellOutput } from '../promised-output.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 import { writeTurns } from './messages-turns.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
 
@@ -91,7 +92,7 @@ function refuseWhatIsMissing(conversation: Conversation): void {
   for (const tool of conversation.tools) {
     if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
     if (tool.kind === 'provider' && tool.format !== 'messages')
-      throw refuseTool(conversation, `"${String(tool.value['type'])}"`)
+      throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
   }
 }
 

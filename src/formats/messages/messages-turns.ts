@@ -16,6 +16,7 @@ import { fieldError } from '../field-error.ts'
 import { toolIdOf } from '../tool-ids.ts'
 import type { Losses } from '../losses.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 /** A JSON object on its way to the provider. */
 type Wire = Record<string, unknown>
@@ -109,7 +110,7 @@ function blockOf(part: Part, writing: PartWriting): Wire | null {
     case 'reasoning':
       return writeThought(part, writing)
     case 'opaque':
-      if (part.format !== 'messages') throw cannotCarry(writing, `"${String(part.value['type'])}" parts`)
+      if (part.format !== 'messages') throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
       return { ...part.value }
   }
 }

@@ -14,6 +14,7 @@ import type { Losses } from '../losses.ts'
 import { writeMediaUrl } from '../media-source.ts'
 import { toolIdOf } from '../tool-ids.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 /** A JSON object on its way to the provider. */
 type Wire = Record<string, unknown>
@@ -95,7 +96,7 @@ function writePart(part: Part, writing: TurnWriting): Wire {
       return { ...writeFile(part, writing), ...extras }
     case 'opaque':
       if (part.format === 'responses') return { ...part.value }
-      throw cannotCarry(writing, `"${String(part.value['type'])}" parts`)
+      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
     case 'audio':
       throw cannotCarry(writing, 'audio')
     default:
@@ -165,7 +166,7 @@ function writeItem(part: Part, writing: TurnWriting): Wire[] {
       return writeThought(part, writing)
     case 'opaque':
       if (part.format === 'responses') return [{ ...part.value }]
-      throw cannotCarry(writing, `"${String(part.value['type'])}" parts`)
+      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
     case 'image':
       throw cannotCarry(writing, 'images')
     default:

@@ -19,6 +19,7 @@ import { tellOutput } from '../promised-output.ts'
 import { tierToSend } from '../service-tier.ts'
 import { writeInput } from './responses-input.ts'
 import type { ResponsesModel, ResponsesQuirks } from './responses-quirks.ts'
+import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
 
@@ -81,7 +82,7 @@ function refuseWhatIsMissing(conversation: Conversation, { hasSampling }: Respon
     if (tool.kind !== 'provider' || tool.format === 'responses') continue
     throw fieldError(
       nameOf('tools', conversation),
-      `has "${String(tool.value['type'])}", which only its own provider runs. Leave it out or choose another model.`,
+      `has "${typeNameOf(tool.value)}", which only its own provider runs. Leave it out or choose another model.`,
     )
   }
 }
