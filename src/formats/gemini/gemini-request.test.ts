@@ -162,6 +162,36 @@ describe('turns', () => {
     expect(behind.approximated).toEqual(['messages[].content[].content'])
   })
 
+  test('show a document of a tool inside its result, and its name among the words', () => {
+    const file = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' }
+    const input = [
+      user,
+      { type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_text', text: 'here' }, file] },
+    ]
+    const { wire } = sentOf({ input }, { format: 'responses', model: newest })
+    const [{ functionResponse }] = wire.contents[2].parts
+    expect(functionResponse.response).toEqual({ output: 'here\na.pdf' })
+    expect(functionResponse.parts).toEqual([{ inlineData: { mimeType: 'application/pdf', data: 'AAAA' } }])
+  })
+
+  test('keep the digits of the arguments of calls, and as text those that are nested too deep', () => {
+    const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const messages = [
+      user,
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [call('c1', 'a', '{"id":12345678901234567890}'), call('c2', 'a', deep)],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: 'one' },
+      { role: 'tool', tool_call_id: 'c2', content: 'two' },
+    ]
+    const { wire, body } = sentOf({ messages })
+    expect(textOf(body)).toContain('"args":{"id":12345678901234567890}')
+    expect(wire.contents[1].parts[1].functionCall.args).toEqual({ _raw: deep })
+  })
+
   test('carry images, sound and documents as bytes', () => {
     const { wire } = sentOf({
       messages: [

@@ -10,6 +10,7 @@ import type {
 } from '../../canonical/text/conversation.ts'
 import { fieldError } from '../field-error.ts'
 import type { Losses } from '../losses.ts'
+import { toolInputOf } from '../tool-input.ts'
 import type { GeminiModel } from './gemini-quirks.ts'
 import { Signatures } from './gemini-signatures.ts'
 import { typeNameOf } from '../wire-values.ts'
@@ -112,7 +113,7 @@ function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
     case 'audio':
       return { inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }
     case 'tool_call':
-      return { functionCall: { id: part.id, name: part.name, args: argumentsOf(part) } }
+      return { functionCall: { id: part.id, name: part.name, args: toolInputOf(part) } }
     case 'reasoning': {
       const text = part.text ?? part.summary?.join('\n\n') ?? ''
       if (part.origin === 'gemini') return text === '' ? null : { text, thought: true }
@@ -149,19 +150,6 @@ function writeSource(source: MediaSource, writing: PartWriting): Wire {
   throw cannotCarry(writing, "a provider's file id")
 }
 
-/** Arguments as the object that the format wants. Broken ones from the history stay, so that their result has its call. */
-function argumentsOf({ kind, arguments: text }: ToolCallPart): Wire {
-  if (kind === 'custom') return { input: text }
-  if (text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire
-  } catch {
-    // The model itself wrote it, and is told so by what came of it.
-  }
-  return { _raw: text }
-}
-
 function writeResults(turn: Turn, writing: PartWriting): Wire[] {
   return turn.parts.flatMap((part) => {
     if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
@@ -175,16 +163,8 @@ function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   const call = writing.calls.findLast(({ id }) => id === callId)
   if (call === undefined) throw fieldError(writing.turn.place, unknownCall(callId))
   if (cache !== undefined) writing.losses.drop('partCache')
-  const texts: string[] = []
-  const media: Wire[] = []
-  for (const each of content) {
-    if (each.type === 'text') texts.push(each.text)
-    else if (each.type === 'opaque' && each.words) {
-      writing.losses.approximate('resultMedia')
-      texts.push(each.words)
-    } else media.push(...[partOf(each, writing) ?? []].flat())
-  }
   const { hasResultMedia } = writing.model
+  const { texts, media } = contentOf(content, writing)
   if (media.length > 0 && !hasResultMedia) writing.losses.approximate('resultMedia')
   const response: Wire = {
     id: callId,
@@ -195,6 +175,23 @@ function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   }
   if (media.length === 0 || hasResultMedia) return [{ functionResponse: response }]
   return [{ functionResponse: response }, { text: `From the tool call ${callId}:` }, ...media]
+}
+
+/** What a tool said in words, and what it showed. Inside a result only media may stand, so that a document's name is a word. */
+function contentOf(content: ToolResultPart['content'], writing: PartWriting) {
+  const { hasResultMedia } = writing.model
+  const texts: string[] = []
+  const media: Wire[] = []
+  for (const each of content) {
+    const words = each.type === 'opaque' ? each.words : null
+    if (words) writing.losses.approximate('resultMedia')
+    const parts = words ? [{ text: words }] : [partOf(each, writing) ?? []].flat()
+    const isWord = each.type === 'text' || Boolean(words) || hasResultMedia
+    for (const part of parts)
+      if (typeof part['text'] === 'string' && isWord) texts.push(part['text'])
+      else media.push(part)
+  }
+  return { texts, media }
 }
 
 function unknownCall(callId: string): string {

@@ -11,9 +11,9 @@ import type {
   Turn,
 } from '../../canonical/text/conversation.ts'
 import { writeCacheMark } from '../cache-mark.ts'
-import { parseExactly } from '../exact-json.ts'
 import { fieldError } from '../field-error.ts'
 import { toolIdOf } from '../tool-ids.ts'
+import { toolInputOf } from '../tool-input.ts'
 import type { Losses } from '../losses.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 import { typeNameOf } from '../wire-values.ts'
@@ -175,21 +175,8 @@ function writeToolCall(part: ToolCallPart): Wire {
     type: 'tool_use',
     id: toolIdOf(part.id),
     name: part.name,
-    input: inputOf(part),
+    input: toolInputOf(part),
   }
-}
-
-/** Arguments as the object that the format wants. Broken ones from the history stay, so that their result has its call. */
-function inputOf({ kind, arguments: text }: ToolCallPart): Wire {
-  if (kind === 'custom') return { input: text }
-  if (text.trim() === '') return {}
-  try {
-    const value: unknown = parseExactly(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Wire
-  } catch {
-    // The model itself wrote it, and is told so by what came of it.
-  }
-  return { _raw: text }
 }
 
 function writeToolResult(part: ToolResultPart, writing: PartWriting): Wire {

@@ -4,11 +4,11 @@ import type { Finish, FinishReason } from '../../canonical/text/events.ts'
 import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
-import { parseExactly } from '../exact-json.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasRefusal } from '../refusals.ts'
 import { showSeal } from '../reasoning-envelope.ts'
 import { messagesTierOf } from '../service-tier.ts'
+import { toolInputOf } from '../tool-input.ts'
 
 type Wire = Record<string, unknown>
 
@@ -59,7 +59,14 @@ function writeKnown(part: AnswerPart): Wire[] {
     case 'reasoning':
       return writeThinking(part, text === '' ? summary.join('\n\n') : text)
     case 'tool_call':
-      return [{ type: 'tool_use', id: head.id, name: head.name, input: inputOf(head.kind, text) }]
+      return [
+        {
+          type: 'tool_use',
+          id: head.id,
+          name: head.name,
+          input: toolInputOf({ kind: head.kind, arguments: text }),
+        },
+      ]
     case 'opaque':
       return head.format === 'messages' ? [{ ...head.value }] : []
     case 'image':
@@ -72,16 +79,6 @@ function writeThinking({ head, signature, sealed }: AnswerPart, shown: string): 
   const bound = showSeal({ ...head, signature, sealed }, 'messages')
   if (shown === '' && bound !== null && sealed !== null) return [{ type: 'redacted_thinking', data: bound }]
   return [{ type: 'thinking', thinking: shown, signature: bound ?? '' }]
-}
-
-/** Arguments as an object; what a model wrote wrongly is shown as it stands. */
-function inputOf(kind: 'function' | 'custom', text: string): unknown {
-  if (kind === 'custom') return { input: text }
-  try {
-    return text.trim() === '' ? {} : parseExactly(text)
-  } catch {
-    return { _raw: text }
-  }
 }
 
 /** A citation as its own format had it, or one of a page. */
