@@ -16,10 +16,6 @@ export class Losses {
     this.dropped.add(nameOf(carried, this.#conversation))
   }
 
-  hasDropped(carried: Carried): boolean {
-    return this.dropped.has(nameOf(carried, this.#conversation))
-  }
-
   /** The provider gets it in another way. */
   approximate(carried: Carried): void {
     this.approximated.add(nameOf(carried, this.#conversation))

@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import type { TextCall } from '../../canonical/call.ts'
+import { decodeChatRequest } from '../chat/chat-request.ts'
 import { runStream, testCharge, testContext, testEndpoint, textOf } from '../chat/chat-testing.ts'
 import { selectCodec } from '../codec.ts'
 import { leaveOutTexts } from '../lean-json.ts'
@@ -67,6 +68,64 @@ describe('a request', () => {
       expect(dropped).toHaveLength(1)
     })
   }
+})
+
+describe('a turn of another model', () => {
+  const said = (...content: object[]) => ({ role: 'assistant', content })
+  const call = { type: 'tool_use', id: 't1', name: 'f', input: {} }
+  const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'ok' }] }
+  const user = { role: 'user', content: 'hi' }
+  const thinking = { type: 'enabled', budget_tokens: 2000 }
+  const own = { type: 'thinking', thinking: 'ah', signature: 'c2ln' }
+  const unsigned = { type: 'thinking', thinking: 'ah', signature: '' }
+
+  const sentOf = (messages: object[], space = 0) => {
+    const asked = { model: 'a/b', max_tokens: 4000, thinking, messages }
+    const { body, dropped } = sent(JSON.stringify(asked, null, space))
+    return { wire: JSON.parse(body), dropped }
+  }
+
+  for (const space of [0, 2])
+    test(`loses thoughts that nobody signed, written with ${space} spaces`, () => {
+      const { wire, dropped } = sentOf([user, said(unsigned, { type: 'text', text: 'a' }), user], space)
+      expect(wire.messages[1].content).toEqual([{ type: 'text', text: 'a' }])
+      expect(wire.thinking).toEqual(thinking)
+      expect(dropped).toEqual(['messages[].content[].thinking'])
+    })
+
+  test('that calls a tool is gone on with without thinking, which the provider would refuse', () => {
+    for (const thought of [[], [unsigned]]) {
+      const { wire, dropped } = sentOf([user, said(...thought, call), result])
+      expect(wire.messages[1].content).toEqual([call])
+      expect(wire).not.toHaveProperty('thinking')
+      expect(dropped).toContain('thinking')
+    }
+    expect(sentOf([user, said(own, call), result])).toMatchObject({ wire: { thinking }, dropped: [] })
+    expect(sentOf([user, said(call), result, said(own, { ...call, id: 't2' })])).toMatchObject({
+      wire: { thinking },
+    })
+    expect(sentOf([user, said({ type: 'text', text: 'tool_use' }), user])).toMatchObject({
+      wire: { thinking },
+    })
+  })
+
+  test('is gone on with without thinking for callers of other formats, too', () => {
+    const messages = [
+      user,
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 't1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 't1', content: 'ok' },
+    ]
+    const asked = bytesOf(
+      JSON.stringify({ model: 'a/b', max_tokens: 4000, reasoning_effort: 'high', messages }),
+    )
+    const request = decodeChatRequest(asked, { sessionIdHeader: null })
+    const encoded = selectCodec('chat', 'messages').encodeRequest(request, testEndpoint('claude'), quirks)
+    expect(JSON.parse(textOf(encoded.body))).not.toHaveProperty('thinking')
+    expect(encoded.dropped).toEqual(['reasoning'])
+  })
 })
 
 describe('a whole answer', () => {

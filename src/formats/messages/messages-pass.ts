@@ -47,10 +47,14 @@ export function passMessagesRequest(
   }
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
-  const passed = passThoughts(document, sealerOf(quirks, endpoint.deployment.provider))
-  if (passed !== null) set['messages'] = passed.messages
+  const passed = passThoughts(document, {
+    sealer: sealerOf(quirks, endpoint.deployment.provider),
+    signsThoughts: quirks.signsThoughts,
+    asksBudget: quirks.signsThoughts && isBudgeted(document),
+  })
+  if (passed?.messages) set['messages'] = passed.messages
   const dropped = passed?.hasForeign === true ? [nameOf('thought', { format: 'messages' })] : []
-  if (passed?.isInterrupted === true && isBudgeted(document)) dropped.push('thinking')
+  if (passed?.isInterrupted === true) dropped.push('thinking')
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
   return {
     body,
@@ -61,34 +65,54 @@ export function passMessagesRequest(
 
 const thoughtMark = Buffer.from('thinking"')
 const sealedMark = Buffer.from(`"${sealedPrefix}`)
+const signatureMark = Buffer.from('"signature"')
+const callMark = Buffer.from('"tool_use"')
+const isEmptyValue = /^\s*:\s*""/
+
+/** Who is asked, and whether it is to think within a number of tokens that it takes only behind thoughts of its own. */
+interface Passage {
+  sealer: string | undefined
+  signsThoughts: boolean
+  asksBudget: boolean
+}
 
 /**
  * The messages without thoughts that this provider did not seal and would refuse, and with its own seals as it knows
  * them; null when nothing of it changes. Messages of nothing but such thoughts are left out with them, and all others
  * stay as they came.
  */
-function passThoughts(document: JsonDocument, sealer: string | undefined): PassedThoughts | null {
+function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts | null {
   const conversation = lookInto(document, 'messages')
-  // The maker of the format knows every seal that has no mark.
-  const mark = sealer === undefined ? sealedMark : thoughtMark
-  if (conversation === null || !conversation.bytes.includes(mark)) return null
+  if (conversation === null || !needsReading(conversation.bytes, passage)) return null
   const messages = conversation.value()
   if (!Array.isArray(messages)) return null
-  const fates = messages.map((message) => contentOf(message).map((block) => fateOf(block, sealer)))
+  const fates = messages.map((message) => contentOf(message).map((block) => fateOf(block, passage)))
   const found = new Set(fates.flat())
-  if (!found.has('foreign') && !found.has('sealed')) return null
+  const left = messages.map((message, index) => withoutForeign(message, fates[index] ?? []))
+  const isInterrupted = passage.asksBudget && !beginsWithThought(left.filter((message) => message !== null))
+  const hasForeign = found.has('foreign')
+  if (!hasForeign && !found.has('sealed')) return { messages: null, hasForeign, isInterrupted }
   const kept = editList(conversation.bytes, (message, index) => {
     const fate = fates[index] ?? []
     if (fate.every((each) => each === 'kept')) return message
     return fate.every((each) => each === 'foreign') ? null : passMessage(message, fate, messages[index])
   })
-  const hasForeign = found.has('foreign')
-  const left = messages.map((message, index) => withoutForeign(message, fates[index] ?? []))
-  return {
-    messages: conversation.restore(kept.toString('utf8')),
-    hasForeign,
-    isInterrupted: hasForeign && !beginsWithThought(left.filter((message) => message !== null)),
+  return { messages: conversation.restore(kept.toString('utf8')), hasForeign, isInterrupted }
+}
+
+/** Whether anything may be there to change: most messages are never parsed. */
+function needsReading(bytes: Buffer, { sealer, signsThoughts, asksBudget }: Passage): boolean {
+  // The maker of the format knows every seal that has no mark.
+  if (bytes.includes(sealer === undefined ? sealedMark : thoughtMark)) return true
+  return (asksBudget && bytes.includes(callMark)) || (signsThoughts && hasUnsigned(bytes))
+}
+
+function hasUnsigned(bytes: Buffer): boolean {
+  for (let at = bytes.indexOf(signatureMark); at >= 0; at = bytes.indexOf(signatureMark, at + 1)) {
+    const end = at + signatureMark.length
+    if (isEmptyValue.test(bytes.toString('latin1', end, end + 16))) return true
   }
+  return false
 }
 
 /** Null for a message of which nothing is left. */
@@ -105,9 +129,10 @@ function isBudgeted(document: JsonDocument): boolean {
 }
 
 interface PassedThoughts {
-  messages: BodyPieces
+  /** Null where they stay as they came. */
+  messages: BodyPieces | null
   hasForeign: boolean
-  /** The model cannot think on from where it is, because a thought is left out there. */
+  /** The model cannot think on from where it is, because no thought of its own stands there. */
   isInterrupted: boolean
 }
 
@@ -130,12 +155,17 @@ function passMessage(message: Buffer, fates: readonly Fate[], wire: unknown): Bu
   return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
-function fateOf(block: unknown, sealer: string | undefined): Fate {
+function fateOf(block: unknown, { sealer, signsThoughts }: Passage): Fate {
   const seal = isRecord(block) ? sealIn(block) : null
-  if (seal === null) return 'kept'
+  if (seal === null) return signsThoughts && isUnsigned(block) ? 'foreign' : 'kept'
   const opened = openReasoning(seal.text)
   if (opened === null) return sealer === undefined ? 'kept' : 'foreign'
   return opened.origin === 'messages' && opened.sealer === sealer ? 'sealed' : 'foreign'
+}
+
+/** A thought as callers are shown those of hosts that sign none. */
+function isUnsigned(block: unknown): boolean {
+  return isRecord(block) && block['type'] === 'thinking' && block['signature'] === ''
 }
 
 /** What binds a thought, by its member; null for other blocks, and for a thought that nothing binds. */

@@ -171,7 +171,7 @@ function writeReasoning(writing: Writing, limit: number): void {
   }
   // Who must call a tool cannot think before it: the provider refuses both together.
   const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
-  const isInterrupted = writing.losses.hasDropped('thought') && !beginsWithThought(body['messages'])
+  const isInterrupted = writing.quirks.signsThoughts && !beginsWithThought(body['messages'])
   if (isForced || model.thinking === 'none' || (model.thinking === 'budget' && isInterrupted)) {
     writing.losses.drop('reasoning')
     return

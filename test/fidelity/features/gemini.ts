@@ -379,6 +379,11 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     chat: dropped(['verbosity'], ['generationConfig', 'verbosity']),
     responses: dropped(['text.verbosity'], ['generationConfig', 'verbosity']),
   },
+  W52: {
+    chat: carried(thinking({ thinkingBudget: 6_553 })),
+    responses: carried(thinking({ thinkingBudget: 6_553 })),
+    messages: carried(thinking({ thinkingBudget: 1_500 })),
+  },
 }
 
 /** By the rows about what is asked. */

@@ -1888,6 +1888,14 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
     chat: dropped(['verbosity'], ['text.verbosity']),
     responses: carried({ text: { verbosity: 'xhigh' } }),
   },
+  // Thinking that goes on behind a tool which another model called
+  W52: {
+    chat: carried({ reasoning: { effort: 'low' } }),
+    responses: carried({ reasoning: { effort: 'low' } }),
+    messages: approximated('as the effort that so many tokens come to', ['thinking.budget_tokens'], {
+      reasoning: { effort: 'low' },
+    }),
+  },
 }
 
 /** The row with what becomes of it where a provider speaks responses. */

@@ -1180,4 +1180,51 @@ export const wishRows: readonly AskedRow[] = [
       messages: { cannotAsk: 'a request has no such member' },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W52',
+    title: 'Thinking that goes on behind a tool which another model called',
+    cells: {
+      chat: {
+        ask: {
+          reasoning_effort: 'low',
+          messages: [
+            user('Hi.'),
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'c1', type: 'function', function: { name: 'a', arguments: '{}' } }],
+            },
+            { role: 'tool', tool_call_id: 'c1', content: 'Sun.' },
+          ],
+        },
+        toChat: carried({ reasoning_effort: 'low' }),
+        toMessages: dropped(['reasoning'], ['thinking']),
+      },
+      responses: {
+        ask: {
+          reasoning: { effort: 'low' },
+          input: [
+            user('Hi.'),
+            { type: 'function_call', call_id: 'c1', name: 'a', arguments: '{}' },
+            { type: 'function_call_output', call_id: 'c1', output: 'Sun.' },
+          ],
+        },
+        toChat: carried({ reasoning_effort: 'low' }),
+        toMessages: dropped(['reasoning'], ['thinking']),
+      },
+      messages: {
+        ask: {
+          thinking: { type: 'enabled', budget_tokens: 1_500 },
+          messages: [
+            user('Hi.'),
+            { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'a', input: {} }] },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'Sun.' }] },
+          ],
+        },
+        toChat: approximated('as an effort', ['thinking.budget_tokens'], { reasoning_effort: 'low' }),
+        toMessages: dropped(['thinking'], ['thinking']),
+      },
+    },
+  },
 ]
