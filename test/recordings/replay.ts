@@ -6,7 +6,10 @@ import { decodeChatRequest } from '../../src/formats/chat/chat-request.ts'
 import { selectCodec } from '../../src/formats/codec.ts'
 import { decodeMessagesRequest } from '../../src/formats/messages/messages-decode.ts'
 import { decodeResponsesRequest } from '../../src/formats/responses/responses-decode.ts'
-import type { TextQuirks } from '../../src/formats/text-codec.ts'
+import { callers as callerHalves } from '../../src/formats/caller-halves.ts'
+import type { TextCodec, TextQuirks } from '../../src/formats/text-codec.ts'
+import { translate } from '../../src/formats/translate.ts'
+import { upstreams } from '../../src/formats/upstream-halves.ts'
 import { presetOf } from '../../src/providers/deployments.ts'
 import { callers, expectedStop, type Caller } from './expected.ts'
 import type { RecordedReply } from './recorded.ts'
@@ -74,8 +77,12 @@ function quirksOf(reply: RecordedReply): TextQuirks {
 }
 
 /** What a caller of this format is shown of a reply that comes in pieces, cut at these offsets. Throws what broke it. */
-export function showReply(reply: RecordedReply, caller: Caller, cuts: readonly number[] = []): Shown {
-  const codec = selectCodec(caller, reply.format)
+export function showReply(
+  reply: RecordedReply,
+  caller: Caller,
+  cuts: readonly number[] = [],
+  codec: TextCodec = selectCodec(caller, reply.format),
+): Shown {
   if (!reply.isStream) {
     const { encode, reading } = codec.decodeAnswer(reply.bytes, context, quirksOf(reply), calls[caller])
     return { text: textOf(encode(chargeOf(reading.usage))), usage: reading.usage }
@@ -220,12 +227,27 @@ export function replay(reply: RecordedReply, seeded = seededCuts): ReplayResult 
       const shown = showReply(reply, caller)
       result.read += 1
       result.problems.push(...problemsOf(reply, caller, shown.text))
+      if (caller === reply.format) result.problems.push(...problemsOfPassage(reply, caller, shown))
       if (reply.isStream) cutStream(reply, caller, { shown, seeded, result })
     } catch (error) {
       result.problems.push(`${reply.name} to ${caller}: ${String(error)}`)
     }
   }
   return result
+}
+
+/** What passes as bytes says what the two halves of the format would say. */
+function problemsOfPassage(reply: RecordedReply, caller: Caller, passed: Shown): string[] {
+  const halves = showReply(reply, caller, [], translate(callerHalves[caller], upstreams[caller]))
+  const told = [passed, halves].map(({ text }) => {
+    const each = toldToCaller(caller, text, reply.isStream)
+    // A provider that called a tool and says that it has ended passes as it came; read, it waits for the tool.
+    return each.calls.length > 0 && each.stop === 'end_turn' ? { ...each, stop: 'tool_use' } : each
+  })
+  const isSame = Bun.deepEquals(told[0], told[1]) && Bun.deepEquals(passed.usage, halves.usage)
+  return isSame
+    ? []
+    : [`${reply.name} as bytes: ${shorten(told[0])}, and through both halves ${shorten(told[1])}`]
 }
 
 interface Cutting {

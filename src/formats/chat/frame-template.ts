@@ -60,7 +60,7 @@ export function fitFrame(template: FrameTemplate, block: ByteText, start: number
  * Position of the quote that closes a JSON string whose inside begins at `start`; -1 when there is none, or what is
  * inside would not parse or decode: that is left to those who find out. Nearly all of them are ASCII without escapes.
  */
-function endOfSound(block: ByteText, start: number): number {
+export function endOfSound(block: ByteText, start: number): number {
   for (let at = start; at < block.length; at += 1) {
     const byte = block.charCodeAt(at)
     if (byte === 0x22) return at
@@ -168,6 +168,7 @@ type SlotName =
   | 'text'
   | 'thinking'
   | 'partial_json'
+  | 'delta'
 
 const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
   content: /"content"\s*:\s*"/g,
@@ -177,11 +178,12 @@ const memberPatterns: Readonly<Record<SlotName | 'obfuscation', RegExp>> = {
   text: /"text"\s*:\s*"/g,
   thinking: /"thinking"\s*:\s*"/g,
   partial_json: /"partial_json"\s*:\s*"/g,
+  delta: /"delta"\s*:\s*"/g,
   obfuscation: /"obfuscation"\s*:\s*"/g,
 }
 
 /** The inside of the only string member of that name in a frame, checked against its value; null when in doubt. */
-function findString(
+export function findString(
   frame: ByteText,
   name: keyof typeof memberPatterns,
   value: string,

@@ -9,7 +9,12 @@ import type {
   StreamStage,
 } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax, streamHeldBytesMax } from '../../core/limits/text.ts'
+import {
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamHeldBytesMax,
+  streamTemplatesUnusedMax,
+} from '../../core/limits/text.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
@@ -31,10 +36,21 @@ import { toStreamFailure } from '../stream-reader.ts'
 import { writeResponsesError } from './responses-error.ts'
 import { passUsage, sealedMembers, sealOutput, shownMembers } from './responses-pass.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
+import { fitDelta, learnDelta, type DeltaTemplate, type FittedDelta } from './delta-template.ts'
 import { ResponsesHandler } from './responses-stream.ts'
 import { emptyResponse } from './responses-write.ts'
 
 type Wire = Record<string, unknown>
+
+/** Events that come by the thousand, and differ in nothing but what the model wrote. */
+const deltas: ReadonlySet<unknown> = new Set([
+  'response.output_text.delta',
+  'response.refusal.delta',
+  'response.reasoning_text.delta',
+  'response.reasoning_summary_text.delta',
+  'response.function_call_arguments.delta',
+  'response.custom_tool_call_input.delta',
+])
 
 /** Whose stream passes, and to whom. */
 export interface Passing {
@@ -73,6 +89,11 @@ class ResponsesPassage implements StreamRewriter {
   /** The last event, kept back until the charge is durable, and its response as bytes. */
   #ending: { type: string; wire: Wire; response: Wire; bytes: Uint8Array } | null = null
   readonly #items = new ShownItems()
+  /** What the deltas of the part under way share. */
+  #template: DeltaTemplate | null = null
+  #unusedTemplates = 0
+  /** The frame that is read told a piece of the answer. */
+  #hasSaid = false
 
   constructor(passing: Passing, createOther: () => StreamRewriter) {
     this.#passing = passing
@@ -105,10 +126,13 @@ class ResponsesPassage implements StreamRewriter {
     this.#first?.push(chunk)
     let shown: ByteText = ''
     try {
-      const frames = this.#splitter.push(chunk) ?? ''
-      for (const frame of frames.split('\n\n')) {
-        shown += this.#pass(frame)
+      const block = this.#splitter.push(chunk) ?? ''
+      for (let position = 0; position < block.length;) {
+        const fitted = this.#fit(block, position)
+        const end = fitted === null ? block.indexOf('\n\n', position) : -1
+        shown += fitted?.shown ?? this.#pass(block.slice(position, end))
         if (this.#other) return this.#handOver(this.#other)
+        position = fitted?.next ?? end + 2
       }
     } catch (cause) {
       this.#failure = toStreamFailure(cause)
@@ -192,7 +216,28 @@ class ResponsesPassage implements StreamRewriter {
   #take(event: TextEvent): void {
     this.#meter.read(event)
     this.#items.read(event)
+    this.#hasSaid ||= event.type === 'piece'
     this.#hasOutput ||= event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
+  }
+
+  /** The common case: the frame differs from an earlier one of its part only in text, number and padding. */
+  #fit(block: ByteText, start: number): FittedDelta | null {
+    const fitted = this.#template && fitDelta(this.#template, block, { start, number: this.#sequence })
+    if (fitted === null) return null
+    this.#unusedTemplates = 0
+    this.#sequence += 1
+    if (fitted.text !== '') this.#meter.addPiece(fitted.text.length)
+    this.#items.add(fitted.text)
+    return fitted
+  }
+
+  /** Only from a delta that said something: what is told of another item or behind its end says nothing. */
+  #learn(frame: ByteText, wire: Wire): void {
+    this.#template = null
+    if (!this.#hasSaid || !deltas.has(wire['type'])) return
+    if (this.#unusedTemplates >= streamTemplatesUnusedMax) return
+    this.#unusedTemplates += 1
+    this.#template = learnDelta(frame, wire)
   }
 
   /** What may be shown of one frame. */
@@ -206,7 +251,9 @@ class ResponsesPassage implements StreamRewriter {
     this.#first = null
     const seal = this.#seal(wire)
     this.#items.note(wire)
+    this.#hasSaid = false
     this.#handler.read(wire)
+    this.#learn(frame, wire)
     const shown = this.#show(seal === null ? frame : spliceItem(wire, data, seal), data, wire)
     if (shown === '' || this.#hasOutput) {
       const all = this.#unshown + shown
@@ -270,22 +317,28 @@ class ShownItems {
   /** Those that are whole. */
   readonly all: Wire[] = []
   #open: Wire | null = null
-  #text = ''
+  /** What was shown of the open one, as the inside of a JSON string: nearly nobody asks for it. */
+  #inside = ''
 
   note({ type, item }: Wire): void {
     if (!isRecord(item)) return
     if (type === 'response.output_item.added') {
       this.#open = item
-      this.#text = ''
+      this.#inside = ''
     } else if (type === 'response.output_item.done') {
       this.all.push(item)
       this.#open = null
     }
   }
 
+  /** Inside of a JSON string that was shown. */
+  add(text: ByteText): void {
+    this.#inside += text
+  }
+
   read(event: TextEvent): void {
     if (event.type === 'piece' && (event.piece.type === 'text' || event.piece.type === 'arguments'))
-      this.#text += event.piece.text
+      this.add(fromUtf8(JSON.stringify(event.piece.text).slice(1, -1)))
   }
 
   /** The one that was under way when the stream broke off, with what was shown of it. */
@@ -293,15 +346,14 @@ class ShownItems {
     const item = this.#open
     if (item === null) return []
     const told = { ...item, status: 'incomplete' }
+    const text = JSON.parse(`"${toUtf8(this.#inside)}"`) as string
     switch (item['type']) {
       case 'message':
-        return [
-          { ...told, content: [{ type: 'output_text', text: this.#text, annotations: [], logprobs: [] }] },
-        ]
+        return [{ ...told, content: [{ type: 'output_text', text, annotations: [], logprobs: [] }] }]
       case 'function_call':
-        return [{ ...told, arguments: this.#text }]
+        return [{ ...told, arguments: text }]
       case 'custom_tool_call':
-        return [{ ...told, input: this.#text }]
+        return [{ ...told, input: text }]
       default:
         return [told]
     }
