@@ -9,6 +9,11 @@ const modelName = z
   .max(modelIdLengthMax)
   .regex(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, { error: 'must be a name without control characters' })
 
+/** Whether a text can be the name of a model in the file. */
+export function isModelName(text: string): boolean {
+  return modelName.safeParse(text).success
+}
+
 const memberSchema = z.strictObject({
   model: modelName.describe('Id of a model, not of another name'),
   provider: z

@@ -5,6 +5,8 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -37,11 +39,12 @@ export function mergeConfig(path: string, addition: ConfigAddition): MergedConfi
     addition,
     conflicts,
   )
+  const { names, aliases, ...others } = before
   const after = {
-    ...before,
+    ...others,
     ...(providers.length > 0 ? { providers } : {}),
-    ...mergeRecord('names', before, { addition, conflicts }),
-    ...mergeRecord('aliases', before, { addition, conflicts }),
+    ...mergeRecord('names', names, { addition, conflicts }),
+    ...mergeRecord('aliases', aliases, { addition, conflicts }),
   }
   return {
     text: `${JSON.stringify(after, null, 2)}\n`,
@@ -92,12 +95,20 @@ function mergeProviders(
   return [...kept, ...added.values()]
 }
 
+const other = { names: 'aliases', aliases: 'names' } as const
+
+/** Nothing is a name and an alias at once, so what is imported as one takes the place of the other too. */
 function mergeRecord(
   member: 'names' | 'aliases',
-  before: Record<string, unknown>,
+  before: unknown,
   { addition, conflicts }: { addition: ConfigAddition; conflicts: string[] },
 ): Record<string, unknown> {
-  const merged = { ...asObject(before[member]) }
+  const merged = { ...asObject(before) }
+  for (const name of Object.keys(addition[other[member]])) {
+    if (!Object.hasOwn(merged, name)) continue
+    conflicts.push(`${member}: "${name}"`)
+    delete merged[name]
+  }
   for (const [name, value] of Object.entries(addition[member])) {
     const ours = plain(value)
     if (Object.hasOwn(merged, name) && !isDeepStrictEqual(merged[name], ours))
@@ -126,11 +137,16 @@ export function writeSecrets(folder: string, secrets: ReadonlyMap<string, string
   }
 }
 
-/** Writes the file whole or not at all, and keeps what was there beside it. Returns where that is. */
+/**
+ * Writes the file whole or not at all, for those who may read it now, and keeps what was there beside it. Returns where
+ * that is.
+ */
 export function writeConfig(path: string, { text, isNew }: MergedConfig): string | null {
   const kept = isNew ? null : `${path}.before-import`
   if (kept !== null) copyFileSync(path, kept)
-  writeFileSync(`${path}.new`, text)
+  rmSync(`${path}.new`, { force: true })
+  writeFileSync(`${path}.new`, text, { mode: 0o600 })
+  chmodSync(`${path}.new`, isNew ? 0o644 & ~process.umask() : statSync(path).mode & 0o777)
   renameSync(`${path}.new`, path)
   return kept
 }

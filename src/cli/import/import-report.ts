@@ -35,7 +35,7 @@ export function describeAddition({ target, merged, addition, secrets, isDry }: C
   if (isDry && merged.conflicts.length > 0)
     lines.push(`  only with --replace, because the file has these otherwise: ${merged.conflicts.join(', ')}`)
   for (const { id, preset, base_url: url, api_key: key, models, only_models: isClosed } of providers) {
-    const address = url === undefined ? '' : ` at ${withoutUser(url)}`
+    const address = url === undefined ? '' : ` at ${url}`
     const offered = isClosed ? counted(models.length, 'model') : 'all its models'
     lines.push(`  provider ${id} (${preset})${address}, key ${key ?? 'of its variable, if any'}, ${offered}`)
   }
@@ -58,10 +58,6 @@ function verbOf({ isNew, isChanged }: MergedConfig, isDry: boolean): string {
   if (!isChanged) return 'Nothing to change in'
   if (isNew) return isDry ? 'Would write' : 'Wrote'
   return isDry ? 'Would add to' : 'Added to'
-}
-
-function withoutUser(url: string): string {
-  return url.replace(/\/\/.*@/, '//[secret]@')
 }
 
 /** One line about the keys. */

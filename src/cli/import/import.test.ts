@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recordingContext } from '../../../test/story/command-context.ts'
@@ -105,4 +105,27 @@ test('a command line that makes no sense is 2, and a file or database that canno
   expect(away.errors).toContain("LiteLLM's database cannot be read")
   expect(away.errors).not.toContain('hunter2secret')
   expect(existsSync(path())).toBe(false)
+})
+
+test('the file keeps who may read it, and so does its copy', async () => {
+  writeFileSync(path(), JSON.stringify({ providers: [{ preset: 'openai', api_key: 'sk-inline' }] }))
+  chmodSync(path(), 0o600)
+  expect((await run(['litellm', 'c.yaml', '--yes'])).code).toBe(0)
+  const modes = [path(), `${path()}.before-import`].map((file) => statSync(file).mode & 0o777)
+  expect(modes).toEqual([0o600, 0o600])
+})
+
+test('a name that the file has as an alias is a conflict, and the other way round', async () => {
+  const aliased = `${yaml}router_settings: { model_group_alias: { quick: fast } }\n`
+  writeFileSync(join(folder, 'c.yaml'), aliased)
+  const groups = [[{ model: 'groq/other' }]]
+  const before = JSON.stringify({ aliases: { fast: 'groq/other' }, names: { quick: { groups } } })
+  writeFileSync(path(), before)
+  const refused = await run(['litellm', 'c.yaml', '--yes'])
+  expect([refused.code, readFileSync(path(), 'utf8')]).toEqual([1, before])
+  expect(refused.errors).toContain('names: "quick", aliases: "fast"')
+  expect((await run(['litellm', 'c.yaml', '--replace'])).code).toBe(0)
+  const { names, aliases } = configuration()
+  expect(Object.keys(names as object)).toEqual(['fast'])
+  expect(aliases).toEqual({ quick: 'fast' })
 })

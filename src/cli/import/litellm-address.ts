@@ -8,6 +8,10 @@ export interface Address {
   /** Absent where it is the provider's own. */
   baseUrl?: string
   query?: Readonly<Record<string, string>>
+  /** What the address says beside that, any of which may be a secret. */
+  secrets: { query: Readonly<Record<string, string>>; authorization: string | null }
+  /** The deployment that an address of Azure names, whatever the model is called. */
+  deployment: string | null
 }
 
 /** What LiteLLM is told of it. */
@@ -20,17 +24,43 @@ interface Given {
 
 /** A preset and an address up to and with its version; null for an address that is none. */
 export function addressOf({ provider, preset, apiBase, apiVersion }: Given): Address | null {
-  if (apiBase === null) return { preset }
+  if (apiBase === null) return { preset, ...nothingBeside }
   if (!URL.canParse(apiBase)) return null
-  const base = apiBase.replace(/\/+$/, '')
-  if (preset.slug === 'azure') return { preset, ...azureAddress(base, apiVersion) }
+  const url = new URL(apiBase)
+  if (!/^https?:$/.test(url.protocol)) return null
+  const { 'api-version': writtenVersion, ...query } = Object.fromEntries(url.searchParams)
+  const beside = { ...nothingBeside, secrets: { query, authorization: loginOf(url) } }
+  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '').replace(operationPath, '')
+  if (preset.slug === 'azure') {
+    const deployment = deploymentPath.exec(base)?.[1] ?? null
+    const resource = base.replace(deploymentPath, '')
+    return { preset, ...beside, deployment, ...azureAddress(resource, apiVersion ?? writtenVersion ?? null) }
+  }
+  const versioned = writtenVersion === undefined ? {} : queryOf(writtenVersion)
+  const rest = { ...beside, ...versioned }
   const baseUrl = preset.slug === 'anthropic' ? withVersion(base.replace(/\/v1\/messages$/, '')) : base
-  if (baseUrl === preset.baseUrl) return { preset }
-  const isOwn = preset.baseUrl !== null && new URL(baseUrl).host === new URL(preset.baseUrl).host
+  if (baseUrl === preset.baseUrl) return { preset, ...rest }
+  const isOwn = preset.baseUrl !== null && url.host === new URL(preset.baseUrl).host
   const custom = findPreset('custom')
   // Under this name LiteLLM asks any server of the format, with prices and models of its own.
-  if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl }
-  return { preset, baseUrl }
+  if (isAnyServer(provider) && !isOwn && custom) return { preset: custom, baseUrl, ...rest }
+  return { preset, baseUrl, ...rest }
+}
+
+const nothingBeside: Pick<Address, 'secrets' | 'deployment'> = {
+  secrets: { query: {}, authorization: null },
+  deployment: null,
+}
+
+/** Some addresses are those of an operation, which the gateway adds by itself. */
+const operationPath = /\/(?:chat\/completions|completions|embeddings|responses)$/
+const deploymentPath = /(?<=\/openai)\/deployments\/([^/]+)$/
+
+/** The user and the password of an address, as a header has them. */
+function loginOf({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return `Basic ${Buffer.from(login).toString('base64')}`
 }
 
 function withVersion(base: string): string {

@@ -1,4 +1,5 @@
 import { toPublicId } from '../../catalog/model-ids.ts'
+import { isModelName } from '../../config-names.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { addressOf, idOfAddress, type Address } from './litellm-address.ts'
 import { readModel, type ImportedModel } from './litellm-model.ts'
@@ -95,6 +96,10 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   const modelText = given?.member('model')?.text()
   if (name == null || !given || modelText == null)
     return refuse('it needs model_name and litellm_params.model')
+  if (!isModelName(name))
+    return refuse(
+      `its model_name is none that callers can write here: empty, too long, or with blanks around it`,
+    )
   const credential = sources.credentials.get(given.member('litellm_credential_name')?.text() ?? '')
   const parameter: Parameter = (member) => given.member(member) ?? credential?.member(member) ?? null
   const asked = parseLitellmModel(modelText, parameter('custom_llm_provider')?.text() ?? null)
@@ -115,6 +120,7 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
     provider,
     preset: address.preset,
     name: asked.name,
+    upstream: address.deployment ?? asked.name,
     isPattern,
     mode,
     parameter,
@@ -183,6 +189,8 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   const headers = Object.fromEntries(
     (parameter('extra_headers')?.members() ?? []).flatMap(([name, value]) => [[name, value.text() ?? '']]),
   )
+  const { authorization } = address.secrets
+  if (authorization !== null) headers['authorization'] = authorization
   const organization = parameter('organization')?.text()
   if (organization != null) headers['OpenAI-Organization'] = organization
   const concurrency = parameter('max_parallel_requests')?.number() ?? null
@@ -192,6 +200,7 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
     address.preset.slug,
     address.baseUrl,
     address.query,
+    address.secrets,
     key,
     headers,
     concurrency,
@@ -203,28 +212,32 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
     if (stored) secrets.set(stored.file, stored.text)
     return reference
   }
+  const storeAll = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [
+        name,
+        store(carrySecret(value, `${id}-${fileWord(name)}`, sources)),
+      ]),
+    )
+  const query = { ...address.query, ...storeAll(address.secrets.query) }
   const made: ImportedProvider = {
     id,
     preset: address.preset.slug,
     ...(address.baseUrl === undefined ? {} : { base_url: address.baseUrl }),
     ...(isDefault ? {} : { api_key: store(carrySecret(key, id, sources)) }),
-    ...(Object.keys(headers).length === 0
-      ? {}
-      : {
-          headers: Object.fromEntries(
-            Object.entries(headers).map(([name, value]) => [
-              name,
-              store(carrySecret(value, `${id}-${name.toLowerCase()}`, sources)),
-            ]),
-          ),
-        }),
-    ...(address.query === undefined ? {} : { query: address.query }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers: storeAll(headers) }),
+    ...(Object.keys(query).length === 0 ? {} : { query }),
     ...(concurrency === null ? {} : { concurrency }),
     only_models: true,
     models: [],
   }
   providers.set(known, made)
   return made
+}
+
+/** As it may stand in the name of a file. */
+function fileWord(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-')
 }
 
 function freeId({ preset, baseUrl }: Address, taken: ReadonlySet<string>): string {
@@ -238,6 +251,7 @@ interface Named {
   provider: ImportedProvider
   preset: Preset
   name: string
+  upstream: string
   isPattern: boolean
   mode: ImportedModel['modality'] | undefined
   parameter: Parameter
@@ -246,14 +260,14 @@ interface Named {
 
 /** The public id of an entry's model, which its provider is given if it does not have it yet. */
 function modelOf(entry: YamlValue, named: Named): string {
-  const { provider, preset, name, isPattern, mode, parameter, remarks } = named
+  const { provider, preset, name, upstream, isPattern, mode, parameter, remarks } = named
   if (isPattern) {
     delete provider.only_models
     return '*'
   }
   const author = preset.isOperatorNamed ? provider.id : preset.author
   const id = preset.isOperatorNamed ? `${author}/${name}` : toPublicId(author, preset.publicName(name))
-  const model = readModel({ id, upstream: name }, { entry, parameter, mode, remarks })
+  const model = readModel({ id, upstream }, { entry, parameter, mode, remarks })
   const known = provider.models.find((one) => one.id === id)
   if (!known) provider.models.push(model)
   else if (JSON.stringify(known) !== JSON.stringify(model))

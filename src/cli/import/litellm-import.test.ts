@@ -227,3 +227,82 @@ test('a master key is carried when it can be found and not be guessed', () => {
     expect(messages.join()).not.toContain('sk-1234')
   }
 })
+
+test('an address that says a path of an operation, a version or a secret is taken apart', () => {
+  const { providers, secrets, messages } = read(
+    list(
+      entry(
+        'a',
+        'model: azure/gpt-4o, api_key: os.environ/A, api_base: "https://r.openai.azure.com/openai/deployments/prod/chat/completions?api-version=2024-08-01-preview"',
+      ),
+      entry(
+        'b',
+        'model: azure_ai/phi, api_key: os.environ/A, api_base: "https://r.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview"',
+      ),
+      entry(
+        'c',
+        'model: openai/x, api_key: os.environ/B, api_base: "https://gw.example.com/v1/chat/completions?Key/../x=of-query"',
+      ),
+      entry('d', 'model: hosted_vllm/y, api_base: "http://us%40er:of-user@vllm.internal:8000/v1/"'),
+      entry('e', 'model: openai/z, api_base: "llm.example.com:8000/v1"'),
+    ),
+  )
+  expect(JSON.parse(JSON.stringify(providers))).toEqual([
+    {
+      id: 'azure',
+      preset: 'azure',
+      base_url: 'https://r.openai.azure.com/openai',
+      api_key: '${env:A}',
+      query: { 'api-version': '2024-08-01-preview' },
+      only_models: true,
+      models: [{ id: 'openai/gpt-4o', upstream: 'prod' }],
+    },
+    {
+      id: 'azure-2',
+      preset: 'azure',
+      base_url: 'https://r.services.ai.azure.com/models',
+      api_key: '${env:A}',
+      query: { 'api-version': '2024-05-01-preview' },
+      only_models: true,
+      models: [{ id: 'openai/phi', upstream: 'phi' }],
+    },
+    {
+      id: 'gw-example-com',
+      preset: 'custom',
+      base_url: 'https://gw.example.com/v1',
+      api_key: '${env:B}',
+      query: { 'Key/../x': '${file:./secrets/gw-example-com-key-x}' },
+      only_models: true,
+      models: [{ id: 'gw-example-com/x', upstream: 'x' }],
+    },
+    {
+      id: 'vllm',
+      preset: 'vllm',
+      base_url: 'http://vllm.internal:8000/v1',
+      headers: { authorization: '${file:./secrets/vllm-authorization}' },
+      only_models: true,
+      models: [{ id: 'vllm/y', upstream: 'y' }],
+    },
+  ])
+  expect([...secrets]).toEqual([
+    ['secrets/gw-example-com-key-x', 'of-query'],
+    // us@er:of-user, as a login travels in a header.
+    ['secrets/vllm-authorization', 'Basic dXNAZXI6b2YtdXNlcg=='],
+  ])
+  expect(messages).toEqual([
+    'the deployment is not carried: api_base is no address such as http://127.0.0.1:8000/v1',
+  ])
+})
+
+test('a model_name that no caller can write here is told and left out', () => {
+  const { names, places, messages } = read(
+    list(
+      entry('', 'model: openai/x, api_key: os.environ/K'),
+      entry(' b ', 'model: openai/x, api_key: os.environ/K'),
+      entry('c', 'model: openai/x, api_key: os.environ/K'),
+    ),
+  )
+  expect(Object.keys(names)).toEqual(['c'])
+  expect(places).toEqual(['2 model_list[0]', '3 model_list[1]'])
+  expect(messages[0]).toContain('model_name')
+})
