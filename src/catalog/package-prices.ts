@@ -1,6 +1,6 @@
 import type { LongPrice } from '../canonical/endpoint.ts'
 import type { Price } from '../canonical/usage.ts'
-import type { NameRule, PricePackage } from './price-package.ts'
+import type { NameRule, PackageModel, PricePackage } from './price-package.ts'
 
 /** What the package says about a model at a moment. */
 export interface PackageFacts {
@@ -16,14 +16,19 @@ export interface PricedProvider {
   providerId: string | null
 }
 
-/** The first model of the provider whose rule fits, or null. */
+/** The first of a provider's models whose rule fits a name, which is the one that prices it; null when none does. */
+export function modelNamed(models: readonly PackageModel[], upstreamModel: string): PackageModel | null {
+  return models.find(({ match }) => fits(match, upstreamModel)) ?? null
+}
+
+/** What prices a model of the provider, or null. */
 export function packageFacts(
   { table, providerId }: PricedProvider,
   upstreamModel: string,
   nowMs: number,
 ): PackageFacts | null {
   if (providerId === null) return null
-  const model = table[providerId]?.find(({ match }) => fits(match, upstreamModel))
+  const model = modelNamed(table[providerId] ?? [], upstreamModel)
   if (!model) return null
   const { price = {}, long = [] } = model.prices.findLast(({ fromMs }) => fromMs <= nowMs) ?? {}
   return { name: model.name, contextLength: model.contextLength, price, longPrices: long }

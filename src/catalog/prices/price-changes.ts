@@ -1,6 +1,7 @@
 import type { PriceUnit } from '../../canonical/usage.ts'
 import { priceJumpMax } from '../../core/limits/catalog.ts'
-import type { PackageModel, PricePackage } from '../price-package.ts'
+import { modelNamed } from '../package-prices.ts'
+import type { NameRule, PackageModel, PricePackage } from '../price-package.ts'
 
 /** One price of a model that is another one from now on; null where there is none. Nanocredits for a million units. */
 export interface PriceChange {
@@ -24,20 +25,19 @@ export interface PriceComparison {
   doubts: string[]
 }
 
-/** Compares two tables as they count now; prices that begin later are told with their day. */
+/**
+ * Compares two tables as they count now; prices that begin later are told with their day. A name of a model that another
+ * model prices from now on is told as well, as if it were a model of its own.
+ */
 export function comparePrices(before: PricePackage, after: PricePackage, nowMs: number): PriceComparison {
   const result: PriceComparison = { changed: [], added: [], removed: [], doubts: [] }
   for (const provider of new Set([...Object.keys(before), ...Object.keys(after)].toSorted())) {
     const old = byId(before[provider])
     const young = byId(after[provider])
-    for (const id of new Set([...old.keys(), ...young.keys()].toSorted())) {
-      const changes = changesOf(
-        `${provider}/${id}`,
-        pricesOf(old.get(id), nowMs),
-        pricesOf(young.get(id), nowMs),
-      )
-      if (!old.has(id)) result.added.push(...changes)
-      else if (young.has(id)) result.changed.push(...changes)
+    for (const [name, [was, is]] of pairsOf(old, young)) {
+      const changes = changesOf(`${provider}/${name}`, pricesOf(was, nowMs), pricesOf(is, nowMs))
+      if (!was) result.added.push(...changes)
+      else if (is) result.changed.push(...changes)
       else result.removed.push(...changes)
     }
     const lost = [...old.keys()].filter((id) => !young.has(id)).length
@@ -47,14 +47,46 @@ export function comparePrices(before: PricePackage, after: PricePackage, nowMs: 
   return result
 }
 
+/** In their order, the first of an id: a call finds no other. */
 function byId(models: readonly PackageModel[] = []): Map<string, PackageModel> {
-  return new Map(models.map((model) => [model.id, model]))
+  const found = new Map<string, PackageModel>()
+  for (const model of models) if (!found.has(model.id)) found.set(model.id, model)
+  return found
+}
+
+type Pair = readonly [was: PackageModel | null, is: PackageModel | null]
+
+/** What prices each model, and each name that another model prices from now on or that one prices only before or after. */
+function pairsOf(
+  old: ReadonlyMap<string, PackageModel>,
+  young: ReadonlyMap<string, PackageModel>,
+): [string, Pair][] {
+  const pairs = new Map<string, Pair>()
+  for (const id of new Set([...old.keys(), ...young.keys()]))
+    pairs.set(id, [old.get(id) ?? null, young.get(id) ?? null])
+  const [oldModels, youngModels] = [[...old.values()], [...young.values()]]
+  for (const name of new Set([...oldModels, ...youngModels].flatMap(({ match }) => namesOf(match)))) {
+    const was = modelNamed(oldModels, name)
+    const is = modelNamed(youngModels, name)
+    // Else the row of the model says it.
+    const isOfItsOwn = is ? (was ? was.id !== is.id : old.has(is.id)) : was !== null && young.has(was.id)
+    if (isOfItsOwn) pairs.set(name, [was, is])
+  }
+  return [...pairs].toSorted(([left], [right]) => (left < right ? -1 : 1))
+}
+
+/** Names that a rule speaks of. */
+function namesOf(rule: NameRule): string[] {
+  if ('equals' in rule) return [rule.equals]
+  if ('starts_with' in rule) return [rule.starts_with]
+  if ('or' in rule) return rule.or.flatMap(namesOf)
+  return 'and' in rule ? rule.and.flatMap(namesOf) : []
 }
 
 type Priced = Map<string, { unit: PriceUnit; condition: string; amount: bigint }>
 
 /** Every price of a model that counts now or later, by its unit and condition. */
-function pricesOf(model: PackageModel | undefined, nowMs: number): Priced {
+function pricesOf(model: PackageModel | null, nowMs: number): Priced {
   const found: Priced = new Map()
   const current = model?.prices.findLast(({ fromMs }) => fromMs <= nowMs)
   for (const dated of model?.prices ?? []) {

@@ -221,6 +221,23 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect((await run(['update', jump, '--yes', '--force'])).code).toBe(0)
   })
 
+  test('a list that changes no price but names or sizes is taken, and what its rules change is shown', async () => {
+    const data = shippedData((_, __, prices) => prices)
+    await run(['update', write('same.json', data), '--yes', '--force'])
+    const sized = structuredClone(data) as { id: string; models: Record<string, unknown>[] }[]
+    const models = sized.find(({ id }) => id === 'openai')?.models ?? []
+    models[0]!['context_window'] = 1_234
+    const quiet = await run(['update', write('sized.json', sized), '--yes'])
+    expect([quiet.code, quiet.errors]).toEqual([0, ''])
+    expect(quiet.output).toContain('No price changes')
+    models.unshift({ id: 'cheap', match: { starts_with: 'gpt-4o' }, prices: { input_mtok: 0.0001 } })
+    const greedy = await run(['update', write('greedy.json', sized), '--yes'])
+    expect(greedy.code).toBe(1)
+    expect(greedy.output).toMatch(/openai\/gpt-4o +input +2\.5 → 0\.0001/)
+    expect(greedy.errors).toContain('openai/gpt-4o: input goes from 2.5 to 0.0001 USD')
+    await run(['reset', '--yes'])
+  })
+
   test('damaged prices do not count: a start goes on with those that were shipped', async () => {
     const newest = await repository.loadNewest()
     if (!newest) throw new Error('no prices were taken')

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { pricePackage, pricePackageVersion } from '../../catalog/price-package.gen.ts'
 import type { PricePackage } from '../../catalog/price-package.ts'
 import {
@@ -88,10 +89,12 @@ async function takePrices(
   const after = table ? { ...pricePackage, ...table } : pricePackage
   const nowMs = Date.now()
   const comparison = comparePrices(before, after, nowMs)
-  if (comparison.changed.length + comparison.added.length + comparison.removed.length === 0) {
+  if (isDeepStrictEqual(before, after)) {
     context.write(`The prices of ${printable(source)} are those that count already. Nothing was changed.\n`)
     return 0
   }
+  if (comparison.changed.length + comparison.added.length + comparison.removed.length === 0)
+    context.write('No price changes; what else is known of models does.\n')
   show(comparison, context)
   if (comparison.doubts.length > 0 && !parsed.isOn('force')) {
     throw new CommandFailure(

@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import type { NameRule, PackageModel } from '../price-package.ts'
+import { comparePrices } from './price-changes.ts'
+
+const model = (id: string, match: NameRule, usd: number): PackageModel => ({
+  id,
+  upstream: null,
+  name: null,
+  contextLength: null,
+  match,
+  prices: [{ fromMs: 0, price: { inputToken: BigInt(usd * 1e9) } }],
+})
+const compare = (before: PackageModel[], after: PackageModel[]) => {
+  const { changed, added, removed, doubts } = comparePrices({ acme: before }, { acme: after }, 1)
+  const shown = (changes: typeof changed) =>
+    changes.map(({ model: name, before: old, after: young }) => [
+      name,
+      old === null ? null : Number(old) / 1e9,
+      young === null ? null : Number(young) / 1e9,
+    ])
+  return { changed: shown(changed), added: shown(added), removed: shown(removed), doubts }
+}
+
+const large = model('large', { or: [{ equals: 'large' }, { equals: 'large-2026' }] }, 2)
+const small = model('small', { equals: 'small' }, 1)
+
+test('a model is compared once, whatever names it has', () => {
+  expect(compare([large, small], [model('large', large.match, 3), small])).toEqual({
+    changed: [['acme/large', 2, 3]],
+    added: [],
+    removed: [],
+    doubts: [],
+  })
+})
+
+test('a name that another model takes has that one’s price, and that is told', () => {
+  const greedy = model('a', { starts_with: 'la' }, 0.001)
+  const { changed, added, doubts } = compare([large, small], [greedy, large, small])
+  expect(changed).toEqual([
+    ['acme/large', 2, 0.001],
+    ['acme/large-2026', 2, 0.001],
+  ])
+  expect(added).toEqual([['acme/a', null, 0.001]])
+  expect(doubts).toEqual([
+    'acme/large: input goes from 2 to 0.001 USD',
+    'acme/large-2026: input goes from 2 to 0.001 USD',
+  ])
+})
+
+test('a name that has a price from now on, or none any more, is told', () => {
+  const renamed = model('large', { or: [{ equals: 'large' }, { equals: 'large-2027' }] }, 2)
+  expect(compare([large], [renamed])).toEqual({
+    changed: [],
+    added: [['acme/large-2027', null, 2]],
+    removed: [['acme/large-2026', 2, null]],
+    doubts: [],
+  })
+})
+
+test('of two models of one id the first counts, as it does for a call', () => {
+  expect(compare([large], [large, model('large', large.match, 0.001)]).changed).toEqual([])
+})
