@@ -19,7 +19,12 @@ const amount = z
 const seconds = z.number().min(0).max(timeRuleSecondsMax)
 
 /** An address of a server. */
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+// Paths of operations are put behind it.
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+  .refine((url) => !/[?#]/.test(url), {
+    error: 'must end with the version; what follows a "?" goes into "query"',
+  })
 
 const priceMembers = {
   input_per_million: amount.optional(),

@@ -87,6 +87,25 @@ test('all problems are reported at once, each with its place', () => {
   expect(text).not.toContain('hunter2')
 })
 
+test('an address ends with its version: what follows is refused, and not shown', () => {
+  const query = 'http://a/v1?key=hunter2'
+  const problems = problemsOf(
+    { OLLAMA_BASE_URL: query },
+    {
+      providers: [
+        { preset: 'custom', base_url: query },
+        { preset: 'openai', base_url: 'http://a/v1#x' },
+      ],
+    },
+  ).join('\n')
+  expect(problems).toContain(
+    'providers.0.base_url: must end with the version; what follows a "?" goes into "query"',
+  )
+  expect(problems).toContain('providers.1.base_url: must end')
+  expect(problems).toContain('OLLAMA_BASE_URL: ')
+  expect(problems).not.toContain('hunter2')
+})
+
 test('what is wrong with the file is told in plain words, without any of its values', () => {
   const problems = problemsOf(
     {},

@@ -208,7 +208,7 @@ function providersFromEnvironment(
     if (!apiKey && !(preset.keyVariable === null && baseUrl)) continue
     if (baseUrl && !httpUrl.safeParse(baseUrl).success)
       problems.push(
-        `${preset.baseUrlVariable}: "${hideSecrets(baseUrl)}" is not an address such as http://127.0.0.1:11434/v1`,
+        `${preset.baseUrlVariable}: "${hideSecrets(baseUrl.replace(/[?#].*/s, '?…'))}" is not an address such as http://127.0.0.1:11434/v1`,
       )
     found.push({
       preset: preset.slug,

@@ -48,19 +48,18 @@ export function comparePrices(before: PricePackage, after: PricePackage, nowMs: 
 }
 
 /** In their order, the first of an id: a call finds no other. */
-function byId(models: readonly PackageModel[] = []): Map<string, PackageModel> {
+function byId(models: readonly PackageModel[] = []): Models {
   const found = new Map<string, PackageModel>()
   for (const model of models) if (!found.has(model.id)) found.set(model.id, model)
   return found
 }
 
+type Models = ReadonlyMap<string, PackageModel>
+
 type Pair = readonly [was: PackageModel | null, is: PackageModel | null]
 
 /** What prices each model, and each name that another model prices from now on or that one prices only before or after. */
-function pairsOf(
-  old: ReadonlyMap<string, PackageModel>,
-  young: ReadonlyMap<string, PackageModel>,
-): [string, Pair][] {
+function pairsOf(old: Models, young: Models): [string, Pair][] {
   const pairs = new Map<string, Pair>()
   for (const id of new Set([...old.keys(), ...young.keys()]))
     pairs.set(id, [old.get(id) ?? null, young.get(id) ?? null])
@@ -68,11 +67,20 @@ function pairsOf(
   for (const name of new Set([...oldModels, ...youngModels].flatMap(({ match }) => namesOf(match)))) {
     const was = modelNamed(oldModels, name)
     const is = modelNamed(youngModels, name)
-    // Else the row of the model says it.
-    const isOfItsOwn = is ? (was ? was.id !== is.id : old.has(is.id)) : was !== null && young.has(was.id)
-    if (isOfItsOwn) pairs.set(name, [was, is])
+    if (!isSaidByModel(was, is, { old, young })) pairs.set(name, [was, is])
   }
   return [...pairs].toSorted(([left], [right]) => (left < right ? -1 : 1))
+}
+
+/** Whether the row of the model says all there is to say of one of its names. */
+function isSaidByModel(
+  was: PackageModel | null,
+  is: PackageModel | null,
+  { old, young }: { old: Models; young: Models },
+): boolean {
+  if (was && is) return was.id === is.id
+  if (was) return !young.has(was.id)
+  return is === null || !old.has(is.id)
 }
 
 /** Names that a rule speaks of. */

@@ -108,3 +108,19 @@ test('a provider out of order is not blamed on the configuration', async () => {
   expect(message).toContain('status 503')
   expect(message).not.toContain('check')
 })
+
+test('a provider that answers a wrong key with 400 is not taken for a wrong address', async () => {
+  const base_url = `${simulator.url}/v1beta`
+  const message = await messageOf({ preset: 'google-ai-studio', base_url, api_key: 'bad-key-123456' })
+  expect(message).toContain('status 400')
+  expect(message).toContain(`api_key of "acme" in ${file}`)
+})
+
+test('a server that does not answer in time is told so', () => {
+  const failure = 'The call was ended before the provider had answered.'
+  const check = describeProvider({ deploymentId: 'acme', modelCount: null, failure }, provider({}), {
+    env: {},
+    file,
+  })
+  expect(check.message).toContain('did not list its models in time')
+})

@@ -69,9 +69,15 @@ function problemOf(failure: string, settings: ProviderSettings | undefined, orig
   if (status === '429' || status?.startsWith('5')) {
     return `does not list its models at the moment (status ${status}); known models stay offered`
   }
+  if (status === '400') {
+    const key = placeOf('api_key', settings, origin)
+    return `refuses to list its models (status 400), as some do for a wrong key; check ${key}, then ${address}`
+  }
   if (status !== null) {
     return `there is no list of models (status ${status}); check ${address}, which ends with the version, such as /v1`
   }
+  if (/was ended before/.test(failure))
+    return `did not list its models in time; check the network and ${address}. Known models stay offered`
   if (/could not be reached|in time|broke off/.test(failure)) {
     // Nobody set the address of a preset that has one of its own.
     const isOwn = settings !== undefined && settings.base_url === undefined

@@ -226,7 +226,7 @@ eachDatabase((_name, _open, { openFresh }) => {
     await run(['update', write('same.json', data), '--yes', '--force'])
     const sized = structuredClone(data) as { id: string; models: Record<string, unknown>[] }[]
     const models = sized.find(({ id }) => id === 'openai')?.models ?? []
-    models[0]!['context_window'] = 1_234
+    for (const model of models) model['context_window'] = 1_234
     const quiet = await run(['update', write('sized.json', sized), '--yes'])
     expect([quiet.code, quiet.errors]).toEqual([0, ''])
     expect(quiet.output).toContain('No price changes')
