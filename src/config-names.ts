@@ -1,18 +1,14 @@
 import { z } from 'zod'
 import { nameGroupsMax, nameMembersMax, namesMax } from './core/limits/catalog.ts'
 import { modelIdLengthMax } from './core/limits/http.ts'
+import { modelNamePattern } from './core/model-name.ts'
 
 /** What a caller may write as a model. */
 const modelName = z
   .string()
   .min(1)
   .max(modelIdLengthMax)
-  .regex(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, { error: 'must be a name without control characters' })
-
-/** Whether a text can be the name of a model in the file. */
-export function isModelName(text: string): boolean {
-  return modelName.safeParse(text).success
-}
+  .regex(modelNamePattern, { error: 'must be a name without control characters' })
 
 const memberSchema = z.strictObject({
   model: modelName.describe('Id of a model, not of another name'),

@@ -1,5 +1,5 @@
 import { toPublicId } from '../../catalog/model-ids.ts'
-import { isModelName } from '../../config-names.ts'
+import { isModelName } from '../../core/model-name.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { addressOf, idOfAddress, type Address } from './litellm-address.ts'
 import { readModel, type ImportedModel } from './litellm-model.ts'
