@@ -260,14 +260,6 @@ async function createProviders(config: Config, { clock, log, database }: Core, o
   const priceLists = createPriceListsRepository(database)
   const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
   const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)
-  const catalog = createCatalog({
-    deployments: sources,
-    table,
-    prices: config.prices,
-    names: config,
-    potential: potentialProviders(),
-    nowMs: () => clock.nowMs(),
-  })
   const settings = new Map(configured.map((provider) => [provider.id ?? provider.preset, provider]))
   const listings = new Map(
     sources.flatMap((source, index) => {
@@ -275,6 +267,15 @@ async function createProviders(config: Config, { clock, log, database }: Core, o
       return path === null ? [] : [[source.deployment.id, { target: targetOf(source), path }] as const]
     }),
   )
+  const catalog = createCatalog({
+    deployments: sources,
+    askedDeployments: new Set(listings.keys()),
+    table,
+    prices: config.prices,
+    names: config,
+    potential: potentialProviders(),
+    nowMs: () => clock.nowMs(),
+  })
   const inspect = createInspection(sources, configured, transport)
   const discovery = createDiscovery({
     catalog,

@@ -15,6 +15,7 @@ import type { PricePackage } from './price-package.ts'
 import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { idsOf, unknownModel } from './unknown-model.ts'
+import { awaitedProviders } from './unread-listings.ts'
 
 /** What is offered at one moment: models, and the endpoints behind them. Never changed. */
 export interface CatalogView {
@@ -35,6 +36,11 @@ export interface CatalogView {
   nearest(modelId: string): string[]
   /** The refusal for a model without endpoints of the modality, with the next step in its message. */
   unknownModel(modelId: string, modality: Modality): GatewayError
+  /**
+   * Display names of the providers that may have a model which nothing serves, because they have not told their models
+   * since the start.
+   */
+  awaitedProviders(modelId: string): readonly string[]
   /** Who is configured, in that order; a provider with several deployments once. */
   readonly providers: readonly CatalogProvider[]
   /** Endpoints whose price is not known; the operator is warned of them. */
@@ -70,6 +76,8 @@ export interface Catalog {
 /** What the catalog is made of. */
 export interface CatalogOptions {
   deployments: readonly DeploymentSource[]
+  /** Ids of those that are asked which models they have. */
+  askedDeployments?: ReadonlySet<string>
   /** Default prices; those that the program came with when left out. */
   table?: PricePackage
   /** The operator's prices by public model id, for every deployment. */
@@ -104,7 +112,10 @@ export function createCatalog(options: CatalogOptions): Catalog {
       one.offers = yield* offersOf(one.source, { listed: one.listed, prices, table, nowMs })
     }
     const offers = known.flatMap((one) => one.offers)
-    const surroundings = { providers, potential: options.potential ?? [], table }
+    const isUnread = ({ source, listed }: Known) =>
+      listed === null && options.askedDeployments?.has(source.deployment.id) === true
+    const unread = known.filter(isUnread).map(({ source }) => source)
+    const surroundings = { providers, potential: options.potential ?? [], unread, table }
     return viewOf(yield* buildSnapshot(offers, naming), surroundings)
   }
 
@@ -159,12 +170,16 @@ function providersOf(deployments: readonly DeploymentSource[]): readonly Catalog
 interface Surroundings {
   providers: readonly CatalogProvider[]
   potential: readonly PotentialProvider[]
+  /** Deployments that are asked which models they have, and have not told yet. */
+  unread: readonly DeploymentSource[]
   table: PricePackage
 }
 
-function viewOf(snapshot: Snapshot, { providers, potential, table }: Surroundings): CatalogView {
+function viewOf(snapshot: Snapshot, { providers, potential, unread, table }: Surroundings): CatalogView {
   return {
     providers,
+    awaitedProviders: (modelId) =>
+      awaitedProviders({ base: resolveIn(snapshot, modelId).base, snapshot, unread, table }),
     endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
     placesOf: (base) => snapshot.names.get(base)?.places ?? null,
     resolve: (modelId) => resolveIn(snapshot, modelId),

@@ -1,0 +1,35 @@
+import type { DeploymentSource } from './deployment-source.ts'
+import { slugOf, toPublicId } from './model-ids.ts'
+import { packageNames } from './package-prices.ts'
+import type { PricePackage } from './price-package.ts'
+import type { Snapshot } from './snapshot.ts'
+
+interface Question {
+  /** A model's id or a name of the operator's own, without a variant. */
+  base: string
+  snapshot: Pick<Snapshot, 'operatorNames'>
+  /** Deployments that have not told their models since the start. */
+  unread: readonly DeploymentSource[]
+  table: PricePackage
+}
+
+/**
+ * Display names of the providers that may have a model which nothing serves: those that have not told their models yet and
+ * are its author, or have it in their price list. Of a name of the operator's own, one of the models behind it.
+ */
+export function awaitedProviders({ base, snapshot, unread, table }: Question): string[] {
+  const { operatorNames } = snapshot
+  const name = Object.hasOwn(operatorNames, base) ? operatorNames[base] : undefined
+  const ids = name ? name.groups.flat().map(({ model }) => model) : [base]
+  const awaited = unread.filter((source) => ids.some((id) => mayHave(source, id, table)))
+  return [...new Set(awaited.map(({ deployment }) => deployment.providerName))]
+}
+
+function mayHave(source: DeploymentSource, id: string, table: PricePackage): boolean {
+  const { author, pricesProviderId: providerId, prices, publicName } = source
+  if (id.startsWith(`${author}/`)) return true
+  return [...packageNames({ table, providerId }), ...prices.names].some((name) => {
+    const publicId = toPublicId(author, publicName(name))
+    return publicId === id || slugOf(publicId) === id
+  })
+}
