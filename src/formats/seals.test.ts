@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TextCall } from '../canonical/call.ts'
-import type { DecodeContext } from './chat/chat-request.ts'
+import { chatQuirks } from './chat/chat-quirks.ts'
+import { decodeChatRequest, type DecodeContext } from './chat/chat-request.ts'
 import { runStream, testCharge, testContext, testEndpoint, textOf } from './chat/chat-testing.ts'
 import { callers } from './caller-halves.ts'
 import { selectCodec } from './codec.ts'
@@ -218,3 +219,23 @@ test('what nothing binds gets no envelope', () => {
     sealReasoning({ id: null, signature: '', sealed: null, origin: 'messages', sealer: 'fjord' }),
   ).toBeNull()
 })
+
+test('a host of chat completions that takes thoughts back is sent no envelope, and the words of the thought', () => {
+  const details = [
+    { type: 'reasoning.encrypted', data: envelopeOf('fjord'), format: 'openai-responses-v1' },
+    { type: 'reasoning.encrypted', data: 'plain', format: 'openai-responses-v1' },
+  ]
+  const spoken = { role: 'assistant', content: 'Yes.', reasoning: 'Hm.', reasoning_details: details }
+  const messages = [{ role: 'user', content: 'Well?' }, spoken, { role: 'user', content: 'Sure?' }]
+  const body = Buffer.from(JSON.stringify({ model: 'a/b', messages }))
+  const call = decodeChatRequest(body, { sessionIdHeader: null })
+  const quirks = chatQuirks({ reasoningHistory: 'keep', unknownMembers: 'forward' })
+  const encoded = selectCodec('chat', 'chat').encodeRequest(call, testEndpoint('up', 'fjord'), quirks)
+  const [, sent] = (JSON.parse(textOf(encoded.body)) as { messages: Wire[] }).messages
+  expect(sent).toEqual({ ...spoken, reasoning_details: details.slice(1) })
+  expect(encoded.dropped).toEqual(['messages[].reasoning'])
+})
+
+function envelopeOf(sealer: string): string | null {
+  return sealReasoning({ id: 'rs_1', signature: null, sealed: 'abc', origin: 'responses', sealer })
+}

@@ -2,6 +2,7 @@ import type { BodyPieces } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
 import { fieldError } from '../field-error.ts'
 import { lookInto } from '../lean-json.ts'
+import { sealedPrefix } from '../reasoning-envelope.ts'
 import { isRecord } from './chat-media.ts'
 import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
@@ -13,6 +14,7 @@ const marks = {
   index: Buffer.from('"index"'),
   toolCall: Buffer.from('"tool_call'),
   reasoning: Buffer.from('"reasoning'),
+  sealed: Buffer.from(`"${sealedPrefix}`),
   cacheControl: Buffer.from('"cache_control"'),
   images: Buffer.from('"images"'),
   annotations: Buffer.from('"annotations"'),
@@ -62,6 +64,7 @@ export interface AdaptedMessages {
 
 function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (quirks.reasoningHistory !== 'keep' && bytes.includes(marks.reasoning)) return true
+  if (bytes.includes(marks.sealed)) return true
   if (!quirks.developerRole && bytes.includes(marks.developer)) return true
   if (!quirks.messageNames && bytes.includes(marks.name)) return true
   if (isStrict(quirks) && hasAdditions(bytes, quirks)) return true
@@ -188,7 +191,10 @@ function adaptReasoning(
   { reasoningHistory }: ChatQuirks,
   removing: Removing,
 ): void {
-  if (reasoningHistory === 'keep') return
+  if (reasoningHistory === 'keep') {
+    leaveSealed(message, removing)
+    return
+  }
   const reasoning = message['reasoning'] ?? message['reasoning_content']
   const isTold = reasoningHistory !== 'drop' && typeof reasoning === 'string'
   // One thought in several members is named once.
@@ -197,6 +203,20 @@ function adaptReasoning(
   delete message['reasoning_content']
   delete message['reasoning_details']
   if (isTold) message[reasoningHistory] = reasoning
+}
+
+/** What this gateway sealed for another provider; the words of such a thought stand in `reasoning` as well. */
+function leaveSealed(message: Record<string, unknown>, removing: Removing): void {
+  const { reasoning_details: details } = message
+  if (!Array.isArray(details)) return
+  const kept = details.filter((detail) => !isRecord(detail) || !isSealed(detail))
+  if (kept.length === details.length) return
+  removing.note(details, 'messages[].reasoning')
+  message['reasoning_details'] = kept
+}
+
+function isSealed({ signature, data }: Record<string, unknown>): boolean {
+  return [signature, data].some((text) => typeof text === 'string' && text.startsWith(sealedPrefix))
 }
 
 function adaptToolCalls(message: Record<string, unknown>, { shortToolCallIds }: ChatQuirks): void {
