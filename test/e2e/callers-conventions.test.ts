@@ -89,6 +89,18 @@ const call = async (path: string, body: unknown, headers: Record<string, string>
   return response
 }
 
+test('the session that Claude Code names in a header of its own keeps a conversation together', async () => {
+  const path = '/messages'
+  const base = { model: 'acme/text', messages, max_tokens: 10 }
+  const own = { 'x-claude-code-session-id': 'of-the-agent' }
+  expect((await generationOf(await call(path, base, own)))['session_id']).toBe('of-the-agent')
+  const both = { ...own, 'x-session-id': 'of-header' }
+  expect((await generationOf(await call(path, base, both)))['session_id']).toBe('of-header')
+  // It is not the contract's, so that one which is too long is no mistake of anybody's.
+  const long = await call(path, base, { 'x-claude-code-session-id': 'x'.repeat(257) })
+  expect([long.status, (await generationOf(long))['session_id']]).toEqual([200, null])
+})
+
 describe.each(operations)('%s', (_name, path, base) => {
   test('the session of the body wins over the header, whose own is taken where the body has none', async () => {
     const headers = { 'x-session-id': 'of-header' }

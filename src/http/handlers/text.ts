@@ -1,5 +1,5 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import { attributionLengthMax, liveBodyBytesMax } from '../../core/limits/http.ts'
+import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax } from '../../core/limits/http.ts'
 import { leanBodyBytesMin } from '../../core/limits/text.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
@@ -28,9 +28,9 @@ export function textRoutes(dependencies: HttpDependencies): Route[] {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      const sessionIdHeader = exchange.request.headers.get('x-session-id')
       const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
       const { headers } = exchange.request
+      const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
       // The contract's own name for it, which is not Anthropic's.
       const betaHeader = headers.get('anthropic-beta') ?? headers.get('x-anthropic-beta')
       const call = text.decode(bytes, { sessionIdHeader, betaHeader, lean })
@@ -38,6 +38,12 @@ export function textRoutes(dependencies: HttpDependencies): Route[] {
       return renderOutcome(outcome, exchange)
     }),
   }))
+}
+
+/** Claude Code's own name for its conversation; the header is not the contract's, so that a strange one is left alone. */
+function sessionOfAgent(headers: Headers): string | null {
+  const session = headers.get('x-claude-code-session-id')
+  return session !== null && session.length <= sessionIdLengthMax ? session : null
 }
 
 /**
