@@ -107,6 +107,13 @@ test('a command line that makes no sense is 2, and a file or database that canno
   expect(existsSync(path())).toBe(false)
 })
 
+test('a key that the provider takes from a variable of its own is asked for', async () => {
+  writeFileSync(join(folder, 'c.yaml'), 'model_list: [{ model_name: a, litellm_params: { model: gpt-4o } }]')
+  expect((await run(['litellm', 'c.yaml'])).output).toContain(
+    'Set these before the gateway starts: OPENAI_API_KEY\n',
+  )
+})
+
 test('the file keeps who may read it, and so does its copy', async () => {
   writeFileSync(path(), JSON.stringify({ providers: [{ preset: 'openai', api_key: 'sk-inline' }] }))
   chmodSync(path(), 0o600)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { AdoptedKey } from '../../access/keys.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
+import { findPreset } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { findOrganization, withStorage } from '../local-storage.ts'
@@ -221,10 +222,13 @@ function writeFiles(target: string, merged: MergedConfig, { secrets }: ImportedF
   if (merged.isChanged) writeConfig(target, merged)
 }
 
-/** Variables that the configuration names and this environment does not have. */
+/** Variables that the configuration needs and this environment does not have. */
 function missingVariables({ providers }: ConfigAddition, { env }: CommandContext): string[] {
-  const named = JSON.stringify(providers).matchAll(/"\$\{env:(\w+)\}"/g)
-  return [...new Set([...named].map(([, name = '']) => name))].filter((name) => !env[name])
+  const named = [...JSON.stringify(providers).matchAll(/"\$\{env:(\w+)\}"/g)].map(([, name = '']) => name)
+  const own = providers.flatMap(({ preset, api_key: key, base_url: url }) =>
+    key === undefined && url === undefined ? (findPreset(preset)?.keyVariable ?? []) : [],
+  )
+  return [...new Set([...named, ...own])].filter((name) => !env[name])
 }
 
 function* remarkLines(remarks: Remarks, file: string): Generator<string> {

@@ -31,6 +31,8 @@ export interface ImportedDeployment {
   ownId: string | null
   /** A pattern stands for all models of its provider. */
   isPattern: boolean
+  /** What callers write for a model of a pattern is its id here too. */
+  keepsIds: boolean
   model: string
   provider: string
   /** Lower first; those without one follow. */
@@ -115,7 +117,12 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   const mode = readMode(entry)
   if (mode === null) return refuse('there is no operation for its mode here')
   const provider = providerFor(address, parameter, reading)
-  if (isPattern) remarkPattern(entry, { name, asked: asked.provider, preset, remarks })
+  const keepsIds = isPattern && isOwnPattern(name, asked.provider, address.preset)
+  if (isPattern && !keepsIds)
+    remarks.about(
+      entry,
+      `all models of ${nameOf(provider, address.preset)} are offered, but by their ids here (npx headrace models), not as "${name}"`,
+    )
   const model = modelOf(entry, {
     provider,
     preset: address.preset,
@@ -137,6 +144,7 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
     name,
     ownId: info?.member('id')?.text() ?? null,
     isPattern,
+    keepsIds,
     model,
     provider: provider.id,
     order: (parameter('order') ?? info?.member('order'))?.number() ?? Number.POSITIVE_INFINITY,
@@ -194,7 +202,7 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   const organization = parameter('organization')?.text()
   if (organization != null) headers['OpenAI-Organization'] = organization
   const concurrency = parameter('max_parallel_requests')?.number() ?? null
-  const key = parameter('api_key')?.text() ?? null
+  const key = parameter('api_key')?.text() ?? variableKeyOf(address, sources)
   const isDefault = key === null || key === ''
   const known = JSON.stringify([
     address.preset.slug,
@@ -233,6 +241,12 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   }
   providers.set(known, made)
   return made
+}
+
+/** Where no entry says a key, LiteLLM has the provider's variable, which the file may set; null when it does not. */
+function variableKeyOf({ preset: { keyVariable }, baseUrl }: Address, { variables }: Sources): string | null {
+  const isSet = keyVariable !== null && baseUrl === undefined && variables.has(keyVariable)
+  return isSet ? `os.environ/${keyVariable}` : null
 }
 
 /** As it may stand in the name of a file. */
@@ -278,13 +292,15 @@ function modelOf(entry: YamlValue, named: Named): string {
   return id
 }
 
-function remarkPattern(
-  entry: YamlValue,
-  { name, asked, preset, remarks }: { name: string; asked: string; preset: Preset; remarks: Remarks },
-): void {
-  if (name === `${asked}/*` && preset.author === asked && !preset.hostsManyMakers) return
-  remarks.about(
-    entry,
-    `all models of ${preset.name} are offered, but by their ids here (npx headrace models), not as "${name}"`,
-  )
+/** Whether a pattern is written as the ids of the provider's models begin. */
+function isOwnPattern(
+  name: string,
+  asked: string,
+  { author, isOperatorNamed, hostsManyMakers }: Preset,
+): boolean {
+  return name === `${asked}/*` && author === asked && !isOperatorNamed && !hostsManyMakers
+}
+
+function nameOf({ id }: ImportedProvider, preset: Preset): string {
+  return preset.isOperatorNamed ? id : preset.name
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { CommandFailure } from '../failure.ts'
 import { readLitellmFile } from './litellm-import.ts'
+import { createScope } from './litellm-scope.ts'
 import { Remarks } from './remarks.ts'
 import { parseYaml } from './yaml-tree.ts'
 
@@ -129,14 +130,16 @@ test('a pattern offers all models of a provider, and says so where their names d
       entry('openai/*', 'model: openai/*, api_key: os.environ/K'),
       entry('*', 'model: groq/*, api_key: os.environ/G'),
       entry('mini-*', 'model: openai/gpt-*-mini, api_key: os.environ/K'),
+      entry('openai/*', 'model: openai/*, api_key: os.environ/K, api_base: "http://llm.example:8000/v1"'),
     ),
   )
   expect(providers.map(({ id, only_models: isClosed, models }) => [id, isClosed, models])).toEqual([
     ['openai', undefined, []],
     ['groq', undefined, []],
+    ['llm-example-8000', undefined, []],
   ])
   expect(names).toEqual({})
-  expect(places).toEqual(['3 model_list[1]', '4 model_list[2]'])
+  expect(places).toEqual(['3 model_list[1]', '4 model_list[2]', '5 model_list[3]'])
 })
 
 test('chains follow their own fallbacks, general ones come where there is none, and contexts at the end', () => {
@@ -305,4 +308,31 @@ test('a model_name that no caller can write here is told and left out', () => {
   expect(Object.keys(names)).toEqual(['c'])
   expect(places).toEqual(['2 model_list[0]', '3 model_list[1]'])
   expect(messages[0]).toContain('model_name')
+})
+
+test('a key may have all models, those of a pattern by their ids, and nothing that is told to be unknown', () => {
+  const { addition, deployments } = read(
+    list(
+      entry('openai/*', 'model: openai/*, api_key: os.environ/K'),
+      entry('groq/*', 'model: openai/*, api_key: os.environ/K, api_base: "http://llm.example:8000/v1"'),
+      entry('small', 'model: openai/gpt-4o-mini, api_key: os.environ/K'),
+    ),
+  )
+  const { read: scopeOf } = createScope(addition, deployments)
+  expect(scopeOf(['*'])).toEqual({ models: null, unknown: [] })
+  expect(scopeOf(['small', 'openai/gpt-4o', 'groq/llama', 'openai/*'])).toEqual({
+    models: ['small', 'openai/gpt-4o'],
+    unknown: ['groq/llama', 'openai/*'],
+  })
+})
+
+test('a key that LiteLLM takes from a variable of the file is carried where no entry names it', () => {
+  const { providers, secrets } = read(
+    `${list(entry('a', 'model: gpt-4o'), entry('b', 'model: groq/y'))}environment_variables: { OPENAI_API_KEY: sk-of-file }\n`,
+  )
+  expect(providers.map(({ id, api_key: key }) => [id, key])).toEqual([
+    ['openai', '${file:./secrets/OPENAI_API_KEY}'],
+    ['groq', undefined],
+  ])
+  expect([...secrets]).toEqual([['secrets/OPENAI_API_KEY', 'sk-of-file']])
 })

@@ -8,7 +8,7 @@ export interface ModelScope {
 }
 
 /** Words that LiteLLM has for all models, and for none. */
-const allModels = 'all-proxy-models'
+const allModels: ReadonlySet<string> = new Set(['all-proxy-models', '*'])
 const noModels = 'no-default-models'
 
 /** Reads lists of models by what was carried of the YAML file. */
@@ -19,14 +19,18 @@ export function createScope(
   const groups = new Map<string, string[]>()
   for (const { name, isPattern, accessGroups } of deployments)
     if (!isPattern) for (const group of accessGroups) groups.set(group, [...(groups.get(group) ?? []), name])
+  const patterns = deployments.filter(({ keepsIds }) => keepsIds).map(({ name }) => name.slice(0, -1))
   const meaningOf = (listed: string): readonly string[] | null => {
     let name = listed
     while (!Object.hasOwn(names, name) && Object.hasOwn(aliases, name)) name = aliases[name] ?? name
-    return Object.hasOwn(names, name) ? [name] : (groups.get(listed) ?? null)
+    if (Object.hasOwn(names, name)) return [name]
+    const isOfPattern = !name.includes('*') && patterns.some((prefix) => name.startsWith(prefix))
+    return groups.get(listed) ?? (isOfPattern ? [name] : null)
   }
   return {
     read(listed) {
-      if (listed.length === 0 || listed.includes(allModels)) return { models: null, unknown: [] }
+      if (listed.length === 0 || listed.some((model) => allModels.has(model)))
+        return { models: null, unknown: [] }
       const asked = listed.filter((model) => model !== noModels)
       const found = asked.map((model) => ({ model, meant: meaningOf(model) }))
       return {
