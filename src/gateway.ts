@@ -273,7 +273,7 @@ async function createProviders(config: Config, { clock, log, database }: Core, o
     table,
     prices: config.prices,
     names: config,
-    potential: potentialProviders(),
+    potential: potentialProviders(configured),
     nowMs: () => clock.nowMs(),
   })
   const inspect = createInspection(sources, configured, transport)

@@ -146,10 +146,11 @@ export function simulatorSettings(url: string): ProviderSettings {
   return { preset: preset.slug, base_url: `${url}/v1`, api_key: preset.slug, weight: 1, models: [] }
 }
 
-/** Providers that could be configured, for telling people what would serve the model they asked for. */
-export function potentialProviders(): PotentialProvider[] {
-  return presets.flatMap(({ author, pricesProviderId, prices, publicName, keyVariable }) =>
-    keyVariable === null
+/** Providers that could be configured beside those that are, for telling people what would serve the model they asked for. */
+export function potentialProviders(configured: readonly ProviderSettings[]): PotentialProvider[] {
+  const known = new Set(configured.map(({ preset }) => preset))
+  return presets.flatMap(({ slug, author, pricesProviderId, prices, publicName, keyVariable }) =>
+    keyVariable === null || known.has(slug)
       ? []
       : [{ author, pricesProviderId, prices: createPriceOverlay(prices), publicName, keyVariable }],
   )

@@ -3,7 +3,7 @@ import { toPublicId } from '../catalog/model-ids.ts'
 import { decodeChatRequest } from '../formats/chat/chat-request.ts'
 import { encodeChatRequest } from '../formats/chat/chat-encode.ts'
 import { testEndpoint, textOf } from '../formats/chat/chat-testing.ts'
-import { toDeploymentSource } from './deployments.ts'
+import { potentialProviders, toDeploymentSource } from './deployments.ts'
 import { findPreset, presets } from './registry.ts'
 import { testProvider } from './provider.case.ts'
 import { testSamples } from './sample.case.ts'
@@ -100,4 +100,11 @@ describe('what vendors’ own clients send', () => {
     for (const slug of ['openai', 'groq', 'deepseek', 'together'])
       expect(sentTo(slug, {}).wire.messages[1]).not.toHaveProperty('name')
   })
+})
+
+test('whoever has configured a provider is not told to set its key', () => {
+  const settings = { preset: 'anthropic', id: 'ours', weight: 1, models: [] }
+  const variables = potentialProviders([settings]).map(({ keyVariable }) => keyVariable)
+  expect(variables).toContain('OPENAI_API_KEY')
+  expect(variables).not.toContain('ANTHROPIC_API_KEY')
 })

@@ -107,3 +107,11 @@ test('what is no list of prices is refused by name', () => {
     expect(() => readPriceData(data, ['acme'])).toThrow(message)
   }
 })
+
+test('rules within rules without end are refused by name', () => {
+  let match: unknown = { equals: 'small' }
+  for (let depth = 0; depth < 5_000; depth++) match = { and: [match] }
+  expect(() => read(model({ input_mtok: 1 }, { match }))).toThrow(
+    new BadPriceData('acme/small: "match" has rules within rules without end'),
+  )
+})

@@ -1,6 +1,6 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
 import { asArray, asObject } from '../../core/json.ts'
-import { priceUsdMax, ruleTextMax } from '../../core/limits/catalog.ts'
+import { priceUsdMax, ruleDepthMax, ruleTextMax } from '../../core/limits/catalog.ts'
 import { divideHalfEven, parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
 
@@ -66,13 +66,14 @@ function exactNames(match: NameRule): string[] {
 
 const textRules = ['equals', 'starts_with', 'ends_with', 'contains', 'regex'] as const
 
-function readRule(where: string, value: unknown): NameRule {
+function readRule(where: string, value: unknown, depth = 0): NameRule {
+  if (depth > ruleDepthMax) throw new BadPriceData(`${where}: "match" has rules within rules without end`)
   const rule = asObject(value)
   const [kind, ...others] = Object.keys(rule)
   if (kind === undefined || others.length > 0) throw new BadPriceData(`${where}: "match" is no rule`)
   const operand = rule[kind]
   if ((kind === 'and' || kind === 'or') && Array.isArray(operand)) {
-    const parts = operand.map((part) => readRule(where, part))
+    const parts = operand.map((part) => readRule(where, part, depth + 1))
     return kind === 'and' ? { and: parts } : { or: parts }
   }
   const known = textRules.find((one) => one === kind)

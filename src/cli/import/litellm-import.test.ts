@@ -336,3 +336,8 @@ test('a key that LiteLLM takes from a variable of the file is carried where no e
   ])
   expect([...secrets]).toEqual([['secrets/OPENAI_API_KEY', 'sk-of-file']])
 })
+
+test('a file that contains itself is refused with its line', () => {
+  const yaml = 'model_list: &m\n  - *m\n'
+  expect(() => read(yaml)).toThrow(new CommandFailure('c.yaml:2: "*m" stands within what it means.'))
+})

@@ -1,10 +1,12 @@
 import {
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
   parseDocument,
+  visit,
   type Document,
   type Node,
   type Pair,
@@ -158,6 +160,14 @@ export function parseYaml(text: string, file: string): YamlValue {
     const { line } = lines.linePos(error.pos[0])
     throw new CommandFailure(`${file}:${line}: this is not YAML: ${error.message.split('\n')[0]}`)
   }
+  visit(document, {
+    Alias(_, { source, range }, ancestors) {
+      if (!ancestors.some((node) => isNode(node) && !isAlias(node) && node.anchor === source)) return
+      throw new CommandFailure(
+        `${file}:${lines.linePos(range?.[0] ?? 0).line}: "*${source}" stands within what it means.`,
+      )
+    },
+  })
   if (!isMap(document.contents)) throw new CommandFailure(`${file}: there is no mapping in this file.`)
   const tree = { document, lines, read: new Set<Node>() }
   return new YamlValue(document.contents, '', { tree, offset: 0 })

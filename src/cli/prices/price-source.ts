@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { NotData, readDataLiteral } from '../../catalog/prices/data-literal.ts'
 import { priceFileBytesMax } from '../../core/limits/catalog.ts'
 import { asObject, textOf } from '../../core/json.ts'
@@ -52,8 +53,12 @@ function readPath(path: string): FoundPrices {
 function readArchive(bytes: Uint8Array<ArrayBuffer>, path: string): FoundPrices {
   let files: ReadonlyMap<string, string>
   try {
-    files = readTar(Bun.gunzipSync(bytes), priceFileBytesMax)
+    files = readTar(gunzipSync(bytes, { maxOutputLength: priceFileBytesMax }))
   } catch (error) {
+    if (error instanceof RangeError)
+      throw new CommandFailure(
+        `${basename(path)} is no archive of a package: it unpacks to more than ${priceFileBytesMax} bytes.`,
+      )
     throw new CommandFailure(
       `${basename(path)} is no archive of a package: ${error instanceof Error ? error.message : 'it is broken'}.`,
     )

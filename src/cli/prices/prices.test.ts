@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { recordingContext } from '../../../test/story/command-context.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { createCatalog } from '../../catalog/catalog.ts'
@@ -219,6 +220,18 @@ eachDatabase((_name, _open, { openFresh }) => {
     }
     expect(await repository.loadVersion()).toBe(before)
     expect((await run(['update', jump, '--yes', '--force'])).code).toBe(0)
+  })
+
+  test('an archive that unpacks to more than a list can be is refused before it is unpacked', async () => {
+    const bomb = gzipSync(new Uint8Array(70_000_000))
+    // Who unpacks it to its end finds it damaged.
+    bomb.writeUInt32LE(0, bomb.length - 8)
+    writeFileSync(join(folder, 'bomb.tgz'), bomb)
+    const { code, errors } = await run(['update', 'bomb.tgz', '--yes'])
+    expect([code, errors]).toEqual([
+      1,
+      'headrace: bomb.tgz is no archive of a package: it unpacks to more than 64000000 bytes.\n',
+    ])
   })
 
   test('a list that changes no price but names or sizes is taken, and what its rules change is shown', async () => {

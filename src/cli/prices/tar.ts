@@ -1,11 +1,7 @@
 const blockBytes = 512
 
-/**
- * The files of an archive as texts, by their paths without the first folder. Throws for one that is cut off, and when its
- * files together are larger than `bytesMax`.
- */
-export function readTar(bytes: Uint8Array, bytesMax: number): ReadonlyMap<string, string> {
-  if (bytes.length > bytesMax) throw new Error(`it unpacks to more than ${bytesMax} bytes`)
+/** The files of an archive as texts, by their paths without the first folder. Throws for one that is cut off. */
+export function readTar(bytes: Uint8Array): ReadonlyMap<string, string> {
   const files = new Map<string, string>()
   const text = new TextDecoder()
   const field = (at: number, length: number) =>

@@ -37,6 +37,8 @@ export const namesMax = 1_000
 /** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
 export const priceUsdMax = 100_000
 export const ruleTextMax = 200
+/** How deep its rules about names may lie within each other. */
+export const ruleDepthMax = 64
 /** A price that becomes so many times what it was, or so small a part of it, is taken for a mistake. */
 export const priceJumpMax = 1_000n
 /** Largest file of prices that is read, packed or not, and the largest list that is stored. */
