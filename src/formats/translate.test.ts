@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { GatewayError } from '../core/errors.ts'
 import { chatQuirks } from './chat/chat-quirks.ts'
 import { decodeChatRequest } from './chat/chat-request.ts'
-import { runStream, streamOf, testCharge, testContext, textOf } from './chat/chat-testing.ts'
+import { runStream, streamOf, testCharge, testContext, testEndpoint, textOf } from './chat/chat-testing.ts'
 import { selectCodec } from './codec.ts'
 import { decodeMessagesRequest } from './messages/messages-decode.ts'
 import { messagesQuirks } from './messages/messages-quirks.ts'
@@ -183,5 +183,33 @@ describe.each(foreign)('a %s caller of a chat upstream', (caller, decode, body) 
     const frame = { id: 'c', choices: [{ index: 0, delta: { content: 'Hi' }, ...ended }] }
     const reading = run([frame]).reading()
     expect(reading).toMatchObject({ finishReason: 'stop', nativeFinishReason: 'end_turn' })
+  })
+})
+
+describe('a choice that wants a tool', () => {
+  const write = (more: object) => {
+    const call = decodeChatRequest(Buffer.from(JSON.stringify({ ...bodies.chat, ...more })), {
+      sessionIdHeader: null,
+    })
+    return selectCodec('chat', 'messages').encodeRequest(call, testEndpoint('m'), messagesQuirks())
+  }
+  const tools = [{ type: 'function', function: { name: 'a', parameters: { type: 'object' } } }]
+  const allow = (name: string) => ({
+    type: 'allowed_tools',
+    allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name } }] },
+  })
+
+  test('is refused where no tool may be called', () => {
+    const named = { type: 'function', function: { name: 'a' } }
+    for (const choice of ['required', named, allow('a')]) {
+      expect(() => write({ tool_choice: choice })).toThrow('"tool_choice"')
+      expect(() => write({ tool_choice: choice, tools: [] })).toThrow('"tool_choice"')
+      expect(() => write({ tool_choice: choice, tools })).not.toThrow()
+    }
+    expect(() => write({ tool_choice: allow('b'), tools })).toThrow('allows none of the tools in "tools"')
+  })
+
+  test('is none where the model may choose, or may not', () => {
+    for (const choice of ['auto', 'none']) expect(() => write({ tool_choice: choice })).not.toThrow()
   })
 })

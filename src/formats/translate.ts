@@ -12,6 +12,7 @@ import { toBuffer } from './json-document.ts'
 import { restore } from './lean-json.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
+import { refuseEmptyChoice } from './tool-choice.ts'
 import { emptyReading } from './stream-meter.ts'
 import { TranslatedStream } from './translated-stream.ts'
 
@@ -26,6 +27,8 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
           sealer,
           format,
         })
+        // To its own format it goes as it came, and the provider says what it takes.
+        if (conversation.format !== format) refuseEmptyChoice(conversation)
         const encoded = upstream.writeRequest(conversation, { endpoint, quirks })
         const lost = nameOf('thought', conversation)
         return !hasForeign || encoded.dropped.includes(lost)
