@@ -43,6 +43,15 @@ describe('a request', () => {
     )
   })
 
+  test('is not served at a speed that is billed otherwise, which is told', () => {
+    const ask = (speed: string) =>
+      sent(`{"model":"a/b","max_tokens":9,"messages":[${asked}],"speed":${speed}}`)
+    const plain = `{"model":"claude","max_tokens":9,"messages":[${asked}]`
+    expect(ask('"fast"')).toEqual({ body: `${plain}}`, dropped: ['speed'] })
+    expect(ask('"standard"')).toEqual({ body: `${plain},"speed":"standard"}`, dropped: [] })
+    expect(ask('null')).toEqual({ body: `${plain}}`, dropped: [] })
+  })
+
   const sealed = `hr1.chat.s..${'QUJD'.repeat(100)}`
   const thought = `{"type":"thinking","thinking":"hm","signature":"${sealed}"}`
   const own = '{"type":"thinking","thinking":"ah","signature":"c2ln"}'

@@ -55,6 +55,8 @@ export function passMessagesRequest(
   if (passed?.messages) set['messages'] = passed.messages
   const dropped = passed?.hasForeign === true ? [nameOf('thought', { format: 'messages' })] : []
   if (passed?.isInterrupted === true) dropped.push('thinking')
+  // It costs several times as much, which no price of an endpoint tells.
+  if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
   return {
     body,

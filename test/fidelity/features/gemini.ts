@@ -384,6 +384,7 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     responses: carried(thinking({ thinkingBudget: 6_553 })),
     messages: carried(thinking({ thinkingBudget: 1_500 })),
   },
+  W53: { messages: dropped(['speed'], ['speed']) },
 }
 
 /** By the rows about what is asked. */

@@ -1896,6 +1896,8 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
       reasoning: { effort: 'low' },
     }),
   },
+  // A speed with a price of its own
+  W53: { messages: dropped(['speed'], ['speed']) },
 }
 
 /** The row with what becomes of it where a provider speaks responses. */

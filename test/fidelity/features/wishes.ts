@@ -1227,4 +1227,18 @@ export const wishRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W53',
+    title: 'A speed with a price of its own',
+    cells: {
+      chat: { cannotAsk: 'it is a service tier there' },
+      responses: { cannotAsk: 'it is a service tier there' },
+      messages: {
+        ask: { speed: 'fast' },
+        toChat: dropped(['speed'], ['speed']),
+        toMessages: dropped(['speed'], ['speed']),
+      },
+    },
+  },
 ]
