@@ -16,7 +16,11 @@ export interface CliConfig {
   readonly databaseUrl: string
   /** The file it was read from, null when there is none. */
   readonly file: string | null
-  readonly providers: readonly { readonly id?: string | undefined; readonly preset: string }[]
+  readonly providers: readonly {
+    readonly id?: string | undefined
+    readonly preset: string
+    readonly models?: readonly { readonly id: string }[]
+  }[]
   /** The operator's own names of models, and what other names mean. */
   readonly names: Readonly<Record<string, unknown>>
   readonly aliases: Readonly<Record<string, string>>

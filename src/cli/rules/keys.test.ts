@@ -16,6 +16,7 @@ import { cliKeysMax } from '../../core/limits/cli.ts'
 import { StorageFailure, storageUnavailable } from '../../storage/database.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
 import { runCommand } from '../run.ts'
+import { warnOfUnknownWords } from './rules.ts'
 
 eachDatabase((name, _, { openFresh }) => {
   /** Runs commands on one database, as a person would type them one after the other. */
@@ -251,6 +252,20 @@ eachDatabase((name, _, { openFresh }) => {
     expect(errors.split('\n').filter((line) => line.includes('no provider'))).toHaveLength(1)
   })
 
+  test(`on ${name}, a rule about a model by another word than its id is stored and warned of`, async () => {
+    const { run } = await firstStart(null)
+    for (const args of [
+      ['org', 'set', 'ignored-models', 'gpt-4o,openai/gpt-4o'],
+      ['keys', 'create', '--allowed-models', 'gpt-4o,groq/llama'],
+    ]) {
+      const { code, errors } = await run(args)
+      expect(code).toBe(0)
+      expect(errors.split('\n').filter((line) => line.includes('model'))).toEqual([
+        '"gpt-4o" is no id of a model, such as openai/gpt-4o, and no name of the configuration: the rule is about nothing.',
+      ])
+    }
+  })
+
   test(`on ${name}, an account that becomes prepaid owes what it used while it was tracked`, async () => {
     const { run, storage, organizationId } = await firstStart(null)
     await run(['credits', 'add', '3'])
@@ -336,4 +351,19 @@ eachDatabase((name, _, { openFresh }) => {
     expect(output).toContain('(page 20 is damaged)')
     expect(output).toContain('! gateway        none is listening')
   })
+})
+
+test('an alias in a rule is warned of by what it means; names and ids of the configuration are not', () => {
+  const context = recordingContext({})
+  const config = {
+    ...context.readConfig(),
+    names: { smart: {} },
+    aliases: { 'acme/old': 'smart', quick: 'openai/gpt-4o' },
+    providers: [{ preset: 'custom', models: [{ id: 'bare' }] }],
+  }
+  const policy = { allowedModels: ['smart', 'acme/old', 'bare', 'Bare'], ignoredModels: ['quick'] }
+  warnOfUnknownWords({ policy }, { ...context, readConfig: () => config })
+  expect(context.errors()).toBe(
+    '"acme/old" is an alias, and rules are about what it means: smart.\n"quick" is an alias, and rules are about what it means: openai/gpt-4o.\n',
+  )
 })

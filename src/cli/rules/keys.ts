@@ -9,7 +9,7 @@ import type { CliStorage, CommandContext } from '../context.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { findOrganization, withStorage } from '../local-storage.ts'
 import { createPaint, printable } from '../paint.ts'
-import { readRules, ruleNames, showRules, warnOfUnknownProviders } from './rules.ts'
+import { readRules, ruleNames, showRules, warnOfUnknownWords } from './rules.ts'
 import { suggestionFor } from '../suggestion.ts'
 import { renderTable } from '../table.ts'
 
@@ -131,7 +131,7 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
     policy: { ...openPolicy, ...policy },
     rates: { ...unlimitedRates, ...rates },
   })
-  warnOfUnknownProviders(changes, context)
+  warnOfUnknownWords(changes, context)
   const variable = kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
   // The secret alone goes to stdout, so that a script can take it from there.
   context.writeError(`${key.keyId}, shown once:\n`)
@@ -171,7 +171,7 @@ function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'li
 async function change(action: KeyAction, changes: KeyChanges, done: string): Promise<void> {
   const key = await findKey(action)
   await action.storage.keys.update(action.organizationId, key.keyHash, changes)
-  warnOfUnknownProviders(changes, action.context)
+  warnOfUnknownWords(changes, action.context)
   action.context.write(`${key.keyId} ${done}; a running gateway follows within two seconds\n`)
 }
 

@@ -12,7 +12,7 @@ import {
   ruleNames,
   showRules,
   switchOf,
-  warnOfUnknownProviders,
+  warnOfUnknownWords,
 } from './rules.ts'
 import { suggestionFor } from '../suggestion.ts'
 
@@ -53,7 +53,7 @@ async function change(
   if (!(await storage.organizations.update(organizationId, changes))) {
     throw new CommandFailure(`There is no organization "${organizationId}" any more.`)
   }
-  warnOfUnknownProviders(changes, context)
+  warnOfUnknownWords(changes, context)
   if (changes.accountMode !== 'prepaid') return
   // Also when it was prepaid already: what was still running as tracked at the change is booked by doing it again.
   const { balance } = await storage.accounts.reconcileCredits(organizationId)

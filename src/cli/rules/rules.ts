@@ -82,13 +82,37 @@ export function openValueOf(name: RuleName): string {
   return name === 'require-zdr' || name === 'deny-data-collection' ? 'off' : 'none'
 }
 
-/** Says on stderr which providers nobody here knows: a slip of the pen in an allow-list refuses every call. */
-export function warnOfUnknownProviders({ policy }: RuleChanges, context: CommandContext): void {
+/** Says on stderr which words of a rule nobody here knows, or mean something else. */
+export function warnOfUnknownWords(changes: RuleChanges, context: CommandContext): void {
+  warnOfUnknownProviders(changes, context)
+  warnOfUnknownModels(changes, context)
+}
+
+/** A slip of the pen in an allow-list refuses every call. */
+function warnOfUnknownProviders({ policy }: RuleChanges, context: CommandContext): void {
   const known = new Set(presets.flatMap(({ slug, name }) => [slug, name.toLowerCase()]))
   for (const { id } of context.readConfig().providers) if (id !== undefined) known.add(id)
   for (const name of [...(policy?.allowedProviders ?? []), ...(policy?.ignoredProviders ?? [])]) {
     const [slug = ''] = name.toLowerCase().split('/')
     if (!known.has(slug) && !known.has(name)) context.writeError(`"${name}" is no provider known here.\n`)
+  }
+}
+
+/** A prohibition that forbids nothing looks like one that does. */
+function warnOfUnknownModels({ policy }: RuleChanges, context: CommandContext): void {
+  const { names, aliases, providers } = context.readConfig()
+  const own = providers.flatMap(({ models = [] }) => models.map(({ id }) => id))
+  const known = new Set([...Object.keys(names), ...own].map((name) => name.toLowerCase()))
+  for (const model of new Set([...(policy?.allowedModels ?? []), ...(policy?.ignoredModels ?? [])])) {
+    if (known.has(model.toLowerCase())) continue
+    if (Object.hasOwn(aliases, model))
+      context.writeError(
+        `"${model}" is an alias, and rules are about what it means: ${aliases[model] ?? ''}.\n`,
+      )
+    else if (!model.includes('/'))
+      context.writeError(
+        `"${model}" is no id of a model, such as openai/gpt-4o, and no name of the configuration: the rule is about nothing.\n`,
+      )
   }
 }
 
