@@ -213,3 +213,14 @@ describe('a choice that wants a tool', () => {
     for (const choice of ['auto', 'none']) expect(() => write({ tool_choice: choice })).not.toThrow()
   })
 })
+
+test('a budget to think with that the provider does not take is told as another one', () => {
+  const approximatedOf = (budget: number) => {
+    const asked = { ...bodies.chat, max_tokens: 4000, reasoning: { max_tokens: budget } }
+    const call = decodeChatRequest(Buffer.from(JSON.stringify(asked)), { sessionIdHeader: null })
+    return selectCodec('chat', 'messages').encodeRequest(call, testEndpoint('m'), messagesQuirks())
+      .approximated
+  }
+  expect(approximatedOf(2000)).toEqual([])
+  for (const budget of [1, 8000]) expect(approximatedOf(budget)).toEqual(['reasoning.max_tokens'])
+})

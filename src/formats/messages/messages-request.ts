@@ -186,8 +186,13 @@ function writeReasoning(writing: Writing, limit: number): void {
     return
   }
   const budget = budgetOf(reasoning, limit)
-  if (budget === null) writing.losses.drop('reasoning')
-  else body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
+  if (budget === null) {
+    writing.losses.drop('reasoning')
+    return
+  }
+  body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
+  if (reasoning.budgetTokens !== null && reasoning.budgetTokens !== budget)
+    writing.losses.approximate('budget')
 }
 
 /**
