@@ -308,6 +308,29 @@ describe('names', () => {
     expect(local.current().resolve('ollama/none').base).toBe('ollama/none')
   })
 
+  test('an id without a date means the newest that a provider lists, unless it is one itself', async () => {
+    const claude = catalogOf([source('anthropic'), source('mirror')])
+    const listed = [
+      'sonnet-4-5-20250101',
+      'sonnet-4-5-20250929',
+      'opus-4-2025-08-05',
+      'plain',
+      'plain-20240101',
+    ]
+    await claude.replaceDiscovered('anthropic', parseListing({ data: listed.map((id) => ({ id })) }))
+    const meant = (name: string) => claude.current().resolve(name)
+    const newest = { base: 'anthropic/sonnet-4-5-20250929', variant: null }
+    for (const name of ['anthropic/sonnet-4-5', 'sonnet-4-5', 'Anthropic/Sonnet-4-5'])
+      expect(meant(name)).toEqual(newest)
+    expect(meant('sonnet-4-5:floor')).toEqual({ ...newest, variant: 'floor' })
+    expect(meant('opus-4').base).toBe('anthropic/opus-4-2025-08-05')
+    expect(meant('anthropic/plain').base).toBe('anthropic/plain')
+    expect(meant('sonnet-4').base).toBe('sonnet-4')
+    await claude.replaceDiscovered('mirror', parseListing({ data: [{ id: 'sonnet-4-5-20250929' }] }))
+    expect(meant('sonnet-4-5').base).toBe('sonnet-4-5')
+    expect(meant('anthropic/sonnet-4-5')).toEqual(newest)
+  })
+
   test('upstream names get an author unless they have one', () => {
     expect(toPublicId('openai', 'gpt-4o')).toBe('openai/gpt-4o')
     expect(toPublicId('groq', 'qwen/qwen3-32b')).toBe('qwen/qwen3-32b')

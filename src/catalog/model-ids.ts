@@ -23,11 +23,13 @@ export interface ModelIndex {
   models: ReadonlyMap<string, unknown>
   idByLowerCase: ReadonlyMap<string, readonly string[]>
   idsBySlug: ReadonlyMap<string, readonly string[]>
+  /** Ids that end in a date, by the rest of the id and of the slug in lower case. */
+  idsByUndated: ReadonlyMap<string, readonly string[]>
 }
 
 /**
  * The model that a caller means: an exact id, one with a variant, in another case, or a bare slug that exactly one model
- * has. An unknown id comes back as it is, without its variant.
+ * has; an id without a date means the newest of those that differ in their date alone. An unknown id comes back as it is, without its variant.
  */
 export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel {
   if (index.models.has(modelId)) return { base: modelId, variant: null }
@@ -35,7 +37,7 @@ export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel 
   if (index.models.has(split.base)) return split
   for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
     // What Ollama pulled as `tiny` it lists as `tiny:latest`.
-    const found = onlyId(index, base) ?? onlyId(index, `${base}:latest`)
+    const found = onlyId(index, base) ?? onlyId(index, `${base}:latest`) ?? newestId(index, base)
     if (found !== null) return { base: found, variant }
   }
   return split
@@ -45,6 +47,29 @@ export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel 
 function onlyId({ idByLowerCase, idsBySlug }: ModelIndex, name: string): string | null {
   const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
   return found?.length === 1 ? (found[0] ?? null) : null
+}
+
+const dated = /^(.+)-(\d{4}-?\d{2}-?\d{2})$/
+
+/** An id without the date that it ends in; null of one that has none. */
+export function withoutDate(id: string): string | null {
+  return dated.exec(id)?.[1] ?? null
+}
+
+/** Providers list `x-20250929` alone and are asked for `x` as well: it is the newest of them. */
+function newestId({ idsByUndated }: ModelIndex, name: string): string | null {
+  const found = idsByUndated.get(name.toLowerCase()) ?? []
+  // A slug may be that of several authors.
+  if (new Set(found.map(withoutDate)).size > 1) return null
+  return found.toSorted(byDate).at(-1) ?? null
+}
+
+function byDate(left: string, right: string): number {
+  return dateOf(left).localeCompare(dateOf(right))
+}
+
+function dateOf(id: string): string {
+  return dated.exec(id)?.[2]?.replaceAll('-', '') ?? ''
 }
 
 /** The public id, `author/slug`, of a name; one that already has an author keeps it. */

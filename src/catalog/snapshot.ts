@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { offersPerTurnMax } from '../core/limits/catalog.ts'
-import { slugOf, type ResolvedModel } from './model-ids.ts'
+import { slugOf, withoutDate, type ModelIndex, type ResolvedModel } from './model-ids.ts'
 import {
   ofModality,
   resolveAliases,
@@ -22,6 +22,8 @@ export interface Snapshot {
   /** Ids by their lower-case form and by their lower-case slug; several when ambiguous. */
   idByLowerCase: ReadonlyMap<string, readonly string[]>
   idsBySlug: ReadonlyMap<string, readonly string[]>
+  /** Ids that end in a date, by the rest of the id and of the slug in lower case. */
+  idsByUndated: ReadonlyMap<string, readonly string[]>
   /** Of models whose kind the operator may correct: who says it, and the deployment to correct it at. */
   kinds: ReadonlyMap<string, { from: KindSource; deploymentId: string }>
   /** The operator's names that something serves now; they hide models of the same id. */
@@ -105,14 +107,25 @@ function withNames(
   }
 }
 
-function indexOf(list: readonly Model[]): Pick<Snapshot, 'list' | 'models' | 'idByLowerCase' | 'idsBySlug'> {
+function indexOf(list: readonly Model[]): ModelIndex & Pick<Snapshot, 'list' | 'models'> {
+  const idsByUndated = new Map<string, string[]>()
   const idByLowerCase = new Map<string, string[]>()
   const idsBySlug = new Map<string, string[]>()
   for (const { id } of list) {
     push(idByLowerCase, id.toLowerCase(), id)
     push(idsBySlug, slugOf(id).toLowerCase(), id)
+    const undated = withoutDate(id)?.toLowerCase()
+    if (undated === undefined) continue
+    push(idsByUndated, undated, id)
+    if (slugOf(undated) !== undated) push(idsByUndated, slugOf(undated), id)
   }
-  return { list, models: new Map(list.map((model) => [model.id, model])), idByLowerCase, idsBySlug }
+  return {
+    list,
+    models: new Map(list.map((model) => [model.id, model])),
+    idByLowerCase,
+    idsBySlug,
+    idsByUndated,
+  }
 }
 
 const byId = (left: Model, right: Model): number => (left.id < right.id ? -1 : 1)
