@@ -23,6 +23,13 @@ const openai = (
   error: { message, type, param, code },
 })
 
+test('when a limit of requests begins anew says nothing of an account without money', () => {
+  const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '6s' }
+  const waitOf = (code: string) => failureOf(429, openai('Refused', code, code), headers).retryAfterMs
+  expect(waitOf('rate_limit_exceeded')).toBe(6_000)
+  expect(waitOf('insufficient_quota')).toBeNull()
+})
+
 describe('what a provider’s refusal means', () => {
   const cases: readonly [name: string, status: number, body: unknown, meaning: string][] = [
     [

@@ -28,9 +28,11 @@ export class ProviderReport extends Error {
 export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFailure {
   const reported = parseErrorBody(response.body)
   const { status, headers } = response
+  const kind = classify(status, reported)
+  // A limit of requests that begins anew puts no money into an account.
+  const isLimit = status === 429 && kind === 'rate'
   const retryAfterMs =
-    readRetryAfter(headers) ?? delayOf(reported) ?? (status === 429 ? readLimitReset(headers) : null)
-  const kind = classify(response.status, reported)
+    readRetryAfter(headers) ?? delayOf(reported) ?? (isLimit ? readLimitReset(headers) : null)
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
 
