@@ -2,7 +2,7 @@ import { whyNoRecordings } from '../recordings/recorded.ts'
 import { runScript, runSuite } from './command.ts'
 import { combine, notRun, type Proof, type ProofResult } from './proof.ts'
 
-const msMax = 900_000
+const msMax = 1_500_000
 /** How `test/real/run.ts` ends when nothing failed and this machine lacked something. */
 const lackedCode = 3
 
