@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ApiStyle, openAiStyle, responsesStyle } from './api-style.ts'
+import { azureAddressOf, isAzurePath, withDeployment } from './azure/addresses.ts'
+import { azureStyle } from './azure/style.ts'
 import type { Call } from './call.ts'
 import { chatCompletion } from './chat.ts'
 import { embeddings } from './embeddings.ts'
@@ -25,7 +27,7 @@ import { transcription } from './transcriptions.ts'
 export interface Asked {
   request: IncomingMessage
   mount: Mount
-  /** The path below the mount, from `/v1` on and without the query. */
+  /** The path below the mount, without the query: from `/v1` on, or as another API has it. */
   path: string
   programs: Programs
   body: ReadBody
@@ -55,6 +57,7 @@ const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
 /** The API that a request speaks: Anthropic's by its path, or by its version header where the paths are the same. */
 export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
   if (path.startsWith(googlePath)) return googleStyle
+  if (isAzurePath(path)) return azureStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
@@ -64,8 +67,12 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
 export async function operate(asked: Asked): Promise<Reply> {
   const { path, mount, programs, request, faults, signal } = asked
   const method = request.method ?? 'GET'
+  const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '')
+  if (isAzurePath(path)) {
+    const address = azureAddressOf(path, query)
+    return operate({ ...asked, path: address.path, json: withDeployment(asked.json, address) })
+  }
   if (path.startsWith(googlePath)) {
-    const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '')
     const call = asked.json === null ? null : callOf(asked, asked.json)
     return operateGoogle({ method, path, query, mount, call })
   }

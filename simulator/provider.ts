@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiStyle } from './api-style.ts'
+import { azureDeploymentOf } from './azure/addresses.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
@@ -20,7 +21,7 @@ export interface ProviderRequest {
   request: IncomingMessage
   response: ServerResponse
   mount: Mount
-  /** The path below the mount, from `/v1` on and without the query. */
+  /** The path below the mount, without the query: from `/v1` on, or as another API has it. */
   path: string
   programs: Programs
 }
@@ -87,14 +88,14 @@ function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | 
   }
 }
 
-/** What the request is about: its model, which one API names in the path, and its text. */
+/** What the request is about: its model, which some APIs name in the path, and its text. */
 function subjectOf(body: ReadBody | ApiError, path: string): { model: string | null; body: string } {
   if (body instanceof ApiError) return { model: null, body: '' }
   if (body.form !== null) {
     return { model: body.form.fields.find((field) => field.name === 'model')?.value ?? null, body: body.text }
   }
   const parsed = parsedBody(body)
-  const named = googleModelOf(path) ?? parsed?.['model']
+  const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? parsed?.['model']
   return { model: typeof named === 'string' ? named : null, body: body.text }
 }
 

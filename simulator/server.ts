@@ -26,7 +26,7 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-const mountedPath = /^\/p\/([A-Za-z0-9._-]{1,64})(\/v1(?:beta)?(?:\/.*)?)$/
+const mountedPath = /^\/p\/([A-Za-z0-9._-]{1,64})(\/(?:v1(?:beta)?|openai|models)(?:\/.*)?)$/
 
 /**
  * Starts the simulator. It is served by `node:http`, not by `Bun.serve`: that one holds the end of the headers back until the

@@ -1,0 +1,41 @@
+import { ApiError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
+
+/** Where OpenAI has an operation that Azure was asked for, and the deployment that the address names. */
+export interface AzureAddress {
+  path: string
+  /** Null where the body names it as `model`. */
+  deployment: string | null
+}
+
+const currentPath = /^\/openai(\/v1\/(?:chat|responses|embeddings|audio|models)(?:\/.*)?)$/
+const deploymentPath = /^\/openai\/deployments\/([^/]+)(\/(?:chat\/completions|embeddings))$/
+const inferencePath = '/models/chat/completions'
+const version = /^\d{4}-\d{2}-\d{2}(?:-preview)?$/
+
+/** Whether a path below the mount belongs to Azure. */
+export function isAzurePath(path: string): boolean {
+  return /^\/(?:openai|models)(?:\/|$)/.test(path)
+}
+
+/** The deployment that an address of the older form names; null for any other address. */
+export function azureDeploymentOf(path: string): string | null {
+  const name = deploymentPath.exec(path)?.[1]
+  return name === undefined ? null : decodeURIComponent(name)
+}
+
+/** Reads an address of Azure. Throws `ApiError` 404 for one that is not there, and where the dated version is missing. */
+export function azureAddressOf(path: string, query: URLSearchParams): AzureAddress {
+  const current = currentPath.exec(path)?.[1]
+  if (current !== undefined) return { path: current, deployment: null }
+  const older = deploymentPath.exec(path)?.[2]
+  const isDated = version.test(query.get('api-version') ?? '')
+  if (isDated && older !== undefined) return { path: `/v1${older}`, deployment: azureDeploymentOf(path) }
+  if (isDated && path === inferencePath) return { path: '/v1/chat/completions', deployment: null }
+  throw new ApiError({ status: 404, message: 'Resource not found' })
+}
+
+/** The body as OpenAI takes it: the deployment of the address counts, whatever `model` says. */
+export function withDeployment(body: JsonObject | null, { deployment }: AzureAddress): JsonObject | null {
+  return body === null || deployment === null ? body : { ...body, model: deployment }
+}
