@@ -61,6 +61,8 @@ export interface PresetEnvironment {
   keyVariable: string | null
   /** Address of the provider; null when the configuration must name it. */
   baseUrl: string | null
+  /** How its address must end, where that says in which of its forms it is asked; absent where any address will do. */
+  baseUrlEndings?: readonly string[]
   /** Other ways in which a key travels there, by the names that `key_form` takes; absent where there is one alone. */
   keyForms?: Readonly<Record<string, unknown>>
   /** Variable that names a base URL and so switches a local provider on, such as OLLAMA_BASE_URL. */
@@ -248,6 +250,12 @@ function checkProviders(
     if (preset?.baseUrl === null && !provider.base_url) {
       problems.push(`providers.${index}.base_url: needed for preset "${preset.slug}"`)
     }
+    const endings = preset?.baseUrlEndings ?? []
+    const address = typeof provider.base_url === 'string' ? provider.base_url.replace(/\/+$/, '') : ''
+    if (address !== '' && endings.length > 0 && !endings.some((ending) => address.endsWith(ending)))
+      problems.push(
+        `providers.${index}.base_url: of preset "${provider.preset}" it must end with ${endings.join(' or ')}, which says how it is asked; write it as in https://HOST${endings[0]}`,
+      )
     const forms = Object.keys(preset?.keyForms ?? {})
     if (preset && typeof provider.key_form === 'string' && !forms.includes(provider.key_form))
       problems.push(

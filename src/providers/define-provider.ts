@@ -41,6 +41,11 @@ export interface Preset {
   status: 'recorded' | 'documented only'
   /** Without a trailing slash; null when the operator must name it. */
   baseUrl: string | null
+  /**
+   * How the operator's address must end, the usual ending first, where the ending says in which of its forms it is asked;
+   * empty where any address will do.
+   */
+  baseUrlEndings: readonly string[]
   /** Where its key travels. Without a `keyVariable` the key is optional, and sent when one is configured. */
   auth: AuthScheme
   /** Other ways in which a key travels there, by the name that `key_form` in the configuration gives them. */
@@ -93,6 +98,7 @@ export interface Preset {
 
 type Optional =
   | 'status'
+  | 'baseUrlEndings'
   | 'auth'
   | 'keyForms'
   | 'headers'
@@ -123,6 +129,7 @@ const unknownPolicy: DataPolicy = { zdr: false, trains: true, stores: true }
 export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset, Optional>>): Preset {
   return Object.freeze({
     status: 'documented only',
+    baseUrlEndings: [],
     auth: bearer,
     keyForms: {},
     headers: {},

@@ -37,6 +37,7 @@ export const azure = defineProvider({
   slug: 'azure',
   name: 'Azure OpenAI',
   baseUrl: null,
+  baseUrlEndings: ['/openai/v1', '/openai', '/models', '/anthropic'],
   auth: { type: 'header', name: 'api-key', prefix: '' },
   // A token of Entra, which somebody must renew every hour.
   keyForms: { bearer },
