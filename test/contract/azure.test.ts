@@ -155,8 +155,12 @@ function problemsWith(provider: Record<string, unknown>): readonly string[] {
 const azureRefusal =
   'providers.0.base_url: of preset "azure" it must end with /openai/v1 or /openai or /models or /anthropic, which says how it is asked; write it as in https://HOST/openai/v1'
 
+test('the bare address of a resource of Azure is refused at start with one that would do', () => {
+  const bare = { preset: 'azure', base_url: 'https://r.openai.azure.com', api_key: 'k' }
+  expect(problemsWith(bare)).toEqual([azureRefusal])
+})
+
 test.each([
-  ['https://r.openai.azure.com', [azureRefusal]],
   ['https://r.openai.azure.com/', [azureRefusal]],
   ['https://r.services.ai.azure.com/v1', [azureRefusal]],
   ['https://proxy.example/myopenai', [azureRefusal]],
