@@ -54,8 +54,8 @@ test('a model that a server loaded later is found by the call that asks for it',
   expect(await ask('vllm/first')).toBe(200)
   const before = readings
   listed.push('late')
-  // Its listing was read a moment ago, so nobody asks again.
-  expect([await ask('vllm/late'), readings]).toEqual([400, before])
+  // Its listing was read a moment ago, so nobody asks again. The silent one has told nothing yet, and may have the model.
+  expect([await ask('vllm/late'), readings]).toEqual([503, before])
   aheadMs += 31_000
   expect([await ask('vllm/late'), readings]).toEqual([200, before + 1])
 })
@@ -72,8 +72,8 @@ test('a batch finds it too, and a model that vanishes is no longer offered', asy
   listed.splice(0, 1)
   aheadMs += 31_000
   // A reading that some unknown model causes shows it.
-  expect(await ask('vllm/nobody-has-this')).toBe(400)
-  expect(await ask('vllm/first')).toBe(400)
+  expect(await ask('vllm/nobody-has-this')).toBe(503)
+  expect(await ask('vllm/first')).toBe(503)
   const { json } = await gateway.get('/models')
   expect((json['data'] as { id: string }[]).map(({ id }) => id)).toEqual([
     'vllm/late',
