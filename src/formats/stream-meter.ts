@@ -1,4 +1,4 @@
-import type { FinishEvent, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
+import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 
 /** What the events of a stream come to, for the meter and for the end of the stream. */
@@ -29,7 +29,7 @@ export class StreamMeter {
       case 'part_begin':
         this.#running.add(event.choice)
         if (event.head.type === 'tool_call') this.addPiece(Buffer.byteLength(event.head.name))
-        else if (event.head.type === 'image') this.#reading.outputPieces += 1
+        else if (isWhole(event.head)) this.#reading.outputPieces += 1
         return
       case 'piece':
         if ('text' in event.piece) this.addPiece(Buffer.byteLength(event.piece.text))
@@ -61,6 +61,14 @@ export class StreamMeter {
     this.#reading.outputBytes += bytes
     this.#reading.outputPieces += 1
   }
+}
+
+/**
+ * A part that comes whole counts as one piece, whatever its size: the bytes of a picture are not what a model was paid to
+ * write, nor is what a search of the provider found.
+ */
+export function isWhole({ type }: PartHead): boolean {
+  return type === 'image' || type === 'opaque'
 }
 
 /** Nothing counted yet. */

@@ -7,6 +7,7 @@ import { selectCodec } from './codec.ts'
 import { decodeMessagesRequest } from './messages/messages-decode.ts'
 import { messagesQuirks } from './messages/messages-quirks.ts'
 import { decodeResponsesRequest } from './responses/responses-decode.ts'
+import { responsesQuirks } from './responses/responses-quirks.ts'
 
 const bodies = {
   chat: { model: 'a/b', messages: [{ role: 'user', content: 'x' }] },
@@ -223,4 +224,33 @@ test('a budget to think with that the provider does not take is told as another 
   }
   expect(approximatedOf(2000)).toEqual([])
   for (const budget of [1, 8000]) expect(approximatedOf(budget)).toEqual(['reasoning.max_tokens'])
+})
+
+describe('an item that the provider made whole counts as a piece of output', () => {
+  const item = { type: 'apply_patch_call', id: 'apc_1', call_id: 'call_1', status: 'completed' }
+  const told = { id: 'resp_1', model: 'm', usage: { input_tokens: 24, output_tokens: 0, total_tokens: 24 } }
+  const whole = { ...told, object: 'response', status: 'completed', output: [item] }
+  const begun = { ...told, object: 'response', status: 'in_progress', output: [] }
+  const events = [
+    { type: 'response.created', sequence_number: 0, response: begun },
+    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item },
+    { type: 'response.output_item.done', sequence_number: 2, output_index: 0, item },
+    { type: 'response.completed', sequence_number: 3, response: whole },
+  ]
+  const call = decodeResponsesRequest(Buffer.from(JSON.stringify(bodies.responses)), {
+    sessionIdHeader: null,
+  })
+  const codec = selectCodec('responses', 'responses')
+
+  test('in a stream', () => {
+    const rewriter = codec.createStream(testContext, responsesQuirks(), call)
+    runStream(rewriter, streamOf(events, { done: false }))
+    expect(rewriter.reading()).toMatchObject({ outputPieces: 1, outputBytes: 0, usage: { outputTokens: 0 } })
+  })
+
+  test('in a whole answer', () => {
+    const wire = Buffer.from(JSON.stringify(whole))
+    const { reading } = codec.decodeAnswer(wire, testContext, responsesQuirks(), call)
+    expect(reading).toMatchObject({ outputPieces: 1, outputBytes: 0, usage: { outputTokens: 0 } })
+  })
 })

@@ -13,7 +13,7 @@ import { restore } from './lean-json.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { refuseEmptyChoice } from './tool-choice.ts'
-import { emptyReading } from './stream-meter.ts'
+import { emptyReading, isWhole } from './stream-meter.ts'
 import { TranslatedStream } from './translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
@@ -94,7 +94,7 @@ function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput):
 /** What the meter reads of a whole answer. */
 export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
   const parts = choices.flatMap((choice) => choice.parts)
-  const pieces = parts.filter((part) => sizeOf(part) > 0 || part.head.type === 'image')
+  const pieces = parts.filter((part) => sizeOf(part) > 0 || isWhole(part.head))
   const finish = choices[0]?.finish ?? null
   // Without a word and without a reason there is no answer that anybody would pay for.
   const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)

@@ -56,6 +56,8 @@ describe('what the provider reported', () => {
     expect(meter(readingOf({ usage: noUsage }), contextOf()).usage.outputTokens).toBe(20)
     const noOutput = meter(readingOf({ usage: { ...usual, outputTokens: 0 } }), contextOf())
     expect(noOutput).toMatchObject({ source: 'estimated', usage: { outputTokens: 20 } })
+    const reading = readingOf({ usage: { ...usual, outputTokens: 0 }, outputBytes: 0, outputPieces: 2 })
+    expect(meter(reading, contextOf())).toMatchObject({ source: 'estimated', usage: { outputTokens: 2 } })
   })
 
   test('is cut to its totals where a part exceeds them, and marked', () => {

@@ -163,7 +163,8 @@ function contradicts(usage: Usage, reading: MeterReading, context: MeterContext)
   const hasAnything =
     usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters > 0 ||
     context.demand.inputTokens === 0
-  if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && reading.outputBytes > 0)
+  const hasOutput = reading.outputBytes > 0 || reading.outputPieces > 0
+  if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && hasOutput)
   if (modality === 'embedding') return !hasAnything
   return usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
 }
