@@ -1,5 +1,12 @@
 import type { Endpoint } from './endpoint.ts'
-import type { AnswerContext, UpstreamErrorResponse, UpstreamFailure, UpstreamRequest } from './upstream.ts'
+import type { ResourceIntent, ResourceKind } from './upstream-resources.ts'
+import type {
+  AnswerContext,
+  UpstreamErrorResponse,
+  UpstreamFailure,
+  UpstreamReply,
+  UpstreamRequest,
+} from './upstream.ts'
 
 /** A call at one endpoint: what an adapter is asked for. */
 export interface CallAt<Call> {
@@ -18,6 +25,8 @@ export interface Exchange {
   dropped?: readonly string[]
   /** Names of what it carries in another way than it was asked for. */
   approximated?: readonly string[]
+  /** What its success leaves at the provider, of a kind that the adapter has in `resources`. */
+  makes?: ResourceIntent
 }
 
 /**
@@ -38,20 +47,22 @@ export interface Adapter<Call, State, Answer, Reader = never> {
   /** Throws `invalid_request` for what this upstream must not be sent. */
   first(asked: CallAt<Call>): Step<State, Answer, Reader>
   /** What a successful response means. Throws `provider_failed`, or the error that a success status hid. */
-  next(state: State, bytes: Uint8Array, asked: CallAt<Call>): Step<State, Answer, Reader>
+  next(state: State, reply: UpstreamReply, asked: CallAt<Call>): Step<State, Answer, Reader>
   /** What a response means that is no success. Never throws. */
   readError(response: UpstreamErrorResponse): UpstreamFailure
+  /** What its requests leave at the provider, by kind; absent where they leave nothing. */
+  resources?: Readonly<Record<string, ResourceKind>>
 }
 
 /** An adapter for which one request and its whole response are enough. */
 export function oneExchange<Call, Answer>(row: {
   encode(asked: CallAt<Call>): Exchange
-  decode(bytes: Uint8Array, asked: CallAt<Call>): Answer
+  decode(reply: UpstreamReply, asked: CallAt<Call>): Answer
   readError(response: UpstreamErrorResponse): UpstreamFailure
 }): Adapter<Call, null, Answer> {
   return {
     first: (asked) => ({ type: 'send', exchange: row.encode(asked), state: null }),
-    next: (_, bytes, asked) => ({ type: 'answer', answer: row.decode(bytes, asked) }),
+    next: (_, reply, asked) => ({ type: 'answer', answer: row.decode(reply, asked) }),
     readError: row.readError,
   }
 }

@@ -11,7 +11,7 @@ export interface StreamedBody {
 
 /** An HTTP request for an upstream, as data. Transport adds the base URL and the credential, and sends it. */
 export interface UpstreamRequest {
-  method: 'GET' | 'POST' | 'PUT'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Appended to the deployment's base URL; begins with a slash. */
   path: string
   /** An ending of the base URL that the path takes the place of. */
@@ -163,6 +163,12 @@ export interface UpstreamErrorResponse {
   modelNames?: readonly string[]
   /** Contract names of the parameters that were sent; only these may be named as the parameter at fault. */
   parameterNames: readonly string[]
+}
+
+/** A successful response that was read to its end. */
+export interface UpstreamReply {
+  headers: Headers
+  bytes: Uint8Array
 }
 
 /** Why an attempt failed and what may follow. */

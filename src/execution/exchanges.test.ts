@@ -33,7 +33,7 @@ const polled: Adapter<TextCall, Job, string> = {
     exchange: { request: request('POST', '/jobs'), dropped: ['seed'] },
     state: null,
   }),
-  next(state, bytes) {
+  next(state, { bytes }) {
     const told = JSON.parse(new TextDecoder().decode(bytes)) as { id?: string; text?: string }
     if (told.text !== undefined) return { type: 'answer', answer: told.text }
     const id = state?.id ?? told.id ?? ''

@@ -46,7 +46,7 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
     attempt.firstTokenMs = attempt.headersMs
     const bytes = await response.readAll(answerBytesMax)
     attempt.endedMs = state.elapsedMs()
-    step = adapter.next(step.state, bytes, asked)
+    step = adapter.next(step.state, { headers: response.headers, bytes }, asked)
   }
   throw new GatewayError('provider_failed', 'The provider did not finish the job it was given.')
 }

@@ -109,7 +109,7 @@ export function textAdapter(callerFormat: TextFormat, asked: TextInterface): Tex
           }
         : { type: 'send', exchange, state: promised ?? null }
     },
-    next: (promised, bytes, { call, context }) => ({
+    next: (promised, { bytes }, { call, context }) => ({
       type: 'answer',
       answer: codec.decodeAnswer(bytes, withPromise(context, promised), quirks, call),
     }),

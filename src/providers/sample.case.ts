@@ -229,7 +229,7 @@ function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read:
     }
     const endpoint = { ...testEndpoint('b'), modality: 'transcription' as const, audio: leastAudio }
     const asked = { call, endpoint, context: testContext }
-    const step = adapter.next(null, read('transcription.json'), asked)
+    const step = adapter.next(null, { headers: new Headers(), bytes: read('transcription.json') }, asked)
     if (step.type !== 'answer') throw new Error('expected an answer')
     const { text, language, durationSeconds } = step.answer
     expect<unknown>({ text, language, durationSeconds }).toEqual(expected['transcription.json'])

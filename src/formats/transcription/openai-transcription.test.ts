@@ -301,7 +301,11 @@ describe('the form for an OpenAI-style provider', () => {
 function decode(answer: unknown, call = callWith(), options: OpenAiTranscriptionOptions = {}) {
   const wire = typeof answer === 'string' ? answer : JSON.stringify(answer)
   const asked = { call, endpoint: endpointWith(), context: testContext }
-  const step = openAiTranscription(options).next(null, new TextEncoder().encode(wire), asked)
+  const step = openAiTranscription(options).next(
+    null,
+    { headers: new Headers(), bytes: new TextEncoder().encode(wire) },
+    asked,
+  )
   if (step.type !== 'answer') throw new Error('expected an answer')
   return step.answer
 }

@@ -59,7 +59,7 @@ export function openAiTranscription(departures: OpenAiTranscriptionOptions = {})
         dropped: droppedOf(call, endpoint, options),
       }
     },
-    decode(bytes, { call, endpoint }) {
+    decode({ bytes }, { call, endpoint }) {
       const wantsWords =
         options.hasWordsInSegments && granularitiesOf(call, endpoint, options).includes('word')
       return readOpenAiTranscript(bytes, { areSegmentsWords: wantsWords, language: call.language })
