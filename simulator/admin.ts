@@ -48,7 +48,7 @@ export async function serveAdmin(asked: AdminRequest): Promise<void> {
       const known = Object.keys(handlers).join(', ')
       throw new ApiError({ status: 404, message: `No such admin route. There are: ${known}.` })
     }
-    const { text } = await readBody(request, 0)
+    const { text } = await readBody(request, { uploadBytesMax: 0, takesFiles: false })
     const answer = handler({ ...asked, query: url.searchParams }, text === '' ? null : parsed(text))
     response.writeHead(200, headers).end(JSON.stringify(answer))
   } catch (error) {

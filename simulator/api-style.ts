@@ -21,6 +21,8 @@ export interface ApiStyle {
   /** What this API says for an error that a fault asks for. */
   errorOf(fault: ErrorFault): ApiError
   headers(subject: HeaderSubject): Record<string, string>
+  /** Whether the body of a refusal is no JSON. */
+  isPlain?(error: ApiError): boolean
   /** When to try again stands in the body of the refusal, and not in a header. */
   tellsWaitInBody?: true
 }

@@ -6,6 +6,8 @@
 export const jsonBodyBytesMax = 64_000_000
 /** OpenAI's documented limit of an audio upload; a setting of the admin endpoint changes it per mount. */
 export const uploadBytesMax = 25 * 1024 * 1024
+/** How long an address may take that a simulated provider was given instead of a file. */
+export const remoteFetchMs = 20_000
 /** An upload above this is kept in a temporary file, so that many uploads at once stay small in memory. */
 export const uploadMemoryBytesMax = 1024 * 1024
 /** Parts, text bytes and header bytes of one multipart form: far above what any documented field needs. */

@@ -1,6 +1,6 @@
 import { type Counters, createCounters } from './counters.ts'
 import { createFaultRules, type FaultRules } from './fault-rules.ts'
-import { mountsMax, recordedBodyBytes, uploadBytesMax } from './limits.ts'
+import { mountsMax, recordedBodyBytes } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
 import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
@@ -19,8 +19,8 @@ export interface MountSettings {
   transcription: 'auto' | 'scripted'
   /** `tone` never runs a synthesizer, whatever is installed. */
   speech: 'auto' | 'tone'
-  /** The largest audio upload in bytes. */
-  uploadBytesMax: number
+  /** The largest audio upload in bytes; null for what each API has itself. */
+  uploadBytesMax: number | null
   /** Bytes kept of each recorded body. */
   recordedBodyBytes: number
 }
@@ -85,7 +85,7 @@ function createMount(name: string, seed: number): Mount {
       sealer: usualSealer,
       transcription: 'auto',
       speech: 'auto',
-      uploadBytesMax,
+      uploadBytesMax: null,
       recordedBodyBytes,
     },
   }

@@ -1,26 +1,6 @@
-import { type FileHandle, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ApiError, invalidRequest } from './errors.ts'
-import {
-  fileHeadBytesMax,
-  multipartFieldBytesMax,
-  multipartHeaderBytesMax,
-  multipartPartsMax,
-  uploadMemoryBytesMax,
-} from './limits.ts'
-
-/** A file part. Small ones are in memory, larger ones in a temporary file that goes with the form. */
-export interface UploadedFile {
-  name: string
-  fileName: string
-  contentType: string | null
-  bytes: number
-  /** The first bytes, enough to recognise the format. */
-  head: Uint8Array
-  /** A path at which the whole file can be read; writes it there first when it is in memory. */
-  path(): Promise<string>
-}
+import { multipartFieldBytesMax, multipartHeaderBytesMax, multipartPartsMax } from './limits.ts'
+import { createFolder, FileSpool, type UploadedFile, type UploadFolder } from './uploaded-file.ts'
 
 /** A parsed form. `dispose` removes its temporary files and must be called on every exit. */
 export interface MultipartForm {
@@ -40,30 +20,13 @@ export function boundaryOf(contentType: string | undefined): string | null {
 
 interface Part {
   name: string
-  fileName: string | null
   contentType: string | null
+  /** Of a file: its name and its bytes as they come. */
+  file: { fileName: string; spool: FileSpool } | null
+  /** Of a field: its text so far. */
   bytes: number
   chunks: Buffer[]
-  disk: { handle: FileHandle; path: string } | null
-  head: Buffer
 }
-
-/** The folder of a form's temporary files, made when it is first needed. */
-function createFolder() {
-  let made: Promise<string> | null = null
-  let files = 0
-  return {
-    async nextPath(extension: string): Promise<string> {
-      made ??= mkdtemp(join(tmpdir(), 'simulator-'))
-      return join(await made, `${files++}${extension}`)
-    },
-    async remove(): Promise<void> {
-      if (made !== null) await rm(await made, { recursive: true, force: true })
-    },
-  }
-}
-
-type Folder = ReturnType<typeof createFolder>
 
 /**
  * Reads a form as it arrives. Throws `ApiError`: 400 for broken framing, 413 when the body is larger than `bytesMax`. When it
@@ -105,9 +68,9 @@ class FormReader {
   #buffer: Buffer = Buffer.from('\r\n')
   #part: Part | null = null
   readonly #delimiter: Buffer
-  readonly #folder: Folder
+  readonly #folder: UploadFolder
 
-  constructor(boundary: string, folder: Folder) {
+  constructor(boundary: string, folder: UploadFolder) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
     this.#folder = folder
   }
@@ -124,7 +87,7 @@ class FormReader {
 
   /** Closes a file that is still being written, when the form is given up. */
   async close(): Promise<void> {
-    await this.#part?.disk?.handle.close()
+    await this.#part?.file?.spool.close()
     this.#part = null
   }
 
@@ -163,7 +126,7 @@ class FormReader {
     if (end > multipartHeaderBytesMax || (end < 0 && this.#buffer.length > multipartHeaderBytesMax))
       throw broken()
     if (end < 0) return false
-    this.#part = parsePart(this.#buffer.toString('utf8', 0, end))
+    this.#part = parsePart(this.#buffer.toString('utf8', 0, end), this.#folder)
     this.#buffer = this.#buffer.subarray(end + 4)
     if (this.fields.length + this.files.length >= multipartPartsMax) throw broken()
     this.#state = 'content'
@@ -171,59 +134,28 @@ class FormReader {
   }
 
   async #keep(part: Part, bytes: Buffer): Promise<void> {
+    if (part.file !== null) return part.file.spool.write(bytes)
     part.bytes += bytes.length
-    const isField = part.fileName === null
-    if (isField && part.bytes > multipartFieldBytesMax)
-      throw invalidRequest('A form field is too long.', part.name)
-    if (!isField && part.head.length < fileHeadBytesMax) {
-      part.head = Buffer.concat([part.head, bytes.subarray(0, fileHeadBytesMax - part.head.length)])
-    }
-    if (part.disk === null && (isField || part.bytes <= uploadMemoryBytesMax)) {
-      // A copy: the buffer it is cut from is much larger than it.
-      part.chunks.push(Buffer.from(bytes))
-      return
-    }
-    if (part.disk === null) {
-      const path = await this.#folder.nextPath('.upload')
-      part.disk = { path, handle: await open(path, 'w') }
-      for (const chunk of part.chunks.splice(0)) await part.disk.handle.writeFile(chunk)
-    }
-    await part.disk.handle.writeFile(bytes)
+    if (part.bytes > multipartFieldBytesMax) throw invalidRequest('A form field is too long.', part.name)
+    // A copy: the buffer it is cut from is much larger than it.
+    part.chunks.push(Buffer.from(bytes))
   }
 
-  async #finishPart(part: Part): Promise<void> {
+  async #finishPart({ name, contentType, file, chunks }: Part): Promise<void> {
     this.#part = null
-    if (part.fileName === null) {
-      this.fields.push({ name: part.name, value: Buffer.concat(part.chunks).toString('utf8') })
-      return
-    }
-    await part.disk?.handle.close()
-    const { name, fileName, contentType, bytes, head, chunks } = part
-    let path = part.disk?.path ?? null
-    const folder = this.#folder
-    this.files.push({
-      name,
-      fileName,
-      contentType,
-      bytes,
-      head,
-      async path() {
-        if (path !== null) return path
-        path = await folder.nextPath('.upload')
-        await writeFile(path, Buffer.concat(chunks))
-        return path
-      },
-    })
+    if (file === null) this.fields.push({ name, value: Buffer.concat(chunks).toString('utf8') })
+    else this.files.push(await file.spool.finish({ name, fileName: file.fileName, contentType }))
   }
 }
 
-function parsePart(headers: string): Part {
+function parsePart(headers: string, folder: UploadFolder): Part {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(headers)?.[1]
   const name = disposition === undefined ? undefined : parameter(disposition, 'name')
   if (disposition === undefined || name === undefined) throw broken()
   const contentType = /^content-type:\s*(.+?)\s*$/im.exec(headers)?.[1] ?? null
-  const fileName = parameter(disposition, 'filename') ?? null
-  return { name, fileName, contentType, bytes: 0, chunks: [], disk: null, head: Buffer.alloc(0) }
+  const fileName = parameter(disposition, 'filename')
+  const file = fileName === undefined ? null : { fileName, spool: new FileSpool(folder) }
+  return { name, contentType, file, bytes: 0, chunks: [] }
 }
 
 function parameter(disposition: string, name: string): string | undefined {

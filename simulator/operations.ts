@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ApiStyle, openAiStyle, responsesStyle } from './api-style.ts'
+import { operateAudio } from './audio/audio-api.ts'
+import { audioApiAt } from './audio/index.ts'
 import { azureAddressOf, isAzurePath, withDeployment } from './azure/addresses.ts'
 import { azureStyle } from './azure/style.ts'
 import type { Call } from './call.ts'
@@ -56,6 +58,8 @@ const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
 
 /** The API that a request speaks: Anthropic's by its path, or by its version header where the paths are the same. */
 export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
+  const audio = audioApiAt(path)
+  if (audio !== null) return audio.api.style
   if (path.startsWith(googlePath)) return googleStyle
   if (isAzurePath(path)) return azureStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
@@ -63,11 +67,19 @@ export function styleOf(path: string, headers: IncomingMessage['headers']): ApiS
   return path.startsWith('/v1/responses') ? responsesStyle : openAiStyle
 }
 
+/** What stands behind the question mark of an address. */
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const at = url.indexOf('?')
+  return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
+}
+
 /** Answers a request. Throws `ApiError` for what the provider refuses. */
 export async function operate(asked: Asked): Promise<Reply> {
   const { path, mount, programs, request, faults, signal } = asked
   const method = request.method ?? 'GET'
-  const query = new URLSearchParams((request.url ?? '').split('?')[1] ?? '')
+  const query = queryOf(request)
+  const audio = audioApiAt(path)
+  if (audio !== null) return operateAudio(audio.api, { ...asked, method, query, path: audio.below })
   if (isAzurePath(path)) {
     const address = azureAddressOf(path, query)
     return operate({ ...asked, path: address.path, json: withDeployment(asked.json, address) })

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ApiStyle } from './api-style.ts'
+import { fieldOf } from './audio/audio-api.ts'
+import { audioApiAt } from './audio/index.ts'
 import { azureDeploymentOf } from './azure/addresses.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { faultWaitMsMax } from './limits.ts'
+import { faultWaitMsMax, uploadBytesMax as usualUploadBytesMax } from './limits.ts'
 import type { Mount } from './mounts.ts'
-import { operate, styleOf } from './operations.ts'
+import { operate, queryOf, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
-import { readBody, type ReadBody } from './read-body.ts'
+import { type BodyRules, readBody, type ReadBody } from './read-body.ts'
 import { jsonReply, type Reply } from './reply.ts'
 import { usualSealer } from './seals.ts'
 import { cut, drawnMs, send, type Sending } from './send.ts'
@@ -39,10 +41,10 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
   const key = `${mount.seed} ${exchange.number}`
   let body: ReadBody | ApiError | null = null
   try {
-    body = await readBody(request, mount.settings.uploadBytesMax).catch(apiErrorOnly)
+    body = await readBody(request, bodyRulesOf(asked)).catch(apiErrorOnly)
     const faults = drawFaults(asked, body)
     exchange.asked({
-      ...subjectOf(body, path),
+      ...subjectOf(body, asked),
       bodyBytes: body instanceof ApiError ? 0 : body.bytes,
       bodyKept: mount.settings.recordedBodyBytes,
       fault: faults.names,
@@ -54,7 +56,7 @@ export async function serveProvider(asked: ProviderRequest): Promise<void> {
     // A caller who left in the middle of the upload; anything else is a fault of the simulator and should be seen.
     if (!departure.signal.aborted) throw error
   } finally {
-    if (body !== null && !(body instanceof ApiError)) await body.form?.dispose()
+    if (body !== null && !(body instanceof ApiError)) await body.dispose()
   }
 }
 
@@ -70,8 +72,9 @@ interface DrawnFaults {
   names: string | null
 }
 
-function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | ApiError): DrawnFaults {
-  const { model, body: text } = subjectOf(body, path)
+function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError): DrawnFaults {
+  const { request, mount, path } = asked
+  const { model, body: text } = subjectOf(body, asked)
   const ruled = mount.rules.draw({ path, model, body: text })
   const header = request.headers['x-simulator-fault']
   const spec = typeof header === 'string' ? header : ''
@@ -88,15 +91,32 @@ function drawFaults({ request, mount, path }: ProviderRequest, body: ReadBody | 
   }
 }
 
-/** What the request is about: its model, which some APIs name in the path, and its text. */
-function subjectOf(body: ReadBody | ApiError, path: string): { model: string | null; body: string } {
+function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {
+  const { uploadBytesMax } = mount.settings
+  const audio = audioApiAt(path)
+  if (audio === null) return { uploadBytesMax: uploadBytesMax ?? usualUploadBytesMax, takesFiles: false }
+  return { uploadBytesMax: uploadBytesMax ?? audio.api.uploadBytesMax, takesFiles: true }
+}
+
+/** What the request is about: its model, which some APIs name in the address, and its text. */
+function subjectOf(
+  body: ReadBody | ApiError,
+  { request, path }: ProviderRequest,
+): { model: string | null; body: string } {
   if (body instanceof ApiError) return { model: null, body: '' }
-  if (body.form !== null) {
-    return { model: body.form.fields.find((field) => field.name === 'model')?.value ?? null, body: body.text }
+  const { text } = body
+  const audio = audioApiAt(path)
+  if (audio !== null) {
+    const json = body.form === null && body.file === null ? parsedBody(body) : null
+    return {
+      model: audio.api.modelOf({ path: audio.below, query: queryOf(request), body, json }),
+      body: text,
+    }
   }
+  if (body.form !== null) return { model: fieldOf(body, 'model'), body: text }
   const parsed = parsedBody(body)
   const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? parsed?.['model']
-  return { model: typeof named === 'string' ? named : null, body: body.text }
+  return { model: typeof named === 'string' ? named : null, body: text }
 }
 
 /** Bodies are looked at several times on their way; each is parsed once. */
@@ -158,7 +178,7 @@ async function replyTo(asked: ProviderRequest, body: ReadBody | ApiError, sendin
     if (faulty !== null) return faulty
     style.authenticate(request.headers)
     if (body instanceof ApiError) throw body
-    const json = body.form === null ? parsedBody(body) : null
+    const json = body.form === null && body.file === null ? parsedBody(body) : null
     return await operate({ request, mount, path, programs, body, json, faults, key, signal })
   } catch (error) {
     if (error instanceof ApiError) return errorReply(error, style, key)
@@ -167,5 +187,6 @@ async function replyTo(asked: ProviderRequest, body: ReadBody | ApiError, sendin
 }
 
 function errorReply(error: ApiError, style: ApiStyle, key: string): Reply {
-  return jsonReply(style.errorBody(error, key), error.status)
+  const reply = jsonReply(style.errorBody(error, key), error.status)
+  return style.isPlain?.(error) === true ? { ...reply, contentType: 'text/plain; charset=utf-8' } : reply
 }

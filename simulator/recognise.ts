@@ -1,4 +1,4 @@
-import type { UploadedFile } from './multipart.ts'
+import type { UploadedFile } from './uploaded-file.ts'
 import { outputOf, type Programs } from './programs.ts'
 
 /** One recognised word, in seconds from the beginning of the audio. */
@@ -6,6 +6,8 @@ export interface SpokenWord {
   word: string
   start: number
   end: number
+  /** How sure the recogniser is, from 0 to 1. */
+  confidence: number
 }
 
 /** What was heard: words in order, grouped as they were spoken together. */
@@ -44,11 +46,17 @@ async function pathOrNull(file: UploadedFile): Promise<string | null> {
   return file.path().catch(() => null)
 }
 
+export interface RecognitionOptions {
+  programs: Programs
+  signal: AbortSignal
+  /** Of headerless 16-bit samples: what no header says. */
+  samples?: { rate: number; channels: number }
+}
+
 /** Recognises real speech; null when it cannot: nothing installed, all places taken, or a program failed. */
 export async function recognise(
   file: UploadedFile,
-  programs: Programs,
-  signal: AbortSignal,
+  { programs, signal, samples }: RecognitionOptions,
 ): Promise<Recognition | null> {
   const { recogniser, ffmpeg, sox } = programs
   if (recogniser === null || (ffmpeg === null && sox === null)) return null
@@ -57,24 +65,7 @@ export async function recognise(
     const path = await pathOrNull(file)
     if (path === null) return null
     const wave = `${path}.16k.wav`
-    const convert =
-      ffmpeg === null
-        ? [String(sox), path, '-r', '16000', '-c', '1', '-b', '16', wave]
-        : [
-            ffmpeg,
-            '-v',
-            'error',
-            '-y',
-            '-i',
-            `file:${path}`,
-            '-ar',
-            '16000',
-            '-ac',
-            '1',
-            '-f',
-            'wav',
-            `file:${wave}`,
-          ]
+    const convert = converter({ ffmpeg, sox, path, wave, samples })
     if ((await outputOf(convert, signal)) === null) return null
     const output = await outputOf([recogniser, '-infile', wave, '-time', 'yes'], signal)
     return output === null ? null : { engine: 'pocketsphinx', utterances: parseWords(output) }
@@ -83,22 +74,46 @@ export async function recognise(
   }
 }
 
+interface Conversion {
+  ffmpeg: string | null
+  sox: string | null
+  path: string
+  wave: string
+  samples: RecognitionOptions['samples']
+}
+
+/** The command that makes what the recogniser takes of a file: 16,000 samples a second, mono. */
+function converter({ ffmpeg, sox, path, wave, samples }: Conversion): string[] {
+  if (ffmpeg === null) {
+    const raw = ['-t', 'raw', '-r', String(samples?.rate), '-c', String(samples?.channels), '-b', '16']
+    const input = samples === undefined ? [] : [...raw, '-e', 'signed-integer']
+    return [String(sox), ...input, path, '-r', '16000', '-c', '1', '-b', '16', wave]
+  }
+  const input =
+    samples === undefined ? [] : ['-f', 's16le', '-ar', String(samples.rate), '-ac', String(samples.channels)]
+  const output = ['-ar', '16000', '-ac', '1', '-f', 'wav', `file:${wave}`]
+  return [ffmpeg, '-v', 'error', '-y', ...input, '-i', `file:${path}`, ...output]
+}
+
 /** The recogniser prints a line of text for each utterance and then its words: name, start, end, confidence. */
 function parseWords(output: string): SpokenWord[][] {
   const utterances: SpokenWord[][] = []
   for (const line of output.split('\n')) {
-    const found = /^(\S+) (\d+\.\d+) (\d+\.\d+) \d+\.\d+$/.exec(line)
+    const found = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/.exec(line)
     if (found === null) continue
-    const [, name = '', start = '', end = ''] = found
+    const [, name = '', start = '', end = '', sure = ''] = found
     if (name === '<s>') utterances.push([])
     // Silence, noise and sentence marks are not words; "to(2)" is another pronunciation of "to".
     if (/^[<[+]/.test(name)) continue
-    utterances.at(-1)?.push({ word: name.replace(/\(\d+\)$/, ''), start: Number(start), end: Number(end) })
+    const word = name.replace(/\(\d+\)$/, '')
+    const confidence = Math.min(1, Number(sure))
+    utterances.at(-1)?.push({ word, start: Number(start), end: Number(end), confidence })
   }
   return utterances.filter((words) => words.length > 0)
 }
 
 const utteranceWords = 8
+const scriptedConfidence = 0.97
 
 function rounded(seconds: number): number {
   return Math.round(seconds * 100) / 100
@@ -108,7 +123,12 @@ function rounded(seconds: number): number {
 export function scriptedRecognition(text: string, seconds: number): Recognition {
   const words = text.split(/\s+/).filter((word) => word !== '')
   const step = seconds / Math.max(1, words.length)
-  const spoken = words.map((word, at) => ({ word, start: rounded(at * step), end: rounded((at + 1) * step) }))
+  const spoken = words.map((word, at) => ({
+    word,
+    start: rounded(at * step),
+    end: rounded((at + 1) * step),
+    confidence: scriptedConfidence,
+  }))
   const utterances: SpokenWord[][] = []
   for (let at = 0; at < spoken.length; at += utteranceWords)
     utterances.push(spoken.slice(at, at + utteranceWords))

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { serveAdmin } from './admin.ts'
+import { audioSlugs } from './audio/index.ts'
 import { ApiError, errorBody } from './errors.ts'
 import { createMounts, defaultMount, type Mounts } from './mounts.ts'
 import { findPrograms, type Programs } from './programs.ts'
@@ -26,7 +27,9 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-const mountedPath = /^\/p\/([A-Za-z0-9._-]{1,64})(\/(?:v1(?:beta)?|openai|models)(?:\/.*)?)$/
+const mountedPath = new RegExp(
+  `^/p/([A-Za-z0-9._-]{1,64})(/(?:v1(?:beta)?|openai|models|${audioSlugs})(?:/.*)?)$`,
+)
 
 /**
  * Starts the simulator. It is served by `node:http`, not by `Bun.serve`: that one holds the end of the headers back until the

@@ -1,3 +1,4 @@
+import { joined } from './audio/hearing.ts'
 import type { UsageMode } from './faults.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
@@ -44,10 +45,6 @@ function textOf(heard: Heard): string {
   return heard.recognition.utterances.map(joined).join(' ')
 }
 
-function joined(words: readonly SpokenWord[]): string {
-  return words.map((spoken) => spoken.word).join(' ')
-}
-
 function tokenLogprobs(text: string) {
   return logprobsOf(splitTokens(text), 0).content.map(({ token, logprob, bytes }) => ({
     token,
@@ -78,7 +75,9 @@ function verboseBody(request: TranscriptionRequest, heard: Heard): JsonObject {
     language: languageName(request.language ?? 'en'),
     duration: heard.seconds,
     text: textOf(heard),
-    ...(request.wantsWords ? { words: utterances.flat() } : {}),
+    ...(request.wantsWords
+      ? { words: utterances.flat().map(({ word, start, end }) => ({ word, start, end })) }
+      : {}),
     ...(request.wantsSegments ? { segments: utterances.map(segment) } : {}),
     usage: distortUsage(usageOf(request, heard), heard.usageMode),
   }

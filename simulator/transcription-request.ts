@@ -1,5 +1,6 @@
 import { invalidRequest, unknownParameter } from './errors.ts'
-import type { MultipartForm, UploadedFile } from './multipart.ts'
+import type { MultipartForm } from './multipart.ts'
+import type { UploadedFile } from './uploaded-file.ts'
 import { findModel } from './models.ts'
 
 /** A transcription request that has passed every check but the audio's own. */

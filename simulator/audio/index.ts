@@ -1,0 +1,17 @@
+import type { AudioApi } from './audio-api.ts'
+import { deepgram } from './deepgram/deepgram.ts'
+
+/** The providers' own audio APIs, in the order of the alphabet; each mount has them all, each below its slug. */
+const audioApis: readonly AudioApi[] = [deepgram]
+
+/** Their slugs as an alternative of a pattern. */
+export const audioSlugs = audioApis.map(({ slug }) => slug).join('|')
+
+const prefixes = new RegExp(`^/(${audioSlugs})(/.*)$`)
+
+/** The API that a path below a mount belongs to, with the path below the API's own prefix; null for every other path. */
+export function audioApiAt(path: string): { api: AudioApi; below: string } | null {
+  const [, slug, below = '/'] = prefixes.exec(path) ?? []
+  const api = audioApis.find((one) => one.slug === slug)
+  return api === undefined ? null : { api, below }
+}

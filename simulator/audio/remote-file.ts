@@ -1,0 +1,45 @@
+import type { ApiError } from '../errors.ts'
+import { remoteFetchMs } from '../limits.ts'
+import { createFolder, FileSpool, type UploadedFile } from '../uploaded-file.ts'
+
+/** A file that a provider was given the address of; `dispose` must be called on every exit. */
+export interface RemoteFile {
+  file: UploadedFile
+  dispose(): Promise<void>
+}
+
+export interface RemoteRules {
+  bytesMax: number
+  signal: AbortSignal
+  /** What the API says of an address that gives it nothing. */
+  unreachable(): ApiError
+}
+
+/** Fetches a file as a provider does that takes addresses, whatever machine it is on. */
+export async function fetchFile(
+  url: string,
+  { bytesMax, signal, unreachable }: RemoteRules,
+): Promise<RemoteFile> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(remoteFetchMs)])
+  const response = await fetch(url, { signal: within }).catch(() => null)
+  if (response === null || !response.ok || response.body === null) {
+    await response?.body?.cancel()
+    throw unreachable()
+  }
+  const folder = createFolder()
+  const spool = new FileSpool(folder)
+  try {
+    for await (const chunk of response.body) {
+      if (spool.bytes + chunk.length > bytesMax) throw unreachable()
+      await spool.write(Buffer.from(chunk))
+    }
+  } catch {
+    await spool.close()
+    await folder.remove()
+    throw unreachable()
+  }
+  const fileName = new URL(url).pathname.split('/').at(-1) ?? ''
+  const contentType = response.headers.get('content-type')
+  const file = await spool.finish({ name: 'url', fileName, contentType })
+  return { file, dispose: () => folder.remove() }
+}
