@@ -169,3 +169,44 @@ test('the count and the embedding list are the same list seen otherwise', () => 
     'openai/text-embedding-3-small:batch',
   ])
 })
+
+test('an id that the operator gave a model of his own is listed once, and no variant has an entry for batches', async () => {
+  const own = createCatalog({
+    nowMs: () => nowMs,
+    deployments: [
+      {
+        deployment: {
+          id: 'acme',
+          preset: 'custom',
+          provider: 'acme',
+          providerName: 'Acme',
+          baseUrl: 'http://127.0.0.1:1',
+          region: null,
+          weight: 1,
+          concurrencyMax: null,
+        },
+        author: 'acme',
+        modalities: ['language'],
+        pricesProviderId: null,
+        prices: createPriceOverlay([]),
+        publicName: (name) => name,
+        modelRules: [],
+        isFree: false,
+        onlyListed: false,
+        dataPolicy: { zdr: false, trains: false, stores: true },
+        batch: 'emulated',
+        models: [{ id: 'acme/large' }, { id: 'acme/large:batch' }],
+      },
+    ],
+  })
+  await own.replaceDiscovered('acme', parseListing({ data: [{ id: 'small:free' }, { id: 'small:batch' }] }))
+  const { data } = listModels(own.current(), {
+    query: new URLSearchParams(),
+    constraints: null,
+    nowMs,
+    figuresOf: () => unknownFigures,
+    basePath: '',
+    path: '/api/v1/models',
+  })
+  expect(data.map(({ id }) => id)).toEqual(['acme/large', 'acme/large:batch', 'acme/small:free'])
+})

@@ -41,7 +41,7 @@ interface Shown {
 export function listModels(catalog: CatalogView, options: ListOptions): ModelListJson {
   const query = parseModelQuery(options.query)
   const { basePath } = options
-  const entries = selectModels(catalog, query, options).flatMap(toEntries)
+  const entries = selectModels(catalog, query, options).flatMap((one) => toEntries(one, catalog))
   const end = query.limit === null ? entries.length : query.offset + query.limit
   return {
     data: entries.slice(query.offset, end).map((entry) => renderEntry(entry, basePath)),
@@ -61,14 +61,17 @@ export function findListedModel(catalog: CatalogView, modelId: string, basePath:
   const model = catalog.model(base)
   if (!model || (variant !== null && !variantsOf(model).includes(variant))) return null
   const wanted = variant === 'batch' ? variant : null
-  const entry = toEntries({ model, endpoints: model.endpoints }).find((one) => one.variant === wanted)
+  const entry = toEntries({ model, endpoints: model.endpoints }, catalog).find(
+    (one) => one.variant === wanted,
+  )
   return entry ? renderEntry(entry, basePath) : null
 }
 
 /** The number of entries `listModels` would have in all. */
 export function countModels(catalog: CatalogView, options: ListOptions): { data: { count: number } } {
   const query = parseModelQuery(options.query)
-  return { data: { count: selectModels(catalog, query, options).flatMap(toEntries).length } }
+  const shown = selectModels(catalog, query, options)
+  return { data: { count: shown.flatMap((one) => toEntries(one, catalog)).length } }
 }
 
 /** As `listModels`, embedding models only. */
@@ -176,11 +179,13 @@ interface Entry extends Shown {
 
 /**
  * Batches run language and embedding models. As on the contract's own service the list has an entry `author/slug:batch` for
- * them, with the prices of batches; here it follows its base entry, and a batch may name either.
+ * them, with the prices of batches; here it follows its base entry, and a batch may name either. Where the operator gave a
+ * model of his own that id, the list has that one.
  */
-function toEntries({ model, endpoints }: Shown): Entry[] {
+function toEntries({ model, endpoints }: Shown, catalog: CatalogView): Entry[] {
   const base: Entry = { model, endpoints, variant: null }
-  const isBatchable = variantsOf({ ...model, endpoints }).includes('batch')
+  const isTaken = catalog.model(`${model.id}:batch`) !== null
+  const isBatchable = !isTaken && variantsOf({ ...model, endpoints }).includes('batch')
   return isBatchable ? [base, { model, endpoints: batchableOf(endpoints), variant: 'batch' }] : [base]
 }
 

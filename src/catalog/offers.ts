@@ -5,7 +5,7 @@ import { modelsPerTurnMax } from '../core/limits/catalog.ts'
 import { leastAudio, modalitiesOf, traitsOf, type ModelTraits } from './capabilities.ts'
 import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
-import { slugOf, toPublicId } from './model-ids.ts'
+import { slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices, tierPricesOf } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
@@ -54,6 +54,7 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   let worked = 0
   for (const listed of context.listed ?? knownModels(source, context.table)) {
     if (++worked % modelsPerTurnMax === 0) yield
+    if (isBatchPrice(listed.upstream)) continue
     // A model that the operator describes is offered as described, under his id alone.
     if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
   }
@@ -64,6 +65,14 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
     }
   }
   return offers
+}
+
+/**
+ * OpenRouter lists what a model costs in its own batches as a model `:batch`. Every call here is a live one, so that this
+ * is no other model, and its price is not what the call would cost.
+ */
+function isBatchPrice(upstream: string): boolean {
+  return splitVariant(upstream).variant === 'batch'
 }
 
 /** Without a listing: what the price sources know of the provider. */
