@@ -1,4 +1,4 @@
-import { pcmOutputRate, type SpeechOutput, type SpeechStream } from '../canonical/audio.ts'
+import { pcmOutputRate, type SpeechReader, type SpeechStream, type SpeechOutput } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import { mpegSearchBytesMax, speechTailBytes } from '../core/limits/audio.ts'
@@ -47,12 +47,12 @@ export function wavHeader(): Uint8Array {
 }
 
 /**
- * An upstream's answer on its way to the caller: refused when it is text or another container, converted to the
- * contract's samples where it must be, and without its last bytes until the capture is durable.
+ * An upstream's answer on its way to the caller: its sound is taken out, refused when it is text or another container,
+ * converted to the contract's samples where it must be, and shown without its last bytes until the capture is durable.
  */
 export function createSpeechStream(
   call: Pick<SpeechCall, 'responseFormat'>,
-  output: SpeechOutput,
+  reader: SpeechReader,
 ): SpeechStream {
   const isMpeg = call.responseFormat === 'mp3'
   const detector = isMpeg ? new MpegFrameDetector() : new SampleDetector()
@@ -62,10 +62,11 @@ export function createSpeechStream(
   let head: Uint8Array = nothing
 
   const convert = (chunk: Uint8Array): Uint8Array => {
+    if (chunk.length === 0) return nothing
     if (step === null) {
       head = head.length === 0 ? new Uint8Array(chunk) : Buffer.concat([head, chunk])
       if (head.length < headBytesMin) return nothing
-      step = chooseStep(head, output)
+      step = chooseStep(head, reader.output)
       return step.push(head)
     }
     return step.push(chunk)
@@ -76,20 +77,25 @@ export function createSpeechStream(
     if (shown !== null) detector.push(shown)
     return shown
   }
+  const keepAll = (bytes: Uint8Array) => tailDetector.push(keepBack.append(bytes))
 
   return {
-    push: (chunk) => keep(convert(chunk)),
+    push: (piece) => keep(convert(reader.push(piece))),
     end() {
+      keepAll(convert(reader.end()))
       if (step === null && head.length > 0) {
-        step = chooseStep(head, output)
-        keep(step.push(head))
+        step = chooseStep(head, reader.output)
+        keepAll(step.push(head))
       }
-      if (step !== null) tailDetector.push(keepBack.append(step.end()))
+      if (step !== null) keepAll(step.end())
       if (!tailDetector.hasFrame) throw noAudio()
       return keepBack.end()
     },
     get hasDelivered() {
       return detector.hasFrame
+    },
+    get billed() {
+      return reader.billed
     },
   }
 }

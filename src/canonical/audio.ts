@@ -2,6 +2,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { AudioSource, SpeechCall, TranscriptionCall } from './call.ts'
 import type { Adapter } from './steps.ts'
 import type { Endpoint } from './endpoint.ts'
+import type { Usage } from './usage.ts'
 
 /** Received audio, kept in memory or in a file until it is disposed; can be read any number of times. */
 export interface StoredAudio {
@@ -123,16 +124,35 @@ export interface CanonicalTranscription {
 /** One way to ask an upstream for a transcript. Pure. */
 export type TranscriptionAdapter = Adapter<TranscriptionCall, unknown, CanonicalTranscription>
 
-/** What the upstream's successful body holds. WAV carries its own description. */
+/** What an upstream's sound is, once it is out of whatever the body wraps it in. WAV carries its own description. */
 export type SpeechOutput =
   | { container: 'mpeg' }
   | { container: 'wav' }
   | { container: 'pcm'; encoding: 's16le' | 'f32le'; rate: number; channels: number }
 
-/** One way to ask an upstream for speech whose answer is a stream of audio bytes. Pure. */
-export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechOutput>
+/** What a provider says it billed for speech: its characters, tokens or time. Not yet checked for plausibility. */
+export type SpeechBilled = Readonly<Partial<Usage>>
 
-/** An upstream's speech bytes on their way to the caller; feed every chunk, then call `end` once. */
+/**
+ * Takes the sound out of an upstream's successful body: raw, or base64 or hexadecimal in JSON, in events or in lines.
+ * Synchronous, with memory that does not grow with the body. Feed it every piece, then call `end` once. Whoever feeds it
+ * bounds the pieces, so that none of them takes long.
+ */
+export interface SpeechReader {
+  /** The sound in this piece, which may be empty. Throws the failure that the body reports, or `provider_failed`. */
+  push(piece: Uint8Array): Uint8Array
+  /** The sound that was still held. Throws also when the body ended before it said that it was whole. */
+  end(): Uint8Array
+  /** True from the first sound on. */
+  readonly output: SpeechOutput
+  /** What headers and body have said so far; null while they have said nothing. */
+  readonly billed: SpeechBilled | null
+}
+
+/** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */
+export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
+
+/** An upstream's body on its way to the caller as sound; feed every piece of it, then call `end` once. */
 export interface SpeechStream {
   /** What the caller may have now, or null. Throws `provider_failed` when this is not audio. */
   push(chunk: Uint8Array): Uint8Array | null
@@ -140,6 +160,8 @@ export interface SpeechStream {
   end(): Uint8Array
   /** True once at least one whole frame or sample was among the bytes `push` returned: from then on it is billed. */
   readonly hasDelivered: boolean
+  /** What the provider says it billed, as far as it has; null while it has said nothing. */
+  readonly billed: SpeechBilled | null
 }
 
 /** Something a call needs that not every endpoint of its model can do; checked before the hold. */

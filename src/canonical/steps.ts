@@ -31,12 +31,13 @@ export interface Exchange {
 
 /**
  * What an adapter wants done next. `send`: the whole response is read and given to `next` with the state, which is plain
- * data, so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader.
+ * data, so that it can be stored until then. `stream`: the response's body is the answer and goes through the reader, which
+ * may ask the response's headers what they say of it.
  * `answer`: nothing is left to do.
  */
 export type Step<State, Answer, Reader> =
   | { type: 'send'; exchange: Exchange; state: State }
-  | { type: 'stream'; exchange: Exchange; open(context: AnswerContext): Reader }
+  | { type: 'stream'; exchange: Exchange; open(context: AnswerContext, headers: Headers): Reader }
   | { type: 'answer'; answer: Answer }
 
 /**

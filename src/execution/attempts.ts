@@ -1,3 +1,4 @@
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { UpstreamErrorResponse, UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError, shownType, toGatewayError } from '../core/errors.ts'
@@ -13,16 +14,6 @@ import type { ExecutionDependencies } from './dependencies.ts'
 import { isUnsuited } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import { sleepUnless } from './wait.ts'
-
-/** What an attempt throws when the upstream failed: the failure says whether another attempt may help. */
-export class AttemptFailed extends Error {
-  readonly failure: UpstreamFailure
-
-  constructor(failure: UpstreamFailure) {
-    super(failure.error.message)
-    this.failure = failure
-  }
-}
 
 /** An endpoint's answer with the attempt that got it. */
 export interface Answered<T> {

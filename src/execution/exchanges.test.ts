@@ -5,7 +5,7 @@ import type { UpstreamFailure, UpstreamRequest } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { exchangesMax } from '../core/limits/calls.ts'
 import { nextTurn } from '../core/turns.ts'
-import { AttemptFailed } from './attempts.ts'
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import { exchange, type Work } from './exchanges.ts'
 import type { Losses } from './metadata.ts'
 

@@ -1,9 +1,10 @@
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
 import { GatewayError } from '../core/errors.ts'
 import { answerBytesMax, exchangesMax } from '../core/limits/calls.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
-import { AttemptFailed, readRefusal, sendAttempt } from './attempts.ts'
+import { readRefusal, sendAttempt } from './attempts.ts'
 import type { CallState } from './call-state.ts'
 import { keepSentBody } from './debug.ts'
 import type { Attempt } from './metadata.ts'
@@ -42,7 +43,8 @@ export async function exchange<Asked extends Call, State, Answer, Reader>(
     const response = await sendAttempt(request, attempt, state, dependencies)
     if (response.status < 200 || response.status > 299)
       throw new AttemptFailed(adapter.readError(await readRefusal(response, attempt, state)))
-    if (step.type === 'stream') return { type: 'opened', response, reader: step.open(asked.context) }
+    if (step.type === 'stream')
+      return { type: 'opened', response, reader: step.open(asked.context, response.headers) }
     attempt.firstTokenMs = attempt.headersMs
     const bytes = await response.readAll(answerBytesMax)
     attempt.endedMs = state.elapsedMs()

@@ -1,10 +1,14 @@
 import { expect, test } from 'bun:test'
 import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import { createLearning } from '../billing/metering/learning.ts'
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
+import type { SpeechReader } from '../canonical/audio.ts'
 import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
 import { leastAudio } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { rawSpeech } from '../formats/speech/raw-speech.ts'
+import { wrappedSpeech } from '../formats/speech/wrapped-speech.ts'
 import { createHealth } from '../routing/health.ts'
 import { createLimiter } from '../routing/limiter.ts'
 import { createStickyRoutes } from '../routing/sticky.ts'
@@ -38,8 +42,13 @@ const call: SpeechCall = {
   references: [],
 }
 
+const usualReader = () => rawSpeech({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 })
+
 /** A provider that says what `read` gives, and a watch whose deadlines the test brings about. */
-function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
+function setUp(
+  read: (leave: () => void) => Promise<Uint8Array | null>,
+  open: (context: unknown, headers: Headers) => SpeechReader = usualReader,
+) {
   const leaving = new AbortController()
   const deadlines: (() => void)[] = []
   const captured: bigint[] = []
@@ -63,7 +72,7 @@ function setUp(read: (leave: () => void) => Promise<Uint8Array | null>) {
           first: () => ({
             type: 'stream',
             exchange: { request: { method: 'POST', path: '/', headers: {}, body: null } },
-            open: () => ({ container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 }),
+            open,
           }),
         },
       }),
@@ -178,4 +187,54 @@ test('speech whose time is over breaks off, so that nobody takes a part for the 
   expect(await Promise.race([next, Bun.sleep(10_000).then(() => 'waits')])).toBe('broke off')
   await outcome.ended
   expect(captured).toEqual([7n])
+})
+
+test('speech is charged by what its provider says it billed, also where it says so in the headers', async () => {
+  const chunks = [new Uint8Array(4_096), null]
+  const { dependencies, scope, captured } = setUp(
+    async () => chunks.shift() ?? null,
+    (_, headers) => ({ ...usualReader(), billed: { characters: Number(headers.get('x-billed') ?? 3) } }),
+  )
+  const outcome = await executeSpeech(call, scope, dependencies)
+  await new Response(outcome.body as ReadableStream<Uint8Array>).bytes()
+  await outcome.ended
+  expect(captured).toEqual([3n])
+})
+
+test('a failure that a body reports before its first sound is as good as a refusal', async () => {
+  const chunks = [Buffer.from('{"status":1004}'), null]
+  const { dependencies, scope, captured } = setUp(
+    async () => chunks.shift() ?? null,
+    () =>
+      wrappedSpeech({
+        framing: 'json',
+        at: ['audio'],
+        encoding: 'hex',
+        output: { container: 'mpeg' },
+        read: () => {
+          throw new AttemptFailed({
+            error: new GatewayError('upstream_rate_limited', 'The provider limits the rate of requests.'),
+            retryElsewhere: true,
+            retrySame: false,
+            credentialFault: false,
+            retryAfterMs: null,
+          })
+        },
+      }),
+  )
+  const failed = await executeSpeech(call, scope, dependencies).catch((error: unknown) => error)
+  expect(failed).toMatchObject({ type: 'upstream_rate_limited' })
+  expect(captured).toEqual([-1n])
+})
+
+test('a long read is converted in pieces, between which others have their turn', async () => {
+  const chunks = [new Uint8Array(2_000_000), null]
+  const { dependencies, scope } = setUp(async () => chunks.shift() ?? null)
+  const outcome = await executeSpeech(call, scope, dependencies)
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), 0)
+  const bytes = await new Response(outcome.body as ReadableStream<Uint8Array>).bytes()
+  clearInterval(timer)
+  expect(bytes.length).toBe(2_000_000)
+  expect(turns).toBeGreaterThan(3)
 })

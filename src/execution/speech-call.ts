@@ -1,12 +1,12 @@
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
-import type { SpeechAdapter, SpeechStream } from '../canonical/audio.ts'
+import type { SpeechAdapter, SpeechBilled, SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
 import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
+import { speechPieceBytes } from '../core/limits/audio.ts'
 import { corkedPieceBytes } from '../core/limits/http.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
@@ -20,9 +20,13 @@ import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
+const nothing = new Uint8Array(0)
+
 interface OpenedSpeech {
   response: UpstreamResponse
   stream: SpeechStream
+  /** What was read and not converted yet. */
+  waiting: Uint8Array
   first: Uint8Array
   /** What is shown last, once the money is durable; null while the upstream still speaks. */
   tail: Uint8Array | null
@@ -103,15 +107,11 @@ async function readFirst(
   stream: SpeechStream,
   rest: CallerRest,
 ): Promise<OpenedSpeech> {
-  const opened = { response, stream, first: new Uint8Array(0), tail: null, rest }
+  const opened: OpenedSpeech = { response, stream, waiting: nothing, first: nothing, tail: null, rest }
   try {
-    for (;;) {
-      const { done, value } = await response.body.read()
-      // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
-      if (done) return { ...opened, tail: stream.end() }
-      const first = stream.push(value)
-      if (first !== null && first.byteLength > 0) return { ...opened, first }
-    }
+    // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
+    opened.first = (await convertNext(opened)) ?? nothing
+    return opened
   } catch (error) {
     response.body.cancel()
     throw error
@@ -228,15 +228,33 @@ async function readBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
     opened.first = first.subarray(corkedPieceBytes)
     return first.subarray(0, corkedPieceBytes)
   }
-  while (opened.tail === null) {
-    const { done, value } = await opened.response.body.read()
-    if (done) opened.tail = opened.stream.end()
-    else {
-      const bytes = opened.stream.push(value)
-      if (bytes !== null && bytes.byteLength > 0) return bytes
+  return opened.tail === null ? convertNext(opened) : null
+}
+
+/** Reads until there is sound to show; null at the end, when only the tail is left. */
+async function convertNext(opened: OpenedSpeech): Promise<Uint8Array | null> {
+  for (;;) {
+    const piece = await nextPiece(opened)
+    if (piece === null) {
+      opened.tail = opened.stream.end()
+      return null
     }
+    const bytes = opened.stream.push(piece)
+    if (bytes !== null && bytes.byteLength > 0) return bytes
   }
-  return null
+}
+
+/** What can be converted at one go; a long read is cut, and everybody else has a turn between its pieces. */
+async function nextPiece(opened: OpenedSpeech): Promise<Uint8Array | null> {
+  if (opened.waiting.byteLength > 0) await new Promise<void>((resolve) => void setImmediate(resolve))
+  else {
+    const { done, value } = await opened.response.body.read()
+    if (done) return null
+    opened.waiting = value
+  }
+  const piece = opened.waiting.subarray(0, speechPieceBytes)
+  opened.waiting = opened.waiting.subarray(speechPieceBytes)
+  return piece
 }
 
 /** The whole input once at least one whole frame or sample was delivered, nothing before. */
@@ -250,16 +268,20 @@ async function settleSpeech(
   answered.attempt.endedMs = state.elapsedMs()
   const { hasDelivered } = answered.value.stream
   if (ending === 'cancelled' && !hasDelivered) return plan.settlement.release()
-  const { row } = state.charge(answered.attempt, readingOf(call, answered.endpoint), ending)
+  const { row } = state.charge(answered.attempt, readingOf(call, answered), ending)
   await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
 }
 
-// Characters are counted exactly; a model that bills tokens does not report them with its bytes, so the meter estimates.
-function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
+// Where characters have a price they are counted here, unless the provider says how many it billed. Tokens only the provider
+// can count; where it does not say how many they were, the meter estimates.
+function readingOf(call: SpeechCall, { endpoint, value }: Answered<OpenedSpeech>): MeterReading {
+  const billed = value.stream.billed ?? {}
   const isCounted = endpoint.price.character !== undefined
+  const isKnown = isCounted || saysTokensOrTime(billed)
+  const counted = isCounted ? { characters: call.demand.characters } : {}
   return {
-    usage: isCounted ? { ...noUsage, characters: call.demand.characters } : null,
-    source: isCounted ? 'provider' : 'estimated',
+    usage: isKnown ? { ...noUsage, ...counted, ...billed } : null,
+    source: isKnown ? 'provider' : 'estimated',
     finishReason: null,
     nativeFinishReason: null,
     upstreamId: null,
@@ -271,4 +293,12 @@ function readingOf(call: SpeechCall, endpoint: Endpoint): MeterReading {
     outputPieces: 1,
     reportedCostNanocredits: null,
   }
+}
+
+function saysTokensOrTime({
+  inputTokens = 0,
+  outputTokens = 0,
+  audioMilliseconds = 0,
+}: SpeechBilled): boolean {
+  return inputTokens + outputTokens + audioMilliseconds > 0
 }

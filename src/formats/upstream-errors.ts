@@ -36,14 +36,23 @@ export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFa
   return toFailure(kind, { ...response, reported, retryAfterMs })
 }
 
+/** What reads an answer knows of its secrets. */
+type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames'>
+
+/** The error alone of what `readReportedFailure` finds. */
+export function readReportedError(wire: unknown, context: ReportContext): GatewayError {
+  return readReportedFailure(wire, context).error
+}
+
 /**
- * An error object found inside a successful answer or stream. What refuses with an error status was rid of secrets before
- * anybody read it; what is found in an answer is so here, by `hideSecrets`.
+ * An error object found inside a successful answer or stream; a `code` from 400 to 599 is the status it should have had.
+ * What refuses with an error status was rid of secrets before anybody read it; what is found in an answer is so here, by
+ * `hideSecrets`.
  */
-export function readReportedError(
+export function readReportedFailure(
   wire: unknown,
-  { hideSecrets, modelNames }: Pick<AnswerContext, 'hideSecrets' | 'modelNames'>,
-): GatewayError {
+  { hideSecrets, modelNames }: ReportContext,
+): UpstreamFailure {
   const { message, type, code, param, reason, retryDelayMs } = readShape({ error: wire })
   const reported: ReportedError = {
     message: hideSecrets(message),
@@ -57,7 +66,7 @@ export function readReportedError(
   const kind = classify(status, reported)
   const retryAfterMs = delayOf(reported)
   const facts = { status, reported, modelNames, retryAfterMs, requestedModel: '', parameterNames: [] }
-  return toFailure(kind, facts).error
+  return toFailure(kind, facts)
 }
 
 /** The status an error inside a stream would have had as a response. */

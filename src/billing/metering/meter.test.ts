@@ -254,6 +254,17 @@ describe('audio', () => {
     )
   })
 
+  test('speech is charged by the characters its provider says it billed, as far as a text can have so many', () => {
+    const endpoint = endpointOf('speech', { character: 1n })
+    const demand = demandOf({ characters: 120 })
+    const charged = (characters: number) =>
+      meter(readingOf({ usage: { ...noUsage, characters } }), contextOf({ demand, endpoint }))
+    expect(charged(60)).toMatchObject({ usage: { characters: 60 }, source: 'provider' })
+    expect(charged(480)).toMatchObject({ usage: { characters: 480 }, source: 'provider' })
+    expect(charged(581)).toMatchObject({ usage: { characters: 120 }, source: 'estimated' })
+    expect(charged(0)).toMatchObject({ usage: { characters: 120 }, source: 'estimated' })
+  })
+
   test('speech without a report is charged by its characters', () => {
     const speech = endpointOf('speech', { character: 15_000n })
     const reading = readingOf({ outputBytes: 48_000, outputPieces: 4, finishReason: null })

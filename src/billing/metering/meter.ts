@@ -4,6 +4,8 @@ import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
 import {
   audioMillisecondsUnknownCharge,
+  charactersBilledBeyond,
+  charactersBilledFactor,
   inputBeyondEstimateFactor,
   inputBeyondEstimateTokens,
   outputBeyondLimitFactor,
@@ -64,6 +66,11 @@ function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterConte
   const isText = endpoint.modality === 'language' || endpoint.modality === 'embedding'
   if (!isText || demand.hasUncountedInput === true || demand.inputTokens === 0) return true
   return inputTokens <= demand.inputTokens * inputBeyondEstimateFactor + inputBeyondEstimateTokens
+}
+
+/** Whether so many characters can have been billed for a text: some providers count its bytes, or what they write out. */
+function isTextWithin({ characters }: Usage, { demand }: MeterContext): boolean {
+  return characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond
 }
 
 /**
@@ -157,7 +164,10 @@ function isCount(value: number, max: number): boolean {
   return Number.isSafeInteger(value) && value >= 0 && value <= max
 }
 
-/** A report that says nothing was used, or no output was made, although output was seen, is a broken report. */
+/**
+ * A report that says nothing was used, or no output was made, although output was seen, is a broken report; and so is one
+ * of more characters than a text can have been billed for.
+ */
 function contradicts(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
   const { modality } = context.endpoint
   const hasAnything =
@@ -166,7 +176,8 @@ function contradicts(usage: Usage, reading: MeterReading, context: MeterContext)
   const hasOutput = reading.outputBytes > 0 || reading.outputPieces > 0
   if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && hasOutput)
   if (modality === 'embedding') return !hasAnything
-  return usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
+  const isUnused = usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
+  return isUnused || (modality === 'speech' && !isTextWithin(usage, context))
 }
 
 /** Parts never exceed their totals; a report where they do is cut to them. */

@@ -68,3 +68,9 @@ export const audioListMax = 100
 export const audioRequestBytesMax = 1_350_000_000
 /** Rows of resampling coefficients: 24,000 against 44,100 Hz takes 80, against 22,050 Hz 160. */
 export const resamplePhasesMax = 960
+/** One piece of a speech body that is unwrapped and converted at one go, within a few milliseconds. */
+export const speechPieceBytes = 65_536
+/** Everything of one JSON document of a speech answer but its sound: the times of each letter of a long text fit. */
+export const speechFieldsBytesMax = 4_000_000
+/** Sound that came before its own description; what comes later is taken for what the provider documents. */
+export const speechUndescribedBytesMax = 262_144

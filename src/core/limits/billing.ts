@@ -112,3 +112,6 @@ export const rollupEveryMs = 10_000
 /** Rows of the tail in one unit, so that captures never wait long for the writer, and units in one round. */
 export const rollupRowsMax = 200
 export const rollupPagesMax = 500
+/** Characters that a provider may say it billed for one of the input, and beside them: UTF-8 has at most four bytes for one. */
+export const charactersBilledFactor = 4
+export const charactersBilledBeyond = 100

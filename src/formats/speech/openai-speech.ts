@@ -3,6 +3,7 @@ import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
+import { rawSpeech } from './raw-speech.ts'
 
 /** What to ask for and what then arrives, for one format of the contract. */
 export interface SpeechFormatChoice {
@@ -41,7 +42,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
       const body = [JSON.stringify(toBody(call, endpoint, choice))]
       const request = { method: 'POST' as const, path, headers: jsonHeaders, body }
       const dropped = optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))
-      return { type: 'stream', exchange: { request, dropped }, open: () => choice.output }
+      return { type: 'stream', exchange: { request, dropped }, open: () => rawSpeech(choice.output) }
     },
     next() {
       throw new Error('speech is the body of the first response')

@@ -307,7 +307,8 @@ function streamStep(adapter: SpeechAdapter, call: SpeechCall, endpoint: Endpoint
 }
 
 const exchangeOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).exchange
-const outputOf = (...asked: Parameters<typeof streamStep>) => streamStep(...asked).open(testContext)
+const outputOf = (...asked: Parameters<typeof streamStep>) =>
+  streamStep(...asked).open(testContext, new Headers()).output
 
 describe('the call to an OpenAI-style provider', () => {
   const bodyOf = (

@@ -1,0 +1,90 @@
+/** Where pieces of documents go as they come. */
+export interface DocumentSink {
+  push(piece: Uint8Array): void
+  /** A document has ended. */
+  endDocument(): void
+}
+
+/** How JSON documents follow each other in a body: one alone, one in each line, or one in each event. */
+export type DocumentFraming = 'json' | 'lines' | 'events'
+
+/** Finds the documents in a body and hands each over in pieces, so that a long one is never held. */
+export interface DocumentSplitter {
+  push(piece: Uint8Array): void
+  /** The body has ended, and with it the document that may stand last. */
+  end(): void
+}
+
+const lineFeed = 0x0a
+
+export function createDocumentSplitter(framing: DocumentFraming, sink: DocumentSink): DocumentSplitter {
+  if (framing === 'events') return new EventSplitter(sink)
+  return {
+    push(piece) {
+      if (framing === 'json') return sink.push(piece)
+      eachLine(piece, (line, isWhole) => {
+        sink.push(line)
+        if (isWhole) sink.endDocument()
+      })
+    },
+    end: () => sink.endDocument(),
+  }
+}
+
+/** Pieces of lines, without their ends. */
+function eachLine(piece: Uint8Array, take: (line: Uint8Array, isWhole: boolean) => void): void {
+  for (let start = 0; start <= piece.length;) {
+    const end = piece.indexOf(lineFeed, start)
+    if (end < 0) return start < piece.length ? take(piece.subarray(start), false) : undefined
+    take(piece.subarray(start, end), true)
+    start = end + 1
+  }
+}
+
+const dataPrefix = 'data:'
+
+/** The data of server-sent events. Comments and other fields are passed over. */
+class EventSplitter implements DocumentSplitter {
+  readonly #sink: DocumentSink
+  /** The beginning of a line whose field is not known yet; null once it is. */
+  #field: string | null = ''
+  #isData = false
+  #isBlank = true
+
+  constructor(sink: DocumentSink) {
+    this.#sink = sink
+  }
+
+  push(piece: Uint8Array): void {
+    eachLine(piece, (part, isWhole) => {
+      this.#takePart(part)
+      if (isWhole) this.#endLine()
+    })
+  }
+
+  end(): void {
+    this.#sink.endDocument()
+  }
+
+  #takePart(part: Uint8Array): void {
+    let rest = part
+    while (this.#field !== null && rest.length > 0) {
+      const byte = rest[0] ?? 0
+      rest = rest.subarray(1)
+      // The carriage return of an empty line.
+      if (byte === 0x0d) continue
+      this.#isBlank = false
+      this.#field += String.fromCharCode(byte)
+      this.#isData = this.#field === dataPrefix
+      if (this.#isData || !dataPrefix.startsWith(this.#field)) this.#field = null
+    }
+    if (this.#isData && rest.length > 0) this.#sink.push(rest)
+  }
+
+  #endLine(): void {
+    if (this.#isBlank) this.#sink.endDocument()
+    this.#field = ''
+    this.#isData = false
+    this.#isBlank = true
+  }
+}

@@ -1,0 +1,99 @@
+import type { SpeechBilled, SpeechOutput, SpeechReader } from '../../canonical/audio.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { speechUndescribedBytesMax } from '../../core/limits/audio.ts'
+import { parseAnswerText } from '../upstream-json.ts'
+import { createDocumentSplitter, type DocumentFraming } from './document-lines.ts'
+import { SoundScanner, type SoundPlace } from './sound-scanner.ts'
+
+/** What one JSON document of a speech answer says besides its sound. */
+export interface SoundFacts {
+  /** What the sound is, where the document describes it. */
+  output?: SpeechOutput
+  billed?: SpeechBilled
+  /** The provider says that nothing follows. */
+  isLast?: boolean
+}
+
+/** How a provider wraps sound in JSON. */
+export interface SpeechWrapping extends SoundPlace {
+  framing: DocumentFraming
+  /** What the sound is unless a document says otherwise. */
+  output: SpeechOutput
+  /** A document describes its sound, perhaps behind it, so that the first sound waits for the end of its document. */
+  isDescribed?: boolean
+  /** The last of the documents says that it is; a body that ends before is broken off. */
+  hasLast?: boolean
+  /** Reads a document whose sound was taken out. Throws the failure that it reports. */
+  read(fields: Record<string, unknown>): SoundFacts
+}
+
+const nothing = new Uint8Array(0)
+
+/** The reader of a body of JSON with sound in it: one document, one in each line, or one in each event. */
+export function wrappedSpeech(wrapping: SpeechWrapping): SpeechReader {
+  return new WrappedSpeech(wrapping)
+}
+
+class WrappedSpeech implements SpeechReader {
+  output: SpeechOutput
+  billed: SpeechBilled | null = null
+  readonly #wrapping: SpeechWrapping
+  readonly #scanner: SoundScanner
+  readonly #splitter
+  #sound: Uint8Array[] = []
+  #isHeld: boolean
+  #isLast = false
+
+  constructor(wrapping: SpeechWrapping) {
+    this.#wrapping = wrapping
+    this.output = wrapping.output
+    this.#isHeld = wrapping.isDescribed === true
+    this.#scanner = new SoundScanner(wrapping)
+    this.#splitter = createDocumentSplitter(wrapping.framing, {
+      push: (piece) => this.#scanner.push(piece, this.#sound),
+      endDocument: () => this.#readDocument(),
+    })
+  }
+
+  push(piece: Uint8Array): Uint8Array {
+    this.#splitter.push(piece)
+    return this.#take()
+  }
+
+  end(): Uint8Array {
+    this.#splitter.end()
+    if (this.#wrapping.hasLast === true && !this.#isLast)
+      throw new GatewayError('provider_failed', 'The provider ended the speech before it was whole.')
+    this.#isHeld = false
+    return this.#take()
+  }
+
+  #readDocument(): void {
+    if (this.#scanner.isEmpty) return
+    const text = this.#scanner.end()
+    // The end of OpenAI's event streams, which several providers took over.
+    if (text.trim() === '[DONE]') {
+      this.#isLast = true
+      return
+    }
+    const { output, billed, isLast } = this.#wrapping.read(parseAnswerText(text))
+    if (output && this.#isHeld) this.output = output
+    if (output) this.#isHeld = false
+    this.billed = billed ?? this.billed
+    this.#isLast ||= isLast === true
+  }
+
+  #take(): Uint8Array {
+    if (this.#sound.length === 0) return nothing
+    if (this.#isHeld && lengthOf(this.#sound) <= speechUndescribedBytesMax) return nothing
+    this.#isHeld = false
+    const [first = nothing] = this.#sound
+    const sound = this.#sound.length === 1 ? first : Buffer.concat(this.#sound)
+    this.#sound = []
+    return sound
+  }
+}
+
+function lengthOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
+}
