@@ -2,7 +2,8 @@ import type { AudioCapabilities } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 
 /**
- * What is known of the models whose names fit. A member that is left out is decided by the next rule that fits. Listings
+ * What is known of the models whose names fit. A member that is left out is decided by the next rule that fits, and
+ * so is each of `audio`. Listings
  * rarely say such things; the operator's configuration overrules all of them.
  */
 export interface ModelRule {
@@ -62,7 +63,7 @@ function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel:
   if (sees !== undefined) found.sees ??= sees
   if (hears !== undefined) found.hears ??= hears
   if (reasons !== undefined) found.reasons ??= reasons
-  if (audio !== undefined) found.audio ??= audio
+  if (audio !== undefined) found.audio = { ...audio, ...found.audio }
 }
 
 /** What a model of this kind takes and gives, as the public catalog names it. */

@@ -118,9 +118,9 @@ export function textAdapter(callerFormat: TextFormat, asked: TextInterface): Tex
 }
 
 /** Where an interface is asked at a deployment's address. */
-function addressAt(
+export function addressAt(
   baseUrl: string,
-  { path, elsewhere = {} }: TextInterface,
+  { path, elsewhere = {} }: Pick<TextInterface, 'path' | 'elsewhere'>,
   target: PathTarget,
 ): TextAddress & Pick<UpstreamRequest, 'inPlaceOf'> {
   const [ending, other] = Object.entries(elsewhere).find(([each]) => baseUrl.endsWith(each)) ?? []

@@ -76,5 +76,8 @@ test('the limits of an audio model are those of the host that states them', () =
   expect(traits('groq', 'canopylabs/orpheus-v1-english').audio).toMatchObject({ inputCharactersMax: 200 })
   expect(traits('deepinfra', 'canopylabs/orpheus-3b-0.1-ft').audio).toEqual({})
   expect(traits('groq', 'whisper-large-v3').audio).toMatchObject({ verboseJson: true, wordTimes: true })
-  expect(traits('mistral', 'voxtral-mini-2602').audio).toEqual({ uploadBytesMax: 536_870_912 })
+  expect(traits('mistral', 'voxtral-mini-2602').audio).toEqual({
+    wordTimes: true,
+    uploadBytesMax: 536_870_912,
+  })
 })

@@ -179,7 +179,7 @@ export function onlyFor(
 }
 
 /** Says yes to models whose public id or name at the provider fits. */
-export function named(pattern: RegExp): NonNullable<TextInterface['serves']> {
+export function named(pattern: RegExp): (asked: Pick<Endpoint, 'model' | 'upstreamModel'>) => boolean {
   return ({ model, upstreamModel }) => pattern.test(model) || pattern.test(upstreamModel)
 }
 

@@ -4,8 +4,17 @@ import { basename, join } from 'node:path'
 import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
 import { decodeChatAnswer } from '../formats/chat/chat-answer.ts'
 import { createChatStream } from '../formats/chat/chat-stream.ts'
-import { framesOf, runStream, testCharge, testContext, textOf } from '../formats/chat/chat-testing.ts'
+import {
+  framesOf,
+  runStream,
+  testCharge,
+  testContext,
+  testEndpoint,
+  textOf,
+} from '../formats/chat/chat-testing.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
+import { leastAudio } from '../catalog/capabilities.ts'
+import { testTranscription } from '../formats/transcription/transcription-testing.ts'
 import { custom, deepseek, groq, mistral, openai, xai } from './index.ts'
 import type { Preset } from './define-provider.ts'
 
@@ -133,5 +142,45 @@ describe.if(isThere)('recorded answers', () => {
       parameterNames: ['max_tokens'],
     })
     expect(failure.error).toMatchObject({ type: 'invalid_request', param: 'max_tokens' })
+  })
+})
+
+/** Read as the adapter of its provider reads it, with times wanted. */
+function transcriptOf({ adapters }: Preset, file: string, model: string) {
+  const call = testTranscription({ responseFormat: 'verbose_json', granularities: ['word'] })
+  const endpoint = { ...testEndpoint(model), modality: 'transcription' as const, audio: leastAudio }
+  const reply = { headers: new Headers(), bytes: readFileSync(file) }
+  const step = adapters.transcription?.next(null, reply, { call, endpoint, context: testContext })
+  if (step?.type !== 'answer') throw new Error('expected an answer')
+  return step.answer
+}
+
+describe.if(isThere)('recorded transcripts', () => {
+  test('of OpenAI have words, a language and a length', () => {
+    const [file = ''] = filesOf('openai/src/transcription', 'openai-transcription.json')
+    const read = transcriptOf(openai, file, 'whisper-1')
+    const wire = JSON.parse(readFileSync(file, 'utf8'))
+    expect(read).toMatchObject({ text: wire.text, language: 'en', durationSeconds: wire.duration })
+    expect(read.words).toEqual(wire.words)
+    expect(read.segments?.map(({ text }) => text).join(' ')).toBe(
+      wire.words.map(({ word }: { word: string }) => word).join(' '),
+    )
+  })
+
+  test('of Mistral have segments with their speakers, and the length in the usage', () => {
+    const [file = ''] = filesOf('mistral/src', 'mistral-transcription.json')
+    const read = transcriptOf(mistral, file, 'voxtral-mini-transcribe-3-0')
+    const wire = JSON.parse(readFileSync(file, 'utf8'))
+    expect(read).toMatchObject({
+      text: wire.text,
+      language: null,
+      durationSeconds: wire.usage.prompt_audio_seconds,
+      tokens: { input: wire.usage.prompt_tokens, output: wire.usage.completion_tokens },
+    })
+    expect(read.segments).toHaveLength(wire.segments.length)
+    for (const [at, segment] of (read.segments ?? []).entries()) {
+      const { start, end, text, speaker_id: label } = wire.segments[at]
+      expect(segment).toEqual({ id: at, start, end, text: text.trim(), speaker: 0, speaker_label: label })
+    }
   })
 })

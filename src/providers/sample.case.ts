@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import type { TranscriptionAdapter } from '../canonical/audio.ts'
-import { defaultPreferences, type TextCall, type TranscriptionCall } from '../canonical/call.ts'
+import type { TextCall } from '../canonical/call.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { noUsage, type Usage } from '../canonical/usage.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
@@ -20,6 +20,7 @@ import {
 import { selectCodec } from '../formats/codec.ts'
 import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
+import { testTranscription } from '../formats/transcription/transcription-testing.ts'
 import type { TextInterface } from '../formats/text-adapter.ts'
 import type { Preset } from './define-provider.ts'
 import { modelRulesOf } from './registry.ts'
@@ -202,33 +203,12 @@ function testVectors(adapter: TextInterface, expected: Expected, read: Read): vo
 
 function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read: Read): void {
   test('gives the transcript of its sample', () => {
-    const call: TranscriptionCall = {
-      kind: 'transcription',
-      operation: 'transcription',
-      model: 'a/b',
-      fallbackModels: [],
-      preferences: defaultPreferences,
-      parameters: [],
-      demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 0, characters: 0 },
-      sessionId: null,
-      userId: null,
-      trace: null,
-      dropped: [],
-      audio: {
-        kind: 'remote',
-        url: 'https://example.test/a.wav',
-        field: 'file',
-      } as unknown as TranscriptionCall['audio'],
-      measuredMilliseconds: null,
-      language: null,
-      temperature: null,
-      responseFormat: 'json',
-      granularities: [],
-      diarize: false,
-      keyterms: [],
-    }
     const endpoint = { ...testEndpoint('b'), modality: 'transcription' as const, audio: leastAudio }
-    const asked = { call, endpoint, context: testContext }
+    const asked = {
+      call: testTranscription({ responseFormat: 'verbose_json' }),
+      endpoint,
+      context: testContext,
+    }
     const step = adapter.next(null, { headers: new Headers(), bytes: read('transcription.json') }, asked)
     if (step.type !== 'answer') throw new Error('expected an answer')
     const { text, language, durationSeconds } = step.answer

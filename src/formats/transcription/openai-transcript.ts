@@ -2,6 +2,7 @@ import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '
 import { GatewayError } from '../../core/errors.ts'
 import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits/audio.ts'
 import { settleCounts } from '../token-counts.ts'
+import { unjoinTerms } from './joined-terms.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 
@@ -9,8 +10,12 @@ import { segmentsOfWords } from './segments-of-words.ts'
 export interface TranscriptReading {
   /** The entries of `segments` are words, as Mistral writes them when asked for words. */
   areSegmentsWords: boolean
+  /** The text marks who speaks, and is made of the segments instead where there are some. */
+  isTextOfSegments: boolean
   /** The language that was asked for. */
   language: string | null
+  /** The terms that were sent as one word each, and how they were joined. */
+  joinedTerms: { terms: readonly string[]; joiner: string } | null
 }
 
 type Wire = Readonly<Record<string, unknown>>
@@ -23,34 +28,56 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
   const wire = parseWire(bytes)
   if (typeof wire['text'] !== 'string') throw notATranscript()
   const speakers = new Map<string, number>()
-  const entries = listOf(wire['segments'])
-  const words = reading.areSegmentsWords ? entries : (wordsOfSpeakers(wire) ?? listOf(wire['words']))
-  const readWords = words?.flatMap((word) => readWord(word, speakers)) ?? null
+  const ofSpeakers = listOf(wire['speaker_segments'])
+  // Together tells speakers most surely in a list of its own.
+  const entries = ofSpeakers?.length ? ofSpeakers : listOf(wire['segments'])
+  const spoken = reading.areSegmentsWords ? entries : (wordsOfSpeakers(ofSpeakers) ?? listOf(wire['words']))
+  const words = spoken?.flatMap((word) => readWord(word, speakers)) ?? null
   const segments = reading.areSegmentsWords ? null : readSegments(entries, speakers)
   const usage = recordOf(wire['usage'])
   const languages = listOf(wire['languages'])
   const language = text(wire['language']) ?? text(languages?.[0]?.['code']) ?? reading.language
-  return {
+  const heard = reading.isTextOfSegments && segments !== null ? textOf(segments) : wire['text'].trim()
+  return withTermsApart(reading, {
     // Whisper begins its text with a space.
-    text: wire['text'].trim(),
+    text: heard,
     language: language === null ? null : toLanguageCode(language),
     durationSeconds: readDuration(wire, usage),
-    segments: segments ?? (readWords && readWords.length > 0 ? segmentsOfWords(readWords) : null),
-    words: readWords,
+    segments: segments ?? (words && words.length > 0 ? segmentsOfWords(words) : null),
+    words,
     confidence: null,
     languageConfidence: null,
     entities: null,
     tokens: readTokens(usage),
     upstreamId: text(recordOf(wire['x_groq'])?.['id']) ?? text(wire['id']),
-  }
+  })
 }
 
-/** Together tells speakers most surely in a list of its own, whose entries hold their words. */
-function wordsOfSpeakers(wire: Wire): Wire[] | null {
-  const words = (listOf(wire['speaker_segments']) ?? []).flatMap((segment) =>
+function textOf(segments: readonly TranscriptSegment[]): string {
+  return segments.map((segment) => segment.text).join(' ')
+}
+
+/** The entries of such a list hold their words. */
+function wordsOfSpeakers(segments: Wire[] | null): Wire[] | null {
+  const words = (segments ?? []).flatMap((segment) =>
     (listOf(segment['words']) ?? []).map((word) => ({ speaker_id: segment['speaker_id'], ...word })),
   )
   return words.length > 0 ? words : null
+}
+
+/** Terms that had to be sent as one word each, as the caller wrote them. */
+function withTermsApart(
+  { joinedTerms }: TranscriptReading,
+  transcription: CanonicalTranscription,
+): CanonicalTranscription {
+  if (joinedTerms === null || joinedTerms.terms.length === 0) return transcription
+  const apart = unjoinTerms(joinedTerms.terms, joinedTerms.joiner)
+  return {
+    ...transcription,
+    text: apart(transcription.text),
+    segments: transcription.segments?.map((segment) => ({ ...segment, text: apart(segment.text) })) ?? null,
+    words: transcription.words?.map((entry) => ({ ...entry, word: apart(entry.word) })) ?? null,
+  }
 }
 
 function parseWire(bytes: Uint8Array): Wire {

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import {
-  contentTypeOf,
-  fileNameOf,
-  type StoredAudio,
-  type TranscriptionAdapter,
-} from '../../canonical/audio.ts'
+import type { TranscriptionAdapter } from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
@@ -13,54 +8,21 @@ import { noUsage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { testContext } from '../chat/chat-testing.ts'
 import { toLanguageCode } from './language-names.ts'
-import { openAiTranscription, type OpenAiTranscriptionOptions } from './openai-transcription.ts'
+import { openAiTranscription } from './openai-transcription.ts'
+import type { OpenAiTranscriptionOptions } from './openai-transcription-options.ts'
 import { renderTranscription } from './render-transcription.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
+import { testSound, testTranscription } from './transcription-testing.ts'
 import { transcriptionRequirements } from './transcription-requirements.ts'
 import { remoteAudio } from './transcription-request.ts'
 
-const bytes = new Uint8Array(Buffer.from('RIFF and so on'))
-const stored: StoredAudio = {
-  sizeBytes: bytes.length,
-  head: bytes,
-  open: () => new Blob([bytes]).stream(),
-  blob: () => new Blob([bytes]),
-  dispose: () => Promise.resolve(),
-}
+const { sizeBytes } = testSound('wav')
 
-function callWith(changes: Partial<TranscriptionCall> & { audioFormat?: string } = {}): TranscriptionCall {
-  const format = changes.audioFormat ?? 'wav'
-  return {
-    kind: 'transcription',
-    operation: 'transcription',
-    model: 'openai/whisper-1',
-    fallbackModels: [],
-    preferences: defaultPreferences,
-    parameters: [],
-    demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: 9_200, characters: 0 },
-    sessionId: 'session',
-    userId: 'user',
-    trace: { trace_id: 't' },
-    dropped: [],
-    audio: Object.assign(
-      { stored },
-      {
-        format,
-        fileName: fileNameOf(format),
-        contentType: contentTypeOf(format),
-        sizeBytes: bytes.length,
-        open: () => stored.open(),
-      },
-    ),
-    language: null,
-    temperature: null,
-    responseFormat: 'json',
-    granularities: [],
-    diarize: false,
-    keyterms: [],
-    measuredMilliseconds: 1_000,
-    ...changes,
-  }
+function callWith({
+  audioFormat = 'wav',
+  ...changes
+}: Partial<TranscriptionCall> & { audioFormat?: string } = {}): TranscriptionCall {
+  return testTranscription({ audio: testSound(audioFormat), ...changes })
 }
 
 function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai'): Endpoint {
@@ -185,10 +147,11 @@ describe('the form for an OpenAI-style provider', () => {
     })
     const endpoint = endpointWith({ verboseJson: false, diarize: true, keyterms: true }, 'mistral')
     const options: OpenAiTranscriptionOptions = {
-      hasResponseFormat: false,
-      granularitiesField: 'timestamp_granularities',
+      verboseFormat: null,
+      listMark: '',
       hasWordsInSegments: true,
       keytermsField: 'context_bias',
+      keytermJoiner: '_',
       languageWhenOmitted: 'auto',
     }
     expect(await fieldsOf(call, options, endpoint)).toEqual([
@@ -226,7 +189,7 @@ describe('the form for an OpenAI-style provider', () => {
     if (!(file instanceof File)) throw new Error('expected a file')
     const sent = Buffer.from(await file.arrayBuffer())
     expect(file.name).toBe('audio.wav')
-    expect(sent.length).toBe(44 + bytes.length)
+    expect(sent.length).toBe(44 + sizeBytes)
     expect({
       tag: sent.toString('latin1', 0, 4),
       rate: sent.readUInt32LE(24),
@@ -234,7 +197,7 @@ describe('the form for an OpenAI-style provider', () => {
     }).toEqual({
       tag: 'RIFF',
       rate: 16_000,
-      data: bytes.length,
+      data: sizeBytes,
     })
   })
 
@@ -284,7 +247,7 @@ describe('the form for an OpenAI-style provider', () => {
       sizeBytes: 1e9,
       open: () =>
         new ReadableStream<Uint8Array>({
-          pull: (c) => c.enqueue(bytes),
+          pull: (c) => c.enqueue(new Uint8Array(14)),
           cancel: () => void (cancelled = true),
         }),
     }
@@ -525,8 +488,9 @@ describe('what the caller gets', () => {
   })
 
   test('is one segment over the measured duration where the provider gave no times', () => {
+    const demand = { ...callWith().demand, audioMilliseconds: 9_200 }
     const answer = JSON.parse(
-      render({ text: 'Hello' }, callWith({ responseFormat: 'verbose_json', language: 'de' })),
+      render({ text: 'Hello' }, callWith({ responseFormat: 'verbose_json', language: 'de', demand })),
     )
     expect(answer).toMatchObject({
       language: 'de',
@@ -596,7 +560,7 @@ describe('what a transcription needs of an endpoint', () => {
       status: 400,
       param: 'timestamp_granularities',
     })
-    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: bytes.length }))).toBeUndefined()
-    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: bytes.length - 1 }))?.status).toBe(413)
+    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes }))).toBeUndefined()
+    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes - 1 }))?.status).toBe(413)
   })
 })

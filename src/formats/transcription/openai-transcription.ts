@@ -8,97 +8,95 @@ import {
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { oneExchange } from '../../canonical/steps.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { fieldError } from '../field-error.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
+import { addressAt } from '../text-adapter.ts'
+import { joinTerm } from './joined-terms.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
-
-/** How one provider departs from OpenAI's transcription form. */
-export interface OpenAiTranscriptionOptions {
-  /** Below the base URL. */
-  path?: string
-  /** What the field for granularities is called; null where times cannot be asked for. */
-  granularitiesField?: 'timestamp_granularities[]' | 'timestamp_granularities' | null
-  /** Mistral takes one granularity, and tells words as if they were segments. */
-  hasWordsInSegments?: boolean
-  /** Whether verbose answers have a response_format of their own; false where granularities alone bring times. */
-  hasResponseFormat?: boolean
-  /** The field for an address instead of a file; `file` takes it as text. Null where addresses are not taken. */
-  urlField?: 'url' | 'file' | 'file_url' | null
-  /** The field for domain terms; null where there is none. Mistral's holds neither spaces nor commas. */
-  keytermsField?: 'keywords[]' | 'context_bias' | null
-  /** Sent when the caller names no language, where omitting it would mean English. */
-  languageWhenOmitted?: string | null
-  /** False where a language and granularities exclude each other; the language then wins and there are no times. */
-  combinesLanguageAndTimes?: boolean
-}
-
-type Options = Required<OpenAiTranscriptionOptions>
-
-const defaults: Options = {
-  path: '/audio/transcriptions',
-  granularitiesField: 'timestamp_granularities[]',
-  hasWordsInSegments: false,
-  hasResponseFormat: true,
-  urlField: null,
-  keytermsField: null,
-  languageWhenOmitted: null,
-  combinesLanguageAndTimes: true,
-}
+import {
+  formFor,
+  type OpenAiTranscriptionOptions,
+  type TranscriptionForm,
+} from './openai-transcription-options.ts'
 
 /** OpenAI's multipart transcription, for the providers that took it over, each with its departures as data. */
-export function openAiTranscription(departures: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
-  const options: Options = { ...defaults, ...departures }
+export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
   return oneExchange<TranscriptionCall, CanonicalTranscription>({
     encode({ call, endpoint }) {
-      const { form, file } = toForm(call, endpoint, options)
-      const { contentType, body } = encodeForm(form, file)
-      const headers = { 'content-type': contentType }
+      const form = formFor(options, endpoint)
+      const { contentType, body } = encodeForm(...fieldsOf(call, endpoint, form))
+      const target = { model: endpoint.upstreamModel, stream: false }
+      const address = addressAt(endpoint.deployment.baseUrl, form, target)
       return {
-        request: { method: 'POST', path: options.path, headers, body },
-        dropped: droppedOf(call, endpoint, options),
+        request: { ...address, headers: { 'content-type': contentType }, body },
+        dropped: droppedOf(call, endpoint, form),
       }
     },
     decode({ bytes }, { call, endpoint }) {
-      const wantsWords =
-        options.hasWordsInSegments && granularitiesOf(call, endpoint, options).includes('word')
-      return readOpenAiTranscript(bytes, { areSegmentsWords: wantsWords, language: call.language })
+      const form = formFor(options, endpoint)
+      return readOpenAiTranscript(bytes, {
+        areSegmentsWords: form.hasWordsInSegments && granularitiesOf(call, endpoint, form).includes('word'),
+        isTextOfSegments: form.verboseFormat === 'diarized_json',
+        language: call.language,
+        joinedTerms:
+          form.keytermJoiner === null ? null : { terms: call.keyterms, joiner: form.keytermJoiner },
+      })
     },
     readError: readUpstreamFailure,
   })
 }
 
 /** Names of sent fields that this endpoint is not sent. */
-function droppedOf(call: TranscriptionCall, endpoint: Endpoint, options: Options): readonly string[] {
+function droppedOf(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): readonly string[] {
   const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
-  const loses = wantsTimes(call) && call.language !== null && !options.combinesLanguageAndTimes
-  return loses ? [...dropped, 'timestamp_granularities'] : dropped
+  return losesTimes(call, form) ? [...dropped, 'timestamp_granularities'] : dropped
+}
+
+/** Whether the language keeps the transcript from having times. */
+function losesTimes(call: TranscriptionCall, { combinesLanguageAndTimes }: TranscriptionForm): boolean {
+  return wantsTimes(call) && call.language !== null && !combinesLanguageAndTimes
 }
 
 type Field = readonly [name: string, value: string]
 
-function toForm(
+/** The fields in their order, and the file behind them: some servers read it as it comes and want to know the rest by then. */
+function fieldsOf(
   call: TranscriptionCall,
   endpoint: Endpoint,
-  options: Options,
-): { form: Field[]; file: FormFile | null } {
-  const form: Field[] = [['model', endpoint.upstreamModel]]
-  const language = call.language ?? options.languageWhenOmitted
-  if (language !== null) form.push(['language', language])
-  if (call.temperature !== null) form.push(['temperature', String(call.temperature)])
-  if (options.hasResponseFormat)
-    form.push(['response_format', isVerbose(call, endpoint) ? 'verbose_json' : 'json'])
-  const granularities = granularitiesOf(call, endpoint, options)
-  if (options.granularitiesField !== null) {
-    for (const granularity of granularities) form.push([options.granularitiesField, granularity])
+  form: TranscriptionForm,
+): [fields: Field[], file: FormFile | null] {
+  const { audio } = call
+  const fields: Field[] = form.sendsModel ? [['model', form.nameOf(endpoint.upstreamModel)]] : []
+  const language = call.language ?? form.languageWhenOmitted
+  if (language !== null) fields.push(['language', language])
+  if (call.temperature !== null) fields.push(['temperature', String(call.temperature)])
+  fields.push(...timeFields(call, endpoint, form))
+  fields.push(...keytermFields(call.keyterms, form))
+  const passed = passedFields(optionsFor(call.preferences, endpoint), form)
+  const chosen = new Set(passed.map(([name]) => name))
+  fields.push(...Object.entries(form.fields).filter(([name]) => !chosen.has(name)), ...passed)
+  if (isRemoteAudio(audio) && endpoint.audio?.url === true && form.urlField !== null) {
+    return [[...fields, [form.urlField, audio.url]], null]
   }
-  if (call.diarize) form.push(['diarize', 'true'])
-  if (options.keytermsField !== null) form.push(...keytermFields(call.keyterms, options.keytermsField))
-  form.push(...passedFields(optionsFor(call.preferences, endpoint)))
-  if (isRemoteAudio(call.audio) && endpoint.audio?.url === true && options.urlField !== null) {
-    return { form: [...form, [options.urlField, call.audio.url]], file: null }
-  }
-  return { form, file: toFile(call.audio) }
+  if (audio.format !== 'pcm') return [fields, toFile(audio)]
+  if (form.sampleFields === null) return [fields, toWav(audio)]
+  return [[...fields, ...Object.entries(form.sampleFields)], toFile(audio)]
+}
+
+/** What asks for times and for speakers. */
+function timeFields(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): Field[] {
+  const { verboseFormat, listMark, diarizesSegments } = form
+  const fields: Field[] = []
+  if (verboseFormat !== null)
+    fields.push(['response_format', isVerbose(call, endpoint) ? verboseFormat : 'json'])
+  const granularities = granularitiesOf(call, endpoint, form)
+  for (const granularity of granularities) fields.push([`timestamp_granularities${listMark}`, granularity])
+  const hasSpeakers = diarizesSegments && granularities.length === 1 && granularities[0] === 'segment'
+  if (call.diarize || hasSpeakers) fields.push(['diarize', 'true'])
+  return fields
 }
 
 function wantsTimes(call: TranscriptionCall): boolean {
@@ -110,40 +108,53 @@ function isVerbose(call: TranscriptionCall, endpoint: Endpoint): boolean {
   return endpoint.audio?.verboseJson === true && (wantsTimes(call) || call.measuredMilliseconds === null)
 }
 
-/** Segments whenever times are wanted, because `word` alone would leave them out; words also to carry speakers. */
+/**
+ * Segments whenever times are wanted, because `word` alone would leave them out; words also to carry speakers. Throws
+ * `invalid_request` for words that were asked for by name and cannot come.
+ */
 function granularitiesOf(
   call: TranscriptionCall,
   endpoint: Endpoint,
-  options: Options,
+  form: TranscriptionForm,
 ): ('word' | 'segment')[] {
-  const hasTimes = endpoint.audio?.verboseJson === true || !options.hasResponseFormat
-  if (!wantsTimes(call) || !hasTimes) return []
-  if (call.language !== null && !options.combinesLanguageAndTimes) return []
+  const hasTimes = endpoint.audio?.verboseJson === true || form.verboseFormat === null
+  if (!wantsTimes(call) || !hasTimes || !form.hasGranularities) return []
+  if (losesTimes(call, form)) {
+    if (call.granularities.includes('word')) throw wordsRefused()
+    return []
+  }
   const wantsWords = call.granularities.includes('word') || call.diarize
   if (!wantsWords || endpoint.audio?.wordTimes !== true) return ['segment']
-  return options.hasWordsInSegments ? ['word'] : ['segment', 'word']
+  return form.hasWordsInSegments ? ['word'] : ['segment', 'word']
 }
 
-function keytermFields(keyterms: readonly string[], field: 'keywords[]' | 'context_bias'): Field[] {
+function wordsRefused(): GatewayError {
+  return fieldError(
+    'timestamp_granularities',
+    'cannot have "word" together with `language` at the provider of this model. Leave one of them out.',
+  )
+}
+
+function keytermFields(
+  keyterms: readonly string[],
+  { keytermsField, keytermJoiner, listMark }: TranscriptionForm,
+): Field[] {
+  if (keytermsField === null) return []
   return keyterms.flatMap((term): Field[] => {
-    const trimmed = term.trim()
-    const value = field === 'context_bias' ? trimmed.replace(/[\s,]+/g, '_') : trimmed
-    return value === '' ? [] : [[field, value]]
+    const value = keytermJoiner === null ? term.trim() : joinTerm(term, keytermJoiner)
+    return value === '' ? [] : [[`${keytermsField}${listMark}`, value]]
   })
 }
 
 /** The format alone names the file; the caller's own name for it stays here. */
-function toFile(audio: AudioSource): FormFile {
-  const base = {
-    name: 'file',
-    prefix: new Uint8Array(0),
-    sizeBytes: audio.sizeBytes,
-    open: () => audio.open(),
-  }
-  if (audio.format !== 'pcm') return { ...base, fileName: audio.fileName, contentType: audio.contentType }
-  // These providers take no headerless samples.
+function toFile({ sizeBytes, fileName, contentType, open }: AudioSource): FormFile {
+  return { name: 'file', fileName, contentType, prefix: new Uint8Array(0), sizeBytes, open: () => open() }
+}
+
+/** Headerless samples, for providers that take none. */
+function toWav(audio: AudioSource): FormFile {
   const prefix = wavHeader(audio.sizeBytes, pcmInputRate)
-  return { ...base, fileName: 'audio.wav', contentType: 'audio/wav', prefix }
+  return { ...toFile(audio), fileName: 'audio.wav', contentType: 'audio/wav', prefix }
 }
 
 /** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */
@@ -160,7 +171,7 @@ const reserved = new Set(
     'temperature',
     'diarize',
   ]
-    .concat(['timestamp_granularities', 'keywords', 'context_bias'])
+    .concat(['timestamp_granularities', 'keywords', 'keyterm', 'context_bias', 'audio_format', 'sample_rate'])
     .concat(['session_id', 'user', 'trace']),
 )
 
@@ -168,11 +179,12 @@ function isPassable(name: string): boolean {
   return !reserved.has(name.replace(/\[\]$/, ''))
 }
 
-function passedFields(options: Readonly<Record<string, unknown>>): Field[] {
+function passedFields(options: Readonly<Record<string, unknown>>, { listMark }: TranscriptionForm): Field[] {
   return Object.entries(options).flatMap(([name, value]): Field[] => {
     if (!isPassable(name) || value === null || value === undefined) return []
-    if (Array.isArray(value)) return value.map((item): Field => [name, toText(item)])
-    return [[name, toText(value)]]
+    if (!Array.isArray(value)) return [[name, toText(value)]]
+    const repeated = name.endsWith(listMark) ? name : `${name}${listMark}`
+    return value.map((item): Field => [repeated, toText(item)])
   })
 }
 

@@ -13,12 +13,14 @@ import {
   openAiEmbeddings,
   openAiResponses,
 } from '../define-provider.ts'
+import { openAiUploads } from '../openai/capabilities.ts'
 import {
   isChatServed,
   isResponsesServed,
   openAiChatOptions,
   openAiEmbeddingsOptions,
   openAiResponsesOptions,
+  openAiTranscriptionOptions,
 } from '../openai/quirks.ts'
 
 /** Before its `v1` a deployment stood in the path, and the version in the query, where `query` of the configuration puts it. */
@@ -28,6 +30,13 @@ const olderBase = (operation: string): Readonly<Record<string, TextPath>> => ({
 
 const claude = /claude/i
 const isNoClaude = notNamed(claude)
+
+/** Sound is asked for below `v1` whatever else the address says, but for the older form. */
+const audioElsewhere = (operation: string): Readonly<Record<string, TextPath>> => ({
+  ...olderBase(operation),
+  '/models': `/openai/v1/${operation}`,
+  '/anthropic': `/openai/v1/${operation}`,
+})
 
 /**
  * A resource of Azure OpenAI or Microsoft Foundry. Its address says in which of its forms it is asked: `…/openai/v1`,
@@ -46,6 +55,7 @@ export const azure = defineProvider({
   listing: null,
   onlyListed: true,
   pricesProviderId: 'azure',
+  modelRules: openAiUploads,
   hostsManyMakers: true,
   adapters: {
     language: [
@@ -71,8 +81,10 @@ export const azure = defineProvider({
       }),
     ],
     embedding: [{ ...openAiEmbeddings(openAiEmbeddingsOptions), elsewhere: olderBase('embeddings') }],
-    // At the address with `v1` only.
-    transcription: openAiTranscription(),
+    transcription: openAiTranscription({
+      ...openAiTranscriptionOptions,
+      elsewhere: audioElsewhere('audio/transcriptions'),
+    }),
     speech: openAiSpeech(),
   },
 })

@@ -2,6 +2,7 @@ import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { openAiTranscriptionOptions } from '../openai/quirks.ts'
 
 /** Any other server that speaks OpenAI's formats: what the caller sends goes through as it is. */
 export const custom = defineProvider({
@@ -42,7 +43,7 @@ export const custom = defineProvider({
         unknownMembers: 'forward',
       }),
     ],
-    transcription: openAiTranscription(),
+    transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech(),
   },
 })

@@ -1,3 +1,4 @@
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import {
   anthropicMessages,
   defineProvider,
@@ -5,6 +6,15 @@ import {
   openAiEmbeddings,
   openAiResponses,
 } from '../define-provider.ts'
+import { fireworksModels } from './capabilities.ts'
+import { fireworksPrices } from './prices.ts'
+
+const address = 'https://api.fireworks.ai/inference/v1'
+
+/** Where the provider hears; an address of the operator's takes the place of these as well. */
+function audioHostOf(model: string): string {
+  return `https://audio-${/turbo/.test(model) ? 'turbo' : 'prod'}.us-virginia-1.direct.fireworks.ai`
+}
 
 const accountPath = /^accounts\/[^/]+\/models\//
 
@@ -16,11 +26,13 @@ function withoutAccount(upstreamModel: string): string {
 export const fireworks = defineProvider({
   slug: 'fireworks',
   name: 'Fireworks',
-  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  baseUrl: address,
   keyVariable: 'FIREWORKS_API_KEY',
   author: 'fireworks',
   pricesProviderId: 'fireworks',
   publicName: withoutAccount,
+  modelRules: fireworksModels,
+  prices: fireworksPrices,
   hostsManyMakers: true,
   adapters: {
     language: [
@@ -41,5 +53,13 @@ export const fireworks = defineProvider({
       openAiResponses(),
     ],
     embedding: [openAiEmbeddings()],
+    transcription: openAiTranscription({
+      // Sound has hosts of its own, one for each model.
+      elsewhere: { [address]: ({ model }) => `${audioHostOf(model)}/v1/audio/transcriptions` },
+      nameOf: withoutAccount,
+      listMark: '',
+      urlField: 'file',
+    }),
   },
+  audio: { transcription: { url: true } },
 })

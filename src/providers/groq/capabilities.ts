@@ -18,6 +18,8 @@ export const groqModels: readonly ModelRule[] = [
       voices: ['abdullah', 'fahad', 'sultan', 'lulwa', 'noura', 'aisha'],
     },
   },
+  // What its paid tier takes; the free one stops at 25 MB and says so.
+  { name: /whisper/i, audio: { uploadBytesMax: 100 * 1024 * 1024 } },
   { name: /playai/i, modality: 'speech' },
   { name: /compound/i, reasons: true },
 ]

@@ -2,7 +2,11 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /** Models that Mistral made, at its own host and at others. */
 export const mistralModels: readonly ModelRule[] = [
-  { name: /voxtral-mini-(2602|latest)(?!.*(?:realtime|live))/i, modality: 'transcription' },
+  {
+    name: /voxtral-mini-(2602|latest)(?!.*(?:realtime|live))/i,
+    modality: 'transcription',
+    audio: { wordTimes: true },
+  },
   { name: /voxtral-small/i, hears: true },
   { name: /voxtral/i, audio: { uploadBytesMax: 512 * 1024 * 1024 } },
   { name: /pixtral|mistral-(small|medium)-(3|latest|2[5-9])/i, sees: true },

@@ -1,7 +1,10 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { mistralModels } from './capabilities.ts'
 import { mistralPrices } from './prices.ts'
+
+/** Before the third of its family, which has no words, and takes a language beside times. */
+const isSecondVoxtral = named(/voxtral-mini-(?:2602|latest)/i)
 
 export const mistral = defineProvider({
   slug: 'mistral',
@@ -30,12 +33,15 @@ export const mistral = defineProvider({
     ],
     embedding: [openAiEmbeddings({ dimensionsField: 'output_dimension' })],
     transcription: openAiTranscription({
-      granularitiesField: 'timestamp_granularities',
-      hasWordsInSegments: true,
-      hasResponseFormat: false,
+      verboseFormat: null,
+      listMark: '',
       urlField: 'file_url',
       keytermsField: 'context_bias',
-      combinesLanguageAndTimes: false,
+      // A term holds neither spaces nor commas; the transcript may echo what is written in their place.
+      keytermJoiner: '_',
+      diarizesSegments: true,
+      modelOf: (asked) =>
+        isSecondVoxtral(asked) ? { hasWordsInSegments: true, combinesLanguageAndTimes: false } : {},
     }),
   },
   audio: { transcription: { url: true, keyterms: true, verboseJson: true } },

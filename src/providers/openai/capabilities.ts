@@ -9,9 +9,11 @@ export const openAiModels: readonly ModelRule[] = [
   {
     name: /^(?!.*(?:realtime|live)).*whisper/i,
     modality: 'transcription',
-    audio: { verboseJson: true, wordTimes: true, uploadBytesMax: 25 * megabyte },
+    audio: { verboseJson: true, wordTimes: true },
   },
-  { name: /^gpt-(4o-(mini-)?)?transcribe/, audio: { uploadBytesMax: 25 * megabyte } },
+  // Segments with speakers, and no words.
+  { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true } },
+  { name: /gpt-transcribe/, audio: { keyterms: true } },
   { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices } },
   {
     name: /^gpt-4o-mini-tts/,
@@ -31,4 +33,9 @@ export const openAiModels: readonly ModelRule[] = [
   { name: /gpt-oss/i, reasons: true },
   { name: /gpt-[5-9]|(^|[-/])o[134](-|$)/i, sees: true, reasons: true },
   { name: /gpt-4o|gpt-4\.1|gpt-4-turbo/i, sees: true },
+]
+
+/** Limits of OpenAI's own service and of Azure's, which other hosts of the same models do not have. */
+export const openAiUploads: readonly ModelRule[] = [
+  { name: /whisper|transcribe/i, audio: { uploadBytesMax: 25 * megabyte } },
 ]

@@ -1,7 +1,7 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, onlyFor, openAiChat, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
-import { openAiModels } from './capabilities.ts'
+import { openAiModels, openAiUploads } from './capabilities.ts'
 import { openAiPrices } from './prices.ts'
 import {
   isChatServed,
@@ -9,6 +9,7 @@ import {
   openAiChatOptions,
   openAiEmbeddingsOptions,
   openAiResponsesOptions,
+  openAiTranscriptionOptions,
 } from './quirks.ts'
 
 export const openai = defineProvider({
@@ -22,6 +23,7 @@ export const openai = defineProvider({
   dataPolicy: { zdr: false, trains: false, stores: true },
   batch: 'native',
   family: openAiModels,
+  modelRules: openAiUploads,
   prices: openAiPrices,
   adapters: {
     // Callers of other formats are translated to the first that serves their call.
@@ -30,7 +32,7 @@ export const openai = defineProvider({
       onlyFor(isChatServed, openAiChat(openAiChatOptions)),
     ],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
-    transcription: openAiTranscription(),
+    transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech(),
   },
 })

@@ -2,6 +2,8 @@ import { openAiMembers, type ChatQuirkOptions } from '../../formats/chat/chat-qu
 import type { EmbeddingsQuirkOptions } from '../../formats/embeddings/embeddings-codec.ts'
 import type { ResponsesQuirkOptions } from '../../formats/responses/responses-quirks.ts'
 import type { AskedInterface } from '../../formats/text-adapter.ts'
+import type { OpenAiTranscriptionOptions } from '../../formats/transcription/openai-transcription-options.ts'
+import { named } from '../define-provider.ts'
 
 /** What of the chat format's options OpenAI's own service uses. */
 export const openAiChatOptions: ChatQuirkOptions = {
@@ -54,4 +56,22 @@ const chatOnly: ReadonlySet<string> = new Set(['stop', 'n', 'seed', 'logit_bias'
 export function isResponsesServed(asked: AskedInterface): boolean {
   if (asked.format === 'responses' || !isChatServed(asked)) return true
   return thinking.test(asked.upstreamModel) && !asked.parameters.some((name) => chatOnly.has(name))
+}
+
+const diarizes = named(/gpt-4o-transcribe-diarize/)
+const takesKeywords = named(/gpt-transcribe/)
+
+/** The same of transcriptions. */
+export const openAiTranscriptionOptions: OpenAiTranscriptionOptions = {
+  modelOf(asked) {
+    // Its times come with the format alone, and above 30 seconds only in chunks.
+    if (diarizes(asked)) {
+      return {
+        verboseFormat: 'diarized_json',
+        hasGranularities: false,
+        fields: { chunking_strategy: 'auto' },
+      }
+    }
+    return takesKeywords(asked) ? { keytermsField: 'keywords' } : {}
+  },
 }

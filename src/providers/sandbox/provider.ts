@@ -2,8 +2,9 @@ import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
+import { openAiUploads } from '../openai/capabilities.ts'
 import { openAiPrices } from '../openai/prices.ts'
-import { openAiChatOptions, openAiEmbeddingsOptions } from '../openai/quirks.ts'
+import { openAiChatOptions, openAiEmbeddingsOptions, openAiTranscriptionOptions } from '../openai/quirks.ts'
 
 /** The simulator. It answers under the names of real models, so that every example of the documentation works. */
 export const sandbox = defineProvider({
@@ -15,12 +16,13 @@ export const sandbox = defineProvider({
   dataPolicy: ownMachine,
   batch: 'native',
   isSimulator: true,
+  modelRules: openAiUploads,
   hostsManyMakers: true,
   prices: openAiPrices,
   adapters: {
     language: [openAiChat(openAiChatOptions)],
     embedding: [openAiEmbeddings(openAiEmbeddingsOptions)],
-    transcription: openAiTranscription(),
+    transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech(),
   },
 })
