@@ -8,13 +8,11 @@ import { assert } from '../core/assert.ts'
 import { type GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { batchRetryMs } from '../core/limits/batches.ts'
-import { leanBodyBytesMin } from '../core/limits/text.ts'
-import { inTurns } from '../core/turns.ts'
 import type { BatchUsage } from '../formats/batch/batch-usage.ts'
 import { itemUsage } from '../formats/batch/item-usage.ts'
 import { itemErrorOf, type ItemError, type ItemResponse } from '../formats/batch/result-line.ts'
 import { editDocument, hasMember, parseJsonDocument } from '../formats/json-document.ts'
-import { leaveOutTexts } from '../formats/lean-json.ts'
+import { leanOf } from '../formats/lean-json.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Executor } from './executor.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
@@ -55,7 +53,7 @@ export function decodeItem(endpoint: string, model: string, body: Uint8Array): T
 /** The same of an item that may be large: it is looked into as a live call is, in turns and without its longer texts. */
 export async function readItem({ endpoint, model, body }: ItemBody): Promise<TextCall> {
   const named = withModel(body, model)
-  const lean = named.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(named))
+  const lean = await leanOf(named)
   return decodeNamed({ endpoint, model, body: named }, lean)
 }
 

@@ -10,10 +10,9 @@ import {
   mediaFetchMs,
   mediaTotalBytesMax,
 } from '../core/limits/media.ts'
-import { leanBodyBytesMin } from '../core/limits/text.ts'
 import { inTurns } from '../core/turns.ts'
 import { takesAddress, type AddressSupport } from '../formats/address-support.ts'
-import { leaveOutTexts } from '../formats/lean-json.ts'
+import { leanOf } from '../formats/lean-json.ts'
 import { listAddresses, placeMedia, type LoadedMedia } from '../formats/media-addresses.ts'
 import { mediaHeadBytes, mediaTypeOf } from '../formats/media-type.ts'
 import { chooseInterface } from '../formats/text-adapter.ts'
@@ -136,7 +135,7 @@ async function withDocument(
   loaded: ReadonlyMap<string, LoadedMedia>,
 ): Promise<TextCall> {
   const bytes = await inTurns(placeMedia(call, loaded, randomUUID()))
-  const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+  const lean = await leanOf(bytes)
   const decoded = operations[call.operation].text?.decode(bytes, { sessionIdHeader: null, lean })
   if (decoded === undefined) return call
   return { ...call, demand: decoded.demand, fetched: { ...fetched, document: decoded.document } }

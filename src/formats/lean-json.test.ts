@@ -3,13 +3,19 @@ import fc from 'fast-check'
 import { joinPieces } from '../canonical/body.ts'
 import type { LeanJson } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
+import {
+  leanBodyBytesMin,
+  leanProbeTextBytesMin,
+  leanStepQuotes,
+  leanTextBytesMin,
+  wholeBodyBytesMax,
+} from '../core/limits/text.ts'
 import { encodeChatRequest } from './chat/chat-encode.ts'
 import { chatQuirks } from './chat/chat-quirks.ts'
 import { decodeChatRequest } from './chat/chat-request.ts'
 import { testEndpoint } from './chat/chat-testing.ts'
 import { memberBytes, parseJsonDocument } from './json-document.ts'
-import { leaveOutTexts, lookInto } from './lean-json.ts'
+import { leanOf, leaveOutTexts, lookInto } from './lean-json.ts'
 
 const bytesOf = (json: string) => new TextEncoder().encode(json)
 const textOf = (bytes: Uint8Array | null) => new TextDecoder().decode(bytes ?? new Uint8Array())
@@ -80,6 +86,27 @@ describe('a large document', () => {
     const open = `{"a":"${'x'.repeat(1_000)}`
     for (const json of [open, `${open}\\"`, `${open}"`, `${open}",}`, `${open}"}{`, `${open}" "b":1}`])
       expect(() => leanDocument(json)).toThrow(GatewayError)
+  })
+})
+
+describe('a body is parsed without its longer texts', () => {
+  const of = (text: string, size: number) =>
+    bytesOf(JSON.stringify(Array.from({ length: Math.ceil(size / (text.length + 3)) }, () => text)))
+  const short = 'a few words '.repeat(10)
+  const story = 'a few words '.repeat(leanProbeTextBytesMin / 8)
+
+  test('from some length on where they are long', async () => {
+    expect(await leanOf(of(story, leanBodyBytesMin - 20_000))).toBeNull()
+    for (const text of [story, 'A'.repeat(leanBodyBytesMin)]) {
+      const bytes = of(text, leanBodyBytesMin)
+      const found = await leanOf(bytes)
+      expect(found?.bytes.length).toBeLessThan(bytes.length / 10)
+    }
+  })
+
+  test('and always where parsing it would hold everybody up', async () => {
+    expect(await leanOf(of(short, wholeBodyBytesMax - 20_000))).toBeNull()
+    expect(await leanOf(of(short, wholeBodyBytesMax))).not.toBeNull()
   })
 })
 

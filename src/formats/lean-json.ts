@@ -1,7 +1,16 @@
 import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { leanHeadBytesMax, leanStepQuotes, leanTextBytesMin } from '../core/limits/text.ts'
+import {
+  leanBodyBytesMin,
+  leanHeadBytesMax,
+  leanProbeBytes,
+  leanProbeTextBytesMin,
+  leanStepQuotes,
+  leanTextBytesMin,
+  wholeBodyBytesMax,
+} from '../core/limits/text.ts'
+import { inTurns } from '../core/turns.ts'
 import { parseExactly } from './exact-json.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
 import { mark, writtenMark } from './set-aside-texts.ts'
@@ -11,6 +20,33 @@ const colon = 0x3a
 
 /** Without escapes, which would make a head longer than its text. */
 const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
+
+/**
+ * A request body without its longer texts, where that costs less than to parse it whole or must be: null for a small
+ * one, and for one of middling size whose texts are short.
+ */
+export async function leanOf(bytes: Uint8Array): Promise<LeanJson | null> {
+  const isWhole =
+    bytes.length < leanBodyBytesMin || (bytes.length < wholeBodyBytesMax && !beginsWithLongTexts(bytes))
+  return isWhole ? null : inTurns(leaveOutTexts(bytes))
+}
+
+/** Whether the beginning is mostly of long texts. */
+function beginsWithLongTexts(bytes: Uint8Array): boolean {
+  const source = toBuffer(bytes.subarray(0, leanProbeBytes))
+  let longBytes = 0
+  let start = -1
+  for (let found = source.indexOf(quote); found !== -1; found = source.indexOf(quote, found + 1)) {
+    if (start === -1) start = found
+    else if (!isEscaped(source, found, start + 1)) {
+      if (found - start >= leanProbeTextBytesMin) longBytes += found - start
+      start = -1
+    }
+  }
+  // The last one has its end behind what is looked at.
+  if (start !== -1) longBytes += source.length - start
+  return longBytes * 2 > source.length
+}
 
 /**
  * Leaves the longer texts of a JSON text out, in steps of a few milliseconds: to parse megabytes at once would stall

@@ -1,7 +1,7 @@
 import { Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bodyIdleMs, bodyReadMs } from '../core/limits/http.ts'
-import { leanBodyBytesMin } from '../core/limits/text.ts'
+import { wholeBodyBytesMax } from '../core/limits/text.ts'
 
 /**
  * A request's body in memory, at most `bytesMax` bytes. A small one of stated length the runtime collects in one native
@@ -14,7 +14,7 @@ export function readBody(request: Request, bytesMax: number): Promise<Uint8Array
   if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
   const length = Number(stated)
-  if (length >= leanBodyBytesMin)
+  if (length >= wholeBodyBytesMax)
     return within(bodyReadMs, collectInto(Buffer.allocUnsafeSlow(length), request))
   if (stated !== null) return within(bodyReadMs, request.bytes())
   return request.body === null ? Promise.resolve(new Uint8Array(0)) : collect(bodyOf(request), bytesMax)

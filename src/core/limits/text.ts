@@ -19,8 +19,14 @@ export const memberPassedBytesMax = 524_288
  * small values would stall everybody while they are made.
  */
 export const bodyValuesBytesMax = 262_144
-/** A request body from this length on is looked into without its longer texts, those from this length on, in steps of so many quotes. */
-export const leanBodyBytesMin = 2_000_000
+/** A request body from this length on is never parsed whole, which would stall everybody for milliseconds. */
+export const wholeBodyBytesMax = 2_000_000
+/** One from this length on is not either, if its texts are long: what is looked into of a picture is nothing. */
+export const leanBodyBytesMin = 262_144
+/** Its beginning, by which that is told, and from which length on a text is long: shorter ones cost less to parse than to leave out. */
+export const leanProbeBytes = 32_768
+export const leanProbeTextBytesMin = 2_048
+/** Texts from this length on are left out, in steps of so many quotes. */
 export const leanTextBytesMin = 256
 export const leanStepQuotes = 4_096
 /** Of such a text's beginning, which tells a data URL's type or where a sealed thought is from, so many bytes at most are kept. */

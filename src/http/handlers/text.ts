@@ -1,11 +1,9 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
 import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax } from '../../core/limits/http.ts'
-import { leanBodyBytesMin } from '../../core/limits/text.ts'
-import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
-import { leaveOutTexts } from '../../formats/lean-json.ts'
+import { leanOf } from '../../formats/lean-json.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -28,7 +26,7 @@ export function textRoutes(dependencies: HttpDependencies): Route[] {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+      const lean = await leanOf(bytes)
       const { headers } = exchange.request
       const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
       // The contract's own name for it, which is not Anthropic's.
@@ -56,7 +54,7 @@ export function tokenCountRoutes(dependencies: HttpDependencies): Route[] {
     const handle = withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      const lean = bytes.length < leanBodyBytesMin ? null : await inTurns(leaveOutTexts(bytes))
+      const lean = await leanOf(bytes)
       const call = decode(bytes, { sessionIdHeader: null, lean })
       const inputTokens = dependencies.executor.countTokens(call, scopeOf(exchange))
       return Response.json(tokenCount.write(inputTokens), { headers: commonHeaders(exchange) })
