@@ -68,7 +68,37 @@ const audioSchema = z
     verbose_json: z.boolean().optional().describe('It takes `verbose_json`, with times of segments'),
     word_times: z.boolean().optional().describe('It times words'),
     diarize: z.boolean().optional().describe('It takes `diarize` and tells speakers apart'),
+    segment_speakers: z
+      .boolean()
+      .optional()
+      .describe('It tells the speaker of each segment, but of no word, so that `diarize` is refused'),
+    keyterms: z
+      .union([
+        z.boolean(),
+        z.strictObject({
+          count_max: count.optional().describe('Most terms of one call'),
+          characters_max: count.optional().describe('Most characters of one term'),
+          words_max: count.optional().describe('Most words of one term'),
+          tokens_max: count.optional().describe('Most tokens of all terms together'),
+          forbidden: z.string().max(64).optional().describe('Characters that no term may contain'),
+        }),
+      ])
+      .optional()
+      .describe('It takes `keyterms`: true, or with these bounds'),
+    upload_formats: z
+      .array(z.enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'pcm']))
+      .min(1)
+      .optional()
+      .describe(
+        'Formats of files that it transcribes; all by default. Without `pcm` such samples are sent as WAV',
+      ),
     upload_bytes_max: count.optional().describe('Most bytes of a file to transcribe'),
+    audio_seconds_max: count.optional().describe('Longest audio to transcribe'),
+    languages: z
+      .array(z.string().regex(/^[a-z]{2}$/))
+      .min(1)
+      .optional()
+      .describe('Languages that callers may name, as codes of two letters; all by default'),
     speech_formats: z
       .array(z.enum(['mp3', 'pcm']))
       .min(1)

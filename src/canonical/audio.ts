@@ -169,8 +169,8 @@ export interface AudioRequirement {
   /** The request field that asks for it, such as `diarize`. */
   name: string
   isMet(endpoint: Endpoint): boolean
-  /** The refusal when no endpoint of the model can. */
-  refuse(model: string): GatewayError
+  /** The refusal when none of these endpoints of the model can. */
+  refuse(model: string, endpoints: readonly Endpoint[]): GatewayError
 }
 
 const formats: Readonly<Record<string, { contentType: string; extension: string }>> = {

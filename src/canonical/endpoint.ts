@@ -60,17 +60,58 @@ export interface DataPolicy {
   stores: boolean
 }
 
+/** What a provider takes as key terms. A bound that is null is not known, and not checked. */
+export interface KeytermRules {
+  /** Most terms of one call. */
+  countMax: number | null
+  /** Most code points of one term. */
+  charactersMax: number | null
+  /** Most words of one term, words being what spaces separate. */
+  wordsMax: number | null
+  /**
+   * Most tokens of all terms together, as the provider counts them. Nobody else knows its tokens, but a word is at least
+   * one: terms with more words than this are refused, and what is closer is the provider's to refuse.
+   */
+  tokensMax: number | null
+  /** Characters that no term may contain; empty where all may. */
+  forbidden: string
+}
+
+/** Any terms at all, as far as is known. */
+export const unboundedKeyterms: KeytermRules = Object.freeze({
+  countMax: null,
+  charactersMax: null,
+  wordsMax: null,
+  tokensMax: null,
+  forbidden: '',
+})
+
 /** What a speech or transcription endpoint can do beyond the basics. */
 export interface AudioCapabilities {
   verboseJson: boolean
   wordTimes: boolean
+  /** It tells the speaker of every word, where `diarize` asks for it. */
   diarize: boolean
-  keyterms: boolean
+  /** It tells the speaker of every segment, but of no word: `diarize` is refused, and `verbose_json` shows them. */
+  segmentSpeakers: boolean
+  /** Null where it takes no key terms. */
+  keyterms: KeytermRules | null
+  /** It finds names, places and such, where the provider's own options ask for it. */
+  entities: boolean
   url: boolean
+  /**
+   * Short names of the formats that it transcribes; null where that is not known and every one is sent. Where `pcm` is not
+   * among them samples without a header are sent as a WAV file.
+   */
+  uploadFormats: readonly string[] | null
+  uploadBytesMax: number | null
+  /** Longest audio that it transcribes; null where it has no bound that is known. */
+  audioMillisecondsMax: number | null
+  /** Codes of two letters of the languages that it can be told; null where they are not known. */
+  languages: readonly string[] | null
   speed: { min: number; max: number } | null
   speechFormats: readonly ('mp3' | 'pcm')[]
   inputCharactersMax: number | null
-  uploadBytesMax: number | null
   voiceCloning: boolean
   multipleReferences: boolean
   imageReference: boolean

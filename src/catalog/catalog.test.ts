@@ -215,7 +215,12 @@ describe('the operator has the last word', () => {
       {
         id: 'acme/ears',
         modality: 'transcription' as const,
-        audio: { word_times: true, upload_bytes_max: 7 },
+        audio: {
+          word_times: true,
+          upload_bytes_max: 7,
+          audio_seconds_max: 60,
+          keyterms: { words_max: 3 },
+        },
       },
       {
         id: 'acme/mouth',
@@ -228,7 +233,9 @@ describe('the operator has the last word', () => {
       verboseJson: true,
       wordTimes: true,
       diarize: false,
+      keyterms: { countMax: null, charactersMax: null, wordsMax: 3, tokensMax: null, forbidden: '' },
       uploadBytesMax: 7,
+      audioMillisecondsMax: 60_000,
     })
     expect(catalog.current().endpointsOf('acme/mouth', 'speech')[0]?.audio).toMatchObject({
       speed: { min: 0.5, max: 2 },

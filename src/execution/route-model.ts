@@ -56,14 +56,11 @@ export function routedCallOf(
   }
 }
 
-// The refusal is made only when it is needed: an error with its stack costs more than the rest of the route.
 function toRequirement(requirement: AudioRequirement, model: string): Requirement {
   return {
     field: requirement.name,
     supports: (endpoint) => requirement.isMet(endpoint),
-    get error() {
-      return requirement.refuse(model)
-    },
+    refuse: (endpoints) => requirement.refuse(model, endpoints),
   }
 }
 

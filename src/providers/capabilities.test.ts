@@ -78,6 +78,7 @@ test('the limits of an audio model are those of the host that states them', () =
   expect(traits('groq', 'whisper-large-v3').audio).toMatchObject({ verboseJson: true, wordTimes: true })
   expect(traits('mistral', 'voxtral-mini-2602').audio).toEqual({
     wordTimes: true,
+    segmentSpeakers: true,
     uploadBytesMax: 536_870_912,
   })
 })

@@ -484,17 +484,17 @@ describe('what a name tells', () => {
     [
       'openai',
       'whisper-1',
-      { verboseJson: true, wordTimes: true, diarize: false, keyterms: false, url: false },
+      { verboseJson: true, wordTimes: true, diarize: false, keyterms: null, url: false },
     ],
-    [
-      'openai',
-      'gpt-4o-transcribe',
-      { verboseJson: false, wordTimes: false, diarize: false, keyterms: false },
-    ],
-    ['openai', 'gpt-4o-transcribe-diarize', { verboseJson: true, wordTimes: false, diarize: false }],
-    ['openai', 'gpt-transcribe', { verboseJson: false, wordTimes: false, keyterms: true }],
+    ['openai', 'gpt-4o-transcribe', { verboseJson: false, wordTimes: false, diarize: false, keyterms: null }],
+    ['openai', 'gpt-4o-transcribe-diarize', { wordTimes: false, diarize: false, segmentSpeakers: true }],
+    ['openai', 'gpt-transcribe', { verboseJson: false, wordTimes: false, keyterms: { countMax: null } }],
     ['groq', 'whisper-large-v3', { wordTimes: true, diarize: false, url: true, uploadBytesMax: 104_857_600 }],
-    ['mistral', 'voxtral-mini-2602', { wordTimes: true, diarize: false, keyterms: true, url: true }],
+    [
+      'mistral',
+      'voxtral-mini-2602',
+      { wordTimes: true, diarize: false, keyterms: { countMax: 100 }, url: true },
+    ],
     ['mistral', 'voxtral-mini-transcribe-3-0', { verboseJson: true, wordTimes: false, diarize: false }],
     ['fireworks', 'whisper-v3', { wordTimes: true, diarize: true, url: true, uploadBytesMax: 1_073_741_824 }],
     [

@@ -81,7 +81,7 @@ function refuseCapability(
   const first = filter.requirements.find(({ field }) => excluded.some(({ reason }) => reason === field))
   const requirement = unmet ?? first
   return (
-    requirement?.error ??
+    requirement?.refuse(candidates) ??
     new GatewayError('no_matching_endpoint', `No endpoint of ${model} can do what is asked.`)
   )
 }

@@ -6,6 +6,6 @@ export interface Requirement {
   /** The request field that asks for it, such as `diarize`. */
   field: string
   supports(endpoint: Endpoint): boolean
-  /** The refusal when no endpoint of the model can. */
-  error: GatewayError
+  /** The refusal when none of these endpoints of the model can. */
+  refuse(endpoints: readonly Endpoint[]): GatewayError
 }

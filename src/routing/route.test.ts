@@ -335,7 +335,7 @@ describe('filters', () => {
     const requirement = {
       field: 'diarize',
       supports: (endpoint: Endpoint) => endpoint.deployment.id === 'b',
-      error: new GatewayError('invalid_request', 'nobody can'),
+      refuse: () => new GatewayError('invalid_request', 'nobody can'),
     }
     expect(namesOf({}, { requirements: [requirement] })).toEqual(['b'])
   })
@@ -411,9 +411,9 @@ describe('refusals', () => {
       {
         field: 'keyterms',
         supports: ({ deployment }: Endpoint) => deployment.id === 'a',
-        error: new GatewayError('invalid_request', 'one can'),
+        refuse: () => new GatewayError('invalid_request', 'one can'),
       },
-      { field: 'diarize', supports: () => false, error },
+      { field: 'diarize', supports: () => false, refuse: () => error },
     ]
     expect(refusalOf(request({}, { requirements }))).toBe(error)
   })

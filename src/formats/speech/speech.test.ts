@@ -233,8 +233,13 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
       verboseJson: false,
       wordTimes: false,
       diarize: false,
-      keyterms: false,
+      segmentSpeakers: false,
+      keyterms: null,
+      entities: false,
       url: false,
+      uploadFormats: null,
+      audioMillisecondsMax: null,
+      languages: null,
       speed: { min: 0.25, max: 4 },
       speechFormats: ['mp3', 'pcm'],
       inputCharactersMax: 10,
@@ -253,7 +258,7 @@ describe('what speech needs of an endpoint', () => {
   const firstUnmet = (fields: Record<string, unknown>, audio: Partial<AudioCapabilities> = {}) =>
     speechRequirements(decode(fields))
       .find((requirement) => !requirement.isMet(endpointWith(audio)))
-      ?.refuse('a/b')
+      ?.refuse('a/b', [])
 
   test('is nothing for a plain call, and speed 1 needs no control', () => {
     expect(firstUnmet({ speed: 1 }, { speed: null })).toBeUndefined()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { TranscriptionAdapter } from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
-import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
+import { type AudioCapabilities, type Endpoint, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -57,8 +57,13 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
       verboseJson: true,
       wordTimes: true,
       diarize: false,
-      keyterms: false,
+      segmentSpeakers: false,
+      keyterms: null,
+      entities: false,
       url: false,
+      uploadFormats: null,
+      audioMillisecondsMax: null,
+      languages: null,
       speed: null,
       speechFormats: [],
       inputCharactersMax: null,
@@ -145,7 +150,10 @@ describe('the form for an OpenAI-style provider', () => {
       keyterms: ['head race', 'a,b'],
       diarize: true,
     })
-    const endpoint = endpointWith({ verboseJson: false, diarize: true, keyterms: true }, 'mistral')
+    const endpoint = endpointWith(
+      { verboseJson: false, diarize: true, keyterms: unboundedKeyterms },
+      'mistral',
+    )
     const options: OpenAiTranscriptionOptions = {
       verboseFormat: null,
       listMark: '',
@@ -526,7 +534,7 @@ describe('what a transcription needs of an endpoint', () => {
   const firstUnmet = (call: TranscriptionCall, endpoint: Endpoint) =>
     transcriptionRequirements(call)
       .find((requirement) => !requirement.isMet(endpoint))
-      ?.refuse('a/b')
+      ?.refuse('a/b', [endpoint])
 
   test('is nothing for a plain call, also on a model without times', () => {
     expect(
@@ -562,5 +570,57 @@ describe('what a transcription needs of an endpoint', () => {
     })
     expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes }))).toBeUndefined()
     expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes - 1 }))?.status).toBe(413)
+  })
+
+  test('is said to be there for segments where a model tells no speakers of words', () => {
+    const refused = firstUnmet(callWith({ diarize: true }), endpointWith({ segmentSpeakers: true }))
+    expect(refused?.message).toEndWith(
+      'It tells the speakers of segments without it: ask for `response_format` "verbose_json".',
+    )
+  })
+
+  test('is room for the key terms, and the bound and the term are named', () => {
+    const call = callWith({ keyterms: ['one two three'] })
+    expect(
+      firstUnmet(call, endpointWith({ keyterms: { ...unboundedKeyterms, wordsMax: 3 } })),
+    ).toBeUndefined()
+    expect(firstUnmet(call, endpointWith({ keyterms: { ...unboundedKeyterms, wordsMax: 2 } }))).toMatchObject(
+      {
+        status: 400,
+        param: 'keyterms',
+        message:
+          'No provider of a/b takes these keyterms. Of openai: it takes at most 2 words in a term, and "one two three" has 3. Shorten the list or the term.',
+      },
+    )
+  })
+
+  test('is a language that it knows', () => {
+    const call = callWith({ language: 'cy' })
+    expect(firstUnmet(call, endpointWith({ languages: ['cy'] }))).toBeUndefined()
+    const message =
+      'No provider of a/b transcribes the language "cy". Send one of de, en, or omit it where the model detects it.'
+    expect(firstUnmet(call, endpointWith({ languages: ['en', 'de'] }))).toMatchObject({
+      status: 400,
+      message,
+    })
+  })
+
+  test('is a format that it takes, where samples without a header go as WAV', () => {
+    const pcm = callWith({ audio: { ...callWith().audio, format: 'pcm' } })
+    expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['wav'] }))).toBeUndefined()
+    expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['mp3', 'flac'] }))).toMatchObject({
+      status: 400,
+      message: 'No provider of a/b takes audio in the format "pcm". Convert it to one of mp3, flac.',
+    })
+  })
+
+  test('is a length that it takes', () => {
+    const call = callWith({ measuredMilliseconds: 120_001 })
+    expect(firstUnmet(call, endpointWith({ audioMillisecondsMax: 120_001 }))).toBeUndefined()
+    expect(firstUnmet(call, endpointWith({ audioMillisecondsMax: 120_000 }))).toMatchObject({
+      status: 413,
+      message:
+        'The audio lasts 121 seconds, longer than any provider of a/b takes. Split it into pieces of at most 120 seconds.',
+    })
   })
 })

@@ -1,3 +1,4 @@
+import { type KeytermRules, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /** Models that Mistral made, at its own host and at others. */
@@ -5,10 +6,13 @@ export const mistralModels: readonly ModelRule[] = [
   {
     name: /voxtral-mini-(2602|latest)(?!.*(?:realtime|live))/i,
     modality: 'transcription',
-    audio: { wordTimes: true },
+    audio: { wordTimes: true, segmentSpeakers: true },
   },
   { name: /voxtral-small/i, hears: true },
-  { name: /voxtral/i, audio: { uploadBytesMax: 512 * 1024 * 1024 } },
+  { name: /voxtral/i, audio: { uploadBytesMax: 512 * 1024 * 1024, segmentSpeakers: true } },
   { name: /pixtral|mistral-(small|medium)-(3|latest|2[5-9])/i, sees: true },
   { name: /magistral/i, reasons: true },
 ]
+
+/** At most a hundred. https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files */
+export const mistralKeyterms: KeytermRules = { ...unboundedKeyterms, countMax: 100 }

@@ -1,6 +1,6 @@
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { mistralModels } from './capabilities.ts'
+import { mistralKeyterms, mistralModels } from './capabilities.ts'
 import { mistralPrices } from './prices.ts'
 
 /** Before the third of its family, which has no words, and takes a language beside times. */
@@ -44,5 +44,5 @@ export const mistral = defineProvider({
         isSecondVoxtral(asked) ? { hasWordsInSegments: true, combinesLanguageAndTimes: false } : {},
     }),
   },
-  audio: { transcription: { url: true, keyterms: true, verboseJson: true } },
+  audio: { transcription: { url: true, keyterms: mistralKeyterms, verboseJson: true } },
 })

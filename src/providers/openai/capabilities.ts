@@ -1,3 +1,4 @@
+import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 const megabyte = 1024 * 1024
@@ -12,8 +13,8 @@ export const openAiModels: readonly ModelRule[] = [
     audio: { verboseJson: true, wordTimes: true },
   },
   // Segments with speakers, and no words.
-  { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true } },
-  { name: /gpt-transcribe/, audio: { keyterms: true } },
+  { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true, segmentSpeakers: true } },
+  { name: /gpt-transcribe/, audio: { keyterms: unboundedKeyterms } },
   { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices } },
   {
     name: /^gpt-4o-mini-tts/,
