@@ -86,6 +86,7 @@ const models: readonly Model[] = [
   { id: 'gpt-4o-mini-transcribe', kind: 'transcription', created: 1742068596 },
   { id: 'gpt-4o-transcribe', kind: 'transcription', created: 1742068463 },
   { id: 'gpt-4o-transcribe-diarize', kind: 'transcription', created: 1750798887 },
+  { id: 'gpt-transcribe', kind: 'transcription', created: 1782000000 },
   { id: 'tts-1', kind: 'speech', created: 1681940951 },
   { id: 'tts-1-hd', kind: 'speech', created: 1699046015 },
   { id: 'gpt-4o-mini-tts', kind: 'speech', created: 1742403959 },

@@ -6,6 +6,8 @@ import { createFolder, FileSpool, type UploadedFile, type UploadFolder } from '.
 export interface MultipartForm {
   fields: { name: string; value: string }[]
   files: UploadedFile[]
+  /** The names of all parts in their order. */
+  partNames: string[]
   /** All bytes of the body, framing included. */
   bytes: number
   dispose(): Promise<void>
@@ -53,8 +55,8 @@ export async function readMultipart(
     await folder.remove()
     throw error
   }
-  const { fields, files, bytes } = reader
-  return { fields, files, bytes, dispose: folder.remove }
+  const { fields, files, partNames, bytes } = reader
+  return { fields, files, partNames, bytes, dispose: folder.remove }
 }
 
 const broken = () => invalidRequest('Could not parse multipart form.')
@@ -63,6 +65,7 @@ class FormReader {
   bytes = 0
   readonly fields: { name: string; value: string }[] = []
   readonly files: UploadedFile[] = []
+  readonly partNames: string[] = []
   #state: 'preamble' | 'boundary' | 'headers' | 'content' | 'end' = 'preamble'
   // A line end in front lets the very first boundary look like all others.
   #buffer: Buffer = Buffer.from('\r\n')
@@ -143,6 +146,7 @@ class FormReader {
 
   async #finishPart({ name, contentType, file, chunks }: Part): Promise<void> {
     this.#part = null
+    this.partNames.push(name)
     if (file === null) this.fields.push({ name, value: Buffer.concat(chunks).toString('utf8') })
     else this.files.push(await file.spool.finish({ name, fileName: file.fileName, contentType }))
   }

@@ -82,7 +82,7 @@ export async function operate(asked: Asked): Promise<Reply> {
   if (audio !== null) return operateAudio(audio.api, { ...asked, method, query, path: audio.below })
   if (isAzurePath(path)) {
     const address = azureAddressOf(path, query)
-    return operate({ ...asked, path: address.path, json: withDeployment(asked.json, address) })
+    return operate({ ...withDeployment(asked, address), path: address.path })
   }
   if (path.startsWith(googlePath)) {
     const call = asked.json === null ? null : callOf(asked, asked.json)

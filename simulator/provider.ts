@@ -113,7 +113,7 @@ function subjectOf(
       body: text,
     }
   }
-  if (body.form !== null) return { model: fieldOf(body, 'model'), body: text }
+  if (body.form !== null) return { model: azureDeploymentOf(path) ?? fieldOf(body, 'model'), body: text }
   const parsed = parsedBody(body)
   const named = googleModelOf(path) ?? azureDeploymentOf(path) ?? parsed?.['model']
   return { model: typeof named === 'string' ? named : null, body: text }

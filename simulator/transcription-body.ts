@@ -1,8 +1,8 @@
 import { joined } from './audio/hearing.ts'
+import { languageName, textOf, whisperBody } from './audio/whisper-body.ts'
 import type { UsageMode } from './faults.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
-import { fractionOf } from './random.ts'
 import type { Recognition, SpokenWord } from './recognise.ts'
 import { eventReply, frame, jsonReply, type Reply } from './reply.ts'
 import { countTokens, splitTokens } from './tokens.ts'
@@ -33,16 +33,15 @@ function whole(request: TranscriptionRequest, heard: Heard, utterances: SpokenWo
   if (request.format === 'verbose_json') return jsonReply(JSON.stringify(verboseBody(request, heard)))
   const usage = distortUsage(usageOf(request, heard), heard.usageMode)
   if (request.format === 'diarized_json') return jsonReply(JSON.stringify({ ...diarizedBody(heard), usage }))
+  // It tells which languages it heard, and is billed by the minute without saying so.
+  if (request.model === 'gpt-transcribe')
+    return jsonReply(JSON.stringify({ text, languages: [{ code: request.language ?? 'en' }] }))
   const logprobs = request.wantsLogprobs ? { logprobs: tokenLogprobs(text) } : {}
   return jsonReply(JSON.stringify({ text, ...logprobs, usage }))
 }
 
 function plain(body: string): Reply {
   return { status: 200, contentType: 'text/plain; charset=utf-8', body }
-}
-
-function textOf(heard: Heard): string {
-  return heard.recognition.utterances.map(joined).join(' ')
 }
 
 function tokenLogprobs(text: string) {
@@ -69,40 +68,11 @@ function usageOf(request: TranscriptionRequest, heard: Heard): JsonObject {
 }
 
 function verboseBody(request: TranscriptionRequest, heard: Heard): JsonObject {
-  const { utterances } = heard.recognition
-  return {
-    task: 'transcribe',
-    language: languageName(request.language ?? 'en'),
-    duration: heard.seconds,
-    text: textOf(heard),
-    ...(request.wantsWords
-      ? { words: utterances.flat().map(({ word, start, end }) => ({ word, start, end })) }
-      : {}),
-    ...(request.wantsSegments ? { segments: utterances.map(segment) } : {}),
-    usage: distortUsage(usageOf(request, heard), heard.usageMode),
-  }
-}
-
-/** Whisper writes languages out, in English and in small letters. */
-function languageName(code: string): string {
-  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(code)
-  return (name ?? code).toLowerCase()
-}
-
-function segment(words: readonly SpokenWord[], id: number): JsonObject {
-  const text = ` ${joined(words)}`
-  return {
-    id,
-    seek: 0,
-    start: words[0]?.start ?? 0,
-    end: words.at(-1)?.end ?? 0,
-    text,
-    tokens: splitTokens(text).map((piece) => Math.floor(fractionOf(piece) * 50_000)),
-    temperature: 0,
-    avg_logprob: -0.25,
-    compression_ratio: 1.2,
-    no_speech_prob: 0.01,
-  }
+  const { language, wantsWords: words, wantsSegments: segments } = request
+  // In small letters here.
+  const named = languageName(language ?? 'en').toLowerCase()
+  const usage = distortUsage(usageOf(request, heard), heard.usageMode)
+  return { ...whisperBody(heard, { language: named, words, segments }), usage }
 }
 
 /** Every utterance is given to the other one of two speakers in turn. */

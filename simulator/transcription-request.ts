@@ -1,4 +1,5 @@
 import { invalidRequest, unknownParameter } from './errors.ts'
+import { isObject } from './json.ts'
 import type { MultipartForm } from './multipart.ts'
 import type { UploadedFile } from './uploaded-file.ts'
 import { findModel } from './models.ts'
@@ -13,11 +14,14 @@ export interface TranscriptionRequest {
   wantsWords: boolean
   wantsSegments: boolean
   wantsLogprobs: boolean
+  /** Long audio is cut into chunks. */
+  isChunked: boolean
   stream: boolean
 }
 
 const whisperFormats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 const tokenFormats = ['json', 'text'] as const
+const newestFormats = ['json'] as const
 const diarizeFormats = ['json', 'text', 'diarized_json'] as const
 
 /** Every documented part, and whether it may come more than once. */
@@ -33,6 +37,8 @@ const knownFields: Record<string, 'once' | 'many'> = {
   'include[]': 'many',
   'known_speaker_names[]': 'many',
   'known_speaker_references[]': 'many',
+  'languages[]': 'many',
+  'keywords[]': 'many',
 }
 
 /** Reads the form's fields as strictly as OpenAI does. Throws `ApiError` naming the field. */
@@ -47,6 +53,7 @@ export function parseTranscription(form: MultipartForm, lenient: boolean): Trans
   if (file.bytes === 0) throw invalidRequest('The audio file is empty.', 'file')
   const format = parseFormat(value('response_format'), model)
   const granularities = values('timestamp_granularities[]')
+  refuseForeign(model, values)
   refuseConflicts({ model, format, granularities, prompt: value('prompt'), include: values('include[]') })
   refuseTemperature(value('temperature'))
   return {
@@ -58,6 +65,7 @@ export function parseTranscription(form: MultipartForm, lenient: boolean): Trans
     wantsWords: granularities.includes('word'),
     wantsSegments: granularities.length === 0 || granularities.includes('segment'),
     wantsLogprobs: values('include[]').includes('logprobs'),
+    isChunked: parseChunking(value('chunking_strategy')),
     // Whisper ignores the wish for a stream.
     stream: parseBoolean(value('stream')) && model !== 'whisper-1',
   }
@@ -91,6 +99,7 @@ function parseFormat(value: string | null, model: string): TranscriptionRequest[
 
 function formatsOf(model: string): readonly TranscriptionRequest['format'][] {
   if (model === 'whisper-1') return whisperFormats
+  if (model === 'gpt-transcribe') return newestFormats
   return model.endsWith('-diarize') ? diarizeFormats : tokenFormats
 }
 
@@ -126,6 +135,38 @@ function refuseConflicts({ model, format, granularities, prompt, include }: Conf
       'unsupported_value',
     )
   }
+}
+
+/** Fields of one model alone, and how often each may come there. */
+const ownFields: Readonly<Record<string, { models: RegExp; most: number }>> = {
+  'languages[]': { models: /^gpt-transcribe$/, most: Number.POSITIVE_INFINITY },
+  'keywords[]': { models: /^gpt-transcribe$/, most: Number.POSITIVE_INFINITY },
+  'known_speaker_names[]': { models: /-diarize$/, most: 4 },
+  'known_speaker_references[]': { models: /-diarize$/, most: 4 },
+}
+
+function refuseForeign(model: string, values: (name: string) => string[]): void {
+  for (const [name, { models, most }] of Object.entries(ownFields)) {
+    const given = values(name).length
+    const param = name.slice(0, -2)
+    if (given > 0 && !models.test(model))
+      throw invalidRequest(`'${param}' is not supported by model '${model}'.`, param, 'unsupported_parameter')
+    if (given > most)
+      throw invalidRequest(`'${param}' takes at most ${most} entries.`, param, 'invalid_value')
+  }
+}
+
+function parseChunking(value: string | null): boolean {
+  if (value === null) return false
+  if (value === 'auto') return true
+  try {
+    const given: unknown = JSON.parse(value)
+    if (isObject(given) && given['type'] === 'server_vad') return true
+  } catch {
+    // Said below.
+  }
+  const message = "'chunking_strategy' must be auto or an object of type server_vad."
+  throw invalidRequest(message, 'chunking_strategy', 'invalid_value')
 }
 
 function refuseTemperature(value: string | null): void {

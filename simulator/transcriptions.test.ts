@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { findPrograms, outputOf } from './programs.ts'
+import { wave as silence } from './audio/testing.ts'
 import { at, eventsOf, simulatorForTests } from './testing.ts'
 import { toneWave } from './tone.ts'
 
@@ -132,6 +133,26 @@ describe('a scripted transcription', () => {
     expect(String(json['text'])).toStartWith('A: one')
   })
 
+  test('of the diarizing model wants chunks above half a minute', async () => {
+    const long = (fields: [string, string][]) =>
+      form([['model', 'gpt-4o-transcribe-diarize'], ...fields], silence(31))
+    const refused = await simulator.post(path, { body: long([]), fault: said })
+    expect([refused.status, at(refused.json, 'error.param')]).toEqual([400, 'chunking_strategy'])
+    const chunked = await simulator.post(path, { body: long([['chunking_strategy', 'auto']]), fault: said })
+    expect(chunked.status).toBe(200)
+  })
+
+  test('of gpt-transcribe takes keywords, and tells languages', async () => {
+    const fields: [string, string][] = [
+      ['model', 'gpt-transcribe'],
+      ['keywords[]', 'head race'],
+      ['keywords[]', 'Brest'],
+      ['languages[]', 'en'],
+    ]
+    const { json } = await simulator.post(path, { body: form(fields), fault: 'text=hello' })
+    expect(json).toEqual({ text: 'hello', languages: [{ code: 'en' }] })
+  })
+
   test('takes bytes it does not know when their name is known', async () => {
     const body = form([], Buffer.alloc(32_000), 'noise.mp3')
     const { status, json } = await simulator.post(path, { body, fault: 'scripted' })
@@ -186,6 +207,24 @@ test.each([
       ['prompt', 'x'],
     ]),
     'prompt',
+  ],
+  ['keywords for whisper', form([['keywords[]', 'x']]), 'keywords'],
+  [
+    'five known speakers',
+    form([
+      ['model', 'gpt-4o-transcribe-diarize'],
+      ...['a', 'b', 'c', 'd', 'e'].map((name): [string, string] => ['known_speaker_names[]', name]),
+    ]),
+    'known_speaker_names',
+  ],
+  ['other chunks', form([['chunking_strategy', 'some']]), 'chunking_strategy'],
+  [
+    'verbose_json of gpt-transcribe',
+    form([
+      ['model', 'gpt-transcribe'],
+      ['response_format', 'text'],
+    ]),
+    'response_format',
   ],
   ['logprobs of whisper', form([['include[]', 'logprobs']]), 'include'],
   ['too high a temperature', form([['temperature', '1.5']]), 'temperature'],

@@ -12,6 +12,9 @@ export interface TranscriptionCall extends Listening {
 
 const supported = 'flac, m4a, mp3, mp4, mpeg, mpga, oga, ogg, wav, webm'
 
+/** Above this a model that tells speakers apart wants chunks. */
+const unchunkedSecondsMax = 30
+
 /** `POST /audio/transcriptions`. Throws `ApiError` for what OpenAI refuses. */
 export async function transcription(call: TranscriptionCall): Promise<Reply> {
   const { faults, settings } = call
@@ -21,5 +24,9 @@ export async function transcription(call: TranscriptionCall): Promise<Reply> {
     undecodable: () =>
       invalidRequest('The audio file could not be decoded or its format is not supported.', 'file'),
   })
+  if (request.model.endsWith('-diarize') && heard.seconds > unchunkedSecondsMax && !request.isChunked) {
+    const message = 'chunking_strategy is required for diarization models.'
+    throw invalidRequest(message, 'chunking_strategy', 'missing_required_parameter')
+  }
   return transcriptionReply(request, { ...heard, usageMode: faults.usage })
 }

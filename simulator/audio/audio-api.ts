@@ -52,6 +52,17 @@ export function fieldOf({ form }: ReadBody, name: string): string | null {
   return form?.fields.findLast((field) => field.name === name)?.value ?? null
 }
 
+/** All values of a form's field. */
+export function fieldsOf({ form }: ReadBody, name: string): string[] {
+  return form?.fields.filter((field) => field.name === name).map((field) => field.value) ?? []
+}
+
+/** A text of a JSON body, or null. */
+export function textMember(json: JsonObject | null, name: string): string | null {
+  const value = json?.[name]
+  return typeof value === 'string' ? value : null
+}
+
 /** What a request to an API is answered. Throws `ApiError` 404 or 405 for what it does not have. */
 export function operateAudio(api: AudioApi, asked: AudioAsked): Reply | Promise<Reply> {
   const there = api.operations.flatMap((operation) => {

@@ -1,8 +1,24 @@
 import type { AudioApi } from './audio-api.ts'
 import { deepgram } from './deepgram/deepgram.ts'
+import { deepinfra } from './deepinfra/deepinfra.ts'
+import { fireworks } from './fireworks/fireworks.ts'
+import { groq } from './groq/groq.ts'
+import { mistral } from './mistral/mistral.ts'
+import { openrouter } from './openrouter/openrouter.ts'
+import { together } from './together/together.ts'
+import { xai } from './xai/xai.ts'
 
 /** The providers' own audio APIs, in the order of the alphabet; each mount has them all, each below its slug. */
-const audioApis: readonly AudioApi[] = [deepgram]
+const audioApis: readonly AudioApi[] = [
+  deepgram,
+  deepinfra,
+  fireworks,
+  groq,
+  mistral,
+  openrouter,
+  together,
+  xai,
+]
 
 /** Their slugs as an alternative of a pattern. */
 export const audioSlugs = audioApis.map(({ slug }) => slug).join('|')

@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { ReadBody } from '../read-body.ts'
 
 /** Where OpenAI has an operation that Azure was asked for, and the deployment that the address names. */
 export interface AzureAddress {
@@ -9,7 +10,8 @@ export interface AzureAddress {
 }
 
 const currentPath = /^\/openai(\/v1\/(?:chat|responses|embeddings|audio|models)(?:\/.*)?)$/
-const deploymentPath = /^\/openai\/deployments\/([^/]+)(\/(?:chat\/completions|embeddings))$/
+const deploymentPath =
+  /^\/openai\/deployments\/([^/]+)(\/(?:chat\/completions|embeddings|audio\/(?:transcriptions|speech)))$/
 const inferencePath = '/models/chat/completions'
 const version = /^\d{4}-\d{2}-\d{2}(?:-preview)?$/
 
@@ -35,7 +37,16 @@ export function azureAddressOf(path: string, query: URLSearchParams): AzureAddre
   throw new ApiError({ status: 404, message: 'Resource not found' })
 }
 
-/** The body as OpenAI takes it: the deployment of the address counts, whatever `model` says. */
-export function withDeployment(body: JsonObject | null, { deployment }: AzureAddress): JsonObject | null {
-  return body === null || deployment === null ? body : { ...body, model: deployment }
+/** A request as OpenAI takes it: the deployment of the address counts, whatever `model` says. */
+export function withDeployment<Asked extends { body: ReadBody; json: JsonObject | null }>(
+  asked: Asked,
+  { deployment }: AzureAddress,
+): Asked {
+  if (deployment === null) return asked
+  const { json, body } = asked
+  const { form } = body
+  if (form === null) return json === null ? asked : { ...asked, json: { ...json, model: deployment } }
+  const others = form.fields.filter(({ name }) => name !== 'model')
+  const fields = [{ name: 'model', value: deployment }, ...others]
+  return { ...asked, body: { ...body, form: { ...form, fields } } }
 }

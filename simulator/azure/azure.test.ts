@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { wave } from '../audio/testing.ts'
 import { at, eventsOf, readAnswer, respondTo, say, simulatorForTests } from '../testing.ts'
 
 const simulator = simulatorForTests()
@@ -40,6 +41,30 @@ describe('Azure', () => {
       path: '/openai/deployments/text-embedding-3-small/embeddings',
       model: 'text-embedding-3-small',
     })
+  })
+
+  test('hears and speaks at both addresses', async () => {
+    const form = (model?: string) => {
+      const parts = new FormData()
+      if (model !== undefined) parts.append('model', model)
+      parts.append('file', new File([wave(2)], 'a.wav'))
+      return parts
+    }
+    const post = async (path: string, body: FormData) => {
+      const headers = { 'api-key': 'key', 'x-simulator-fault': 'text=hello' }
+      const url = `${simulator.url('azure')}${path}`
+      return readAnswer(await fetch(url, { method: 'POST', headers, body }))
+    }
+    const older = `/openai/deployments/whisper-1/audio/transcriptions${dated}`
+    for (const heard of [
+      await post('/openai/v1/audio/transcriptions', form('whisper-1')),
+      await post(older, form()),
+      await post(older, form('another')),
+    ])
+      expect(heard.json).toEqual({ text: 'hello', usage: { type: 'duration', seconds: 2 } })
+    const speech = { input: 'hi', voice: 'alloy', response_format: 'pcm' }
+    const spoken = await ask(`/openai/deployments/tts-1/audio/speech${dated}`, speech)
+    expect([spoken.status, spoken.headers.get('content-type')]).toEqual([200, 'audio/pcm'])
   })
 
   test('infers by the model of the body below models', async () => {

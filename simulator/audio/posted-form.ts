@@ -1,0 +1,130 @@
+import type { ApiError } from '../errors.ts'
+import type { UploadedFile } from '../uploaded-file.ts'
+import { type AudioAsked, fieldOf, fieldsOf } from './audio-api.ts'
+import { hear, type Heard } from './hearing.ts'
+import { fetchFile } from './remote-file.ts'
+
+/** The fields of a form as they are written, and whether each may come more than once. */
+export type FieldRules = Readonly<Record<string, 'once' | 'many'>>
+
+/** What a provider says of a form that it does not take. */
+export interface FormRefusals {
+  /** A field is wrong, missing or unknown; `field` is its name as it is written. */
+  field(field: string, message: string): ApiError
+  /** The sound cannot be read. */
+  sound(message: string): ApiError
+  unreachable(): ApiError
+}
+
+/** How a provider takes sound in a form. */
+export interface SoundRules {
+  fields: FieldRules
+  /** The field for an address, which may be `file` itself; null where addresses are not taken. */
+  urlField: string | null
+  /** The part with the file must be the last. */
+  isFileLast?: boolean
+  bytesMax: number
+  /** What describes headerless samples, where the form may hold some. */
+  samplesOf?(asked: AudioAsked): { rate: number; channels: number } | undefined
+  refuse: FormRefusals
+}
+
+/** Checks the form against the rules. Throws what they refuse with; the sound itself is not looked at. */
+export function checkForm({ body }: AudioAsked, rules: SoundRules): void {
+  const { fields, urlField, refuse } = rules
+  const { form } = body
+  if (form === null) throw refuse.field('file', 'The request must be multipart/form-data.')
+  const seen = new Set<string>()
+  for (const { name } of form.fields) {
+    const isAddress = name === urlField
+    const rule = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (rule === undefined && !isAddress) throw refuse.field(name, `Unknown field '${name}'.`)
+    if (rule !== 'many' && seen.has(name)) throw refuse.field(name, `Field '${name}' was given twice.`)
+    seen.add(name)
+  }
+  const files = form.files.filter(({ name }) => name === 'file')
+  const stray = form.files.find(({ name }) => name !== 'file')
+  if (stray !== undefined) throw refuse.field(stray.name, `Unknown field '${stray.name}'.`)
+  const addresses = urlField === null ? [] : fieldsOf(body, urlField)
+  const named = urlField === null || urlField === 'file' ? "'file'" : `'file' or '${urlField}'`
+  if (files.length + addresses.length !== 1) throw refuse.field('file', `Send exactly one of ${named}.`)
+  if (files[0]?.bytes === 0) throw refuse.sound('The file is empty.')
+  if (rules.isFileLast === true && form.partNames.at(-1) !== 'file')
+    throw refuse.field('file', "The part 'file' must be the last of the form.")
+}
+
+/** Listens to the file of a checked form, or to what is at its address. */
+export async function hearForm(asked: AudioAsked, rules: SoundRules): Promise<Heard> {
+  const { body, mount, faults, programs, signal } = asked
+  const samples = rules.samplesOf?.(asked)
+  const reading = {
+    ...(samples === undefined ? {} : { samples }),
+    unrecognised: () => rules.refuse.sound('The format of the audio was not recognised.'),
+    undecodable: () => rules.refuse.sound('The audio could not be decoded.'),
+  }
+  const listen = (file: UploadedFile) =>
+    hear(file, { faults, settings: mount.settings, programs, signal }, reading)
+  const [file] = body.form?.files ?? []
+  if (file !== undefined) return listen(file)
+  const url = rules.urlField === null ? '' : (fieldOf(body, rules.urlField) ?? '')
+  const remote = await fetchFile(url, {
+    bytesMax: rules.bytesMax,
+    signal,
+    unreachable: rules.refuse.unreachable,
+  })
+  try {
+    return await listen(remote.file)
+  } finally {
+    await remote.dispose()
+  }
+}
+
+/** A switch that is written out. Throws for any other word. */
+export function switchOf({ body }: AudioAsked, name: string, refuse: FormRefusals): boolean {
+  const value = fieldOf(body, name)
+  if (value === null || value === 'false') return false
+  if (value === 'true') return true
+  throw refuse.field(name, `'${name}' must be true or false, not '${value}'.`)
+}
+
+/** A value that must be one of a few. Throws for any other. */
+export function choiceOf<Choice extends string>(
+  { body }: AudioAsked,
+  name: string,
+  { choices, usual, refuse }: { choices: readonly Choice[]; usual: Choice; refuse: FormRefusals },
+): Choice {
+  const value = fieldOf(body, name) ?? usual
+  const found = choices.find((choice) => choice === value)
+  if (found !== undefined) return found
+  throw refuse.field(name, `'${name}' must be one of ${choices.join(', ')}, not '${value}'.`)
+}
+
+/** The wanted granularities, from a field of this name. Throws for an unknown one. */
+export function granularitiesOf(
+  { body }: AudioAsked,
+  name: string,
+  refuse: FormRefusals,
+): { words: boolean; segments: boolean; any: boolean } {
+  const wanted = fieldsOf(body, name)
+  const wrong = wanted.find((one) => one !== 'word' && one !== 'segment')
+  if (wrong !== undefined) throw refuse.field(name, `'${name}' must be word or segment, not '${wrong}'.`)
+  const [words, segments] = [wanted.includes('word'), wanted.includes('segment')]
+  return { words, segments: segments || !words, any: wanted.length > 0 }
+}
+
+/** Throws unless it is a number from 0 to 1, or absent. */
+export function checkTemperature({ body }: AudioAsked, refuse: FormRefusals): void {
+  const value = fieldOf(body, 'temperature')
+  if (value === null || (value.trim() !== '' && Number(value) >= 0 && Number(value) <= 1)) return
+  throw refuse.field('temperature', `'temperature' must be from 0 to 1, not '${value}'.`)
+}
+
+/** Throws unless it is two small letters, one of the other words, or absent. */
+export function languageOf(
+  { body }: AudioAsked,
+  { others = [], refuse }: { others?: readonly string[]; refuse: FormRefusals },
+): string | null {
+  const value = fieldOf(body, 'language')
+  if (value === null || /^[a-z]{2}$/.test(value) || others.includes(value)) return value
+  throw refuse.field('language', `'${value}' is no ISO-639-1 code.`)
+}

@@ -1,0 +1,30 @@
+import { openAiStyle } from '../../api-style.ts'
+import { type AudioApi, fieldOf, textMember } from '../audio-api.ts'
+import { listedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
+
+const uploadBytesMax = 1024 * 1024 * 1024
+
+/** Together's audio: without a language it would hear English, so that `auto` must be said. */
+export const together: AudioApi = {
+  slug: 'together',
+  style: openAiStyle,
+  uploadBytesMax,
+  modelOf: ({ body, json }) => fieldOf(body, 'model') ?? textMember(json, 'model'),
+  operations: [
+    {
+      method: 'POST',
+      path: /^\/v1\/audio\/transcriptions$/,
+      answer: whisperTranscriptions({
+        models: ['openai/whisper-large-v3'],
+        usualModel: 'openai/whisper-large-v3',
+        formats: ['json', 'verbose_json'],
+        granularities: 'timestamp_granularities',
+        fields: { diarize: 'once', min_speakers: 'once', max_speakers: 'once' },
+        takesAddress: true,
+        bytesMax: uploadBytesMax,
+        otherLanguages: ['auto'],
+        speakers: listedSpeakers,
+      }),
+    },
+  ],
+}
