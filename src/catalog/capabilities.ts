@@ -16,6 +16,8 @@ export interface ModelRule {
   hears?: boolean
   /** It thinks before it answers. */
   reasons?: boolean
+  /** A language model that is offered for transcriptions as well, where its provider has an adapter for them. */
+  transcribes?: boolean
   /** What an audio model offers beyond the least. */
   audio?: Partial<AudioCapabilities>
 }
@@ -27,6 +29,7 @@ export interface ModelTraits {
   sees: boolean
   hears: boolean
   reasons: boolean
+  transcribes: boolean
   audio: Partial<AudioCapabilities>
 }
 
@@ -51,18 +54,19 @@ export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): Mo
   const found: Omit<ModelRule, 'name'> = {}
   for (const rule of rules) addTold(found, rule, upstreamModel)
   for (const rule of generalRules) addTold(found, rule, upstreamModel)
-  const { modality, sees = false, hears = false, reasons = false, audio = {} } = found
-  return { modality: modality === undefined ? 'language' : modality, sees, hears, reasons, audio }
+  const { modality = 'language', sees = false, hears = false, reasons = false } = found
+  return { modality, sees, hears, reasons, transcribes: found.transcribes ?? false, audio: found.audio ?? {} }
 }
 
 /** Adds what a rule that fits says of what no rule before it said. */
 function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel: string): void {
   if (!rule.name.test(upstreamModel)) return
-  const { modality, sees, hears, reasons, audio } = rule
+  const { modality, sees, hears, reasons, transcribes, audio } = rule
   if (modality !== undefined) found.modality = found.modality === undefined ? modality : found.modality
   if (sees !== undefined) found.sees ??= sees
   if (hears !== undefined) found.hears ??= hears
   if (reasons !== undefined) found.reasons ??= reasons
+  if (transcribes !== undefined) found.transcribes ??= transcribes
   if (audio !== undefined) found.audio = { ...audio, ...found.audio }
 }
 

@@ -80,6 +80,38 @@ describe('what is offered', () => {
     })
   })
 
+  test('a language model that transcribes serves both operations, each at an endpoint of its own, and is listed once', () => {
+    const modelRules = [{ name: /ears/, transcribes: true, hears: true }]
+    const models = [
+      { id: 'host/ears-1', prices: { input_per_million: '1', output_per_million: '2' } },
+      { id: 'host/deaf-1', prices: { input_per_million: '1', output_per_million: '2' } },
+    ]
+    const host = source('host', { modelRules, models, audio: { transcription: { uploadBytesMax: 9 } } })
+    const view = catalogOf([host]).current()
+    expect(view.models().map(({ id, modality }) => [id, modality])).toEqual([
+      ['host/deaf-1', 'language'],
+      ['host/ears-1', 'language'],
+    ])
+    const endpointsOf = (model: string, modality: Modality) =>
+      view.endpointsOf(model, modality).map(({ id, inputModalities, isPriced, audio, price }) => ({
+        id,
+        inputModalities,
+        isPriced,
+        uploadBytesMax: audio?.uploadBytesMax ?? null,
+        price: price.inputToken,
+      }))
+    const priced = { isPriced: true, price: 1_000_000_000n }
+    expect(endpointsOf('host/ears-1', 'language')).toEqual([
+      { id: 'host/ears-1', inputModalities: ['text', 'audio'], uploadBytesMax: null, ...priced },
+    ])
+    expect(endpointsOf('host/ears-1', 'transcription')).toEqual([
+      { id: 'host/ears-1@transcription', inputModalities: ['audio'], uploadBytesMax: 9, ...priced },
+    ])
+    expect(endpointsOf('host/deaf-1', 'transcription')).toEqual([])
+    const withoutAdapter = catalogOf([source('host', { modelRules, models, modalities: ['language'] })])
+    expect(withoutAdapter.current().endpointsOf('host/ears-1', 'transcription')).toEqual([])
+  })
+
   test('an endpoint knows the interfaces that a listing names for its model', async () => {
     const catalog = catalogOf([source('host')])
     const endpoints = ['chat/completions', 'anthropic', 7]

@@ -142,7 +142,33 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),
   }
   const kindFrom = pricesProviderId === null ? kindSourceOf(described) : null
-  return [{ endpoint, name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }]
+  const endpoints = [endpoint, ...transcribing(endpoint, source, { traits, stated: operator?.audio ?? {} })]
+  const told = { name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }
+  return endpoints.map((each) => ({ endpoint: each, ...told }))
+}
+
+/** The second endpoint of a language model that transcribes: the same name and prices, another operation. */
+function transcribing(
+  endpoint: Endpoint,
+  source: DeploymentSource,
+  said: { traits: ModelTraits; stated: OperatorAudio },
+): Endpoint[] {
+  const modality = 'transcription'
+  const isOffered =
+    endpoint.modality === 'language' && said.traits.transcribes && source.modalities.includes(modality)
+  if (!isOffered) return []
+  const { input, output } = modalitiesOf(modality, said.traits)
+  return [
+    {
+      ...endpoint,
+      id: `${endpoint.id}@${modality}`,
+      modality,
+      isPriced: hasPrice(modality, endpoint.price),
+      inputModalities: input,
+      outputModalities: output,
+      audio: audioOf(source, modality, said),
+    },
+  ]
 }
 
 /**

@@ -71,6 +71,13 @@ test.each([
   expect(traits(slug, model)).toMatchObject(expected)
 })
 
+test('Google’s own models transcribe at Google alone', () => {
+  const transcribes = (slug: string, model: string) => traits(slug, model).transcribes
+  expect(transcribes('google-ai-studio', 'gemini-2.5-flash')).toBe(true)
+  expect(transcribes('google-ai-studio', 'gemma-3-27b-it')).toBe(false)
+  expect(transcribes('openrouter', 'google/gemini-2.5-flash')).toBe(false)
+})
+
 test('the limits of an audio model are those of the host that states them', () => {
   expect(traits('openai', 'tts-1').audio).toMatchObject({ inputCharactersMax: 4096 })
   expect(traits('groq', 'canopylabs/orpheus-v1-english').audio).toMatchObject({ inputCharactersMax: 200 })

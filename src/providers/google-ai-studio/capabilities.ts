@@ -1,3 +1,4 @@
+import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /** Models that Google made, under their names here and at hosts of open models. */
@@ -12,4 +13,14 @@ export const googleModels: readonly ModelRule[] = [
 /** What is so here alone: speech is another shape of answer, and live models are reached by another way. */
 export const studioModels: readonly ModelRule[] = [
   { name: /-tts\b|native-audio|(^|[-/])live-|-live\b|computer-use|robotics|(^|\/)aqa$/i, modality: null },
+  { name: /gemini/i, transcribes: true },
 ]
+
+/**
+ * Sound travels inside the request, which has at most 20 MB: base64 makes four bytes of three, and the rest of the request
+ * has room beside it.
+ */
+const inlineAudioBytesMax = ((20_000_000 - 20_000) / 4) * 3
+
+/** Gemini as transcription: it writes what it hears, without times, speakers, or terms that it surely takes. */
+export const studioTranscription: Partial<AudioCapabilities> = { uploadBytesMax: inlineAudioBytesMax }

@@ -1,5 +1,6 @@
 import { defineProvider, geminiContent, geminiEmbeddings } from '../define-provider.ts'
-import { googleModels, studioModels } from './capabilities.ts'
+import { geminiTranscription } from '../../formats/transcription/gemini-transcription.ts'
+import { googleModels, studioModels, studioTranscription } from './capabilities.ts'
 import { geminiOf } from './quirks.ts'
 
 export const googleAiStudio = defineProvider({
@@ -20,5 +21,7 @@ export const googleAiStudio = defineProvider({
   adapters: {
     language: [geminiContent({ modelOf: geminiOf, isMaker: true })],
     embedding: [geminiEmbeddings()],
+    transcription: geminiTranscription({ modelOf: geminiOf }),
   },
+  audio: { transcription: studioTranscription },
 })

@@ -1,0 +1,62 @@
+import type { StreamedBody } from '../../canonical/upstream.ts'
+
+/** Sound that stands inside a JSON body as base64; its bytes are read anew for every attempt. */
+export interface EncodedFile {
+  /** Sent before the file's own bytes and encoded with them, such as a WAV header; may be empty. */
+  prefix: Uint8Array
+  /** Of the file itself, without the prefix. */
+  sizeBytes: number
+  open(): ReadableStream<Uint8Array>
+}
+
+/**
+ * A body of `head`, the file as base64, and `tail`, with an exact length, written as it is read: memory stays at one read
+ * of the file, however long that is.
+ */
+export function encodeBase64Body(head: string, file: EncodedFile, tail: string): StreamedBody {
+  const [begin, end] = [Buffer.from(head), Buffer.from(tail)]
+  const encodedBytes = Math.ceil((file.prefix.length + file.sizeBytes) / 3) * 4
+  return {
+    contentLength: begin.length + encodedBytes + end.length,
+    open: () => streamOf(begin, file, end),
+  }
+}
+
+/** Leaving early cancels the file's reader, which closes the file. */
+function streamOf(head: Buffer, file: EncodedFile, tail: Buffer): ReadableStream<Uint8Array> {
+  let reader: ReturnType<typeof readerOf> | null = null
+  // Three bytes make four characters; one or two wait for what follows them.
+  let rest: Buffer = Buffer.from(file.prefix)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (reader === null) {
+          reader = readerOf(file)
+          return controller.enqueue(head)
+        }
+        const { done, value } = await reader.read()
+        if (done) {
+          controller.enqueue(Buffer.concat([toBase64(rest), tail]))
+          return controller.close()
+        }
+        const bytes = Buffer.concat([rest, value])
+        const whole = bytes.length - (bytes.length % 3)
+        rest = bytes.subarray(whole)
+        // An empty piece would tell the reader nothing, and it would ask again.
+        controller.enqueue(toBase64(bytes.subarray(0, whole)))
+      },
+      async cancel(reason) {
+        await reader?.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function readerOf(file: EncodedFile) {
+  return file.open().getReader()
+}
+
+function toBase64(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.toString('base64'), 'latin1')
+}

@@ -1,0 +1,130 @@
+import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { transcriptPiecesMax } from '../../core/limits/audio.ts'
+import { stringOrNull } from '../chat/chat-answer.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { readCandidate } from '../gemini/gemini-audio.ts'
+import { readGeminiUsage } from '../gemini/gemini-usage.ts'
+import { parseAnswer, parseAnswerText, unreadable } from '../upstream-json.ts'
+import { toLanguageCode } from './language-names.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What must be known of the request to read its answer. */
+export interface GeminiTranscriptReading {
+  call: TranscriptionCall
+  context: AnswerContext
+  /** `audioTranscriptionConfig` was sent: the parts of the answer are pieces of the transcript with their times. */
+  isTimed: boolean
+}
+
+/** Tokens of one second of sound on this API, by Google's documentation (2026-11); Google Cloud counts 25. */
+const audioTokensPerSecond = 32
+
+/** Reads a transcript that Gemini has written. Throws `provider_failed` for what is none, and what `readCandidate` throws. */
+export function readGeminiTranscript(
+  bytes: Uint8Array,
+  { call, context, isTimed }: GeminiTranscriptReading,
+): CanonicalTranscription {
+  const wire = parseAnswer(bytes)
+  const { parts, hasEnded } = readCandidate(wire, context)
+  if (!hasEnded) throw unreadable('it has no candidate that ended')
+  const said = isTimed ? readPieces(parts) : readWritten(parts)
+  const tokens = readTokens(wire['usageMetadata'])
+  const language = call.language ?? said.language
+  return {
+    ...said,
+    language: language === null ? null : toLanguageCode(language),
+    // Only where the sound itself did not tell: the provider counts its length in tokens, and says it nowhere else.
+    durationSeconds:
+      call.measuredMilliseconds === null && tokens !== null && tokens.inputAudio > 0
+        ? tokens.inputAudio / audioTokensPerSecond
+        : null,
+    confidence: null,
+    languageConfidence: null,
+    entities: null,
+    tokens,
+    upstreamId: stringOrNull(wire['responseId']),
+  }
+}
+
+type Said = Pick<CanonicalTranscription, 'text' | 'language' | 'segments' | 'words'>
+
+/** The JSON that the model was told to write. */
+function readWritten(parts: readonly Wire[]): Said {
+  const written = parseAnswerText(parts.map(({ text }) => stringOrNull(text) ?? '').join(''))
+  if (typeof written['text'] !== 'string') throw unreadable('it has no text')
+  const language = stringOrNull(written['language'])?.trim() ?? ''
+  // A model may write a remark there; only a code or a name is a language.
+  const isLanguage = /^\p{L}[\p{L} _-]{1,30}$/u.test(language)
+  return { text: written['text'].trim(), language: isLanguage ? language : null, segments: null, words: null }
+}
+
+/** Parts of a transcript, as `audioTranscriptionConfig` brings them. */
+function readPieces(parts: readonly Wire[]): Said {
+  const pieces = parts.map((part) => part['audioTranscription']).filter(isRecord)
+  const speakers = new Map<string, number>()
+  const segments = pieces
+    .slice(0, transcriptPiecesMax)
+    .flatMap((piece, id) => readSegment(piece, id, speakers))
+  const words = pieces.flatMap((piece) => readWords(piece, speakers)).slice(0, transcriptPiecesMax)
+  const spoken = pieces.length > 0 ? pieces : parts
+  return {
+    text: spoken
+      .map((piece) => stringOrNull(piece['text'])?.trim() ?? '')
+      .filter((text) => text !== '')
+      .join(' '),
+    language:
+      pieces.map((piece) => stringOrNull(piece['languageCode'])).find((code) => code !== null) ?? null,
+    segments: segments.length > 0 ? segments : null,
+    words: words.length > 0 ? words : null,
+  }
+}
+
+function readSegment(piece: Wire, id: number, speakers: Map<string, number>): TranscriptSegment[] {
+  const times = readTimes(piece)
+  const text = stringOrNull(piece['text'])
+  return times === null || text === null
+    ? []
+    : [{ id, ...times, text: text.trim(), ...readSpeaker(piece, speakers) }]
+}
+
+function readWords(piece: Wire, speakers: Map<string, number>): TranscriptWord[] {
+  const words = Array.isArray(piece['words']) ? piece['words'].filter(isRecord) : []
+  return words.flatMap((wire) => {
+    const times = readTimes(wire)
+    const word = stringOrNull(wire['word'])?.trim() ?? ''
+    return times === null || word === '' ? [] : [{ word, ...times, ...readSpeaker(piece, speakers) }]
+  })
+}
+
+/** Speakers are numbered in the order in which they are first heard; the provider's own label is kept beside. */
+function readSpeaker(
+  piece: Wire,
+  speakers: Map<string, number>,
+): { speaker?: number; speaker_label?: string } {
+  const label = stringOrNull(piece['speakerLabel'])
+  if (label === null) return {}
+  const speaker = speakers.get(label) ?? speakers.size
+  speakers.set(label, speaker)
+  return { speaker, speaker_label: label }
+}
+
+/** Offsets are texts such as `1.2s`. */
+function readTimes({ startOffset, endOffset }: Wire): { start: number; end: number } | null {
+  const start = secondsOf(startOffset)
+  const end = secondsOf(endOffset)
+  return start === null || end === null || end < start ? null : { start, end }
+}
+
+function secondsOf(offset: unknown): number | null {
+  const digits = typeof offset === 'string' ? /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(offset)?.[1] : undefined
+  return digits === undefined ? null : Number(digits)
+}
+
+function readTokens(wire: unknown): CanonicalTranscription['tokens'] {
+  const usage = readGeminiUsage(wire)?.usage
+  if (usage === undefined) return null
+  return { input: usage.inputTokens, inputAudio: usage.inputAudioTokens, output: usage.outputTokens }
+}
