@@ -86,7 +86,7 @@ export async function operate(asked: Asked): Promise<Reply> {
   }
   if (path.startsWith(googlePath)) {
     const call = asked.json === null ? null : callOf(asked, asked.json)
-    return operateGoogle({ method, path, query, mount, call })
+    return operateGoogle({ method, path, query, mount, programs, call })
   }
   if (path === '/v1/models' || path.startsWith('/v1/models/')) {
     allow(method, ['GET'], path)

@@ -4,6 +4,7 @@ import { ApiError, invalidRequest } from '../errors.ts'
 import type { Faults } from '../faults.ts'
 import type { JsonObject } from '../json.ts'
 import type { Mount } from '../mounts.ts'
+import type { Programs } from '../programs.ts'
 import type { Prompt } from '../prompt.ts'
 import { lettersOf } from '../random.ts'
 import { eventReply, frame, jsonReply, type Reply, type StreamForm } from '../reply.ts'
@@ -14,11 +15,13 @@ import { lastToolAnswer, readContents, textOf, tokensOfContent } from './content
 import { googleErrorObject, googleStyle } from './errors.ts'
 import { findGoogleModel } from './models.ts'
 import { type ContentRequest, readContentRequest } from './request.ts'
+import { type Sounds, soundsOf, transcriptParts, transcriptText, writtenDown } from './sounds.ts'
 
 /** A request for contents, streamed or not. */
 export interface ContentCall {
   call: Call
   mount: Mount
+  programs: Programs
   /** The model of the path. */
   name: string
   /** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
@@ -26,12 +29,15 @@ export interface ContentCall {
 }
 
 /** `POST /models/{model}:generateContent` and `:streamGenerateContent`. Throws `ApiError` for what Google refuses. */
-export function generateContent({ call, mount, name, form }: ContentCall): Reply {
-  const { faults, key } = call
-  const model = findGoogleModel(name, 'content', faults.anyModel)
-  const request = readContentRequest(call.body, model, faults)
-  const input = inputOf(request)
-  refuseOverflow(input.text + input.media, request)
+export async function generateContent({ call, mount, programs, name, form }: ContentCall): Promise<Reply> {
+  const { key, signal } = call
+  const model = findGoogleModel(name, 'content', call.faults.anyModel)
+  const request = readContentRequest(call.body, model, call.faults)
+  const listening = { faults: call.faults, settings: mount.settings, programs, signal }
+  const sounds = await soundsOf(request, listening)
+  const faults = withTranscript(call.faults, sounds, request)
+  const input = { ...inputOf(request), sound: sounds.tokens }
+  refuseOverflow(input.text + input.media + input.sound, request)
   const prompt = promptOf(request)
   const path = `/v1beta/models/${name}:generateContent`
   const scripted = mount.scripts.play({ path, model: name, prompt })
@@ -39,7 +45,7 @@ export function generateContent({ call, mount, name, form }: ContentCall): Reply
     answerPrompt(prompt, faults, scripted, index),
   )
   const head = { modelVersion: model.id, responseId: lettersOf(key, 22) }
-  const result: Result = { answers, request, input, faults, head }
+  const result: Result = { answers, request, input, sounds, faults, head }
   const refusal = answers.find((answer) => answer.refusal !== null)?.refusal ?? null
   if (form === 'whole') return jsonReply(JSON.stringify(wholeOf(result, refusal)))
   const frames = refusal === null ? framesOf(result) : [wholeOf(result, refusal)]
@@ -50,9 +56,17 @@ export function generateContent({ call, mount, name, form }: ContentCall): Reply
 interface Result {
   answers: readonly Answer[]
   request: ContentRequest
-  input: { text: number; media: number }
+  input: { text: number; media: number; sound: number }
+  sounds: Sounds
   faults: Faults
   head: JsonObject
+}
+
+/** What is said is what was heard, where that was asked for. */
+function withTranscript(faults: Faults, { heard }: Sounds, request: ContentRequest): Faults {
+  if (heard === null) return faults
+  const text = request.transcription === null ? writtenDown(heard, request) : transcriptText(heard)
+  return { ...faults, text }
 }
 
 function* map<T>(values: Iterable<T>, change: (value: T) => string): Generator<string> {
@@ -60,18 +74,24 @@ function* map<T>(values: Iterable<T>, change: (value: T) => string): Generator<s
 }
 
 function wholeOf(result: Result, refusal: string | null): JsonObject {
-  const { answers, request, faults, head } = result
+  const { answers, request, sounds, faults, head } = result
   if (refusal !== null) {
     const promptFeedback = { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: refusal }
     return { promptFeedback, ...usageOf(result, null), ...head }
   }
   const candidates = answers.map((answer) => {
-    const { whole, index, end } = candidateOf(answer, request, faults)
+    const { whole: said, index, end } = candidateOf(answer, request, faults)
+    const whole = timedParts(sounds, request) ?? said
     // An answer of no words has a content without parts.
     const content = whole.length === 0 ? { role: 'model' } : { role: 'model', parts: whole }
     return { content, ...end, index }
   })
   return { candidates, ...usageOf(result, sumOf(answers)), ...head }
+}
+
+/** A transcript with its times takes the place of what is said; null where none was asked for. */
+function timedParts({ heard }: Sounds, { transcription }: ContentRequest): JsonObject[] | null {
+  return heard === null || transcription === null ? null : transcriptParts(heard, transcription)
 }
 
 /** Every frame is an answer of its own, with the counts so far. */
@@ -104,21 +124,20 @@ const sumOfValues = (said: ReadonlyMap<number, number>) =>
 /** Thoughts are counted beside what is said; counts of nothing are left out. */
 function usageOf({ answers, input, faults }: Result, said: number | null): JsonObject {
   const [given = {}] = answers.map(({ usage }) => usage)
-  const prompt = given.input ?? input.text + input.media
+  const prompt = given.input ?? input.text + input.media + input.sound
   const cached = faults.cachedTokens ?? given.cacheRead ?? 0
   const thoughts = said === null ? 0 : answers.reduce((sum, { reasoningTokens }) => sum + reasoningTokens, 0)
+  const parts = given.input === undefined ? input : { text: prompt, media: 0, sound: 0 }
+  const details = { TEXT: parts.text, IMAGE: parts.media, AUDIO: parts.sound }
   const counts = {
     promptTokenCount: prompt,
     ...(cached > 0 ? { cachedContentTokenCount: Math.min(cached, prompt) } : {}),
     ...(said === null || said === 0 ? {} : { candidatesTokenCount: said }),
     ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
     totalTokenCount: prompt + (said ?? 0) + thoughts,
-    promptTokensDetails: [
-      { modality: 'TEXT', tokenCount: prompt - (given.input === undefined ? input.media : 0) },
-      ...(input.media > 0 && given.input === undefined
-        ? [{ modality: 'IMAGE', tokenCount: input.media }]
-        : []),
-    ],
+    promptTokensDetails: Object.entries(details)
+      .filter(([modality, tokenCount]) => modality === 'TEXT' || tokenCount > 0)
+      .map(([modality, tokenCount]) => ({ modality, tokenCount })),
   }
   const told = distortUsage(counts, faults.usage)
   return told === undefined ? {} : { usageMetadata: told }

@@ -11,7 +11,7 @@ export interface Content {
   parts: JsonObject[]
 }
 
-/** An image, a sound or a document counts the same whatever its size: the true rules are not public. */
+/** An image or a document counts the same whatever its size: the true rules are not public. */
 const mediumTokens = 258
 /** Taken in place of a signature that is lost. */
 const skippedSignature = 'skip_thought_signature_validator'
@@ -160,10 +160,17 @@ function refuseLostSignatures(contents: readonly Content[]): void {
   }
 }
 
-/** Tokens of a content by what it says. */
+/** A part whose bytes are sound. */
+export function isSound(part: JsonObject): boolean {
+  const media = isObject(part['inlineData']) ? part['inlineData'] : {}
+  return String(media['mimeType']).startsWith('audio/')
+}
+
+/** Tokens of a content by what it says. Sounds count by their lengths, elsewhere. */
 export function tokensOfContent({ parts }: Content): { text: number; media: number } {
-  const media = parts.filter((part) => part['inlineData'] !== undefined || part['fileData'] !== undefined)
-  const said = parts.filter((part) => !media.includes(part)).map(wordsOf)
+  const unsounding = parts.filter((part) => !isSound(part))
+  const media = unsounding.filter((part) => part['inlineData'] !== undefined || part['fileData'] !== undefined)
+  const said = unsounding.filter((part) => !media.includes(part)).map(wordsOf)
   return { text: said.reduce((sum, text) => sum + countTokens(text), 0), media: media.length * mediumTokens }
 }
 

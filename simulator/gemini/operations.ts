@@ -1,6 +1,7 @@
 import type { Call } from '../call.ts'
 import { ApiError } from '../errors.ts'
 import type { Mount } from '../mounts.ts'
+import type { Programs } from '../programs.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { countContentTokens, generateContent, unknownMethod } from './content.ts'
 import { batchEmbedContents, embedContent } from './embeddings.ts'
@@ -22,11 +23,17 @@ export interface GoogleAsked {
   path: string
   query: URLSearchParams
   mount: Mount
+  programs: Programs
   /** The request as a call; null when it has no JSON object for a body. */
   call: Call | null
 }
 
-type Method = (asked: { call: Call; name: string; mount: Mount; query: URLSearchParams }) => Reply
+interface MethodAsked extends Pick<GoogleAsked, 'mount' | 'programs' | 'query'> {
+  call: Call
+  name: string
+}
+
+type Method = (asked: MethodAsked) => Reply | Promise<Reply>
 
 const methods: Record<string, Method> = {
   generateContent: (asked) => generateContent({ ...asked, form: 'whole' }),
@@ -38,7 +45,8 @@ const methods: Record<string, Method> = {
 }
 
 /** Answers a request. Throws `ApiError` for what Google refuses. */
-export function operateGoogle({ method, path, query, mount, call }: GoogleAsked): Reply {
+export function operateGoogle(asked: GoogleAsked): Reply | Promise<Reply> {
+  const { method, path, query, mount, programs, call } = asked
   if (method === 'GET' && path === '/v1beta/models') return jsonReply(googleModelList(query))
   if (method === 'GET' && path.startsWith('/v1beta/models/'))
     return jsonReply(googleModelBody(decodeURIComponent(path.slice('/v1beta/models/'.length))))
@@ -47,5 +55,5 @@ export function operateGoogle({ method, path, query, mount, call }: GoogleAsked)
   if (operation === undefined || method !== 'POST') throw unknownMethod(`${method} ${path}`)
   if (call === null)
     throw new ApiError({ status: 400, message: 'Invalid JSON payload received. Unexpected end of string.' })
-  return operation({ call, name: decodeURIComponent(model), mount, query })
+  return operation({ call, name: decodeURIComponent(model), mount, programs, query })
 }

@@ -21,6 +21,23 @@ export interface ContentRequest {
   thoughtTokens: number
   showsThoughts: boolean
   streamsArguments: boolean
+  /** How sound is to be written down with times; null where that is left to the words of the request. */
+  transcription: TranscriptionConfig | null
+}
+
+/** What of `audioTranscriptionConfig` changes an answer here. */
+export interface TranscriptionConfig {
+  wordTimestamp: boolean
+  diarization: boolean
+}
+
+const transcriptionFields = {
+  languageCodes: check.listOf(check.string()),
+  customVocabulary: check.listOf(check.string()),
+  wordTimestamp: check.boolean,
+  diarization: check.boolean,
+  mode: check.oneOf('VERBATIM', 'SMART'),
+  sourceText: check.string(),
 }
 
 const thinkingFields = {
@@ -46,6 +63,8 @@ const configFields: Record<string, check.Check> = {
   responseModalities: check.listOf(check.string()),
   thinkingConfig: check.members(thinkingFields),
   mediaResolution: check.string(),
+  audioTimestamp: check.boolean,
+  audioTranscriptionConfig: check.members(transcriptionFields),
 }
 const callingFields = {
   mode: check.oneOf('AUTO', 'ANY', 'NONE', 'VALIDATED'),
@@ -111,6 +130,7 @@ export function readContentRequest(body: JsonObject, model: GoogleModel, faults:
     thoughtTokens: thoughtTokens(thinking, model),
     showsThoughts: thinking['includeThoughts'] === true,
     streamsArguments: calling['streamFunctionCallArguments'] === true,
+    transcription: transcriptionIn(config, model),
   }
 }
 
@@ -160,6 +180,15 @@ function choiceOf(calling: JsonObject, tools: readonly OfferedTool[]): ToolChoic
   if (mode !== 'ANY') return 'auto'
   const [only] = names
   return names.length === 1 && only !== undefined ? { name: only } : 'required'
+}
+
+/** Which models take it is not documented; here the newest do. */
+function transcriptionIn(config: JsonObject, model: GoogleModel): TranscriptionConfig | null {
+  if (config['audioTranscriptionConfig'] === undefined) return null
+  if (model.isThird !== true)
+    throw invalidRequest(`Audio transcription config is not supported for models/${model.id}`)
+  const { wordTimestamp, diarization } = objectAt(config, 'audioTranscriptionConfig')
+  return { wordTimestamp: wordTimestamp === true, diarization: diarization === true }
 }
 
 function limitOf(config: JsonObject, model: GoogleModel): number {

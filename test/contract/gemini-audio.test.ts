@@ -1,0 +1,160 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { at, startTestGateway } from '../support/gateway.ts'
+
+// The provider speaks Google's format. Prices are those of 2.5 Flash: $0.30 a million tokens of text, $1 of sound, $2.50 said.
+
+const gateway = await startTestGateway({
+  credits: '50',
+  providers: (url) => [
+    {
+      preset: 'google-ai-studio',
+      base_url: `${url}/p/google/v1beta`,
+      api_key: 'simulated-key',
+      weight: 1,
+      models: [
+        {
+          id: 'google/timed',
+          upstream: 'gemini-3-pro-preview',
+          audio: { word_times: true, diarize: true },
+        },
+      ],
+    },
+  ],
+})
+afterAll(() => gateway.stop())
+beforeEach(() => gateway.admin('faults', { mount: 'google', rules: [] }))
+
+const model = 'google/gemini-2.5-flash'
+
+/** Silence: 16-bit, mono, 16,000 samples a second. */
+function wave(seconds: number): string {
+  const bytes = seconds * 32_000
+  const file = Buffer.alloc(44 + bytes)
+  file.write('RIFF', 0)
+  file.writeUInt32LE(36 + bytes, 4)
+  file.write('WAVEfmt ', 8)
+  file.writeUInt32LE(16, 16)
+  file.writeUInt16LE(1, 20)
+  file.writeUInt16LE(1, 22)
+  file.writeUInt32LE(16_000, 24)
+  file.writeUInt32LE(32_000, 28)
+  file.writeUInt16LE(2, 32)
+  file.writeUInt16LE(16, 34)
+  file.write('data', 36)
+  file.writeUInt32LE(bytes, 40)
+  return file.toString('base64')
+}
+
+const asked = (more: object = {}) => ({ model, input_audio: { data: wave(3), format: 'wav' }, ...more })
+const fault = (spec: string) => gateway.admin('faults', { mount: 'google', rules: [{ fault: spec }] })
+/** The last request that the provider was sent. */
+async function sentBody() {
+  const counters = (await gateway.admin('counters?mount=google')) as {
+    last_requests?: { body?: string }[]
+  }
+  return JSON.parse(counters.last_requests?.at(-1)?.body ?? '')
+}
+await gateway.admin('settings', { mount: 'google', recorded_body_bytes: 1_000_000 })
+
+describe('a transcript of Gemini', () => {
+  test('is the words with the tokens of sound and of text, at their prices', async () => {
+    await fault('text=the%20tide%20is%20high')
+    const { status, json } = await gateway.post('/audio/transcriptions', asked({ response_format: 'verbose_json' }))
+    expect(status).toBe(200)
+    expect(json).toMatchObject({
+      task: 'transcribe',
+      text: 'The tide is high.',
+      language: 'en',
+      duration: 3,
+      segments: [{ id: 0, start: 0, end: 3, text: 'The tide is high.' }],
+    })
+    expect(json['words']).toBeUndefined()
+    const usage = json['usage'] as Record<string, number>
+    const [input = 0, output = 0] = [usage['input_tokens'], usage['output_tokens']]
+    expect(usage['seconds']).toBe(3)
+    // 3 seconds of sound are 96 tokens; the rest of the input is the instruction.
+    const cost = ((input - 96) * 0.3 + 96 * 1 + output * 2.5) / 1_000_000
+    expect(usage['cost']).toBeCloseTo(cost, 12)
+    expect(output).toBeGreaterThan(5)
+  })
+
+  test('costs the same as JSON', async () => {
+    await fault('text=the%20tide%20is%20high')
+    const verbose = await gateway.post('/audio/transcriptions', asked({ response_format: 'verbose_json' }))
+    const plain = await gateway.post('/audio/transcriptions', asked())
+    expect(plain.json).toEqual({ text: 'The tide is high.', usage: at(verbose.json, 'usage') })
+  })
+
+  test('is asked without thoughts, and with nothing of the caller’s', async () => {
+    await fault('scripted')
+    await gateway.post('/audio/transcriptions', asked({ user: 'secret-user', session_id: 'secret-session' }))
+    const body = await sentBody()
+    expect(body.generationConfig.thinkingConfig).toEqual({ thinkingBudget: 0 })
+    expect(JSON.stringify(body)).not.toContain('secret')
+  })
+
+  test('cannot tell times of words, speakers, or that it takes terms', async () => {
+    const verbose = { response_format: 'verbose_json' }
+    for (const [field, more] of Object.entries({
+      timestamp_granularities: { ...verbose, timestamp_granularities: ['word'] },
+      diarize: { ...verbose, diarize: true },
+      keyterms: { keyterms: ['Brest'] },
+    })) {
+      const { status, json } = await gateway.post('/audio/transcriptions', asked(more))
+      expect([status, String(at(json, 'error.message'))]).toEqual([400, expect.stringContaining(field)])
+    }
+  })
+
+  test('is a chat model in the list of models', async () => {
+    const { json } = await gateway.get('/models?output_modalities=all')
+    const found = (json['data'] as { id: string }[]).filter(({ id }) => id === model)
+    expect(found).toHaveLength(1)
+    const chat = await gateway.post('/chat/completions', { model, messages: [{ role: 'user', content: 'Say hello' }] })
+    expect(chat.status).toBe(200)
+  })
+
+  test.each([
+    ['refusal=No,scripted', 400, 'content policy'],
+    ['finish=SAFETY,scripted', 400, 'content policy'],
+    ['finish=MAX_TOKENS,scripted', 400, 'longer than the model may write'],
+    ['finish=OTHER,scripted', 502, 'ended its answer without a reason'],
+    ['text=x,malformed_json', 502, ''],
+    ['status=429;retry_after=34', 429, '34 seconds'],
+    ['overloaded', 529, 'overloaded'],
+    ['status=500', 502, ''],
+  ])('that fails by %s is %i', async (spec, expected, words) => {
+    await fault(spec)
+    const before = await gateway.get('/credits')
+    const { status, json, headers } = await gateway.post('/audio/transcriptions', asked())
+    expect([status, at(json, 'error.code')]).toEqual([expected, expected])
+    expect(String(at(json, 'error.message'))).toContain(words)
+    if (expected === 429) expect(headers.get('retry-after')).toBe('34')
+    expect(at((await gateway.get('/credits')).json, 'data')).toEqual(at(before.json, 'data'))
+  })
+})
+
+test('a model of which the operator says that it gives times tells words and speakers', async () => {
+  await fault('text=high%20tide')
+  const more = { model: 'google/timed', response_format: 'verbose_json', diarize: true, language: 'en' }
+  const { status, json } = await gateway.post('/audio/transcriptions', asked(more))
+  expect([status, json['text'], json['language']]).toEqual([200, 'High tide.', 'en'])
+  expect(json['words']).toEqual([
+    { word: 'High', start: 0, end: 1.5, speaker: 0, speaker_label: 'spk_1' },
+    { word: 'tide.', start: 1.5, end: 3, speaker: 0, speaker_label: 'spk_1' },
+  ])
+  expect((await sentBody()).generationConfig.audioTranscriptionConfig).toEqual({
+    languageCodes: ['en'],
+    wordTimestamp: true,
+    diarization: true,
+  })
+})
+
+test('a key that Google refuses with 400 is no fault of the caller, and takes the provider out', async () => {
+  await fault('bad_key_400=gemini')
+  const refused = await gateway.post('/audio/transcriptions', asked())
+  expect([refused.status, String(at(refused.json, 'error.message'))]).toEqual([
+    502,
+    expect.stringContaining('credential'),
+  ])
+  expect((await gateway.post('/audio/transcriptions', asked())).status).toBe(503)
+})
