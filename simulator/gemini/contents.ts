@@ -169,7 +169,9 @@ export function isSound(part: JsonObject): boolean {
 /** Tokens of a content by what it says. Sounds count by their lengths, elsewhere. */
 export function tokensOfContent({ parts }: Content): { text: number; media: number } {
   const unsounding = parts.filter((part) => !isSound(part))
-  const media = unsounding.filter((part) => part['inlineData'] !== undefined || part['fileData'] !== undefined)
+  const media = unsounding.filter(
+    (part) => part['inlineData'] !== undefined || part['fileData'] !== undefined,
+  )
   const said = unsounding.filter((part) => !media.includes(part)).map(wordsOf)
   return { text: said.reduce((sum, text) => sum + countTokens(text), 0), media: media.length * mediumTokens }
 }

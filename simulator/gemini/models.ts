@@ -32,7 +32,12 @@ const models: readonly GoogleModel[] = [
   content('gemini-3-pro-preview', 'Gemini 3 Pro', { thinking: { hasMinimal: false }, isThird: true }),
   content('gemini-3-flash-preview', 'Gemini 3 Flash', { thinking: { hasMinimal: true }, isThird: true }),
   content('gemini-2.0-flash', 'Gemini 2.0 Flash', { outputTokensMax: 8_192 }),
-  content('gemma-3-27b-it', 'Gemma 3 27B', { inputTokensMax: 131_072, outputTokensMax: 8_192, isOpen: true, isDeaf: true }),
+  content('gemma-3-27b-it', 'Gemma 3 27B', {
+    inputTokensMax: 131_072,
+    outputTokensMax: 8_192,
+    isOpen: true,
+    isDeaf: true,
+  }),
   {
     id: 'gemini-embedding-001',
     displayName: 'Gemini Embedding 001',

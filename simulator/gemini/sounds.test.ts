@@ -10,7 +10,10 @@ const sound = (seconds: number, mimeType = 'audio/wav') => ({
   inlineData: { mimeType, data: Buffer.from(wave(seconds)).toString('base64') },
 })
 
-function ask(parts: readonly JsonObject[], more: { model?: string; config?: JsonObject; fault?: string } = {}) {
+function ask(
+  parts: readonly JsonObject[],
+  more: { model?: string; config?: JsonObject; fault?: string } = {},
+) {
   const { model = 'gemini-2.5-flash', config = {}, fault = 'scripted' } = more
   const body = { contents: [{ role: 'user', parts }], generationConfig: config }
   return simulator.post(`beta/models/${model}:generateContent`, { body, fault, headers: key })
@@ -18,9 +21,9 @@ function ask(parts: readonly JsonObject[], more: { model?: string; config?: Json
 
 const textOf = (wire: JsonObject) => String(at(wire, 'candidates.0.content.parts.0.text'))
 const countOf = (wire: JsonObject, modality: string) =>
-  (at(wire, 'usageMetadata.promptTokensDetails') as JsonObject[]).find((each) => each['modality'] === modality)?.[
-    'tokenCount'
-  ]
+  (at(wire, 'usageMetadata.promptTokensDetails') as JsonObject[]).find(
+    (each) => each['modality'] === modality,
+  )?.['tokenCount']
 
 describe('sound', () => {
   test('counts 32 tokens a second, apart from the text', async () => {
@@ -68,7 +71,9 @@ describe('sound', () => {
       400,
       'Audio input modality is not enabled for models/gemma-3-27b-it',
     ])
-    const text = { inlineData: { mimeType: 'audio/x-nothing', data: Buffer.from('words').toString('base64') } }
+    const text = {
+      inlineData: { mimeType: 'audio/x-nothing', data: Buffer.from('words').toString('base64') },
+    }
     const none = await ask([text, { text: 'Transcribe this.' }])
     expect([none.status, at(none.json, 'error.status')]).toEqual([400, 'INVALID_ARGUMENT'])
   })

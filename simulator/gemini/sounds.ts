@@ -70,7 +70,9 @@ export function writtenDown({ recognition }: Heard, { answerSchema }: ContentReq
   if (answerSchema === null) return text
   const properties = isObject(answerSchema['properties']) ? answerSchema['properties'] : {}
   const known: JsonObject = { language: 'en', text, transcript: text }
-  return JSON.stringify(Object.fromEntries(Object.keys(properties).map((name) => [name, known[name] ?? null])))
+  return JSON.stringify(
+    Object.fromEntries(Object.keys(properties).map((name) => [name, known[name] ?? null])),
+  )
 }
 
 /** The parts of an answer to `audioTranscriptionConfig`: a part for each turn of a speaker. */

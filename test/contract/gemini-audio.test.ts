@@ -59,7 +59,10 @@ await gateway.admin('settings', { mount: 'google', recorded_body_bytes: 1_000_00
 describe('a transcript of Gemini', () => {
   test('is the words with the tokens of sound and of text, at their prices', async () => {
     await fault('text=the%20tide%20is%20high')
-    const { status, json } = await gateway.post('/audio/transcriptions', asked({ response_format: 'verbose_json' }))
+    const { status, json } = await gateway.post(
+      '/audio/transcriptions',
+      asked({ response_format: 'verbose_json' }),
+    )
     expect(status).toBe(200)
     expect(json).toMatchObject({
       task: 'transcribe',
@@ -109,7 +112,10 @@ describe('a transcript of Gemini', () => {
     const { json } = await gateway.get('/models?output_modalities=all')
     const found = (json['data'] as { id: string }[]).filter(({ id }) => id === model)
     expect(found).toHaveLength(1)
-    const chat = await gateway.post('/chat/completions', { model, messages: [{ role: 'user', content: 'Say hello' }] })
+    const chat = await gateway.post('/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'Say hello' }],
+    })
     expect(chat.status).toBe(200)
   })
 
