@@ -1,6 +1,6 @@
 import type { Call } from './call.ts'
 import * as check from './checks.ts'
-import { ApiError, invalidRequest } from './errors.ts'
+import { invalidRequest } from './errors.ts'
 import type { Faults } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { speechCharactersMax } from './limits.ts'
@@ -8,15 +8,8 @@ import { findModel } from './models.ts'
 import type { MountSettings } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import { eventReply, frame, type Reply } from './reply.ts'
-import {
-  type Speech,
-  spoken,
-  type SpeechFormat,
-  speechFormats,
-  tone,
-  type Utterance,
-  voices,
-} from './synthesize.ts'
+import { beginSpeech } from './begun-speech.ts'
+import { type SpeechFormat, speechFormats, type Utterance, voices } from './synthesize.ts'
 import { countTokens } from './tokens.ts'
 import { distortUsage } from './usage.ts'
 
@@ -56,7 +49,7 @@ export async function speech(call: SpeechCall): Promise<Reply> {
   const utterance = parseUtterance(body, model)
   const isStreamOfEvents = body['stream_format'] === 'sse'
   refuseForOldModels(body, model)
-  const { engine, audio, dispose } = await begun(call, utterance)
+  const { engine, audio, dispose } = await beginSpeech(utterance, call)
   const headers = { 'x-simulator-speech': engine }
   if (!isStreamOfEvents) {
     return { status: 200, contentType: contentTypes[utterance.format], headers, body: audio, dispose }
@@ -109,39 +102,6 @@ function refuseForOldModels(body: JsonObject, model: string): void {
       'unsupported_parameter',
     )
   }
-}
-
-interface BegunSpeech extends Speech {
-  dispose(): Promise<unknown>
-}
-
-/** Speech whose first bytes are there, so that a program that does not work can still be replaced by a tone. */
-async function begun(call: SpeechCall, utterance: Utterance): Promise<BegunSpeech> {
-  const { programs, signal, faults, settings } = call
-  const isTone = faults.tone === true || settings.speech === 'tone'
-  const choices = [isTone ? null : spoken(utterance, programs, signal), tone(utterance, programs, signal)]
-  for (const choice of choices) {
-    if (choice === null) continue
-    const first = await choice.audio.next()
-    if (first.done === true) continue
-    // The source is ended, not the generator around it: one that was never started would not pass that on.
-    const dispose = () => choice.audio.return(undefined)
-    return { engine: choice.engine, audio: withFirst(first.value, choice.audio), dispose }
-  }
-  if (choices[1] !== null) {
-    throw new ApiError({
-      status: 503,
-      type: 'server_error',
-      message: 'The speech engine is busy, please try again later.',
-    })
-  }
-  const message = `This simulator cannot make '${utterance.format}': install ffmpeg, or ask for wav or pcm.`
-  throw invalidRequest(message, 'response_format', 'unsupported_value')
-}
-
-async function* withFirst(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield first
-  yield* rest
 }
 
 async function eventFrames(

@@ -15,7 +15,11 @@ import { lastToolAnswer, readContents, textOf, tokensOfContent } from './content
 import { googleErrorObject, googleStyle } from './errors.ts'
 import { findGoogleModel } from './models.ts'
 import { type ContentRequest, readContentRequest } from './request.ts'
+import { readAloud } from './read-aloud.ts'
 import { type Sounds, soundsOf, transcriptParts, transcriptText, writtenDown } from './sounds.ts'
+
+/** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
+export type ContentForm = 'whole' | 'sse' | 'array'
 
 /** A request for contents, streamed or not. */
 export interface ContentCall {
@@ -24,8 +28,7 @@ export interface ContentCall {
   programs: Programs
   /** The model of the path. */
   name: string
-  /** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
-  form: 'whole' | 'sse' | 'array'
+  form: ContentForm
 }
 
 /** `POST /models/{model}:generateContent` and `:streamGenerateContent`. Throws `ApiError` for what Google refuses. */
@@ -34,6 +37,7 @@ export async function generateContent({ call, mount, programs, name, form }: Con
   const model = findGoogleModel(name, 'content', call.faults.anyModel)
   const request = readContentRequest(call.body, model, call.faults)
   const listening = { faults: call.faults, settings: mount.settings, programs, signal }
+  if (model.isSpeaker === true) return readAloud(request, { ...listening, form, key })
   const sounds = await soundsOf(request, listening)
   const faults = withTranscript(call.faults, sounds, request)
   const input = { ...inputOf(request), sound: sounds.tokens }

@@ -16,6 +16,8 @@ export interface GoogleModel {
   isOpen?: boolean
   /** Refuses sound. */
   isDeaf?: boolean
+  /** Reads a text aloud, and does nothing else. */
+  isSpeaker?: boolean
   /** Length of a whole vector. */
   dimensions?: number
 }
@@ -38,6 +40,10 @@ const models: readonly GoogleModel[] = [
     isOpen: true,
     isDeaf: true,
   }),
+  speaker('gemini-2.5-flash-preview-tts', 'Gemini 2.5 Flash Preview TTS'),
+  speaker('gemini-2.5-pro-preview-tts', 'Gemini 2.5 Pro Preview TTS'),
+  speaker('gemini-3.8-flash-tts', 'Gemini 3.8 Flash TTS'),
+  speaker('gemini-3.8-flash-lite-tts', 'Gemini 3.8 Flash-Lite TTS'),
   {
     id: 'gemini-embedding-001',
     displayName: 'Gemini Embedding 001',
@@ -50,6 +56,15 @@ const models: readonly GoogleModel[] = [
 
 function content(id: string, displayName: string, traits: Partial<GoogleModel>): GoogleModel {
   return { id, displayName, kind: 'content', inputTokensMax: million, outputTokensMax: 65_536, ...traits }
+}
+
+function speaker(id: string, displayName: string): GoogleModel {
+  return content(id, displayName, {
+    inputTokensMax: 8_192,
+    outputTokensMax: 16_384,
+    isSpeaker: true,
+    isDeaf: true,
+  })
 }
 
 /** The model of a request's path, for one kind of request; with `any` every name is served as a plain model. Throws 404. */

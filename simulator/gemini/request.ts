@@ -23,6 +23,8 @@ export interface ContentRequest {
   streamsArguments: boolean
   /** How sound is to be written down with times; null where that is left to the words of the request. */
   transcription: TranscriptionConfig | null
+  /** Whose voice reads the text, of a model that speaks; null where none is named. */
+  voice: string | null
 }
 
 /** What of `audioTranscriptionConfig` changes an answer here. */
@@ -40,6 +42,22 @@ const transcriptionFields = {
   sourceText: check.string(),
 }
 
+/** The voices that it has itself, by the documents of its speech. */
+export const googleVoices: readonly string[] = (
+  'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina Erinome ' +
+  'Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi Vindemiatrix Sadachbia ' +
+  'Sadaltager Sulafat'
+).split(' ')
+
+const voiceFields = {
+  prebuiltVoiceConfig: check.members({ voiceName: check.string() }, ['voiceName']),
+  replicatedVoiceConfig: check.object,
+}
+const speechFields = {
+  voiceConfig: check.members(voiceFields),
+  multiSpeakerVoiceConfig: check.object,
+  languageCode: check.string(),
+}
 const thinkingFields = {
   includeThoughts: check.boolean,
   thinkingBudget: check.integer(-1),
@@ -63,6 +81,7 @@ const configFields: Record<string, check.Check> = {
   responseModalities: check.listOf(check.string()),
   thinkingConfig: check.members(thinkingFields),
   mediaResolution: check.string(),
+  speechConfig: check.members(speechFields),
   audioTimestamp: check.boolean,
   audioTranscriptionConfig: check.members(transcriptionFields),
 }
@@ -131,6 +150,7 @@ export function readContentRequest(body: JsonObject, model: GoogleModel, faults:
     showsThoughts: thinking['includeThoughts'] === true,
     streamsArguments: calling['streamFunctionCallArguments'] === true,
     transcription: transcriptionIn(config, model),
+    voice: voiceIn(config, model),
   }
 }
 
@@ -180,6 +200,24 @@ function choiceOf(calling: JsonObject, tools: readonly OfferedTool[]): ToolChoic
   if (mode !== 'ANY') return 'auto'
   const [only] = names
   return names.length === 1 && only !== undefined ? { name: only } : 'required'
+}
+
+/** Throws 400 for another output than the model's own, and for a voice that there is none of. */
+function voiceIn(config: JsonObject, model: GoogleModel): string | null {
+  const { responseModalities: asked = ['TEXT'] } = config
+  const modalities = (Array.isArray(asked) ? asked : []).join(', ')
+  const own = model.isSpeaker === true ? 'AUDIO' : 'TEXT'
+  if (modalities !== own && (own === 'AUDIO' || modalities.includes('AUDIO')))
+    throw invalidRequest(
+      `The requested combination of response modalities (${modalities}) is not supported by the model.`,
+    )
+  const named = objectAt(objectAt(objectAt(config, 'speechConfig'), 'voiceConfig'), 'prebuiltVoiceConfig')
+  const name = named['voiceName']
+  if (name === undefined) return null
+  if (googleVoices.includes(String(name))) return String(name)
+  throw invalidRequest(
+    `Voice name ${String(name)} is not supported. Allowed voice names are: ${googleVoices.join(', ')}`,
+  )
 }
 
 /** Which models take it is not documented; here the newest do. */

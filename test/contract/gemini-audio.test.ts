@@ -155,6 +155,88 @@ test('a model of which the operator says that it gives times tells words and spe
   })
 })
 
+describe('speech of Gemini', () => {
+  const speech = {
+    model: 'google/gemini-2.5-flash-preview-tts',
+    input: 'x'.repeat(50),
+    voice: 'Kore',
+    response_format: 'pcm',
+  }
+  const speak = (more: object = {}) =>
+    gateway.request('/audio/speech', { method: 'POST', body: { ...speech, ...more } })
+
+  test('is samples at 24,000 a second, billed by tokens of text and of sound', async () => {
+    await fault('tone')
+    const response = await speak()
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'audio/pcm;rate=24000;channels=1',
+    ])
+    // Fifty characters are three seconds of a tone: 75 tokens at $10 a million, and those of the text at $0.50.
+    expect((await response.bytes()).length).toBe(144_000)
+    const id = response.headers.get('x-generation-id')
+    const { json } = await gateway.get(`/generation?id=${id}`)
+    const usage = at(json, 'data') as Record<string, number>
+    expect(usage['tokens_completion']).toBe(75)
+    const cost = (75 * 10 + Number(usage['tokens_prompt']) * 0.5) / 1_000_000
+    expect(usage['total_cost']).toBeCloseTo(cost, 12)
+    const body = await sentBody()
+    expect(body.generationConfig.speechConfig.voiceConfig.prebuiltVoiceConfig.voiceName).toBe('Kore')
+  })
+
+  test('leaves with the first event of the provider', async () => {
+    await fault('tone,chunk_delay=300')
+    const response = await speak({ input: 'x'.repeat(100) })
+    const reader = response.body?.getReader()
+    const first = await reader?.read()
+    expect(first?.value?.length).toBeLessThan(48_000)
+    await reader?.cancel()
+  })
+
+  test.each([
+    ['a speed', { speed: 1.5 }, 400, 'speed'],
+    ['no voice', { voice: undefined }, 400, 'voice'],
+    ['a voice that is none of Google’s', { voice: 'alloy' }, 400, 'voice'],
+    [
+      'a clip to speak like',
+      { input_references: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
+      404,
+      'input_references',
+    ],
+  ])('cannot have %s', async (_, more, expected, field) => {
+    const response = await speak(more)
+    const json = (await response.json()) as Record<string, unknown>
+    expect([response.status, String(at(json, 'error.message'))]).toEqual([
+      expected,
+      expect.stringContaining(field),
+    ])
+  })
+
+  test.each([
+    ['refusal=No', 400, 'content policy'],
+    ['finish=OTHER', 502, 'without a reason'],
+    ['text=Hello', 502, 'words in place of sound'],
+    ['cut_after=0', 502, ''],
+    ['status=429;retry_after=34', 429, '34 seconds'],
+    ['overloaded', 529, 'overloaded'],
+  ])('that fails by %s is %i, and costs nothing', async (spec, expected, words) => {
+    await fault(spec)
+    const before = await gateway.get('/credits')
+    const response = await speak()
+    const json = (await response.json()) as Record<string, unknown>
+    expect([response.status, at(json, 'error.code')]).toEqual([expected, expected])
+    expect(String(at(json, 'error.message'))).toContain(words)
+    expect(at((await gateway.get('/credits')).json, 'data')).toEqual(at(before.json, 'data'))
+  })
+
+  test('without a candidate is asked for once more', async () => {
+    await gateway.admin('faults', { mount: 'google', rules: [{ fault: 'finish=OTHER', times: 1 }] })
+    const response = await speak({ input: 'Hi' })
+    expect(response.status).toBe(200)
+    await response.bytes()
+  })
+})
+
 test('a key that Google refuses with 400 is no fault of the caller, and takes the provider out', async () => {
   await fault('bad_key_400=gemini')
   const refused = await gateway.post('/audio/transcriptions', asked())

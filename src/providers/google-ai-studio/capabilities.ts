@@ -10,8 +10,16 @@ export const googleModels: readonly ModelRule[] = [
   { name: /gemma-?[3-9]/i, sees: true },
 ]
 
+/** The voices that Google makes itself. */
+const voices = (
+  'Zephyr Puck Charon Kore Fenrir Leda Orus Aoede Callirrhoe Autonoe Enceladus Iapetus Umbriel Algieba Despina ' +
+  'Erinome Algenib Rasalgethi Laomedeia Achernar Alnilam Schedar Gacrux Pulcherrima Achird Zubenelgenubi ' +
+  'Vindemiatrix Sadachbia Sadaltager Sulafat'
+).split(' ')
+
 /** What is so here alone: speech is another shape of answer, and live models are reached by another way. */
 export const studioModels: readonly ModelRule[] = [
+  { name: /gemini.*-tts\b/i, modality: 'speech', audio: { voices } },
   { name: /-tts\b|native-audio|(^|[-/])live-|-live\b|computer-use|robotics|(^|\/)aqa$/i, modality: null },
   { name: /gemini/i, transcribes: true },
 ]
@@ -24,3 +32,6 @@ const inlineAudioBytesMax = ((20_000_000 - 20_000) / 4) * 3
 
 /** Gemini as transcription: it writes what it hears, without times, speakers, or terms that it surely takes. */
 export const studioTranscription: Partial<AudioCapabilities> = { uploadBytesMax: inlineAudioBytesMax }
+
+/** Samples alone, at no other speed than the voice's own. */
+export const studioSpeech: Partial<AudioCapabilities> = { speechFormats: ['pcm'] }

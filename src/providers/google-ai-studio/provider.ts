@@ -1,6 +1,8 @@
 import { defineProvider, geminiContent, geminiEmbeddings } from '../define-provider.ts'
+import { geminiSpeech } from '../../formats/speech/gemini-speech.ts'
 import { geminiTranscription } from '../../formats/transcription/gemini-transcription.ts'
-import { googleModels, studioModels, studioTranscription } from './capabilities.ts'
+import { googleModels, studioModels, studioSpeech, studioTranscription } from './capabilities.ts'
+import { studioPrices } from './prices.ts'
 import { geminiOf } from './quirks.ts'
 
 export const googleAiStudio = defineProvider({
@@ -14,6 +16,7 @@ export const googleAiStudio = defineProvider({
   author: 'google',
   listing: { path: '/models?pageSize=1000', shape: 'pages' },
   pricesProviderId: 'google',
+  prices: studioPrices,
   // Its address for a model, as some clients and its own documents write it.
   publicName: (upstreamModel) => upstreamModel.replace(/^models\//, ''),
   family: googleModels,
@@ -22,6 +25,7 @@ export const googleAiStudio = defineProvider({
     language: [geminiContent({ modelOf: geminiOf, isMaker: true })],
     embedding: [geminiEmbeddings()],
     transcription: geminiTranscription({ modelOf: geminiOf }),
+    speech: geminiSpeech(),
   },
-  audio: { transcription: studioTranscription },
+  audio: { transcription: studioTranscription, speech: studioSpeech },
 })

@@ -1,0 +1,39 @@
+import type { Listening } from './audio/hearing.ts'
+import { ApiError, invalidRequest } from './errors.ts'
+import { type Speech, spoken, tone, type Utterance } from './synthesize.ts'
+
+/** Speech that has begun. `dispose` ends what makes it, and must be called on every exit. */
+export interface BegunSpeech extends Speech {
+  dispose(): Promise<unknown>
+}
+
+/** Speech whose first bytes are there, so that a program that does not work can still be replaced by a tone. */
+export async function beginSpeech(
+  utterance: Utterance,
+  { programs, signal, faults, settings }: Listening,
+): Promise<BegunSpeech> {
+  const isTone = faults.tone === true || settings.speech === 'tone'
+  const choices = [isTone ? null : spoken(utterance, programs, signal), tone(utterance, programs, signal)]
+  for (const choice of choices) {
+    if (choice === null) continue
+    const first = await choice.audio.next()
+    if (first.done === true) continue
+    // The source is ended, not the generator around it: one that was never started would not pass that on.
+    const dispose = () => choice.audio.return(undefined)
+    return { engine: choice.engine, audio: withFirst(first.value, choice.audio), dispose }
+  }
+  if (choices[1] !== null) {
+    throw new ApiError({
+      status: 503,
+      type: 'server_error',
+      message: 'The speech engine is busy, please try again later.',
+    })
+  }
+  const message = `This simulator cannot make '${utterance.format}': install ffmpeg, or ask for wav or pcm.`
+  throw invalidRequest(message, 'response_format', 'unsupported_value')
+}
+
+async function* withFirst(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first
+  yield* rest
+}

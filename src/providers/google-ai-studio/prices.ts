@@ -1,0 +1,30 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+/** Speech: the package states the output as text, or not the model at all; what these models put out is sound. */
+export const studioPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['gemini-2.5-flash-preview-tts', 'gemini-2.5-flash-tts'],
+    prices: { input_per_million: '0.5', output_audio_per_million: '10' },
+    source: 'https://ai.google.dev/gemini-api/docs/pricing, as the price package has it',
+    seen: '2026-10',
+  },
+  {
+    upstream: ['gemini-2.5-pro-preview-tts', 'gemini-2.5-pro-tts'],
+    prices: { input_per_million: '1', output_audio_per_million: '20' },
+    source: 'https://ai.google.dev/gemini-api/docs/pricing, as the price package has it',
+    seen: '2026-10',
+  },
+  {
+    upstream: ['gemini-3.8-flash-lite-tts'],
+    prices: { input_per_million: '0.5', output_audio_per_million: '6' },
+    source: 'https://vercel.com/ai-gateway/models/gemini-3.8-flash-lite-tts',
+    seen: '2026-11',
+  },
+  // Until the end of 2026, and twice as much then.
+  {
+    upstream: ['gemini-3.8-flash-tts'],
+    prices: { input_per_million: '0.5', output_audio_per_million: '9' },
+    source: 'https://github.com/BerriAI/litellm/discussions/42776',
+    seen: '2026-11',
+  },
+]
