@@ -14,12 +14,9 @@ import { candidateOf } from './answer-parts.ts'
 import { lastToolAnswer, readContents, textOf, tokensOfContent } from './contents.ts'
 import { googleErrorObject, googleStyle } from './errors.ts'
 import { findGoogleModel } from './models.ts'
-import { type ContentRequest, readContentRequest } from './request.ts'
+import { type ContentForm, type ContentRequest, readContentRequest } from './request.ts'
 import { readAloud } from './read-aloud.ts'
 import { type Sounds, soundsOf, transcriptParts, transcriptText, writtenDown } from './sounds.ts'
-
-/** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
-export type ContentForm = 'whole' | 'sse' | 'array'
 
 /** A request for contents, streamed or not. */
 export interface ContentCall {

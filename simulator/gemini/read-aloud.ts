@@ -8,9 +8,8 @@ import { voices } from '../synthesize.ts'
 import { countTokens } from '../tokens.ts'
 import { pcmSampleRate } from '../tone.ts'
 import { distortUsage } from '../usage.ts'
-import type { ContentForm } from './content.ts'
 import { textOf } from './contents.ts'
-import { type ContentRequest, googleVoices } from './request.ts'
+import { type ContentForm, type ContentRequest, googleVoices } from './request.ts'
 
 /** Of speech; about so many, as its documents say. */
 const tokensPerSecond = 25

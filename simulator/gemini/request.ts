@@ -6,6 +6,9 @@ import { type OfferedTool, thoughtTokensOf, type ToolChoice } from '../prompt.ts
 import { type Content, readContent, readContents } from './contents.ts'
 import type { GoogleModel } from './models.ts'
 
+/** `sse` as events, `array` as one long JSON array, `whole` not streamed. */
+export type ContentForm = 'whole' | 'sse' | 'array'
+
 /** A request for contents that has passed every check. */
 export interface ContentRequest {
   model: GoogleModel

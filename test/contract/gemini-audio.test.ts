@@ -15,7 +15,7 @@ const gateway = await startTestGateway({
         {
           id: 'google/timed',
           upstream: 'gemini-3-pro-preview',
-          audio: { word_times: true, diarize: true },
+          audio: { word_times: true, diarize: true, keyterms: true },
         },
       ],
     },
@@ -141,7 +141,13 @@ describe('a transcript of Gemini', () => {
 
 test('a model of which the operator says that it gives times tells words and speakers', async () => {
   await fault('text=high%20tide')
-  const more = { model: 'google/timed', response_format: 'verbose_json', diarize: true, language: 'en' }
+  const more = {
+    model: 'google/timed',
+    response_format: 'verbose_json',
+    diarize: true,
+    language: 'en',
+    keyterms: ['Brest'],
+  }
   const { status, json } = await gateway.post('/audio/transcriptions', asked(more))
   expect([status, json['text'], json['language']]).toEqual([200, 'High tide.', 'en'])
   expect(json['words']).toEqual([
@@ -150,6 +156,7 @@ test('a model of which the operator says that it gives times tells words and spe
   ])
   expect((await sentBody()).generationConfig.audioTranscriptionConfig).toEqual({
     languageCodes: ['en'],
+    customVocabulary: ['Brest'],
     wordTimestamp: true,
     diarization: true,
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { contentTypeOf, fileNameOf, wavHeader } from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
-import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
+import { type AudioCapabilities, type Endpoint, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ErrorType } from '../../core/errors.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { leastAudio } from '../../catalog/capabilities.ts'
@@ -266,7 +266,7 @@ describe('a transcript of Gemini', () => {
 })
 
 describe('a model of which the operator says that it gives times', () => {
-  const timed = endpointWith({ wordTimes: true, diarize: true, keyterms: true, verboseJson: true })
+  const timed = endpointWith({ wordTimes: true, diarize: true, keyterms: unboundedKeyterms })
 
   test('is asked by Gemini’s own configuration', async () => {
     const call = callWith({

@@ -23,7 +23,7 @@ export interface GeminiTranscriptionOptions {
  * Gemini's contents as transcription: the sound is sent inside the request, and the model is told to write down what is
  * said, as JSON. Such an answer has no times, because a model that writes times beside its words makes them up.
  *
- * Where the operator says that a model gives times or speakers, Gemini's own `audioTranscriptionConfig` is sent instead, whose
+ * Where the operator says that a model gives times or speakers, or takes terms, Gemini's own `audioTranscriptionConfig` is sent instead, whose
  * answer has both. Which models accept it is not documented (SDK 3.1.0 has only its types), so that no model has it by itself.
  */
 export function geminiTranscription({ modelOf }: GeminiTranscriptionOptions): TranscriptionAdapter {
@@ -53,9 +53,9 @@ export function geminiTranscription({ modelOf }: GeminiTranscriptionOptions): Tr
   })
 }
 
-/** Whether the operator has said that the model takes the configuration whose answers have times. */
+/** Whether the operator has said that the model takes the configuration whose answers have times, and terms. */
 function hasOwnConfig({ audio }: Endpoint): boolean {
-  return audio?.wordTimes === true || audio?.diarize === true
+  return audio !== null && (audio.wordTimes || audio.diarize || audio.keyterms !== null)
 }
 
 function toFile(audio: AudioSource): { mimeType: string; file: EncodedFile } {

@@ -31,7 +31,13 @@ export const studioModels: readonly ModelRule[] = [
 const inlineAudioBytesMax = ((20_000_000 - 20_000) / 4) * 3
 
 /** Gemini as transcription: it writes what it hears, without times, speakers, or terms that it surely takes. */
-export const studioTranscription: Partial<AudioCapabilities> = { uploadBytesMax: inlineAudioBytesMax }
+export const studioTranscription: Partial<AudioCapabilities> = {
+  uploadBytesMax: inlineAudioBytesMax,
+  // The last two by the types of SDK 3.1.0, the others by the page on audio.
+  uploadFormats: ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'webm'],
+  // Nine and a half hours.
+  audioMillisecondsMax: 34_200_000,
+}
 
 /** Samples alone, at no other speed than the voice's own. */
 export const studioSpeech: Partial<AudioCapabilities> = { speechFormats: ['pcm'] }
