@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
 import { timeRuleSecondsMax } from './core/limits/billing.ts'
 import { serviceTierLengthMax } from './core/limits/http.ts'
 import { parseCredits } from './core/money.ts'
@@ -223,6 +224,14 @@ export const configFileSchema = z.strictObject({
     .optional()
     .describe(
       'Hosts from which media that callers name by address is fetched although they are not public, such as `minio.internal:9000`',
+    ),
+  transcription_timeout_seconds: z
+    .int()
+    .min(transcriptionSecondsMin)
+    .max(transcriptionSecondsMax)
+    .optional()
+    .describe(
+      'Longest time of a transcription, from when its audio has been received to its answer, which is 504 then; 1200 by default',
     ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),

@@ -29,6 +29,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   /** Hosts, with a port or without, from which media is fetched although they are not public. */
   readonly fetchHosts: readonly string[]
+  /** Longest time of a transcription from when its audio is here; null for the usual one. */
+  readonly transcriptionMs: number | null
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -142,6 +144,8 @@ export function readConfig(sources: ConfigSources): Config {
       problems,
     ),
     fetchHosts: file.fetch_hosts ?? [],
+    transcriptionMs:
+      file.transcription_timeout_seconds === undefined ? null : file.transcription_timeout_seconds * 1000,
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??

@@ -1,13 +1,9 @@
-import { sniffFormat } from './audio/sniff.ts'
-import { createSpool } from './audio/spool.ts'
 import type { Batches } from './batches/batches.ts'
 import type { AudioIntake } from './canonical/audio.ts'
 import type { Config } from './config.ts'
 import type { Clock } from './core/clock.ts'
-import { audioBodyBytesMax } from './core/limits/audio.ts'
 import { connectionRestSeconds, stopWaitMs } from './core/limits/http.ts'
 import type { Executor } from './execution/executor.ts'
-import { fetchRemoteAudio } from './execution/remote-audio.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
@@ -18,7 +14,6 @@ import { createPeers } from './http/peers.ts'
 import type { createAccess, createMoney } from './stores.ts'
 import type { Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
-import type { PublicFetch } from './transport/public-fetch.ts'
 
 /** What the surface is built from. */
 export interface EdgeDependencies {
@@ -28,9 +23,7 @@ export interface EdgeDependencies {
   figuresOf: HttpDependencies['figuresOf']
   batches: Batches
   executor: Executor
-  publicFetch: PublicFetch
-  /** Where received audio is kept that is too long for memory. */
-  spoolFolder: string
+  audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
   log: Logger
@@ -85,10 +78,6 @@ function servingParts(
   dependencies: EdgeDependencies,
 ): Omit<HttpDependencies, 'activity' | 'peerAddressOf' | 'onReaddressed' | 'clientAddressOf' | 'onAnswered'> {
   const { access, money } = dependencies
-  const audioIntake: AudioIntake = {
-    createSpool: () => createSpool({ folder: dependencies.spoolFolder, bytesMax: audioBodyBytesMax }),
-    sniffFormat,
-  }
   return {
     authenticator: access.authenticator,
     rates: access.rates,
@@ -99,8 +88,7 @@ function servingParts(
     figuresOf: dependencies.figuresOf,
     batches: dependencies.batches,
     executor: dependencies.executor,
-    audioIntake,
-    fetchAudio: (audio) => fetchRemoteAudio(audio, { fetch: dependencies.publicFetch, intake: audioIntake }),
+    audioIntake: dependencies.audioIntake,
     clock: dependencies.clock,
     log: createHttpLog(dependencies),
     notReady: dependencies.notReady,

@@ -1,5 +1,7 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
+import { recognizeSound } from './audio/recognize.ts'
+import { createSpool } from './audio/spool.ts'
 import { createBatches, type Batches } from './batches/batches.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { createDiscovery, type DiscoveryOptions } from './catalog/discovery.ts'
@@ -13,6 +15,7 @@ import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
+import { audioBodyBytesMax } from './core/limits/audio.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
 import { discoveryMissWaitMs } from './core/limits/catalog.ts'
 import { learningSaveEveryMs } from './core/limits/billing.ts'
@@ -54,7 +57,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport, type Transport } from './transport/http-client.ts'
-import { createPublicFetch } from './transport/public-fetch.ts'
+import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
 import { createAccess, createMoney } from './stores.ts'
 
 /** What tests may change; a start by hand passes none of it. */
@@ -68,6 +71,8 @@ export interface GatewayHooks {
   random?: () => number
   /** Silence after which a stream shows a comment. */
   keepAliveMs?: number
+  /** Fetches what callers name by address; by default what is public, and from the hosts of the configuration. */
+  publicFetch?: PublicFetch
   /** How long a stop waits for storage once nothing runs any more. */
   storageStopMs?: number
   /** Where log lines go; stdout by default. */
@@ -124,7 +129,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     ...core,
     catalog: providers.catalog,
     figuresOf: execution.health.figuresOf,
-    publicFetch: execution.publicFetch,
+    audioIntake: execution.audioIntake,
     notReady: () => notReady(core),
     executor,
     batches,
@@ -349,7 +354,12 @@ function createExecution(
     limiter: createLimiter({ clock }),
     sticky: createStickyRoutes({ clock }),
     transport,
-    publicFetch: createPublicFetch({ allowedHosts: config.fetchHosts }),
+    publicFetch: hooks.publicFetch ?? createPublicFetch({ allowedHosts: config.fetchHosts }),
+    audioIntake: {
+      createSpool: () => createSpool({ folder: core.spoolFolder, bytesMax: audioBodyBytesMax }),
+      recognize: recognizeSound,
+    },
+    transcriptionMs: config.transcriptionMs,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     clock,
     random: hooks.random ?? Math.random,

@@ -28,9 +28,18 @@ export interface AudioSpool {
 /** What decoding an upload needs from outside, so that formats stay free of files. */
 export interface AudioIntake {
   createSpool(): AudioSpool
-  /** The format the bytes themselves show, or null. */
-  sniffFormat(head: Uint8Array): string | null
+  /** What the bytes are, and whether they can be of the format that the sender stated; null where he stated none. */
+  recognize(stored: StoredAudio, stated: string | null): Promise<SoundFinding>
 }
+
+/** What received bytes are. */
+export type SoundFinding =
+  /** Sound of this format: the stated one, unless the sender stated none. */
+  | { type: 'sound'; format: string }
+  /** Sound of another known format than the sender stated. */
+  | { type: 'other_sound'; format: string }
+  /** No sound of the stated format or of any that is known; `what` is a word for it where there is one, such as `text`. */
+  | { type: 'no_sound'; what: string | null }
 
 /** Audio whose bytes are here. */
 export interface LocalAudio extends AudioSource {
@@ -45,6 +54,8 @@ export interface RemoteAudio extends AudioSource {
   url: string
   /** The request field that named the address, as the caller wrote it. */
   field: string
+  /** The format that the caller said it has; null where the address alone, or nothing, tells one. */
+  statedFormat: string | null
 }
 
 /** True for audio that nobody has fetched yet. */
@@ -64,6 +75,8 @@ export type TranscriptMedia = 'json' | 'vtt' | 'srt' | 'text'
 export interface DecodedTranscription {
   call: TranscriptionCall
   media: TranscriptMedia
+  /** As events; the media is `json` then. */
+  isStreamed: boolean
   dispose(): Promise<void>
 }
 

@@ -9,7 +9,6 @@ import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { CallState } from './call-state.ts'
 import type { Attempt } from './metadata.ts'
 import { callerCredentialId } from './caller-login.ts'
-import { operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { isUnsuited } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
@@ -244,14 +243,13 @@ export async function sendAttempt(
   state: CallState,
   dependencies: ExecutionDependencies,
 ): Promise<UpstreamResponse> {
-  const operation = operations[state.call.operation]
   const remainingMs = Math.max(1, state.remainingMs())
   const { credential, endpoint } = attempt
   const target = { baseUrl: endpoint.deployment.baseUrl, credential }
   const response = await dependencies.transport.send(request, target, {
     signal: state.scope.signal,
     deadlineMs: remainingMs,
-    firstByteTimeoutMs: Math.min(operation.firstByteTimeoutMs, remainingMs),
+    firstByteTimeoutMs: state.firstByteMs(),
   })
   attempt.headersMs = state.elapsedMs()
   attempt.status = response.status

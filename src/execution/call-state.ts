@@ -61,10 +61,10 @@ export class CallState {
     this.startedMs = dependencies.clock.monotonicMs()
     this.createdAtMs = dependencies.clock.nowMs()
     const operation = operations[call.operation]
-    this.generationId = newGenerationId(
-      scope.batch ? 'gen-batch' : operation.generationPrefix,
-      this.createdAtMs,
-    )
+    // A stream whose head is already out has told its id.
+    this.generationId =
+      scope.facts.generationId ??
+      newGenerationId(scope.batch ? 'gen-batch' : operation.generationPrefix, this.createdAtMs)
     scope.facts.generationId = this.generationId
     scope.facts.operation = operation.name
     scope.facts.model = call.model
@@ -89,7 +89,21 @@ export class CallState {
    * provider that takes one at a time would use up the time of the last ones before they are sent.
    */
   remainingMs(): number {
-    return operations[this.call.operation].deadlineMs - this.elapsedMs() + this.#waitedMs
+    const { deadlineMs } = operations[this.call.operation]
+    const ownMs = this.call.kind === 'transcription' ? this.#dependencies.transcriptionMs : null
+    return (ownMs ?? deadlineMs) - this.elapsedMs() + this.#waitedMs
+  }
+
+  /**
+   * Milliseconds for the first byte of an attempt that has begun. What comes all at once at the end of the work may take as
+   * long as the call may, and half of that while there is another endpoint to ask.
+   */
+  firstByteMs(): number {
+    const remainingMs = Math.max(1, this.remainingMs())
+    const { firstByteTimeoutMs } = operations[this.call.operation]
+    if (firstByteTimeoutMs !== null) return Math.min(firstByteTimeoutMs, remainingMs)
+    const isLast = this.attempts.length >= (this.prepared?.route.length ?? 0)
+    return isLast ? remainingMs : Math.ceil(remainingMs / 2)
   }
 
   beginAttempt(candidate: Candidate): Attempt {

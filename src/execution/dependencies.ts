@@ -1,3 +1,4 @@
+import type { AudioIntake } from '../canonical/audio.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
 import type { Clock } from '../core/clock.ts'
@@ -23,6 +24,10 @@ export interface ExecutionDependencies {
   transport: Transport
   /** The one way to what a caller names by address. */
   publicFetch: PublicFetch
+  /** Keeps and recognizes audio that is received. */
+  audioIntake: AudioIntake
+  /** Longest time of a transcription from when its audio is here, in milliseconds; null for the operation's own. */
+  transcriptionMs: number | null
   streamWatch: StreamWatch
   clock: Clock
   /** Uniform numbers from 0 to 1 for weighted choice; seeded in tests. */

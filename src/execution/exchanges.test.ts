@@ -59,6 +59,7 @@ function setUp(answers: (path: string) => unknown, { remainingMs = 60_000, statu
       noteLosses: (losses: Losses) => void dropped.push(...losses.dropped),
       elapsedMs: () => 1,
       remainingMs: () => remainingMs,
+      firstByteMs: () => remainingMs,
     },
     dependencies: {
       transport: {

@@ -1,19 +1,29 @@
 import type { Call, SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
+import { isRemoteAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
 import { withAvailability } from './availability.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { isShortage } from './prepare.ts'
 import { seekModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
 import { executeText } from './text-call.ts'
+import { streamTranscript } from './transcript-stream.ts'
+import { fetchAudio, knowAudio } from './transcription-audio.ts'
 import { executeTranscription, type TranscriptionOutcome } from './transcription-call.ts'
 
 /** The one path, for whoever calls: prepare, call, complete. Rejects with a GatewayError, having settled. */
 export interface Executor {
   text(call: TextCall, scope: RequestScope): Promise<Outcome>
   transcription(call: TranscriptionCall, scope: RequestScope): Promise<TranscriptionOutcome>
+  /** The same as a stream of events, which `encode` makes of the transcript. */
+  transcriptionStream(
+    call: TranscriptionCall,
+    scope: RequestScope,
+    encode: (outcome: TranscriptionOutcome) => Uint8Array,
+  ): Promise<Outcome>
   speech(call: SpeechCall, scope: RequestScope): Promise<Outcome>
   /** Tokens of a call's prompt, without making it. Throws as a call does whose model is not served. */
   countTokens(call: TextCall, scope: RequestScope): number
@@ -32,7 +42,16 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
         dependencies,
       ),
     transcription: (call, scope) =>
-      available(call, () => executeTranscription(call, scope, dependencies), dependencies),
+      available(call, () => transcribe(call, scope, dependencies), dependencies),
+    transcriptionStream: (call, scope, encode) =>
+      streamTranscript(
+        {
+          run: (own) => available(call, () => transcribe(call, own, dependencies), dependencies),
+          encode,
+        },
+        scope,
+        dependencies,
+      ),
     speech: (call, scope) => available(call, () => executeSpeech(call, scope, dependencies), dependencies),
     countTokens(call, scope) {
       const [endpoint] = routeModel(
@@ -56,6 +75,31 @@ function available<T>(call: Call, run: () => Promise<T>, dependencies: Execution
       throw withAvailability(failure, call)
     }
   })
+}
+
+/**
+ * Transcribes audio wherever it is. What is served may change while it is fetched; the call goes on with what it began
+ * with. Audio that is left at its address is held as if it were long: where the balance does not cover that, its true
+ * length may be one that it covers.
+ */
+async function transcribe(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<TranscriptionOutcome> {
+  const serving = dependencies.serving()
+  const own = { ...dependencies, serving: () => serving }
+  const { audio } = call
+  let known = await knowAudio(call, scope, own)
+  try {
+    return await executeTranscription(known.call, scope, own)
+  } catch (error) {
+    if (!isShortage(error) || !isRemoteAudio(audio) || !isRemoteAudio(known.call.audio)) throw error
+    known = await fetchAudio(call, audio, { scope, dependencies: own })
+    return await executeTranscription(known.call, scope, own)
+  } finally {
+    await known.dispose()
+  }
 }
 
 /** What is served may change while media is fetched; the call goes on with what it began with. */

@@ -22,10 +22,13 @@ export interface Operation {
   generationPrefix: 'gen' | 'gen-stt' | 'gen-tts'
   /** The contract's word for it in the record of a generation; null where it has none. */
   apiType: 'completions' | 'embeddings' | 'stt' | 'tts' | null
-  /** Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it. */
+  /**
+   * Longest time from the request to the end of the answer, in milliseconds; a batch item's wait for a place is not in it.
+   * Of a transcription the operator may set another one.
+   */
   deadlineMs: number
-  /** Longest wait for the first byte of one attempt, in milliseconds. */
-  firstByteTimeoutMs: number
+  /** Longest wait for the first byte of one attempt, in milliseconds; null where it comes at the end of the work, with all others. */
+  firstByteTimeoutMs: number | null
 }
 
 const minute = 60_000
@@ -85,7 +88,7 @@ export const operations: Readonly<Record<OperationName, Operation>> = {
     generationPrefix: 'gen-stt',
     apiType: 'stt',
     deadlineMs: 20 * minute,
-    firstByteTimeoutMs: 10 * minute,
+    firstByteTimeoutMs: null,
   },
   speech: {
     name: 'speech',

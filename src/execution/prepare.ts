@@ -243,7 +243,8 @@ interface Held {
   shortage: { error: unknown; beyond: readonly Candidate[] } | null
 }
 
-function isShortage(error: unknown): boolean {
+/** Whether the balance does not cover the hold: nothing was asked of anybody. */
+export function isShortage(error: unknown): boolean {
   return error instanceof GatewayError && error.type === 'payment_required'
 }
 

@@ -1,31 +1,46 @@
-import { toFormat, type AudioIntake, type LocalAudio, type RemoteAudio } from '../canonical/audio.ts'
-import { formatOfFileName, formatOfMimeType, localAudio } from '../formats/transcription/received-audio.ts'
-import type { PublicFetch } from '../transport/public-fetch.ts'
+import type { AudioIntake, LocalAudio, RemoteAudio } from '../canonical/audio.ts'
+import {
+  formatOfFileName,
+  formatOfMimeType,
+  localAudio,
+  type StatedFormat,
+} from '../formats/transcription/received-audio.ts'
+import type { FetchedFile } from '../transport/public-fetch.ts'
 
 /** What fetching audio for a provider that takes no address needs. */
 export interface RemoteAudioDependencies {
-  fetch: PublicFetch
+  open: () => Promise<FetchedFile>
   intake: AudioIntake
 }
 
 /** Fetches audio that the caller named by address. Throws `invalid_request` or `payload_too_large`; leaves nothing behind then. */
 export async function fetchRemoteAudio(
   audio: RemoteAudio,
-  dependencies: RemoteAudioDependencies,
+  { open, intake }: RemoteAudioDependencies,
 ): Promise<LocalAudio> {
-  const file = await dependencies.fetch(audio.url, audio.field)
-  const spool = dependencies.intake.createSpool()
+  const file = await open()
+  const spool = intake.createSpool()
   try {
     for await (const chunk of file.body) await spool.write(chunk)
     const stored = await spool.finish()
-    const found =
-      dependencies.intake.sniffFormat(stored.head) ??
-      formatOfMimeType(file.contentType) ??
-      formatOfFileName(file.name)
-    return localAudio(stored, toFormat(audio.format) ?? found ?? 'wav', dependencies.intake, audio.field)
+    // What a server calls its files is no statement of the caller's, so that it only helps where the bytes tell nothing.
+    const { type } = await intake.recognize(stored, null)
+    const served = formatOfMimeType(file.contentType) ?? formatOfFileName(file.name)
+    const isTold = type === 'sound' || stored.sizeBytes === 0
+    return await localAudio(stored, statedOf(audio, isTold ? null : served), intake)
   } catch (error) {
     file.body.destroy()
     await spool.discard()
     throw error
+  }
+}
+
+function statedOf({ field, statedFormat }: RemoteAudio, served: string | null): StatedFormat {
+  const isStated = statedFormat !== null
+  return {
+    format: statedFormat ?? served,
+    param: field,
+    says: isStated ? '"input_audio.format" says' : `What answers at "${field}" says`,
+    formatParam: isStated ? 'input_audio.format' : field,
   }
 }

@@ -76,7 +76,7 @@ export interface Outcome {
   contentType: string
   /** The whole, or a pull stream whose `cancel` tells that the caller has left. */
   body: BodyPieces | ReadableStream<Uint8Array>
-  /** Display name of the provider that answered. */
+  /** Display name of the provider that answered; empty where the head goes out before one has. */
   provider: string
   /** Resolves when the body has ended, whatever way; at once for bytes. */
   ended: Promise<void>

@@ -20,13 +20,15 @@ import type { ShownCharge } from '../canonical/upstream.ts'
 /** A transcript with its charge; the edge renders it in the medium the caller asked for. */
 export interface TranscriptionOutcome {
   generationId: string
+  /** As it was made: with its audio measured, where it was. */
+  call: TranscriptionCall
   transcription: CanonicalTranscription
   charge: ShownCharge
   provider: string
   endpoint: Endpoint
 }
 
-/** Transcribes: the audio was read to its end before, because its length decides the hold. */
+/** Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. */
 export async function executeTranscription(
   call: TranscriptionCall,
   scope: RequestScope,
@@ -59,6 +61,7 @@ export async function executeTranscription(
     await plan.settlement.capture(row, 'nothing')
     return {
       generationId: state.generationId,
+      call,
       transcription: answered.value,
       charge: shown,
       provider: answered.endpoint.deployment.providerName,

@@ -24,7 +24,7 @@ import { creditsSchema, currentKeySchema, generationSchema } from './schemas/acc
 import { json, readErrors, type Described } from './described.ts'
 import { modelDescription } from './model-description.ts'
 import { settingsPatchSchema, settingsSchema } from './schemas/organization.ts'
-import { transcriptionSchema } from './schemas/transcription.ts'
+import { transcriptEventSchema, transcriptionSchema } from './schemas/transcription.ts'
 import * as examples from './api-examples.ts'
 
 const bytes = { schema: { type: 'string', format: 'binary' } }
@@ -163,6 +163,8 @@ export const apiDescription: Readonly<Record<string, Described>> = {
     id: 'createTranscription',
     tag: 'Audio',
     summary: 'Transcribe audio into text',
+    description:
+      'Audio comes as base64, as a file of a form or at an address, of which the provider or the gateway fetches it. The stated format is held against the bytes. With `stream: true` the answer is events; while the transcript is made, comments come every 10 s, and a failure after the first of them is an event with the error.',
     access: 'inference',
     headers: [sessionHeader],
     body: {
@@ -182,6 +184,8 @@ export const apiDescription: Readonly<Record<string, Described>> = {
       headers: callHeaders,
       content: {
         ...json(transcriptionSchema, { text: 'Hello there.', usage: { cost: 0.0001, seconds: 1 } }),
+        // The schema is of the data of one event.
+        'text/event-stream': { schema: transcriptEventSchema, example: examples.transcriptEventExample },
         'text/vtt': { schema: { type: 'string' } },
         'application/x-subrip': { schema: { type: 'string' } },
         'text/plain': { schema: { type: 'string' } },

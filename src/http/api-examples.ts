@@ -354,3 +354,10 @@ export const zdrEndpointsExample = { data: [endpoint] }
 
 /** Answer of `GET /providers`. */
 export const providersExample = { data: [{ name: 'OpenAI', slug: 'openai', privacy_policy_url: null }] }
+
+/** Data of the last event of a streamed transcription. */
+export const transcriptEventExample = {
+  type: 'transcript.text.done',
+  text: 'Hello there.',
+  usage: { cost: 0.0001, seconds: 1 },
+}

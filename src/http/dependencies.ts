@@ -4,7 +4,7 @@ import type { Organizations } from '../access/organization.ts'
 import type { RateGate } from '../access/rates.ts'
 import type { Batches } from '../batches/batches.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
-import type { AudioIntake, LocalAudio, RemoteAudio } from '../canonical/audio.ts'
+import type { AudioIntake } from '../canonical/audio.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { FiguresOf } from '../catalog/endpoint-json.ts'
 import type { Clock } from '../core/clock.ts'
@@ -40,8 +40,6 @@ export interface HttpDependencies {
   batches: Batches
   executor: Executor
   audioIntake: AudioIntake
-  /** Fetches audio from a public address, guarded and bounded; throws `invalid_request` naming the field. */
-  fetchAudio: (audio: RemoteAudio) => Promise<LocalAudio>
   activity: Activity
   clock: Clock
   log: HttpLog

@@ -2,7 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
-import { createPublicFetch } from './public-fetch.ts'
+import { createPublicFetch, type FetchWish } from './public-fetch.ts'
+
+const anySound: FetchWish = { what: 'audio', accept: 'audio/*', timeoutMs: 10_000 }
 
 const hosts: string[] = []
 const server = Bun.serve({
@@ -24,7 +26,7 @@ const loopback = () => Promise.resolve(['127.0.0.1'])
 
 async function problemOf(url: string, fetch = createPublicFetch({ resolve: loopback })): Promise<string> {
   try {
-    await fetch(url, 'input_audio.url')
+    await fetch(url, 'input_audio.url', anySound)
     return 'none'
   } catch (error) {
     return error instanceof Error ? error.message : ''
@@ -48,7 +50,7 @@ test('other schemes, credentials and unresolvable names are refused by name', as
 
 test('a host that the operator allowed is fetched at the address that was checked, under its own name', async () => {
   const fetch = createPublicFetch({ resolve: loopback, allowedHosts: [name] })
-  const file = await fetch(`http://${name}/clips/a%20b.wav?x=1`, 'input_audio.url')
+  const file = await fetch(`http://${name}/clips/a%20b.wav?x=1`, 'input_audio.url', anySound)
   const chunks: Uint8Array[] = []
   for await (const chunk of file.body) chunks.push(chunk)
   expect(Buffer.concat(chunks).toString()).toBe('audio bytes')
@@ -102,7 +104,11 @@ test('a server that breaks off in the middle is the address’s fault', async ()
     }).listen(0, '127.0.0.1')
     await once(breaking, 'listening')
     const host = `127.0.0.1:${(breaking.address() as AddressInfo).port}`
-    const file = await createPublicFetch({ allowedHosts: [host] })(`http://${host}/a.wav`, 'input_audio.url')
+    const file = await createPublicFetch({ allowedHosts: [host] })(
+      `http://${host}/a.wav`,
+      'input_audio.url',
+      anySound,
+    )
     const error: unknown = await Array.fromAsync(file.body).catch((thrown: unknown) => thrown)
     breaking.close()
     expect(error).toBeInstanceOf(GatewayError)

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
-import { publicFetchMs, publicRedirectsMax } from '../core/limits/calls.ts'
+import { publicRedirectsMax } from '../core/limits/calls.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What may be fetched besides public addresses, and how names are resolved. */
@@ -38,9 +38,20 @@ export interface FetchWish {
 }
 
 /** Fetches what a caller named by URL. Throws `invalid_request` naming `param` for whatever is wrong with the address. */
-export type PublicFetch = (url: string, param: string, wish?: FetchWish) => Promise<FetchedFile>
+export interface PublicFetch {
+  (url: string, param: string, wish: FetchWish): Promise<FetchedFile>
+  /**
+   * The same checks for an address that goes on to a provider, which fetches it: nobody is to reach through a provider of
+   * the operator's own network what he may not reach through the gateway.
+   */
+  check(url: string, param: string): Promise<CheckedAddress>
+}
 
-const anyAudio: FetchWish = { what: 'audio', accept: 'audio/*, */*;q=0.5', timeoutMs: publicFetchMs }
+/** What is known of an address that may be fetched. */
+export interface CheckedAddress {
+  /** The operator allowed its host, which may be private. */
+  isConfigured: boolean
+}
 
 /**
  * A fetch that reaches the public internet only. Every hop is checked: the scheme, the name, and each address it
@@ -50,7 +61,7 @@ const anyAudio: FetchWish = { what: 'audio', accept: 'audio/*, */*;q=0.5', timeo
 export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch {
   const resolve = options.resolve ?? resolveAll
   const allowed = new Set((options.allowedHosts ?? []).map((host) => host.toLowerCase()))
-  return async (url, param, wish = anyAudio) => {
+  const fetch = async (url: string, param: string, wish: FetchWish): Promise<FetchedFile> => {
     const asked = { param, what: wish.what }
     let target = parseTarget(url, asked)
     const deadline = AbortSignal.timeout(wish.timeoutMs)
@@ -72,6 +83,13 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     }
     throw refused(asked, `the address redirects more than ${publicRedirectsMax} times`)
   }
+  const check = async (url: string, param: string): Promise<CheckedAddress> => {
+    const asked: Asked = { param, what: 'audio' }
+    const target = parseTarget(url, asked)
+    await addressOf(target, { resolve, allowed, asked })
+    return { isConfigured: isAllowed(target, allowed) }
+  }
+  return Object.assign(fetch, { check })
 }
 
 /** What an error says of an address. */
@@ -98,12 +116,16 @@ function parseTarget(url: string, asked: Asked, base?: URL): URL {
 
 async function addressOf(target: URL, { resolve, allowed, asked }: Guard): Promise<string> {
   const hostname = target.hostname.replace(/^\[|\]$/g, '')
-  const isAllowed = allowed.has(target.host) || allowed.has(target.hostname)
   const addresses = isIP(hostname) ? [hostname] : await resolve(hostname).catch(() => [])
   const [first] = addresses
   if (first === undefined) throw refused(asked, 'the host name cannot be resolved')
-  if (!isAllowed && !addresses.every(isPublicAddress)) throw refused(asked, 'the address is not public')
+  if (!isAllowed(target, allowed) && !addresses.every(isPublicAddress))
+    throw refused(asked, 'the address is not public')
   return first
+}
+
+function isAllowed({ host, hostname }: URL, allowed: ReadonlySet<string>): boolean {
+  return allowed.has(host) || allowed.has(hostname)
 }
 
 function open(

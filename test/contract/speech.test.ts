@@ -294,6 +294,23 @@ for (const [name, upstreamStatus, status] of failures) {
   })
 }
 
+test('4.4.e500 an answer that cannot be made is 500', async () => {
+  let isBroken = false
+  const clock = {
+    nowMs: () => {
+      if (isBroken) throw new Error('secret detail')
+      return Date.now()
+    },
+    monotonicMs: () => performance.now(),
+  }
+  const failing = await startTestGateway({ hooks: { clock, writeLog: () => undefined } })
+  isBroken = true
+  const { status, json } = await failing.post('/audio/speech', base)
+  isBroken = false
+  await failing.stop()
+  expect([status, at(json, 'error.code'), JSON.stringify(json).includes('secret')]).toEqual([500, 500, false])
+})
+
 test('4.4.e503 a gateway that is shutting down is 503, with a time to try again', async () => {
   const leaving = await startTestGateway()
   await leaving.stop()

@@ -36,6 +36,8 @@ export interface TestGatewayOptions {
   trustedProxies?: readonly string[]
   /** Hosts that are fetched from although they are not public. */
   fetchHosts?: readonly string[]
+  /** Longest time of a transcription. */
+  transcriptionMs?: number
   /** The prefix of every path; requests name it themselves. */
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
@@ -230,6 +232,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     logLevel: options.logLevel ?? config.logLevel,
     trustedProxies: options.trustedProxies ?? config.trustedProxies,
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
+    transcriptionMs: options.transcriptionMs ?? config.transcriptionMs,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
     ...options.names,

@@ -3,6 +3,8 @@ export interface UpstreamSeen {
   path: string
   headers: Headers
   body: string
+  /** Aborted when whoever asked has left. */
+  signal: AbortSignal
 }
 
 /** An upstream on loopback that answers what a test says, for answers the simulator never gives. */
@@ -27,7 +29,7 @@ export function startScriptedUpstream(): ScriptedUpstream {
       const { pathname } = new URL(request.url)
       // Latin-1 keeps every byte of an upload apart.
       const body = Buffer.from(await request.arrayBuffer()).toString('latin1')
-      const one = { path: pathname, headers: request.headers, body }
+      const one = { path: pathname, headers: request.headers, body, signal: request.signal }
       seen.push(one)
       return respond(one)
     },

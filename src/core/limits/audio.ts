@@ -10,6 +10,12 @@ export const spoolMemoryBytesMax = 1_000_000
 export const spoolLookAgainMs = 30_000
 /** First bytes kept for recognising a container; every signature lies within. */
 export const audioHeadBytes = 64
+/** Reads that tell a format: the beginning, and what follows a leading tag. */
+export const recognizeReadsMax = 16
+/** First bytes by which text is told from sound. */
+export const textSampleBytes = 512
+/** Audio of all calls of this process that is fetched from addresses at once; further calls wait. */
+export const audioFetchesMax = 32
 /** One read of spooled audio. */
 export const audioReadBytes = 65_536
 /** Everything of an audio request but the audio: key terms, trace and provider options fit with room to spare. */

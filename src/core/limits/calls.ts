@@ -16,6 +16,9 @@ export const answerBytesMax = 256_000_000
 export const upstreamIdleMs = 300_000
 /** Whole time for fetching audio from a public address, redirects included. */
 export const publicFetchMs = 120_000
+/** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
+export const transcriptionSecondsMin = 5
+export const transcriptionSecondsMax = 86_400
 /** Redirects followed when fetching from a public address. */
 export const publicRedirectsMax = 5
 /** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
+import type {
+  AudioIntake,
+  AudioSpool,
+  DecodedTranscription,
+  SoundFinding,
+  StoredAudio,
+} from '../../canonical/audio.ts'
 import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AudioHeaders } from './audio-fields.ts'
@@ -10,12 +16,19 @@ import { AudioJsonScanner } from './json-scanner.ts'
 const noHeaders: AudioHeaders = { sessionId: null, accept: null }
 const wav = Buffer.from('RIFF....WAVEfmt and so on')
 
+/** As if WAV alone could be told by its bytes. */
+async function recognizeWav({ head }: StoredAudio, stated: string | null): Promise<SoundFinding> {
+  const text = Buffer.from(head).toString('latin1')
+  if (text.startsWith('<html>')) return { type: 'no_sound', what: 'text' }
+  const isOther = text.startsWith('RIFF') && stated !== 'wav' && stated !== 'rf64'
+  return isOther ? { type: 'other_sound', format: 'wav' } : { type: 'sound', format: stated ?? 'wav' }
+}
+
 /** Memory that counts how it was closed. */
 function memoryIntake(): AudioIntake & { discarded: number } {
   const intake = {
     discarded: 0,
-    sniffFormat: (head: Uint8Array) =>
-      Buffer.from(head).toString('latin1').startsWith('RIFF') ? 'wav' : null,
+    recognize: recognizeWav,
     createSpool(): AudioSpool {
       const chunks: Uint8Array[] = []
       return {
@@ -167,16 +180,23 @@ describe('the audio in a JSON body', () => {
   })
 
   test.each(['pcm', 'mp3', 'webm'])(
-    'that calls itself %s and is a WAV file is treated as WAV: providers go by the name',
+    'that calls itself %s and is a WAV file is refused, with both and what to do: providers go by the name',
     async (format) => {
-      const decoded = await decode({ input_audio: { data: wav.toString('base64'), format } })
-      expect(decoded.call.audio).toMatchObject({
-        format: 'wav',
-        fileName: 'audio.wav',
-        contentType: 'audio/wav',
-      })
+      const error = await refusal(decode({ input_audio: { data: wav.toString('base64'), format } }))
+      expect([error.status, error.param, error.message]).toEqual([
+        400,
+        'input_audio.format',
+        `"input_audio.format" says "${format}", but the bytes are "wav". Say "wav" there, or convert the audio to "${format}".`,
+      ])
     },
   )
+
+  test('that is no sound is refused by the field of its bytes, which says what it is and what is taken', async () => {
+    const data = Buffer.from('<html>not found').toString('base64')
+    const error = await refusal(decode({ input_audio: { data, format: 'mp3' } }))
+    expect([error.status, error.param]).toEqual([400, 'input_audio.data'])
+    expect(error.message).toStartWith('"input_audio.data" is text and not mp3 audio. Convert it to wav, mp3,')
+  })
 
   test('of a format that is not known keeps its name', async () => {
     const decoded = await decode({ input_audio: { data: wav.toString('base64'), format: 'rf64' } })
@@ -385,7 +405,7 @@ test('300 MB of audio are read in flat memory', async () => {
   let peak = before
   let size = 0
   const counting: AudioIntake = {
-    sniffFormat: () => null,
+    recognize: async () => ({ type: 'sound', format: 'wav' }),
     createSpool: () => ({
       async write(chunk) {
         size += chunk.length

@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { unknownMembers, type AudioHeaders } from './audio-fields.ts'
 import { fieldError, parseField } from '../field-error.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
-import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
+import { formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
   remoteAudio,
   requireResponseFormat,
@@ -54,15 +54,25 @@ async function decode(
     ...unknownMembers(memberOf(fields, 'input_audio'), { data: 1, url: 1, format: 1 }, 'input_audio.'),
   ]
   if (input.url !== undefined) {
-    const format = input.format?.toLowerCase() ?? formatOfFileName(new URL(input.url).pathname) ?? ''
-    const made = toTranscriptionCall(wire, remoteAudio(input.url, format), headers, dropped)
+    const audio = remoteAudio(input.url, { field: 'input_audio.url', statedFormat: input.format ?? null })
+    const made = toTranscriptionCall(wire, audio, headers, dropped)
     await spool.discard()
     return { ...made, dispose: () => Promise.resolve() }
   }
   const format = input.format ?? formatOfMimeType(mimeType)
   if (format === null) throw formatRequired()
   const stored = await spool.finish()
-  const audio = localAudio(stored, format, intake, 'input_audio.data')
+  const audio = await localAudio(
+    stored,
+    {
+      format,
+      param: 'input_audio.data',
+      says:
+        input.format === undefined ? 'The data URL of "input_audio.data" says' : '"input_audio.format" says',
+      formatParam: input.format === undefined ? 'input_audio.data' : 'input_audio.format',
+    },
+    intake,
+  )
   return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
 }
 

@@ -8,7 +8,13 @@ import { describeFault } from '../../core/json-syntax.ts'
 import { isNestedWithin } from '../json-depth.ts'
 import { requireUniqueNames } from '../json-document.ts'
 import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
-import { formatOfFileName, formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
+import {
+  formatOfFileName,
+  formatOfMimeType,
+  localAudio,
+  readChunks,
+  type StatedFormat,
+} from './received-audio.ts'
 import {
   remoteAudio,
   requireResponseFormat,
@@ -62,18 +68,25 @@ async function toDecoded(
   const dropped = [...form.dropped]
   if (form.file === null) {
     const url = wire.source_url ?? ''
-    const audio = remoteAudio(url, formatOfFileName(new URL(url).pathname) ?? '', 'source_url')
+    const audio = remoteAudio(url, { field: 'source_url', statedFormat: null })
     const made = toTranscriptionCall(wire, audio, options.headers, dropped)
     await spool.discard()
     return { ...made, dispose: () => Promise.resolve() }
   }
   const stored = await spool.finish()
-  const { fileName, contentType } = form.file
-  const format =
-    formatOfFileName(fileName) ?? formatOfMimeType(contentType) ?? options.intake.sniffFormat(stored.head)
-  if (format === null && stored.sizeBytes > 0) throw formatUnknown()
-  const audio = localAudio(stored, format ?? '', options.intake, 'file')
+  const audio = await localAudio(stored, statedOf(form.file), options.intake)
   return { ...toTranscriptionCall(wire, audio, options.headers, dropped), dispose: () => stored.dispose() }
+}
+
+/** By the name of the file, else by the type of its part, as clients write them. */
+function statedOf({ fileName, contentType }: PartHead): StatedFormat {
+  const byName = formatOfFileName(fileName)
+  return {
+    format: byName ?? formatOfMimeType(contentType),
+    param: 'file',
+    says: byName === null ? 'The content type of "file" says' : 'The name of "file" says',
+    formatParam: 'file',
+  }
 }
 
 async function readForm(
@@ -193,12 +206,4 @@ function parseJsonText(name: string, text: string): unknown {
   }
   requireUniqueNames(Buffer.from(text))
   return value
-}
-
-function formatUnknown(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'The audio format of `file` cannot be told: neither its name, nor its type, nor its bytes show one of wav, mp3, flac, m4a, ogg, webm, aac and pcm. Convert it to one of them, or give its name the right extension.',
-    { param: 'file' },
-  )
 }

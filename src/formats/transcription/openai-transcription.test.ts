@@ -184,7 +184,9 @@ describe('the form for an OpenAI-style provider', () => {
   })
 
   test('sends an address instead of the file where the endpoint takes one', async () => {
-    const call = callWith({ audio: remoteAudio('https://example.com/a.mp3', 'mp3') })
+    const call = callWith({
+      audio: remoteAudio('https://example.com/a.mp3', { field: 'input_audio.url', statedFormat: null }),
+    })
     const fields = await fieldsOf(call, { urlField: 'url' }, endpointWith({ url: true }))
     expect(fields.at(-1)).toEqual(['url', 'https://example.com/a.mp3'])
   })

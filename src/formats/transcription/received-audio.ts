@@ -10,19 +10,33 @@ import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import { audioRequestBytesMax } from '../../core/limits/audio.ts'
 import { fieldError } from '../field-error.ts'
 
-/** Stored bytes as audio of a format that is now known; refuses nothing but emptiness. */
-export function localAudio(
+/** What the sender said of the format, and where. */
+export interface StatedFormat {
+  /** As it was written; null where nothing was said. */
+  format: string | null
+  /** The field of the bytes. */
+  param: string
+  /** What says the format, as the subject of a sentence: `"input_audio.format" says`. */
+  says: string
+  /** The field that says it. */
+  formatParam: string
+}
+
+/**
+ * Stored bytes as audio of a known format. Providers go by the name that a file is sent under, and refuse or misread one
+ * of another format, so that what was stated is held against the bytes. Throws `invalid_request` for bytes that are of
+ * another format than was stated, or no sound.
+ */
+export async function localAudio(
   stored: StoredAudio,
-  declaredFormat: string,
-  intake: AudioIntake,
-  param: string,
-): LocalAudio {
-  if (stored.sizeBytes === 0) throw fieldError(param, 'is empty; send the bytes of an audio file.')
-  const named = toFormat(declaredFormat) ?? declaredFormat.toLowerCase()
-  const seen = intake.sniffFormat(stored.head)
-  // Providers go by the name that a file is sent under, and refuse or misread one of another format: what Safari records
-  // is MP4, whatever the page calls it, and a WAV file that is called pcm would get a second header.
-  const format = seen !== null && selfNamed.has(seen) && toFormat(named) !== null ? seen : named
+  stated: StatedFormat,
+  intake: Pick<AudioIntake, 'recognize'>,
+): Promise<LocalAudio> {
+  if (stored.sizeBytes === 0) throw fieldError(stated.param, 'is empty; send the bytes of an audio file.')
+  const finding = await intake.recognize(stored, stated.format)
+  if (finding.type === 'other_sound') throw otherFormat(stated, finding.format)
+  if (finding.type === 'no_sound') throw noSound(stated, finding.what)
+  const { format } = finding
   return {
     format,
     fileName: fileNameOf(format),
@@ -33,8 +47,23 @@ export function localAudio(
   }
 }
 
-/** These begin with their name; other sounds may begin like a frame. */
-const selfNamed: ReadonlySet<string> = new Set(['wav', 'flac', 'ogg', 'm4a', 'webm'])
+function otherFormat({ format, says, formatParam }: StatedFormat, seen: string): GatewayError {
+  const stated = JSON.stringify(format?.slice(0, 16))
+  return new GatewayError(
+    'invalid_request',
+    `${says} ${stated}, but the bytes are "${seen}". Say "${seen}" there, or convert the audio to ${stated}.`,
+    { param: formatParam },
+  )
+}
+
+function noSound({ format, param }: StatedFormat, what: string | null): GatewayError {
+  const wanted = format === null ? 'audio of a known format' : `${format.slice(0, 16)} audio`
+  const problem = what === null ? `is not ${wanted}` : `is ${what} and not ${wanted}`
+  return fieldError(
+    param,
+    `${problem}. Convert it to wav, mp3, flac, m4a, ogg, webm or aac, or send 16-bit mono samples at 16,000 Hz as "pcm".`,
+  )
+}
 
 /** The format in a MIME type such as `audio/x-wav;rate=16000`, or null when it is not one of audio that is known. */
 export function formatOfMimeType(mimeType: string | null): string | null {

@@ -23,10 +23,15 @@ export function renderTranscription(from: RenderedFrom): Uint8Array {
   if (media === 'text') return toBytes(`${transcription.text}\n`)
   if (media === 'vtt') return toBytes(toWebVtt(segments()))
   if (media === 'srt') return toBytes(toSubRip(segments()))
-  const verbose = from.call.responseFormat === 'verbose_json' ? toVerbose(from, segments()) : {}
-  return toBytes(
-    JSON.stringify({ ...verbose, text: transcription.text, usage: toUsage(from.charge), ...metadata(from) }),
-  )
+  return toBytes(JSON.stringify(transcriptBody(from)))
+}
+
+/** The same as JSON before it is text. */
+export function transcriptBody(from: RenderedFrom): Record<string, unknown> {
+  const { transcription, call, charge } = from
+  const segments = () => shownSegments(transcription, durationSeconds(from))
+  const verbose = call.responseFormat === 'verbose_json' ? toVerbose(from, segments()) : {}
+  return { ...verbose, text: transcription.text, usage: toUsage(charge), ...metadata(from) }
 }
 
 function toVerbose(from: RenderedFrom, segments: readonly TranscriptSegment[]): Record<string, unknown> {

@@ -2,15 +2,16 @@ import { z } from 'zod'
 import {
   contentTypeOf,
   fileNameOf,
+  type DecodedTranscription,
   type LocalAudio,
   type RemoteAudio,
-  type TranscriptMedia,
 } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
 import { fieldError } from '../field-error.ts'
+import { formatOfFileName } from './received-audio.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
 
@@ -40,11 +41,12 @@ const settings = {
     .optional(),
   timestamp_granularities: granularities.optional(),
   diarize: z.boolean({ error: 'must be true or false' }).optional(),
-  // A client that asked for events finds none in a whole answer, and shows nothing of what was paid for.
   stream: z
-    .literal(false, { error: 'must be false: a transcript is answered as a whole' })
+    .boolean({ error: 'must be true or false' })
     .nullish()
-    .describe('Only false: a transcript is answered as a whole.'),
+    .describe(
+      'Answers with events, `transcript.text.delta` and `transcript.text.done`, and with comments while the transcript is made.',
+    ),
   keyterms: z
     .array(boundedText(1, keytermLengthMax), { error: 'must be an array of strings' })
     .max(keytermsMax, { error: `must have at most ${keytermsMax} terms` })
@@ -100,7 +102,7 @@ export function toTranscriptionCall(
   audio: LocalAudio | RemoteAudio,
   headers: AudioHeaders,
   dropped: readonly string[],
-): { call: TranscriptionCall; media: TranscriptMedia } {
+): Omit<DecodedTranscription, 'dispose'> {
   const responseFormat = wire.response_format === 'verbose_json' ? 'verbose_json' : 'json'
   if (wire.diarize === true && responseFormat === 'json') {
     throw fieldError(
@@ -108,8 +110,10 @@ export function toTranscriptionCall(
       'needs `response_format` "verbose_json", because `json` has no words to label.',
     )
   }
-  // `json` by name is a wish of its own; what nobody named and `verbose_json` say only what a transcript has.
-  const media = wire.response_format === 'json' ? 'json' : chooseTranscriptMedia(headers.accept)
+  const isStreamed = wire.stream === true
+  // `json` by name is a wish of its own, and so are events; what nobody named and `verbose_json` say only what a transcript has.
+  const isJson = wire.response_format === 'json' || isStreamed
+  const media = isJson ? 'json' : chooseTranscriptMedia(headers.accept)
   const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
   const { preferences, dropped: droppedPreferences } = parsePreferences(wire.provider)
   const call: TranscriptionCall = {
@@ -133,14 +137,19 @@ export function toTranscriptionCall(
     diarize: wire.diarize ?? false,
     keyterms: [...new Set(wire.keyterms)],
   }
-  return { call, media }
+  return { call, media, isStreamed }
 }
 
 /** Everything about audio that is at an address and not fetched yet. */
-export function remoteAudio(url: string, format: string, field = 'input_audio.url'): RemoteAudio {
+export function remoteAudio(
+  url: string,
+  { field, statedFormat }: Pick<RemoteAudio, 'field' | 'statedFormat'>,
+): RemoteAudio {
+  const format = statedFormat?.toLowerCase() ?? formatOfFileName(new URL(url).pathname) ?? ''
   return {
     url,
     field,
+    statedFormat,
     format,
     fileName: fileNameOf(format),
     contentType: contentTypeOf(format),

@@ -122,7 +122,7 @@ export function renderOutcome(outcome: Outcome, exchange: Authenticated): Respon
   const headers = commonHeaders(exchange)
   headers['content-type'] = outcome.contentType
   headers['x-generation-id'] = outcome.generationId
-  headers['x-provider-name'] = outcome.provider
+  if (outcome.provider !== '') headers['x-provider-name'] = outcome.provider
   exchange.hasCommonHeaders = true
   if (!(outcome.body instanceof ReadableStream))
     return new Response(toResponseBody(outcome.body), { headers })

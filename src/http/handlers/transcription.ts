@@ -1,17 +1,17 @@
-import { estimateDurationMs, measureDuration } from '../../audio/duration.ts'
-import { isLocalAudio, isRemoteAudio, type DecodedTranscription } from '../../canonical/audio.ts'
+import type { DecodedTranscription } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioBodyBytesMax } from '../../core/limits/audio.ts'
 import { operations } from '../../execution/operations.ts'
 import { decodeTranscriptionJson } from '../../formats/transcription/decode-json.ts'
 import { decodeTranscriptionMultipart } from '../../formats/transcription/decode-multipart.ts'
 import { renderTranscription } from '../../formats/transcription/render-transcription.ts'
+import { encodeTranscriptEvents } from '../../formats/transcription/transcript-events.ts'
 import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
 import { bodyOf, refusedEncoding, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
-import { scopeOf } from './text.ts'
+import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
 export function transcriptionRoute(dependencies: HttpDependencies): Route {
@@ -22,26 +22,49 @@ export function transcriptionRoute(dependencies: HttpDependencies): Route {
     name: 'transcription',
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
-      const decoded = await withDuration(await decode(exchange, dependencies), dependencies)
-      try {
-        const outcome = await dependencies.executor.transcription(decoded.call, scopeOf(exchange))
-        const body = renderTranscription({
-          transcription: outcome.transcription,
-          charge: outcome.charge,
-          call: decoded.call,
-          media: decoded.media,
-        })
-        return new Response(toResponseBody([body]), {
-          headers: {
-            'content-type': transcriptContentType(decoded.media),
-            'x-generation-id': outcome.generationId,
-            'x-provider-name': outcome.provider,
-          },
-        })
-      } finally {
-        await decoded.dispose()
-      }
+      const decoded = await decode(exchange, dependencies)
+      return decoded.isStreamed
+        ? streamed(decoded, exchange, dependencies)
+        : whole(decoded, exchange, dependencies)
     }),
+  }
+}
+
+/** No byte before the outcome. */
+async function whole(
+  { call, media, dispose }: DecodedTranscription,
+  exchange: Authenticated,
+  { executor }: HttpDependencies,
+): Promise<Response> {
+  try {
+    const outcome = await executor.transcription(call, scopeOf(exchange))
+    const { transcription, charge, call: made } = outcome
+    return new Response(toResponseBody([renderTranscription({ transcription, charge, call: made, media })]), {
+      headers: {
+        'content-type': transcriptContentType(media),
+        'x-generation-id': outcome.generationId,
+        'x-provider-name': outcome.provider,
+      },
+    })
+  } finally {
+    await dispose()
+  }
+}
+
+async function streamed(
+  { call, media, dispose }: DecodedTranscription,
+  exchange: Authenticated,
+  { executor }: HttpDependencies,
+): Promise<Response> {
+  try {
+    const outcome = await executor.transcriptionStream(call, scopeOf(exchange), (made) =>
+      encodeTranscriptEvents({ ...made, media }),
+    )
+    void outcome.ended.then(dispose)
+    return renderOutcome(outcome, exchange)
+  } catch (error) {
+    await dispose()
+    throw error
   }
 }
 
@@ -67,41 +90,4 @@ async function decode(
   }
   requireJson(request, ' or multipart/form-data')
   return decodeTranscriptionJson(body, dependencies.audioIntake, headers)
-}
-
-/** The audio's length decides the hold, so it is known, or bounded, before the call is made. */
-async function withDuration(
-  decoded: DecodedTranscription,
-  dependencies: HttpDependencies,
-): Promise<DecodedTranscription> {
-  try {
-    const local = await toLocal(decoded, dependencies)
-    const { audio, demand } = local.call
-    if (!isLocalAudio(audio)) return local
-    const measured = await measureDuration(audio)
-    const audioMilliseconds = measured ?? estimateDurationMs(audio.format, audio.sizeBytes)
-    const call = { ...local.call, measuredMilliseconds: measured, demand: { ...demand, audioMilliseconds } }
-    return { ...local, call }
-  } catch (error) {
-    await decoded.dispose()
-    throw error
-  }
-}
-
-/** Fetches audio that was given as an address; every provider is then served alike. */
-async function toLocal(
-  decoded: DecodedTranscription,
-  dependencies: HttpDependencies,
-): Promise<DecodedTranscription> {
-  const { audio } = decoded.call
-  if (!isRemoteAudio(audio)) return decoded
-  const fetched = await dependencies.fetchAudio(audio)
-  return {
-    ...decoded,
-    call: { ...decoded.call, audio: fetched },
-    dispose: async () => {
-      await fetched.stored.dispose()
-      await decoded.dispose()
-    },
-  }
 }

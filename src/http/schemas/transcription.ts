@@ -46,3 +46,24 @@ export const transcriptionSchema = z
       .optional(),
   })
   .meta({ id: 'Transcription' })
+
+/** The data of one event of a streamed transcription. */
+export const transcriptEventSchema = z
+  .union([
+    z.looseObject({ type: z.literal('transcript.text.delta'), delta: z.string() }),
+    z.looseObject({
+      type: z.literal('transcript.text.segment'),
+      id: z.string(),
+      start: z.number(),
+      end: z.number(),
+      text: z.string(),
+      speaker: z.string(),
+    }),
+    z
+      .looseObject({ type: z.literal('transcript.text.done'), text: z.string() })
+      .describe('With the members that the whole answer would have.'),
+    z
+      .looseObject({ type: z.literal('error'), error: z.looseObject({ code: z.int(), message: z.string() }) })
+      .describe('A failure after the head has gone out; ends the stream.'),
+  ])
+  .meta({ id: 'TranscriptEvent' })

@@ -1,0 +1,89 @@
+import { estimateDurationMs, measureDuration } from '../audio/duration.ts'
+import { isLocalAudio, isRemoteAudio, type RemoteAudio } from '../canonical/audio.ts'
+import type { TranscriptionCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { audioFetchesMax } from '../core/limits/audio.ts'
+import { publicFetchMs } from '../core/limits/calls.ts'
+import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
+import type { ExecutionDependencies } from './dependencies.ts'
+import { Places } from './places.ts'
+import { fetchRemoteAudio } from './remote-audio.ts'
+import { routedCallOf, routeModel } from './route-model.ts'
+import type { RequestScope } from './scope.ts'
+
+/** A call whose audio is known as far as it has to be, and how to free what was made for it. */
+export interface KnownAudio {
+  call: TranscriptionCall
+  /** Never rejects. */
+  dispose(): Promise<void>
+}
+
+/** Of all calls of this process. */
+const places = new Places(audioFetchesMax)
+
+const nothing: KnownAudio['dispose'] = () => Promise.resolve()
+
+/**
+ * The audio's length decides the hold, so it is measured, or bounded, before the call is made. Audio at an address is
+ * left there where every endpoint of the route takes addresses: its provider fetches it, and the hold is that of audio
+ * whose length nobody knows. Otherwise the gateway fetches it, once, and every endpoint is sent the same bytes.
+ */
+export async function knowAudio(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): Promise<KnownAudio> {
+  const { audio } = call
+  if (!isRemoteAudio(audio)) return { call: await measured(call), dispose: nothing }
+  const route = routeOf(call, scope, dependencies)
+  // That nobody serves it is told by who prepares the call, without anything fetched for it.
+  if (route === null) return { call, dispose: nothing }
+  const { isConfigured } = await dependencies.publicFetch.check(audio.url, audio.field)
+  // A host that the operator configured may be one that no provider reaches.
+  const isLeft = !isConfigured && route.every((endpoint) => endpoint.audio?.url === true)
+  if (isLeft) return { call, dispose: nothing }
+  return fetchAudio(call, audio, { scope, dependencies })
+}
+
+/** The same with audio whose bytes are here in any case, as for a balance that does not cover what nobody has measured. */
+export async function fetchAudio(
+  call: TranscriptionCall,
+  audio: RemoteAudio,
+  { scope, dependencies }: { scope: RequestScope; dependencies: ExecutionDependencies },
+): Promise<KnownAudio> {
+  const { audioIntake: intake, publicFetch, transcriptionMs } = dependencies
+  const free = await places.take(scope.signal)
+  try {
+    const timeoutMs = Math.min(publicFetchMs, transcriptionMs ?? publicFetchMs)
+    const fetched = await fetchRemoteAudio(audio, {
+      intake,
+      open: () => publicFetch(audio.url, audio.field, { ...anyAudio, timeoutMs, signal: scope.signal }),
+    })
+    return { call: await measured({ ...call, audio: fetched }), dispose: () => fetched.stored.dispose() }
+  } finally {
+    free()
+  }
+}
+
+const anyAudio = { what: 'audio', accept: 'audio/*, */*;q=0.5' } as const
+
+async function measured(call: TranscriptionCall): Promise<TranscriptionCall> {
+  const { audio, demand } = call
+  if (!isLocalAudio(audio)) return call
+  const milliseconds = await measureDuration(audio)
+  const audioMilliseconds = milliseconds ?? estimateDurationMs(audio.format, audio.sizeBytes)
+  return { ...call, measuredMilliseconds: milliseconds, demand: { ...demand, audioMilliseconds } }
+}
+
+function routeOf(
+  call: TranscriptionCall,
+  scope: RequestScope,
+  dependencies: ExecutionDependencies,
+): readonly Endpoint[] | null {
+  const asked = routedCallOf(call, transcriptionRequirements(call), scope, dependencies.serving())
+  try {
+    return routeModel(asked, call.model, dependencies).ordered
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,40 @@
+import type { GatewayError } from '../../core/errors.ts'
+import { writeContractError } from '../client-convention.ts'
+import { transcriptBody, type RenderedFrom } from './render-transcription.ts'
+
+/** Keeps the connection of a caller who waits alive; clients pass over it. */
+export const transcriptComment = ': HEADRACE PROCESSING\n\n'
+
+/**
+ * A transcript as OpenAI's events: the text as one delta, of speakers also the segments, and `done`, which has what the
+ * answer as a whole would have, usage and cost included.
+ */
+export function encodeTranscriptEvents(from: RenderedFrom): Uint8Array {
+  const { transcription, call } = from
+  const body = transcriptBody(from)
+  const segments = call.diarize ? (transcription.segments ?? []) : []
+  const events: Record<string, unknown>[] = [
+    { type: 'transcript.text.delta', delta: transcription.text },
+    ...segments.map(({ id, start, end, text, speaker, speaker_label: label }) => ({
+      type: 'transcript.text.segment',
+      id: String(id),
+      start,
+      end,
+      text,
+      // A name there, where the answer as a whole has a number and a label.
+      speaker: label ?? (speaker === undefined ? '' : String(speaker)),
+    })),
+    { type: 'transcript.text.done', ...body },
+  ]
+  return toBytes(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+}
+
+/** Why no transcript comes, once the status can no longer say it: the contract's envelope as an event. */
+export function encodeTranscriptError(error: GatewayError): Uint8Array {
+  const envelope = writeContractError({ error, status: error.status, generationId: null })
+  return toBytes(`data: ${JSON.stringify({ type: 'error', ...envelope })}\n\n`)
+}
+
+function toBytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
+}

@@ -1,0 +1,200 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { ProviderConfig } from '../../src/config-file.ts'
+import { at, sandboxProvider, startTestGateway, toneWav, until } from '../support/gateway.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+
+// `stream: true`: OpenAI's events for a transcript that is made as a whole, what the caller sees while it is made, and how
+// a failure looks before and after the head has gone out.
+
+const upstream = startScriptedUpstream()
+const heard = {
+  text: 'Open the gate.',
+  duration: 2,
+  language: 'english',
+  segments: [
+    { id: 0, start: 0, end: 1, text: ' Open', speaker: 'A' },
+    { id: 1, start: 1, end: 2, text: ' the gate.', speaker: 'B' },
+  ],
+}
+const keepAliveMs = 300
+const acme: Partial<ProviderConfig> = {
+  preset: 'custom',
+  id: 'acme',
+  base_url: upstream.url,
+  discover: false,
+  weight: 1,
+  models: [
+    {
+      id: 'acme/ears',
+      modality: 'transcription',
+      prices: { audio_per_minute: '0.06' },
+      audio: { verbose_json: true, word_times: true, diarize: true },
+    },
+  ],
+}
+const gateway = await startTestGateway({
+  hooks: { keepAliveMs, writeLog: () => undefined },
+  providers: (url) => [sandboxProvider(url, acme)],
+})
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.stop()
+})
+
+const wav = toneWav(2)
+const asked = {
+  model: 'acme/ears',
+  stream: true,
+  input_audio: { data: Buffer.from(wav).toString('base64'), format: 'wav' },
+}
+
+/** The data of the events, and the comments between them. */
+function read(text: string): { events: Record<string, unknown>[]; comments: number } {
+  const blocks = text.split('\n\n').filter((block) => block !== '')
+  const events = blocks.flatMap((block) =>
+    block.startsWith('data: ') ? [JSON.parse(block.slice(6)) as Record<string, unknown>] : [],
+  )
+  return { events, comments: blocks.filter((block) => block.startsWith(': ')).length }
+}
+
+const usage = { cost: 0.002, input_tokens: 0, output_tokens: 0, total_tokens: 0, seconds: 2 }
+
+test('the whole text comes as one delta and as done, with usage, cost and the call’s id', async () => {
+  upstream.answer(() => Response.json(heard))
+  const { status, text, headers } = await gateway.post('/audio/transcriptions', asked)
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  expect(headers.get('x-generation-id')).toStartWith('gen-stt-')
+  expect(headers.get('x-provider-name')).toBe('acme')
+  expect(read(text)).toEqual({
+    events: [
+      { type: 'transcript.text.delta', delta: 'Open the gate.' },
+      { type: 'transcript.text.done', text: 'Open the gate.', usage },
+    ],
+    comments: 0,
+  })
+  const generation = await gateway.get(`/generation?id=${headers.get('x-generation-id') ?? ''}`)
+  expect([generation.status, at(generation.json, 'data.total_cost')]).toEqual([200, 0.002])
+})
+
+test('a form asks for events too, and what Accept prefers is then no matter', async () => {
+  const form = new FormData()
+  form.set('model', 'acme/ears')
+  form.set('stream', 'true')
+  form.set('file', new File([wav], 'clip.wav'))
+  const { text } = await gateway.post('/audio/transcriptions', form, { headers: { accept: 'text/vtt' } })
+  expect(read(text).events.map(({ type }) => type)).toEqual(['transcript.text.delta', 'transcript.text.done'])
+  expect((await gateway.post('/audio/transcriptions', { ...asked, stream: 'yes' })).status).toBe(400)
+  const whole = await gateway.post('/audio/transcriptions', { ...asked, stream: false })
+  expect(whole.json['text']).toBe('Open the gate.')
+})
+
+test('verbose_json is in done, and segments are events of their own where speakers are told apart', async () => {
+  const words = [
+    { word: 'Open', start: 0, end: 1, speaker: 'A' },
+    { word: 'the gate.', start: 1, end: 2, speaker: 'B' },
+  ]
+  upstream.answer(() => Response.json({ ...heard, words }))
+  const verbose = { ...asked, response_format: 'verbose_json' }
+  const plain = read((await gateway.post('/audio/transcriptions', verbose)).text).events
+  expect(plain.map(({ type }) => type)).toEqual(['transcript.text.delta', 'transcript.text.done'])
+  expect(plain.at(-1)).toMatchObject({ task: 'transcribe', language: 'en', duration: 2, usage })
+  expect(plain.at(-1)?.['segments']).toHaveLength(2)
+  const diarized = read(
+    (await gateway.post('/audio/transcriptions', { ...verbose, diarize: true })).text,
+  ).events
+  expect(diarized.slice(1, -1)).toMatchObject([
+    { type: 'transcript.text.segment', id: '0', start: 0, end: 1, text: 'Open' },
+    { type: 'transcript.text.segment', id: '1', start: 1, end: 2, text: 'the gate.' },
+  ])
+  expect(diarized.at(-1)?.['words']).toHaveLength(2)
+})
+
+test('a failure before the first comment is the contract’s error with its status', async () => {
+  upstream.answer(() => Response.json({ error: { message: 'no' } }, { status: 400 }))
+  const { status, headers, json } = await gateway.post('/audio/transcriptions', asked)
+  expect([status, at(json, 'error.code')]).toEqual([400, 400])
+  expect(headers.get('content-type')).toContain('application/json')
+  expect((await gateway.post('/audio/transcriptions', { ...asked, model: 'nobody/has-this' })).status).toBe(
+    400,
+  )
+})
+
+test('a caller who waits is shown comments, and the transcript when it is there', async () => {
+  upstream.answer(async () => {
+    await Bun.sleep(keepAliveMs * 6)
+    return Response.json(heard)
+  })
+  const { status, text, headers } = await gateway.post('/audio/transcriptions', asked)
+  const { events, comments } = read(text)
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  expect(comments).toBeGreaterThanOrEqual(2)
+  expect(events.at(-1)).toEqual({ type: 'transcript.text.done', text: 'Open the gate.', usage })
+  const id = headers.get('x-generation-id') ?? ''
+  expect(at((await gateway.get(`/generation?id=${id}`)).json, 'data.total_cost')).toBe(0.002)
+})
+
+test('a failure after the head is an event with the contract’s envelope, and ends the stream without a charge', async () => {
+  upstream.answer(async () => {
+    await Bun.sleep(keepAliveMs * 2)
+    return Response.json({ error: { message: 'no' } }, { status: 400 })
+  })
+  const { status, text, headers } = await gateway.post('/audio/transcriptions', asked)
+  const { events } = read(text)
+  expect([status, events.length]).toEqual([200, 1])
+  expect(events[0]).toMatchObject({ type: 'error', error: { code: 400, error_type: 'invalid_request' } })
+  expect(typeof at(events[0], 'error.message')).toBe('string')
+  expect((await gateway.get(`/generation?id=${headers.get('x-generation-id') ?? ''}`)).status).toBe(404)
+})
+
+test('a caller who leaves ends the call at the provider, whole or streamed, waiting or not, and holds nothing', async () => {
+  const url = gateway.listen()
+  // Enough for one hold of 3 s at a time, so that one that is kept would refuse the next call.
+  const poor = await gateway.addOrganization({ credits: '0.004' })
+  for (const stream of [true, false]) {
+    for (const leaveAfterMs of [keepAliveMs / 3, keepAliveMs * 3]) {
+      let isAsked = false
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+      upstream.answer(async ({ signal }) => {
+        isAsked = true
+        signal.addEventListener('abort', () => end())
+        await ended
+        return Response.json(heard)
+      })
+      const leaving = new AbortController()
+      const answer = fetch(`${url}/audio/transcriptions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${poor.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...asked, stream }),
+        signal: leaving.signal,
+      }).then((response) => response.text())
+      await until(async () => isAsked, Boolean)
+      await Bun.sleep(leaveAfterMs)
+      leaving.abort()
+      await answer.catch(() => undefined)
+      await ended
+    }
+  }
+  upstream.answer(() => Response.json(heard))
+  const { status } = await until(
+    () => gateway.post('/audio/transcriptions', asked, { key: poor.key }),
+    (answer) => answer.status !== 402,
+  )
+  expect(status).toBe(200)
+})
+
+test('4.3.e504b the time of a transcription is the operator’s to set, and then it is 504', async () => {
+  upstream.answer(async ({ signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return Response.json(heard)
+  })
+  const hasty = await startTestGateway({
+    hooks: { keepAliveMs: 60_000, writeLog: () => undefined },
+    providers: (url) => [sandboxProvider(url, acme)],
+    transcriptionMs: 1_000,
+  })
+  const { status, json } = await hasty.post('/audio/transcriptions', { ...asked, stream: false })
+  expect([status, at(json, 'error.code')]).toEqual([504, 504])
+  const streamed = await hasty.post('/audio/transcriptions', asked)
+  await hasty.stop()
+  expect([streamed.status, at(streamed.json, 'error.code')]).toEqual([504, 504])
+})
