@@ -139,7 +139,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
   [
     'groq',
     'whisper-large-v3-turbo',
-    { audio: remoteAudio('https://example.com/a.mp3', 'mp3') },
+    { audio: remoteAudio('https://example.com/a.mp3', { field: 'input_audio.url', statedFormat: null }) },
     ['model=whisper-large-v3-turbo', 'response_format=json', 'url=https://example.com/a.mp3'],
   ],
   [
@@ -171,7 +171,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
   [
     'mistral',
     'voxtral-small-transcribe-latest',
-    { audio: remoteAudio('https://example.com/a.mp3', 'mp3') },
+    { audio: remoteAudio('https://example.com/a.mp3', { field: 'input_audio.url', statedFormat: null }) },
     ['model=voxtral-small-transcribe-latest', 'file_url=https://example.com/a.mp3'],
   ],
   [
@@ -190,7 +190,7 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
   [
     'fireworks',
     'whisper-v3-turbo',
-    { audio: remoteAudio('https://example.com/a.mp3', 'mp3') },
+    { audio: remoteAudio('https://example.com/a.mp3', { field: 'input_audio.url', statedFormat: null }) },
     ['model=whisper-v3-turbo', 'response_format=json', 'file=https://example.com/a.mp3'],
   ],
   // Without a language it would take everything for English.
