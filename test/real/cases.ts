@@ -68,12 +68,21 @@ function expect(isTrue: boolean, otherwise: string): void {
   if (!isTrue) throw new Error(otherwise)
 }
 
+const listedWaitMs = 10_000
+
+/** A server may tell what it has some moments after the gateway began to ask it. */
 const listed: Check = async ({ gateway, model }) => {
-  const answer = (await (await fetch(`${gateway.root}/v1/models?output_modalities=all`)).json()) as {
-    data: { id: string }[]
+  const startMs = performance.now()
+  for (;;) {
+    const answer = (await (await fetch(`${gateway.root}/v1/models?output_modalities=all`)).json()) as {
+      data: { id: string }[]
+    }
+    const ids = answer.data.map(({ id }) => id)
+    if (ids.includes(model)) return
+    const isOver = performance.now() - startMs > listedWaitMs
+    expect(!isOver, `${model} is not among ${ids.join(', ')}`)
+    await Bun.sleep(100)
   }
-  const ids = answer.data.map(({ id }) => id)
-  expect(ids.includes(model), `${model} is not among ${ids.join(', ')}`)
 }
 
 const chatWhole: Check = async ({ openai, gateway, model }) => {
