@@ -38,6 +38,14 @@ describe('a tone', () => {
     expect(wavSeconds(fast.bytes, fast.bytes.length)).toBeCloseTo(input.length * 0.03, 2)
   })
 
+  test('is mp3 without any program, as long as the text would take', async () => {
+    const { headers, bytes } = await audio({ response_format: 'mp3', input: 'x'.repeat(100) }, 'tone')
+    expect(headers.get('content-type')).toBe('audio/mpeg')
+    // Six seconds at 48 kbit/s, and MPEG 2 layer III from the first byte on.
+    expect([...bytes.subarray(0, 2)]).toEqual([0xff, 0xf3])
+    expect(bytes.length).toBeWithin(36_000, 37_500)
+  })
+
   test('is no bytes at all when the body is to be empty', async () => {
     expect((await audio({ response_format: 'pcm' }, 'tone,empty_body')).bytes).toHaveLength(0)
   })

@@ -58,6 +58,7 @@ import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport, type Transport } from './transport/http-client.ts'
 import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
+import { createMp3Encoder } from './audio/mp3-encoder.ts'
 import { createAccess, createMoney } from './stores.ts'
 
 /** What tests may change; a start by hand passes none of it. */
@@ -150,6 +151,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
+    execution.mp3Encoder.close()
     core.access.rates.stop()
     core.metrics.stop()
     // What storage does not take now is made good by whoever starts next, as after a crash.
@@ -361,6 +363,7 @@ function createExecution(
     },
     transcriptionMs: config.transcriptionMs,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
+    mp3Encoder: createMp3Encoder(),
     clock,
     random: hooks.random ?? Math.random,
     warn: (message, facts) => log.warn(message, facts),

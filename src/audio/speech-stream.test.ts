@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { wavHeader, type SpeechOutput, type SpeechReader } from '../canonical/audio.ts'
 import { KeepBackStream } from './keep-back.ts'
+import type { Mp3Encoder } from './mp3-encoder.ts'
 import { Resampler } from './resampler.ts'
 import { SampleReader, toS16 } from './samples.ts'
 import { createSpeechStream, speechContentType } from './speech-stream.ts'
@@ -13,9 +14,29 @@ function raw(output: SpeechOutput): SpeechReader {
   return { push: (piece) => piece, end: () => new Uint8Array(0), output, billed: null }
 }
 
+/** For streams that need none. */
+const noEncoder: Mp3Encoder = {
+  open: () => {
+    throw new Error('nothing is to be encoded')
+  },
+  close: () => undefined,
+}
+
+/** A stream that encodes nothing, so that it answers at once. */
+function plainStream(responseFormat: 'mp3' | 'pcm', output: SpeechOutput) {
+  const stream = createSpeechStream({ responseFormat }, raw(output), noEncoder)
+  return {
+    push: (piece: Uint8Array) => stream.push(piece) as Uint8Array | null,
+    end: () => stream.end() as Uint8Array,
+    get hasDelivered() {
+      return stream.hasDelivered
+    },
+  }
+}
+
 /** Everything a caller gets from these chunks. */
 function pass(format: 'mp3' | 'pcm', output: SpeechOutput, chunks: readonly Uint8Array[]): Buffer {
-  const stream = createSpeechStream({ responseFormat: format }, raw(output))
+  const stream = plainStream(format, output)
   const shown = chunks.map((chunk) => stream.push(chunk)).filter((bytes) => bytes !== null)
   return Buffer.concat([...shown, stream.end()])
 }
@@ -65,25 +86,25 @@ describe('a speech stream', () => {
       expect(pass('pcm', contractPcm, cut(odd, size)).equals(pcm)).toBe(true)
       const wav = Buffer.concat([wavHeader(odd.length, 24_000), odd])
       expect(pass('pcm', contractPcm, cut(wav, size)).equals(pcm)).toBe(true)
-      const stream = createSpeechStream({ responseFormat: 'pcm' }, raw(contractPcm))
+      const stream = plainStream('pcm', contractPcm)
       for (const chunk of cut(odd, size)) expect((stream.push(chunk)?.length ?? 0) % 2).toBe(0)
     }
   })
 
   test('shows everything but the last bytes as it arrives', () => {
-    const stream = createSpeechStream({ responseFormat: 'pcm' }, raw(contractPcm))
+    const stream = plainStream('pcm', contractPcm)
     expect(stream.push(new Uint8Array(1_000))).toBeNull()
     expect(stream.push(new Uint8Array(5_000))?.length).toBe(6_000 - 1_024)
     expect(stream.end().length).toBe(1_024)
   })
 
   test('has delivered nothing until a whole frame or sample was shown', () => {
-    const pcm = createSpeechStream({ responseFormat: 'pcm' }, raw(contractPcm))
+    const pcm = plainStream('pcm', contractPcm)
     pcm.push(new Uint8Array(1_025))
     expect(pcm.hasDelivered).toBe(false)
     pcm.push(new Uint8Array(1))
     expect(pcm.hasDelivered).toBe(true)
-    const mp3 = createSpeechStream({ responseFormat: 'mp3' }, raw({ container: 'mpeg' }))
+    const mp3 = plainStream('mp3', { container: 'mpeg' })
     mp3.push(Buffer.concat([frame, Buffer.alloc(1_023)]))
     expect(mp3.hasDelivered).toBe(false)
     mp3.push(new Uint8Array(1))
@@ -96,7 +117,7 @@ describe('a speech stream', () => {
       Buffer.alloc(0x27 * 128 + 0x10),
     ])
     for (const size of [3, 1000, 100_000]) {
-      const mp3 = createSpeechStream({ responseFormat: 'mp3' }, raw({ container: 'mpeg' }))
+      const mp3 = plainStream('mp3', { container: 'mpeg' })
       for (const chunk of cut(Buffer.concat([tag, frame, Buffer.alloc(1_023)]), size)) mp3.push(chunk)
       expect(mp3.hasDelivered).toBe(false)
       mp3.push(new Uint8Array(1))
@@ -139,7 +160,7 @@ describe('a speech stream', () => {
 
   test('shows nothing of an answer that has no frame, so that another endpoint can be asked', () => {
     const samples = Buffer.from(toS16(tone(24_000, 2, 440)))
-    const mp3 = createSpeechStream({ responseFormat: 'mp3' }, raw({ container: 'mpeg' }))
+    const mp3 = plainStream('mp3', { container: 'mpeg' })
     expect(mp3.push(samples.subarray(0, 40_000))).toBeNull()
     expect(() => mp3.push(samples.subarray(40_000))).toThrow(/without audio/)
   })

@@ -4,6 +4,8 @@ import { GatewayError } from '../core/errors.ts'
 import { mpegSearchBytesMax, speechTailBytes } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { KeepBackStream } from './keep-back.ts'
+import type { Mp3Encoder, Mp3Encoding } from './mp3-encoder.ts'
+import { mp3FrameBytes, mp3InfoFrame } from './mp3-info-frame.ts'
 import { MpegFrameDetector, readMpegFrame } from './mpeg-frames.ts'
 import { isResamplable, Resampler } from './resampler.ts'
 import { SampleReader, toS16, type SampleLayout } from './samples.ts'
@@ -48,55 +50,124 @@ export function wavHeader(): Uint8Array {
 
 /**
  * An upstream's answer on its way to the caller: its sound is taken out, refused when it is text or another container,
- * converted to the contract's samples where it must be, and shown without its last bytes until the capture is durable.
+ * brought to the contract's samples or to the mp3 that was asked for, and shown without its last bytes until the capture is
+ * durable.
  */
 export function createSpeechStream(
   call: Pick<SpeechCall, 'responseFormat'>,
   reader: SpeechReader,
+  mp3: Mp3Encoder,
 ): SpeechStream {
+  const sound = new CheckedSound(reader)
   const isMpeg = call.responseFormat === 'mp3'
-  const detector = isMpeg ? new MpegFrameDetector() : new SampleDetector()
-  const tailDetector = isMpeg ? new MpegFrameDetector() : new SampleDetector()
-  const keepBack = new KeepBackStream(speechTailBytes)
-  let step: Step | null = null
-  let head: Uint8Array = nothing
+  let encoding: Mp3Encoding | null = null
+  let kept: KeptSpeech | null = null
 
-  const convert = (chunk: Uint8Array): Uint8Array => {
-    if (chunk.length === 0) return nothing
-    if (step === null) {
-      head = head.length === 0 ? new Uint8Array(chunk) : Buffer.concat([head, chunk])
-      if (head.length < headBytesMin) return nothing
-      step = chooseStep(head, reader.output)
-      return step.push(head)
-    }
-    return step.push(chunk)
+  const begin = (): KeptSpeech => {
+    if (!isMpeg || reader.output.container === 'mpeg') return new KeptSpeech({ isMpeg })
+    encoding = mp3.open()
+    return new KeptSpeech({ isMpeg, lead: mp3InfoFrame() })
   }
-  const keep = (bytes: Uint8Array): Uint8Array | null => {
-    tailDetector.push(bytes)
-    const shown = keepBack.push(bytes)
-    if (shown !== null) detector.push(shown)
-    return shown
+  const encodeRest = async (encoder: Mp3Encoding, rest: Uint8Array, to: KeptSpeech): Promise<Uint8Array> => {
+    if (rest.length > 0) to.keepAll(await encoder.push(rest))
+    to.keepAll(await encoder.end())
+    encoder.close()
+    return to.end()
   }
-  const keepAll = (bytes: Uint8Array) => tailDetector.push(keepBack.append(bytes))
 
   return {
-    push: (piece) => keep(convert(reader.push(piece))),
-    end() {
-      keepAll(convert(reader.end()))
-      if (step === null && head.length > 0) {
-        step = chooseStep(head, reader.output)
-        keepAll(step.push(head))
-      }
-      if (step !== null) keepAll(step.end())
-      if (!tailDetector.hasFrame) throw noAudio()
-      return keepBack.end()
+    push(piece) {
+      const bytes = sound.push(reader.push(piece))
+      if (bytes.length === 0) return null
+      const to = (kept ??= begin())
+      return encoding === null ? to.keep(bytes) : encoding.push(bytes).then((encoded) => to.keep(encoded))
     },
+    end() {
+      const rest = Buffer.concat([sound.push(reader.end()), sound.end()])
+      if (kept === null && rest.length === 0) throw noAudio()
+      const to = (kept ??= begin())
+      if (encoding !== null) return encodeRest(encoding, rest, to)
+      to.keepAll(rest)
+      return to.end()
+    },
+    close: () => encoding?.close(),
     get hasDelivered() {
-      return detector.hasFrame
+      return kept?.hasDelivered === true
     },
     get billed() {
       return reader.billed
     },
+  }
+}
+
+/** The end of what is shown waits here, and whether a whole frame or sample has been shown is told here. */
+class KeptSpeech {
+  readonly #keepBack: KeepBackStream
+  readonly #shown
+  readonly #all
+  /** Bytes of the lead that are still to be shown; they are no sound. */
+  #leadLeft: number
+
+  /** What is encoded here has a `lead` before its sound, and frames that are known to be small. */
+  constructor({ isMpeg, lead = nothing }: { isMpeg: boolean; lead?: Uint8Array }) {
+    this.#shown = isMpeg ? new MpegFrameDetector() : new SampleDetector()
+    this.#all = isMpeg ? new MpegFrameDetector() : new SampleDetector()
+    this.#keepBack = new KeepBackStream(lead.length > 0 ? mp3FrameBytes : speechTailBytes)
+    this.#leadLeft = lead.length
+    this.#keepBack.append(lead)
+  }
+
+  get hasDelivered(): boolean {
+    return this.#shown.hasFrame
+  }
+
+  /** What may be shown now, or null. */
+  keep(bytes: Uint8Array): Uint8Array | null {
+    this.#all.push(bytes)
+    const shown = this.#keepBack.push(bytes)
+    if (shown === null) return null
+    this.#shown.push(shown.subarray(this.#leadLeft))
+    this.#leadLeft = Math.max(0, this.#leadLeft - shown.length)
+    return shown
+  }
+
+  /** Adds what comes behind all that may be shown before the end. */
+  keepAll(bytes: Uint8Array): void {
+    this.#all.push(this.#keepBack.append(bytes))
+  }
+
+  end(): Uint8Array {
+    if (!this.#all.hasFrame) throw noAudio()
+    return this.#keepBack.end()
+  }
+}
+
+/** Refuses what is no sound by its first bytes, and brings samples to the contract's. */
+class CheckedSound {
+  readonly #reader: SpeechReader
+  #step: Step | null = null
+  #head: Uint8Array = nothing
+
+  constructor(reader: SpeechReader) {
+    this.#reader = reader
+  }
+
+  push(chunk: Uint8Array): Uint8Array {
+    if (this.#step !== null || chunk.length === 0) return this.#step?.push(chunk) ?? nothing
+    this.#head = this.#head.length === 0 ? new Uint8Array(chunk) : Buffer.concat([this.#head, chunk])
+    return this.#head.length < headBytesMin ? nothing : this.#choose().push(this.#head)
+  }
+
+  end(): Uint8Array {
+    if (this.#step !== null) return this.#step.end()
+    if (this.#head.length === 0) return nothing
+    const step = this.#choose()
+    return Buffer.concat([step.push(this.#head), step.end()])
+  }
+
+  #choose(): Step {
+    this.#step = chooseStep(this.#head, this.#reader.output)
+    return this.#step
   }
 }
 

@@ -165,12 +165,20 @@ export interface SpeechReader {
 /** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */
 export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
 
-/** An upstream's body on its way to the caller as sound; feed every piece of it, then call `end` once. */
+/** What may have to be encoded elsewhere first. */
+type Soon<Value> = Value | Promise<Value>
+
+/**
+ * An upstream's body on its way to the caller as sound; feed every piece of it, each when the one before has been
+ * answered, then call `end` once.
+ */
 export interface SpeechStream {
   /** What the caller may have now, or null. Throws `provider_failed` when this is not audio. */
-  push(chunk: Uint8Array): Uint8Array | null
+  push(piece: Uint8Array): Soon<Uint8Array | null>
   /** The kept-back tail, to be shown once the capture is durable. Throws `provider_failed` when no audio came. */
-  end(): Uint8Array
+  end(): Soon<Uint8Array>
+  /** Frees what the stream holds, also before its end. May be called again, never throws. */
+  close(): void
   /** True once at least one whole frame or sample was among the bytes `push` returned: from then on it is billed. */
   readonly hasDelivered: boolean
   /** What the provider says it billed, as far as it has; null while it has said nothing. */

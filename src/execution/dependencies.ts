@@ -1,3 +1,4 @@
+import type { Mp3Encoder } from '../audio/mp3-encoder.ts'
 import type { AudioIntake } from '../canonical/audio.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
@@ -29,6 +30,8 @@ export interface ExecutionDependencies {
   /** Longest time of a transcription from when its audio is here, in milliseconds; null for the operation's own. */
   transcriptionMs: number | null
   streamWatch: StreamWatch
+  /** For speech whose provider has no mp3. */
+  mp3Encoder: Mp3Encoder
   clock: Clock
   /** Uniform numbers from 0 to 1 for weighted choice; seeded in tests. */
   random: () => number

@@ -62,7 +62,11 @@ export async function executeSpeech(
         })
         assert(reached.type === 'opened', 'speech is a body')
         const rest = new CallerRest(dependencies.streamWatch.keepAliveMs)
-        const opened = await readFirst(reached.response, createSpeechStream(call, reached.reader), rest)
+        const opened = await readFirst(
+          reached.response,
+          createSpeechStream(call, reached.reader, dependencies.mp3Encoder),
+          rest,
+        )
         attempt.firstTokenMs = state.elapsedMs()
         return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
       },
@@ -113,7 +117,7 @@ async function readFirst(
     opened.first = (await convertNext(opened)) ?? nothing
     return opened
   } catch (error) {
-    response.body.cancel()
+    closeProvider(opened)
     throw error
   }
 }
@@ -150,7 +154,7 @@ function speechBody(
   const leave = async (why: 'caller' | 'stall' | 'deadline') => {
     if (isOver) return
     over()
-    opened.response.body.cancel()
+    closeProvider(opened)
     // Whoever still listens must neither wait for more nor take this for the end.
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
@@ -208,9 +212,15 @@ function noteBreak(
 }
 
 /** The provider is closed and, unless it was settled before, nothing is charged. */
-function giveUp({ response }: OpenedSpeech, { plan }: SpeechWork): void {
+function giveUp(opened: OpenedSpeech, { plan }: SpeechWork): void {
   plan.settlement.release()
+  closeProvider(opened)
+}
+
+/** Nothing more is read or converted. */
+function closeProvider({ response, stream }: OpenedSpeech): void {
   response.body.cancel()
+  stream.close()
 }
 
 /** What comes next; null at the end. It is asked for when the caller has taken what came before. */
@@ -236,10 +246,10 @@ async function convertNext(opened: OpenedSpeech): Promise<Uint8Array | null> {
   for (;;) {
     const piece = await nextPiece(opened)
     if (piece === null) {
-      opened.tail = opened.stream.end()
+      opened.tail = await opened.stream.end()
       return null
     }
-    const bytes = opened.stream.push(piece)
+    const bytes = await opened.stream.push(piece)
     if (bytes !== null && bytes.byteLength > 0) return bytes
   }
 }

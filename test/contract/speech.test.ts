@@ -1,5 +1,4 @@
 import { afterAll, expect, test } from 'bun:test'
-import { hasMp3Encoder, speechFormatsHere } from '../support/encoders.ts'
 import { at, readAnswer, sandboxProvider, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
@@ -87,7 +86,7 @@ test('4.4.f3 voice is the provider’s own, of at least one character', async ()
 test('4.4.f4 response_format is mp3 or pcm', async () => {
   for (const format of ['wav', 'MP3', 'opus', '', 1])
     await expectRefusal({ ...base, response_format: format }, 400, 'response_format')
-  for (const format of speechFormatsHere())
+  for (const format of ['mp3', 'pcm'])
     expect((await speak({ ...base, response_format: format })).status).toBe(200)
 })
 
@@ -220,16 +219,12 @@ test('4.4.ref9 a part of another type is 400', async () => {
   await expectRefusal(referring({ type: 'video_url', video_url: { url: 'x' } }), 400, 'input_references[0]')
 })
 
-// Says why where it is left out: no encoder here (see `speechFormatsHere`).
-test.skipIf(!hasMp3Encoder)(
-  '4.4.a1 mp3 is audio/mpeg, and begins with an MPEG frame or its tag',
-  async () => {
-    const { headers, bytes } = await speak({ ...base, response_format: 'mp3' })
-    expect(headers.get('content-type')).toBe('audio/mpeg')
-    const isTag = Buffer.from(bytes.subarray(0, 3)).toString() === 'ID3'
-    expect(isTag || (bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0)).toBe(true)
-  },
-)
+test('4.4.a1 mp3 is audio/mpeg, and begins with an MPEG frame or its tag', async () => {
+  const { headers, bytes } = await speak({ ...base, response_format: 'mp3' })
+  expect(headers.get('content-type')).toBe('audio/mpeg')
+  const isTag = Buffer.from(bytes.subarray(0, 3)).toString() === 'ID3'
+  expect(isTag || (bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0)).toBe(true)
+})
 
 test('4.4.a2 pcm is audio/pcm, 16-bit little-endian samples', async () => {
   const { headers, bytes } = await speak({ ...base, response_format: 'pcm' })

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { OpenRouter } from '@openrouter/sdk'
 import * as errors from '@openrouter/sdk/models/errors'
-import { speechFormatsHere } from '../support/encoders.ts'
 import { sandboxProvider, startTestGateway, toneWav } from '../support/gateway.ts'
 
 // The official client of the public contract over a real socket. It validates every answer and every error by its own
@@ -166,7 +165,7 @@ test('transcription, by JSON and by multipart', async () => {
 })
 
 test('speech', async () => {
-  for (const responseFormat of speechFormatsHere()) {
+  for (const responseFormat of ['mp3', 'pcm'] as const) {
     const stream = await calling('tts.createSpeech', () =>
       client.tts.createSpeech({
         speechRequest: { model: 'openai/tts-1', input: 'Hello there.', voice: 'alloy', responseFormat },

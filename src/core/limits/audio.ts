@@ -80,3 +80,7 @@ export const speechPieceBytes = 65_536
 export const speechFieldsBytesMax = 4_000_000
 /** Sound that came before its own description; what comes later is taken for what the provider documents. */
 export const speechUndescribedBytesMax = 262_144
+/** Samples that are encoded at one go: a quarter of a second, so that a stream holds little memory. */
+export const mp3SliceSamples = 5_760
+/** Streams that are encoded at once; each holds half a megabyte while it lasts. */
+export const mp3EncodingsMax = 512

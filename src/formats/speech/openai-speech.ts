@@ -3,6 +3,7 @@ import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
+import { formatToAsk } from './format-to-ask.ts'
 import { rawSpeech } from './raw-speech.ts'
 
 /** What to ask for and what then arrives, for one format of the contract. */
@@ -38,7 +39,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   const path = options.path ?? '/audio/speech'
   return {
     first({ call, endpoint }) {
-      const choice = choices[call.responseFormat]
+      const choice = choices[formatToAsk(call, endpoint)]
       const body = [JSON.stringify(toBody(call, endpoint, choice))]
       const request = { method: 'POST' as const, path, headers: jsonHeaders, body }
       const dropped = optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))

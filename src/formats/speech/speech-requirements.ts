@@ -2,6 +2,7 @@ import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { canGive } from './format-to-ask.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
 export function speechRequirements(call: SpeechCall): AudioRequirement[] {
@@ -19,7 +20,7 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   }
   add(
     'response_format',
-    (audio) => audio.speechFormats.includes(responseFormat),
+    (audio) => canGive(audio, responseFormat),
     (model) =>
       refusal(
         'response_format',

@@ -264,10 +264,14 @@ describe('what speech needs of an endpoint', () => {
     expect(firstUnmet({ speed: 1 }, { speed: null })).toBeUndefined()
   })
 
+  test('is no format where there are samples, of which mp3 can be made', () => {
+    expect(firstUnmet({ response_format: 'mp3' }, { speechFormats: ['pcm'] })).toBeUndefined()
+  })
+
   test.each([
     [{ speed: 1.1 }, { speed: null }, 400, 'speed'],
     [{ speed: 4.1 }, {}, 400, 'speed'],
-    [{ response_format: 'mp3' }, { speechFormats: ['pcm'] }, 400, 'response_format'],
+    [{ response_format: 'pcm' }, { speechFormats: ['mp3'] }, 400, 'response_format'],
     [{}, { defaultVoice: null }, 400, 'voice'],
     [{ voice: 'unknown' }, {}, 400, 'voice'],
     [{ input: '12345678901' }, {}, 400, 'input'],
@@ -352,6 +356,12 @@ describe('the call to an OpenAI-style provider', () => {
       voice: 'alloy',
       response_format: 'pcm',
     })
+  })
+
+  test('asks for samples where a provider has no mp3, which is made of them', () => {
+    const adapter = openAiSpeech({ pcm: pcmFromWav })
+    const samplesOnly = { speechFormats: ['pcm'] } as const
+    expect(bodyOf({ response_format: 'mp3' }, adapter, samplesOnly).response_format).toBe('wav')
   })
 
   test('asks a provider for what it has, and says what will come', () => {

@@ -1,0 +1,100 @@
+import { mp3SliceSamples } from '../core/limits/audio.ts'
+import { mp3KilobitRate } from './mp3-info-frame.ts'
+import { pcmOutputRate } from '../canonical/audio.ts'
+
+/** What `mp3.wasm` of `wasm-media-encoders` 0.7.0 exports: pointers and counts, negative for an error. */
+interface LameExports {
+  memory: WebAssembly.Memory
+  _initialize(): void
+  malloc(bytes: number): number
+  free(pointer: number): void
+  enc_init(parameters: number): number
+  enc_get_pcm(encoder: number, samples: number): number
+  enc_encode(encoder: number, samples: number): number
+  enc_flush(encoder: number): number
+  enc_get_out_buf(encoder: number): number
+  enc_free(encoder: number): void
+}
+
+/** Channels, rate of the input, kilobits a second, quality of a variable rate, rate of the output. */
+const parameterBytes = 5 * 4
+
+/**
+ * LAME in WebAssembly, with any number of encoders in one memory. Synchronous: a minute of speech takes a third of a second,
+ * so that it runs in a thread of its own. Throws when memory is exhausted or the samples cannot be encoded.
+ */
+export class Lame {
+  readonly #exports: LameExports
+
+  private constructor(exports: LameExports) {
+    this.#exports = exports
+  }
+
+  static async load(wasm: ArrayBuffer): Promise<Lame> {
+    const imports = {
+      wasi_snapshot_preview1: {
+        proc_exit: (code: number) => {
+          throw new Error(`the encoder ended with ${code}`)
+        },
+      },
+      env: { emscripten_notify_memory_growth: () => undefined },
+    }
+    const { instance } = await WebAssembly.instantiate(wasm, imports)
+    const exports = instance.exports as unknown as LameExports
+    exports._initialize()
+    return new Lame(exports)
+  }
+
+  /** A new encoder of the contract's samples, to be closed. */
+  open(): number {
+    const { malloc, free, enc_init, memory } = this.#exports
+    const parameters = requirePointer(malloc(parameterBytes))
+    const view = new DataView(memory.buffer, parameters, parameterBytes)
+    for (const [index, value] of [1, pcmOutputRate, mp3KilobitRate].entries())
+      view.setInt32(index * 4, value, true)
+    view.setFloat32(12, -1, true)
+    view.setInt32(16, pcmOutputRate, true)
+    const encoder = enc_init(parameters)
+    free(parameters)
+    return requirePointer(encoder)
+  }
+
+  /** 16-bit samples as far as they make whole pieces of MPEG. */
+  encode(encoder: number, bytes: Uint8Array): Uint8Array {
+    const samples = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const count = bytes.byteLength >> 1
+    const encoded: Uint8Array[] = []
+    for (let from = 0; from < count; from += mp3SliceSamples) {
+      const sliceCount = Math.min(mp3SliceSamples, count - from)
+      // Asked for again each time, because memory that grows is another buffer.
+      const channels = requirePointer(this.#exports.enc_get_pcm(encoder, sliceCount))
+      const { buffer } = this.#exports.memory
+      const place = new DataView(buffer, channels, 4).getUint32(0, true)
+      const slice = new Float32Array(buffer, place, sliceCount)
+      for (let index = 0; index < sliceCount; index += 1)
+        slice[index] = samples.getInt16((from + index) * 2, true) / 32_768
+      encoded.push(this.#take(encoder, this.#exports.enc_encode(encoder, sliceCount)))
+    }
+    return encoded.length === 1 ? (encoded[0] ?? new Uint8Array(0)) : Buffer.concat(encoded)
+  }
+
+  /** What is left when no more samples come. */
+  flush(encoder: number): Uint8Array {
+    return this.#take(encoder, this.#exports.enc_flush(encoder))
+  }
+
+  close(encoder: number): void {
+    this.#exports.enc_free(encoder)
+  }
+
+  #take(encoder: number, length: number): Uint8Array {
+    if (length < 0) throw new Error(`the encoder failed with ${length}`)
+    const place = this.#exports.enc_get_out_buf(encoder)
+    return new Uint8Array(this.#exports.memory.buffer, place, length).slice()
+  }
+}
+
+function requirePointer(pointer: number): number {
+  if (pointer === 0) throw new Error('the encoder has no memory left')
+  return pointer
+}
