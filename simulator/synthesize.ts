@@ -39,37 +39,64 @@ const espeakVoices: Record<string, string> = {
 /** The voices that OpenAI documents. */
 export const voices: readonly string[] = Object.keys(espeakVoices)
 
-const ffmpegOutput: Record<SpeechFormat, string[]> = {
+const ffmpegOutput: Record<Exclude<SpeechFormat, 'pcm'>, string[]> = {
   mp3: ['-ar', '24000', '-b:a', '48k', '-f', 'mp3'],
   opus: ['-c:a', 'libopus', '-f', 'ogg'],
   aac: ['-f', 'adts'],
   flac: ['-ar', '24000', '-f', 'flac'],
   wav: ['-ar', '24000', '-f', 'wav'],
-  pcm: ['-ar', String(pcmSampleRate), '-ac', '1', '-f', 's16le'],
 }
 const soxOutput: Partial<Record<SpeechFormat, string[]>> = {
   mp3: ['-r', '24000', '-t', 'mp3', '-'],
   flac: ['-r', '24000', '-t', 'flac', '-'],
   wav: ['-r', '24000', '-t', 'wav', '-'],
-  pcm: ['-r', '24000', '-c', '1', '-b', '16', '-e', 'signed-integer', '-t', 'raw', '-'],
+}
+
+/** What a WAV is turned into; samples have a rate of their own. */
+interface Conversion {
+  format: SpeechFormat
+  speed: number
+  rate?: number
 }
 
 /** The command that turns a WAV on its input into the format at the speed, or null when nothing installed can. */
-function converter(programs: Programs, format: SpeechFormat, speed: number): string[] | null {
+function converter(programs: Programs, { format, speed, rate = pcmSampleRate }: Conversion): string[] | null {
   if (programs.ffmpeg !== null) {
     // One tempo filter halves at most.
     const tempo = speed < 0.5 ? `atempo=0.5,atempo=${speed / 0.5}` : `atempo=${speed}`
-    const options = ['-v', 'error', '-f', 'wav', '-i', 'pipe:0', '-filter:a', tempo, ...ffmpegOutput[format]]
+    const options = [
+      '-v',
+      'error',
+      '-f',
+      'wav',
+      '-i',
+      'pipe:0',
+      '-filter:a',
+      tempo,
+      ...ffmpegOptions(format, rate),
+    ]
     return [programs.ffmpeg, ...options, 'pipe:1']
   }
-  const output = soxOutput[format]
+  const output = format === 'pcm' ? soxSamples(rate) : soxOutput[format]
   if (programs.sox === null || output === undefined) return null
   return [programs.sox, '-t', 'wav', '--ignore-length', '-', ...output, 'tempo', String(speed)]
 }
 
-/** Real speech, or null when the programs for it are not installed. */
-export function spoken(utterance: Utterance, programs: Programs, signal: AbortSignal): Speech | null {
-  const convert = converter(programs, utterance.format, utterance.speed)
+function ffmpegOptions(format: SpeechFormat, rate: number): string[] {
+  return format === 'pcm' ? ['-ar', String(rate), '-ac', '1', '-f', 's16le'] : ffmpegOutput[format]
+}
+
+function soxSamples(rate: number): string[] {
+  return ['-r', String(rate), '-c', '1', '-b', '16', '-e', 'signed-integer', '-t', 'raw', '-']
+}
+
+/** Real speech, or null when the programs for it are not installed. `rate` is that of `pcm`. */
+export function spoken(
+  utterance: Utterance & { rate?: number },
+  programs: Programs,
+  signal: AbortSignal,
+): Speech | null {
+  const convert = converter(programs, utterance)
   if (programs.espeak === null || convert === null) return null
   const voice = espeakVoices[utterance.voice] ?? 'en-us'
   const say = [programs.espeak, '-v', voice, '--stdin', '--stdout']
@@ -85,7 +112,7 @@ export function tone(utterance: Utterance, programs: Programs, signal: AbortSign
   if (format === 'pcm') return { engine: 'tone', audio: toneChunks(text, speed) }
   if (format === 'wav') return { engine: 'tone', audio: toneWave(text, speed) }
   if (format === 'mp3') return { engine: 'tone', audio: mp3Chunks(toneChunks(text, speed)) }
-  const convert = converter(programs, format, 1)
+  const convert = converter(programs, { format, speed: 1 })
   if (convert === null) return null
   return { engine: 'tone', audio: piped({ say: null, convert, programs, signal }, toneStream(text, speed)) }
 }

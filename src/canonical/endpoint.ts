@@ -114,6 +114,8 @@ export interface AudioCapabilities {
   inputCharactersMax: number | null
   voiceCloning: boolean
   multipleReferences: boolean
+  /** Each of them must come with the words that are spoken in it. */
+  referenceTranscripts: boolean
   imageReference: boolean
   defaultVoice: string | null
   voices: readonly string[] | null

@@ -105,6 +105,7 @@ export const leastAudio: AudioCapabilities = {
   inputCharactersMax: null,
   voiceCloning: false,
   multipleReferences: false,
+  referenceTranscripts: false,
   imageReference: false,
   defaultVoice: null,
   voices: null,

@@ -17,17 +17,20 @@ export interface PriceEntry {
 export interface PriceOverlay {
   /** The price of a model with how its time is counted, or null. */
   priceOf(upstreamModel: string): Price | null
-  /** Models that have a price here, and so can be asked for without having seen a listing. */
+  /** Models that have a price here or are documented, and so can be asked for without having seen a listing. */
   names: readonly string[]
 }
 
 /** How time is counted; the price itself is known otherwise. */
 const countingRules: ReadonlySet<string> = new Set(['minimum_seconds', 'round_to_seconds'])
 
-/** A later entry adds to an earlier one of the same model. */
-export function createPriceOverlay(entries: readonly PriceEntry[]): PriceOverlay {
+/** A later entry adds to an earlier one of the same model. Models that are only `documented` are there without a price. */
+export function createPriceOverlay(
+  entries: readonly PriceEntry[],
+  documented: readonly string[] = [],
+): PriceOverlay {
   const byName = new Map<string, Price>()
-  const names = new Set<string>()
+  const names = new Set<string>(documented)
   for (const { upstream, prices } of entries) {
     const price = parseOperatorPrices(prices)
     const isPrice = Object.keys(prices).some((unit) => !countingRules.has(unit))

@@ -25,20 +25,32 @@ export function readShape(wire: unknown): ReportedError {
   const body = isObject(Array.isArray(wire) ? wire[0] : wire)
   const error = isObject(body?.['error'])
   const fault = isObject(body?.['fault'])
-  const source = error ?? body ?? {}
+  const detail = isObject(body?.['detail'])
+  const source = error ?? detail ?? body ?? {}
+  const code = firstText([
+    source['code'],
+    source['err_code'],
+    source['error_code'],
+    source['error_name'],
+    detail?.['status'],
+    source['error_type'],
+    isObject(fault?.['detail'])?.['errorcode'],
+  ])
   return {
     message: firstText([
       error?.['message'],
       body?.['error'],
       body?.['message'],
+      body?.['err_msg'],
+      detail?.['message'],
       body?.['detail'],
       listMessages(body?.['detail']),
       fault?.['faultstring'],
       typeof wire === 'string' ? wire : undefined,
     ]),
     type: firstText([source['type'], source['status']]),
-    code: firstText([source['code'], source['error_type'], isObject(fault?.['detail'])?.['errorcode']]),
-    param: firstText([source['param']]) || null,
+    code,
+    param: firstText([source['param'], code === 'voice_not_found' ? 'voice' : undefined]) || null,
     ...readDetails(source['details']),
   }
 }

@@ -118,11 +118,13 @@ const overloadPattern =
 
 function classify(status: number, reported: ReportedError): Kind {
   const words = `${reported.code} ${reported.type} ${reported.message}`
+  // ElevenLabs answers so where the account has no credits left.
+  if (status === 401 && reported.code === 'quota_exceeded') return 'balance'
   if (isCredentialFault(status, reported)) return 'credential'
   if (isBalanceFault(status, reported, words)) return 'balance'
   if (status === 400 || status === 413 || status === 422) return classifyRequest(status, reported, words)
   if (status === 403) return classifyForbidden(reported, words)
-  if (status === 404) return 'model'
+  if (status === 404) return isVoiceFault(reported) ? 'request' : 'model'
   if (status === 408 || status === 504 || status === 524) return 'timeout'
   if (status === 429) return fitsLimit(reported) ? 'rate' : 'too_large'
   if (status === 498 || status === 503 || status === 529 || (status >= 500 && overloadPattern.test(words))) {
@@ -148,6 +150,11 @@ function classifyForbidden(reported: ReportedError, words: string): Kind {
   if (isMarkup(reported.message)) return 'failed'
   if (contentPattern.test(words)) return 'content'
   return /\bmodel\b/i.test(words) ? 'model' : 'credential'
+}
+
+/** What was not found is the model, unless the provider says that it is the voice. */
+function isVoiceFault({ param, message }: ReportedError): boolean {
+  return param === 'voice' || (/\bvoice\b/i.test(message) && !/\bmodel\b/i.test(message))
 }
 
 function classifyRequest(status: number, reported: ReportedError, words: string): Kind {

@@ -77,6 +77,8 @@ export interface Preset {
   pricesProviderId: string | null
   /** Prices and rules of counting that the package lacks or has wrong. */
   prices: readonly PriceEntry[]
+  /** Models that its documents name, for a provider that neither lists nor prices them; what they cost the operator says. */
+  documentedModels: readonly string[]
   /** What its cache writes for an hour cost where only the price of others is known; absent where it has no rule. */
   hourWrites?: HourRule
   /** A model's name without what is only an address of the provider's; the public id is made of it. */
@@ -112,6 +114,7 @@ type Optional =
   | 'isSimulator'
   | 'pricesProviderId'
   | 'prices'
+  | 'documentedModels'
   | 'publicName'
   | 'family'
   | 'modelRules'
@@ -143,6 +146,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     isSimulator: false,
     pricesProviderId: null,
     prices: [],
+    documentedModels: [],
     publicName: (upstreamModel) => upstreamModel,
     family: [],
     modelRules: [],

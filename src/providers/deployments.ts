@@ -71,7 +71,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     author: isOperatorNamed ? id : preset.author,
     modalities: modalitiesOf(preset),
     pricesProviderId: preset.pricesProviderId,
-    prices: createPriceOverlay(preset.prices),
+    prices: createPriceOverlay(preset.prices, preset.documentedModels),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     publicName: preset.publicName,
     modelRules: modelRulesOf(preset),
@@ -149,11 +149,12 @@ export function simulatorSettings(url: string): ProviderSettings {
 /** Providers that could be configured beside those that are, for telling people what would serve the model they asked for. */
 export function potentialProviders(configured: readonly ProviderSettings[]): PotentialProvider[] {
   const known = new Set(configured.map(({ preset }) => preset))
-  return presets.flatMap(({ slug, author, pricesProviderId, prices, publicName, keyVariable }) =>
-    keyVariable === null || known.has(slug)
-      ? []
-      : [{ author, pricesProviderId, prices: createPriceOverlay(prices), publicName, keyVariable }],
-  )
+  return presets.flatMap((preset) => {
+    const { slug, author, pricesProviderId, publicName, keyVariable } = preset
+    if (keyVariable === null || known.has(slug)) return []
+    const prices = createPriceOverlay(preset.prices, preset.documentedModels)
+    return [{ author, pricesProviderId, prices, publicName, keyVariable }]
+  })
 }
 
 function withStated(policy: DataPolicy, stated: NonNullable<ProviderSettings['data_policy']>): DataPolicy {

@@ -25,6 +25,8 @@ const layerOf: Readonly<Record<string, number>> = {
 /** The one folder or file that may import a package; replacing the package is then a change to that place. */
 const ownersOf: Readonly<Record<string, readonly string[]>> = {
   hono: ['src/http/', 'simulator/'],
+  'wasm-media-encoders': ['src/audio/', 'simulator/'],
+  '@msgpack/msgpack': ['src/formats/speech/', 'simulator/'],
   pino: ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],
   '@opentelemetry': ['src/telemetry/'],

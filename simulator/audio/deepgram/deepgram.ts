@@ -8,6 +8,7 @@ import { fetchFile } from '../remote-file.ts'
 import { requestIdOf } from '../request-id.ts'
 import { listenBody } from './body.ts'
 import { parseListen } from './request.ts'
+import { deepgramSpeak } from './speak.ts'
 import { deepgramStyle, refusal } from './style.ts'
 
 const uploadBytesMax = 2_000_000_000
@@ -54,11 +55,11 @@ async function hashOf(file: UploadedFile): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Deepgram's API for recorded audio. Callbacks and streams over sockets are not played. */
+/** Deepgram's API for recorded audio and for speech. Callbacks and streams over sockets are not played. */
 export const deepgram: AudioApi = {
   slug: 'deepgram',
   style: deepgramStyle,
   uploadBytesMax,
   modelOf: ({ query }) => query.get('model'),
-  operations: [{ method: 'POST', path: /^\/v1\/listen$/, answer: listen }],
+  operations: [{ method: 'POST', path: /^\/v1\/listen$/, answer: listen }, deepgramSpeak],
 }

@@ -71,11 +71,15 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
 
 function canUse(audio: AudioCapabilities, { references }: SpeechCall): boolean {
   if (references[0]?.type === 'image') return audio.imageReference
-  return audio.voiceCloning && (references.length === 1 || audio.multipleReferences)
+  const isWithin = references.length === 1 || audio.multipleReferences
+  const hasWords = references.every(({ transcript }) => transcript !== null && transcript !== '')
+  return audio.voiceCloning && isWithin && (hasWords || !audio.referenceTranscripts)
 }
 
 function referencesRefused({ references }: SpeechCall): AudioRequirement['refuse'] {
-  const kind = references[0]?.type === 'image' ? 'an image' : `${references.length} audio clip(s)`
+  const isTranscribed = references.every(({ transcript }) => transcript !== null)
+  const clips = `${references.length} audio clip(s)${isTranscribed ? '' : ' without a transcript of each'}`
+  const kind = references[0]?.type === 'image' ? 'an image' : clips
   return (model) =>
     new GatewayError(
       'no_matching_endpoint',

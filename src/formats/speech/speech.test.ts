@@ -246,6 +246,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
       uploadBytesMax: null,
       voiceCloning: false,
       multipleReferences: false,
+      referenceTranscripts: false,
       imageReference: false,
       defaultVoice: 'alloy',
       voices: ['alloy', 'nova'],

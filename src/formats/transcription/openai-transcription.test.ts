@@ -70,6 +70,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
       uploadBytesMax: null,
       voiceCloning: false,
       multipleReferences: false,
+      referenceTranscripts: false,
       imageReference: false,
       defaultVoice: null,
       voices: null,

@@ -1,0 +1,21 @@
+import type { SpeechAdapter } from '../../canonical/audio.ts'
+import { billedCharacters, mpegOr, rawSpeech } from './raw-speech.ts'
+import { contractSamples, speechRequestAdapter, speedMember } from './speech-request-adapter.ts'
+
+/**
+ * ElevenLabs' text to speech, which streams bytes as they are made. The voice is in the path, the format in the query, and
+ * the characters that were billed are in a header.
+ */
+export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
+  path: ({ voice, format }) =>
+    `/text-to-speech/${encodeURIComponent(voice ?? '')}/stream?output_format=${format === 'mp3' ? 'mp3_44100_128' : 'pcm_24000'}`,
+  body: (asked) => ({
+    text: asked.call.input,
+    model_id: asked.endpoint.upstreamModel,
+    voice_settings: speedMember('speed', asked),
+  }),
+  // Neither travels in the body.
+  reserved: ['output_format', 'voice_id'],
+  open: ({ format }, { headers }) =>
+    rawSpeech(mpegOr(format, contractSamples), billedCharacters(headers.get('character-cost'))),
+})

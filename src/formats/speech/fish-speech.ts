@@ -1,0 +1,44 @@
+import { encode } from '@msgpack/msgpack'
+import type { SpeechAdapter } from '../../canonical/audio.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
+import { mpegOr, rawSpeech } from './raw-speech.ts'
+import { contractSamples, speechRequestAdapter, speedMember } from './speech-request-adapter.ts'
+
+/** The voice that it speaks with when none is named. */
+export const fishOwnVoice = 'default'
+
+const formats = {
+  mp3: { format: 'mp3', sample_rate: 44_100, mp3_bitrate: 128 },
+  pcm: { format: 'pcm', sample_rate: 24_000 },
+}
+
+/**
+ * Fish Audio's speech as a stream of bytes. The model is in a header, which falls back silently where it is unknown. Clips to
+ * speak like travel as MessagePack, each with its transcript; everything else is JSON.
+ */
+export const fishSpeech: SpeechAdapter = speechRequestAdapter({
+  path: () => '/tts',
+  headers: ({ endpoint }) => ({ model: endpoint.upstreamModel }),
+  body: (asked) => ({
+    text: asked.call.input,
+    ...(asked.call.references.length > 0 || asked.voice === fishOwnVoice
+      ? {}
+      : { reference_id: asked.voice }),
+    ...formats[asked.format],
+    ...(asked.call.speed === 1 ? {} : { prosody: speedMember('speed', asked) }),
+  }),
+  reserved: ['reference_id', 'references', 'format', 'sample_rate', 'mp3_bitrate', 'opus_bitrate'],
+  encode(body, { call }) {
+    if (call.references.length === 0) return null
+    const bytes = encode({ ...body, references: clipsOf(call) })
+    return { contentType: 'application/msgpack', bytes }
+  },
+  open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
+})
+
+function clipsOf({ references }: SpeechCall): { audio: Uint8Array; text: string }[] {
+  return references.map(({ data, transcript }) => ({
+    audio: Uint8Array.fromBase64(data ?? ''),
+    text: transcript ?? '',
+  }))
+}

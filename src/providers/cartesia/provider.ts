@@ -1,0 +1,17 @@
+import { cartesiaSpeech } from '../../formats/speech/cartesia-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { cartesiaModels } from './capabilities.ts'
+
+export const cartesia = defineProvider({
+  slug: 'cartesia',
+  name: 'Cartesia',
+  baseUrl: 'https://api.cartesia.ai',
+  keyVariable: 'CARTESIA_API_KEY',
+  author: 'cartesia',
+  listing: null,
+  documentedModels: ['sonic-3.5', 'sonic-3', 'sonic-latest'],
+  modelRules: cartesiaModels,
+  adapters: { speech: cartesiaSpeech },
+  // Its behaviour goes by this date, and without one it answers nothing.
+  headers: { 'cartesia-version': '2026-08-14' },
+})

@@ -1,0 +1,23 @@
+import { elevenLabsSpeech } from '../../formats/speech/elevenlabs-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { elevenLabsModels } from './capabilities.ts'
+
+export const elevenlabs = defineProvider({
+  slug: 'elevenlabs',
+  name: 'ElevenLabs',
+  baseUrl: 'https://api.elevenlabs.io/v1',
+  auth: { type: 'header', name: 'xi-api-key', prefix: '' },
+  keyVariable: 'ELEVENLABS_API_KEY',
+  author: 'elevenlabs',
+  listing: null,
+  documentedModels: [
+    'eleven_v3',
+    'eleven_multilingual_v2',
+    'eleven_flash_v2_5',
+    'eleven_flash_v2',
+    'eleven_turbo_v2_5',
+    'eleven_turbo_v2',
+  ],
+  modelRules: elevenLabsModels,
+  adapters: { speech: elevenLabsSpeech },
+})

@@ -1,0 +1,17 @@
+import type { ModelRule } from '../../catalog/capabilities.ts'
+import { fishOwnVoice } from '../../formats/speech/fish-speech.ts'
+
+/** Every clip needs the words that are spoken in it. https://docs.fish.audio, 2026-11. */
+export const fishModels: readonly ModelRule[] = [
+  {
+    name: /^s\d/,
+    modality: 'speech',
+    audio: {
+      speed: { min: 0.5, max: 2 },
+      voiceCloning: true,
+      multipleReferences: true,
+      referenceTranscripts: true,
+      defaultVoice: fishOwnVoice,
+    },
+  },
+]

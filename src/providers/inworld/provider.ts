@@ -1,0 +1,16 @@
+import { inworldSpeech } from '../../formats/speech/inworld-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { inworldModels } from './capabilities.ts'
+
+export const inworld = defineProvider({
+  slug: 'inworld',
+  name: 'Inworld',
+  baseUrl: 'https://api.inworld.ai/tts/v1',
+  auth: { type: 'header', name: 'authorization', prefix: 'Basic ' },
+  keyVariable: 'INWORLD_API_KEY',
+  author: 'inworld',
+  listing: null,
+  documentedModels: ['inworld-tts-2', 'inworld-tts-1.5-max'],
+  modelRules: inworldModels,
+  adapters: { speech: inworldSpeech },
+})

@@ -1,0 +1,16 @@
+import { lmntSpeech } from '../../formats/speech/lmnt-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { lmntModels } from './capabilities.ts'
+
+export const lmnt = defineProvider({
+  slug: 'lmnt',
+  name: 'LMNT',
+  baseUrl: 'https://api.lmnt.com/v1',
+  auth: { type: 'header', name: 'x-api-key', prefix: '' },
+  keyVariable: 'LMNT_API_KEY',
+  author: 'lmnt',
+  listing: null,
+  documentedModels: ['blizzard'],
+  modelRules: lmntModels,
+  adapters: { speech: lmntSpeech },
+})

@@ -1,0 +1,17 @@
+import type { PriceEntry } from '../../catalog/price-overlay.ts'
+
+/** What a reseller lists; MiniMax's own list is by plan. */
+export const miniMaxPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['speech-2.8-hd', 'speech-2.6-hd', 'speech-02-hd'],
+    prices: { characters_per_million: '100' },
+    source: 'https://github.com/MiniMax-AI/MiniMax-MCP',
+    seen: '2026-11',
+  },
+  {
+    upstream: ['speech-2.8-turbo', 'speech-2.6-turbo', 'speech-02-turbo'],
+    prices: { characters_per_million: '60' },
+    source: 'https://github.com/MiniMax-AI/MiniMax-MCP',
+    seen: '2026-11',
+  },
+]

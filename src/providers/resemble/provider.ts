@@ -1,0 +1,17 @@
+import { resembleSpeech } from '../../formats/speech/resemble-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { resembleModels } from './capabilities.ts'
+
+export const resemble = defineProvider({
+  slug: 'resemble',
+  name: 'Resemble AI',
+  baseUrl: 'https://f.cluster.resemble.ai',
+  keyVariable: 'RESEMBLE_API_KEY',
+  author: 'resemble',
+  listing: null,
+  documentedModels: ['chatterbox-turbo'],
+  modelRules: resembleModels,
+  adapters: { speech: resembleSpeech },
+  // Its stream is WAV alone; whole files in mp3 come only when all is said.
+  audio: { speech: { speechFormats: ['pcm'] } },
+})

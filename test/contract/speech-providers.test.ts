@@ -1,0 +1,193 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { at, readAnswer, startTestGateway } from '../support/gateway.ts'
+import { speechDeployments, speechProviders } from '../support/speech-providers.ts'
+
+// Every provider of speech with an API of its own, against its stand-in: what a caller gets, and what of refusals.
+
+const gateway = await startTestGateway({ providers: speechDeployments })
+afterAll(() => gateway.stop())
+
+const text = 'x'.repeat(100)
+
+async function speak(body: Record<string, unknown>, through = gateway) {
+  const response = await through.request('/audio/speech', { method: 'POST', key: through.key, body })
+  const { headers } = response
+  if (response.status === 200)
+    return { status: 200, bytes: await response.bytes(), headers, error: undefined }
+  const { json, status } = await readAnswer(response)
+  return { status, bytes: new Uint8Array(0), headers, error: at(json, 'error') as Record<string, unknown> }
+}
+
+async function fault(mount: string, faults: Record<string, unknown>[]) {
+  await gateway.admin('faults', { mount, rules: faults })
+}
+
+for (const { preset, model, voice, missing, speeds, busy = 529, billed = 100 } of speechProviders) {
+  const base = { model, input: text, ...(voice === undefined ? {} : { voice }) }
+
+  describe(preset, () => {
+    test('speaks the contract’s samples, as long as the text takes', async () => {
+      await fault(preset, [{ fault: 'tone' }])
+      const { status, bytes, headers, error } = await speak(base)
+      expect([status, error]).toEqual([200, undefined])
+      expect(headers.get('content-type')).toBe('audio/pcm;rate=24000;channels=1')
+      // A tone of 60 ms for each character.
+      expect(bytes.length / 48_000).toBeWithin(5.99, 6.01)
+    })
+
+    test('speaks mp3', async () => {
+      const { status, bytes, headers } = await speak({ ...base, response_format: 'mp3' })
+      expect([status, headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
+      expect((bytes[0] ?? 0) === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0).toBe(true)
+      expect(bytes.length).toBeGreaterThan(20_000)
+    })
+
+    test('charges what the provider says it billed, else the text’s own characters', async () => {
+      const { headers } = await speak(base)
+      const { json } = await gateway.get(`/generation?id=${headers.get('x-generation-id')}`)
+      // Ten credits for a million characters.
+      expect(at(json, 'data.total_cost')).toBe(billed / 100_000)
+    })
+
+    if (speeds !== undefined) {
+      test('speaks faster, but not faster than it can', async () => {
+        const { bytes } = await speak({ ...base, speed: speeds.within })
+        expect(bytes.length / 48_000).toBeWithin(5.95 / speeds.within, 6.05 / speeds.within)
+        expect(await speak({ ...base, speed: speeds.beyond })).toMatchObject({
+          status: 400,
+          error: { message: expect.stringContaining('speed') },
+        })
+      })
+    } else {
+      test('has no speed, and says so', async () => {
+        expect(await speak({ ...base, speed: 1.1 })).toMatchObject({ status: 400 })
+      })
+    }
+
+    test('says that it has no such voice', async () => {
+      if (missing === undefined) return
+      expect((await speak({ ...base, voice: missing.voice })).status).toBe(missing.status)
+    })
+
+    test.each([
+      [400, 400],
+      [429, 429],
+      [500, 502],
+      [503, busy],
+    ])('a refusal with %i is %i for the caller', async (status, told) => {
+      await fault(preset, [{ fault: `status=${status}` }])
+      expect((await speak(base)).status).toBe(told)
+      await fault(preset, [{ fault: 'tone' }])
+    })
+
+    test('that breaks off after its first sound ends the stream without an end', async () => {
+      await fault(preset, [{ fault: 'tone,chunk_delay=1,cut_after=3' }])
+      const response = await gateway.request('/audio/speech', {
+        method: 'POST',
+        key: gateway.key,
+        body: base,
+      })
+      const ended = await response.bytes().then(
+        () => 'whole',
+        () => 'broken off',
+      )
+      expect([response.status === 200 ? ended : 'refused']).not.toEqual(['whole'])
+      await fault(preset, [{ fault: 'tone' }])
+    })
+  })
+}
+
+describe('what is one provider’s own', () => {
+  test('Aura takes its voice beside the family or in its name, and not two of them', async () => {
+    const whole = { model: 'deepgram/aura-2-thalia-en', input: text }
+    expect((await speak(whole)).status).toBe(200)
+    expect((await speak({ ...whole, voice: 'thalia-en' })).status).toBe(200)
+    expect(await speak({ ...whole, voice: 'apollo-en' })).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('voice') },
+    })
+    expect(await speak({ model: 'deepgram/aura-2', input: text })).toMatchObject({
+      status: 400,
+      error: { message: 'An explicit voice is required for this TTS provider.' },
+    })
+  })
+
+  test('Fish Audio speaks like clips with their transcripts, and is not asked with one that has none', async () => {
+    const clip = {
+      type: 'input_audio',
+      input_audio: { data: Buffer.from('RIFFxxxxWAVE').toString('base64'), format: 'wav' },
+    }
+    const words = { type: 'text', text: 'what is said in it' }
+    const cloned = (...parts: unknown[]) =>
+      speak({ model: 'fish-audio/s1', input: text, input_references: parts })
+    expect((await cloned(clip, words)).status).toBe(200)
+    expect((await cloned(clip, words, clip, words)).status).toBe(200)
+    for (const parts of [[clip], [clip, words, clip]]) {
+      expect(await cloned(...parts)).toMatchObject({
+        status: 404,
+        error: { message: expect.stringContaining('transcript') },
+      })
+    }
+  })
+
+  test.each([
+    [1002, 429],
+    [1004, 502],
+    [1008, 502],
+    [1026, 400],
+    [1039, 429],
+    [2013, 400],
+    [20132, 400],
+    [1000, 502],
+  ])('MiniMax’s code %i in a 200 is %i for the caller', async (code, told) => {
+    const minimax = await startTestGateway({ providers: speechDeployments })
+    try {
+      await minimax.admin('faults', { mount: 'minimax', rules: [{ fault: `status=400;code=${code}` }] })
+      const asked = { model: 'minimax/speech-2.8-turbo', input: text, voice: 'v' }
+      expect((await speak(asked, minimax)).status).toBe(told)
+    } finally {
+      await minimax.stop()
+    }
+  })
+
+  test('ElevenLabs’ account without credits is no bad key, though it has the status of one', async () => {
+    const elevenlabs = await startTestGateway({ providers: speechDeployments })
+    try {
+      await elevenlabs.admin('faults', {
+        mount: 'elevenlabs',
+        rules: [{ fault: 'status=401;code=quota_exceeded' }],
+      })
+      const asked = { model: 'elevenlabs/eleven_v3', input: text, voice: 'JBFqnCBsd6RMkjVDRZzb' }
+      const { status, error } = await speak({ ...asked, model: 'elevenlabs/eleven_flash_v2_5' }, elevenlabs)
+      expect([status, error?.['message']]).toEqual([
+        502,
+        "The gateway's account with the provider has no quota left.",
+      ])
+    } finally {
+      await elevenlabs.stop()
+    }
+  })
+})
+
+describe.each([
+  [401, 'key'],
+  [402, 'account'],
+])('a refusal with %i', (status, whose) => {
+  test(`is the operator’s ${whose} at fault, and not the caller’s`, async () => {
+    const refused = await startTestGateway({ providers: speechDeployments })
+    try {
+      for (const { preset, model, voice } of speechProviders) {
+        await refused.admin('faults', { mount: preset, rules: [{ fault: `status=${status}` }] })
+        const answer = await speak({ model, input: text, voice: voice ?? 'any' }, refused)
+        expect([preset, answer.status]).toEqual([preset, 502])
+        // The deployment is out until the operator acts.
+        expect([
+          preset,
+          (await speak({ model, input: text, voice: voice ?? 'any' }, refused)).status,
+        ]).toEqual([preset, 503])
+      }
+    } finally {
+      await refused.stop()
+    }
+  })
+})

@@ -1,0 +1,108 @@
+import type { ProviderConfig } from '../../src/config-file.ts'
+
+/** A provider of speech as the simulator plays it. */
+export interface SpeechProvider {
+  preset: string
+  /** Where its API is below the simulator's mount. */
+  below: string
+  model: string
+  /** Absent where the voice is in the model's name or need not be given. */
+  voice?: string
+  /** A voice that it does not have, and the status that the caller gets. */
+  missing?: { voice: string; status: number }
+  /** A speed that it has, and one beyond; absent where it has none. */
+  speeds?: { within: number; beyond: number }
+  /** What the caller gets for its 503, where that is not 529. */
+  busy?: number
+  /** Characters billed of a text of a hundred, by what it says; absent where it says nothing. */
+  billed?: number
+}
+
+export const speechProviders: readonly SpeechProvider[] = [
+  {
+    preset: 'cartesia',
+    below: '/cartesia',
+    model: 'cartesia/sonic-3',
+    voice: 'a0e99841',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 1.5, beyond: 1.6 },
+  },
+  {
+    preset: 'deepgram',
+    below: '/deepgram/v1',
+    model: 'deepgram/aura-2',
+    voice: 'thalia-en',
+    missing: { voice: 'missing-en', status: 400 },
+    speeds: { within: 1.5, beyond: 1.6 },
+    billed: 100,
+  },
+  {
+    preset: 'elevenlabs',
+    below: '/elevenlabs/v1',
+    model: 'elevenlabs/eleven_flash_v2_5',
+    voice: 'JBFqnCBsd6RMkjVDRZzb',
+    missing: { voice: 'MissingMissingMissin', status: 400 },
+    speeds: { within: 1.2, beyond: 1.3 },
+    billed: 50,
+  },
+  {
+    preset: 'fish-audio',
+    below: '/fish-audio/v1',
+    model: 'fish-audio/s1',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 2, beyond: 2.1 },
+  },
+  {
+    preset: 'hume',
+    below: '/hume/v0',
+    model: 'hume/octave-2',
+    voice: 'ito',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 1.5, beyond: 1.6 },
+  },
+  {
+    preset: 'inworld',
+    below: '/inworld/tts/v1',
+    model: 'inworld/inworld-tts-2',
+    voice: 'Ashley',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 1.5, beyond: 1.6 },
+    billed: 100,
+  },
+  {
+    preset: 'lmnt',
+    below: '/lmnt/v1',
+    model: 'lmnt/blizzard',
+    voice: 'leah',
+    missing: { voice: 'missing', status: 400 },
+  },
+  {
+    preset: 'minimax',
+    below: '/minimax/v1',
+    model: 'minimax/speech-2.8-turbo',
+    voice: 'English_Graceful_Lady',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 2, beyond: 2.1 },
+    // It has no code for an overload.
+    busy: 502,
+    billed: 100,
+  },
+  {
+    preset: 'resemble',
+    below: '/resemble',
+    model: 'resemble/chatterbox-turbo',
+    voice: '55592656',
+    missing: { voice: 'missing', status: 400 },
+  },
+]
+
+/** All of them as deployments of one simulator; each has its own mount, named like its preset. */
+export function speechDeployments(simulatorUrl: string): ProviderConfig[] {
+  return speechProviders.map(({ preset, below, model }) => ({
+    preset,
+    base_url: `${simulatorUrl}/p/${preset}${below}`,
+    api_key: 'simulated-key',
+    weight: 1,
+    models: [{ id: model, modality: 'speech' as const, prices: { characters_per_million: '10' } }],
+  }))
+}
