@@ -7,6 +7,7 @@ import { noUsage } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { speechPieceBytes } from '../core/limits/audio.ts'
+import { publicFetchMs } from '../core/limits/calls.ts'
 import { corkedPieceBytes } from '../core/limits/http.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
@@ -17,6 +18,7 @@ import type { CallEnding } from './charge.ts'
 import { exchange } from './exchanges.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare, type Plan } from './prepare.ts'
+import { hasRemoteClips, withFetchedClips, type ClipFetching } from './reference-clips.ts'
 import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 
@@ -40,20 +42,22 @@ export async function executeSpeech(
   dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
   const state = new CallState(call, scope, dependencies)
-  const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
+  const stepAt = (candidate: Candidate, asked = call) =>
+    adapterAt(candidate, state).first(askedAt(asked, candidate, state))
   const plan = await prepare(
-    { requirements: speechRequirements(call), firstStep: stepAt },
+    { requirements: speechRequirements(call), firstStep: (candidate) => stepAt(candidate) },
     state,
     dependencies,
   )
   const { route } = plan.prepared
   try {
+    const sent = hasRemoteClips(call) ? await withFetchedClips(call, clipFetching(state, dependencies)) : call
     const answered = await firstToAnswer<OpenedSpeech>(
       route,
       state,
       dependencies,
       async (candidate, attempt) => {
-        const first = candidate === route[0] ? plan.first : stepAt(candidate)
+        const first = candidate === route[0] && sent === call ? plan.first : stepAt(candidate, sent)
         const asked = askedAt(call, candidate, state)
         const reached = await exchange(adapterAt(candidate, state), first, asked, {
           attempt,
@@ -87,6 +91,11 @@ export async function executeSpeech(
     plan.settlement.release()
     throw withoutDeadline(error)
   }
+}
+
+function clipFetching(state: CallState, { publicFetch }: ExecutionDependencies): ClipFetching {
+  const timeoutMs = Math.max(1, Math.min(publicFetchMs, state.remainingMs()))
+  return { publicFetch, timeoutMs, signal: state.scope.signal }
 }
 
 function askedAt(call: SpeechCall, candidate: Candidate, state: CallState): CallAt<SpeechCall> {

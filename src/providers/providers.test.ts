@@ -58,7 +58,6 @@ describe('the registry', () => {
 
   test('offers no modality that a provider’s sheet denies', () => {
     expect(findPreset('deepseek')?.adapters.embedding).toBeUndefined()
-    expect(findPreset('mistral')?.adapters.speech).toBeUndefined()
     expect(findPreset('groq')?.audio.speech?.speechFormats).toEqual(['pcm'])
   })
 })

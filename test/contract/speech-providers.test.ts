@@ -4,8 +4,15 @@ import { speechDeployments, speechProviders } from '../support/speech-providers.
 
 // Every provider of speech with an API of its own, against its stand-in: what a caller gets, and what of refusals.
 
-const gateway = await startTestGateway({ providers: speechDeployments })
-afterAll(() => gateway.stop())
+const clips = Bun.serve({ port: 0, fetch: () => new Response(Buffer.from('RIFFxxxxWAVE')) })
+const gateway = await startTestGateway({
+  providers: speechDeployments,
+  fetchHosts: [`127.0.0.1:${clips.port}`, `localhost:${clips.port}`],
+})
+afterAll(async () => {
+  await gateway.stop()
+  await clips.stop(true)
+})
 
 const text = 'x'.repeat(100)
 
@@ -122,12 +129,24 @@ describe('what is one provider’s own', () => {
       speak({ model: 'fish-audio/s1', input: text, input_references: parts })
     expect((await cloned(clip, words)).status).toBe(200)
     expect((await cloned(clip, words, clip, words)).status).toBe(200)
+    const remote = { type: 'input_audio', input_audio: { url: `http://127.0.0.1:${clips.port}/clip.wav` } }
+    expect((await cloned(remote, words)).status).toBe(200)
     for (const parts of [[clip], [clip, words, clip]]) {
       expect(await cloned(...parts)).toMatchObject({
         status: 404,
         error: { message: expect.stringContaining('transcript') },
       })
     }
+  })
+
+  test('Mistral speaks like one clip, with or without its transcript, and like no two', async () => {
+    const clip = { type: 'input_audio', input_audio: { data: 'data:audio/wav;base64,UklGRg==' } }
+    const words = { type: 'text', text: 'what is said in it' }
+    const cloned = (...parts: unknown[]) =>
+      speak({ model: 'mistralai/voxtral-mini-tts-3-0', input: text, input_references: parts })
+    expect((await cloned(clip)).status).toBe(200)
+    expect((await cloned(clip, words)).status).toBe(200)
+    expect((await cloned(clip, words, clip, words)).status).toBe(404)
   })
 
   test.each([

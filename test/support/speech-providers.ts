@@ -88,11 +88,26 @@ export const speechProviders: readonly SpeechProvider[] = [
     billed: 100,
   },
   {
+    preset: 'mistral',
+    below: '/mistral/v1',
+    model: 'mistralai/voxtral-mini-tts-3-0',
+    voice: 'voice_478',
+    missing: { voice: 'missing', status: 400 },
+  },
+  {
     preset: 'resemble',
     below: '/resemble',
     model: 'resemble/chatterbox-turbo',
     voice: '55592656',
     missing: { voice: 'missing', status: 400 },
+  },
+  {
+    preset: 'xai',
+    below: '/xai/v1',
+    model: 'x-ai/grok-tts',
+    voice: 'eve',
+    missing: { voice: 'missing', status: 400 },
+    speeds: { within: 1.5, beyond: 1.6 },
   },
 ]
 

@@ -8,6 +8,7 @@ import { distortUsage } from '../../usage.ts'
 import { type AudioApi, type AudioAsked, fieldOf, fieldsOf, textMember } from '../audio-api.ts'
 import { bearerStyle } from '../bearer-style.ts'
 import { type Heard, joined } from '../hearing.ts'
+import { mistralSpeech } from './speech.ts'
 import {
   checkForm,
   checkTemperature,
@@ -164,5 +165,8 @@ export const mistral: AudioApi = {
   ),
   uploadBytesMax,
   modelOf: ({ body, json }) => fieldOf(body, 'model') ?? textMember(json, 'model'),
-  operations: [{ method: 'POST', path: /^\/v1\/audio\/transcriptions$/, answer: transcriptions }],
+  operations: [
+    { method: 'POST', path: /^\/v1\/audio\/transcriptions$/, answer: transcriptions },
+    mistralSpeech,
+  ],
 }

@@ -6,6 +6,7 @@ import { type AudioApi, type AudioAsked, fieldOf } from '../audio-api.ts'
 import { bearerStyle } from '../bearer-style.ts'
 import { checkForm, hearForm, languageOf, type SoundRules, switchOf } from '../posted-form.ts'
 import { textOf } from '../whisper-body.ts'
+import { xaiSpeech } from './speech.ts'
 
 const uploadBytesMax = 1024 * 1024 * 1024
 
@@ -83,5 +84,5 @@ export const xai: AudioApi = {
   style,
   uploadBytesMax,
   modelOf: () => null,
-  operations: [{ method: 'POST', path: /^\/v1\/stt$/, answer: stt }],
+  operations: [{ method: 'POST', path: /^\/v1\/stt$/, answer: stt }, xaiSpeech],
 }

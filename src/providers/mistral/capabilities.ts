@@ -3,6 +3,7 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /** Models that Mistral made, at its own host and at others. */
 export const mistralModels: readonly ModelRule[] = [
+  { name: /voxtral.*-tts/i, modality: 'speech' },
   {
     name: /voxtral-mini-(2602|latest)(?!.*(?:realtime|live))/i,
     modality: 'transcription',
@@ -16,3 +17,8 @@ export const mistralModels: readonly ModelRule[] = [
 
 /** At most a hundred. https://docs.mistral.ai/studio/audio/speech-to-text/transcribe-files */
 export const mistralKeyterms: KeytermRules = { ...unboundedKeyterms, countMax: 100 }
+
+/** One clip of 3 to 25 seconds takes the place of a voice, here alone. https://docs.mistral.ai/studio/audio/text-to-speech */
+export const mistralVoices: readonly ModelRule[] = [
+  { name: /voxtral.*-tts/i, modality: 'speech', audio: { voiceCloning: true } },
+]

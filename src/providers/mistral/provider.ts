@@ -1,6 +1,7 @@
+import { mistralSpeech } from '../../formats/speech/mistral-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
-import { mistralKeyterms, mistralModels } from './capabilities.ts'
+import { mistralKeyterms, mistralModels, mistralVoices } from './capabilities.ts'
 import { mistralPrices } from './prices.ts'
 
 /** Before the third of its family, which has no words, and takes a language beside times. */
@@ -15,6 +16,7 @@ export const mistral = defineProvider({
   author: 'mistralai',
   pricesProviderId: 'mistral',
   family: mistralModels,
+  modelRules: mistralVoices,
   prices: mistralPrices,
   adapters: {
     language: [
@@ -43,6 +45,7 @@ export const mistral = defineProvider({
       modelOf: (asked) =>
         isSecondVoxtral(asked) ? { hasWordsInSegments: true, combinesLanguageAndTimes: false } : {},
     }),
+    speech: mistralSpeech,
   },
   audio: { transcription: { url: true, keyterms: mistralKeyterms, verboseJson: true } },
 })

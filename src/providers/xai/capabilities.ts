@@ -8,3 +8,16 @@ export const grokModels: readonly ModelRule[] = [
   { name: /grok-(3-mini|[4-9]|code|build)/i, reasons: true },
   { name: /grok-(2-vision|[4-9])/i, sees: true },
 ]
+
+/** Its speech, which names no model; here it is `grok-tts`. https://docs.x.ai/developers/models/text-to-speech, 2026-11. */
+export const grokVoices: readonly ModelRule[] = [
+  {
+    name: /^grok-tts$/,
+    modality: 'speech',
+    audio: {
+      speed: { min: 0.7, max: 1.5 },
+      inputCharactersMax: 15_000,
+      voices: ['eve', 'ara', 'leo', 'rex', 'sal'],
+    },
+  },
+]

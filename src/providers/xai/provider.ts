@@ -1,7 +1,9 @@
+import { xAiSpeech } from '../../formats/speech/xai-speech.ts'
 import type { ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
 import type { AskedInterface } from '../../formats/text-adapter.ts'
 import { defineProvider, named, notNamed, onlyFor, openAiChat, openAiResponses } from '../define-provider.ts'
-import { grokModels } from './capabilities.ts'
+import { grokModels, grokVoices } from './capabilities.ts'
+import { xAiPrices } from './prices.ts'
 
 const xAiChat: ChatQuirkOptions = {
   accepts: ['search_parameters'],
@@ -29,6 +31,8 @@ export const xai = defineProvider({
   author: 'x-ai',
   pricesProviderId: 'x-ai',
   family: grokModels,
+  modelRules: grokVoices,
+  prices: xAiPrices,
   adapters: {
     language: [
       // Its own choice for new work, which shows thoughts and takes them back.
@@ -46,5 +50,6 @@ export const xai = defineProvider({
       ),
       onlyFor(notNamed(thinks), openAiChat(xAiChat)),
     ],
+    speech: xAiSpeech,
   },
 })

@@ -1,0 +1,52 @@
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import type { SpeechAdapter, SpeechBilled } from '../../canonical/audio.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { readCount } from '../chat/chat-usage.ts'
+import { readReportedFailure } from '../upstream-errors.ts'
+import { mpegOr } from './raw-speech.ts'
+import { contractSamples, speechRequestAdapter } from './speech-request-adapter.ts'
+import { wrappedSpeech, type SoundFacts } from './wrapped-speech.ts'
+
+/**
+ * Mistral's speech, as base64 in events. Its samples are floats. One clip takes the place of a voice; there is no place for
+ * its transcript, and no speed.
+ */
+export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
+  path: () => '/audio/speech',
+  body: ({ call, endpoint, voice, format }) => ({
+    model: endpoint.upstreamModel,
+    input: call.input,
+    ...(call.references[0] ? { ref_audio: call.references[0].data } : { voice_id: voice }),
+    response_format: format,
+    stream: true,
+  }),
+  reserved: ['ref_audio', 'voice_id', 'voice'],
+  open: ({ format }, { context }) =>
+    wrappedSpeech({
+      framing: 'events',
+      at: ['audio_data'],
+      encoding: 'base64',
+      output: mpegOr(format, { ...contractSamples, encoding: 'f32le' }),
+      hasLast: true,
+      read: (fields) => readEvent(fields, context),
+    }),
+})
+
+function readEvent(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
+  const isFailure = fields['object'] === 'error' || fields['type'] === 'error' || isRecord(fields['error'])
+  if (isFailure) throw new AttemptFailed(readReportedFailure(fields['error'] ?? fields, context))
+  if (fields['type'] !== 'speech.audio.done') return {}
+  const billed = billedOf(fields['usage'])
+  return { isLast: true, ...(billed ? { billed } : {}) }
+}
+
+/** It counts as chat completions do; what it makes is sound. */
+function billedOf(usage: unknown): SpeechBilled | null {
+  if (!isRecord(usage)) return null
+  const inputTokens = readCount(usage['prompt_tokens']) ?? 0
+  const outputTokens = readCount(usage['completion_tokens']) ?? 0
+  return inputTokens + outputTokens === 0
+    ? null
+    : { inputTokens, outputTokens, outputAudioTokens: outputTokens }
+}

@@ -1,0 +1,21 @@
+import type { SpeechAdapter } from '../../canonical/audio.ts'
+import { mpegOr, rawSpeech } from './raw-speech.ts'
+import { contractSamples, speechRequestAdapter, speedMember } from './speech-request-adapter.ts'
+
+const formats = {
+  mp3: { codec: 'mp3', sample_rate: 24_000, bit_rate: 128_000 },
+  pcm: { codec: 'pcm', sample_rate: 24_000 },
+}
+
+/** xAI's speech as bytes. It names no model, and finds the language itself unless the caller's options name one. */
+export const xAiSpeech: SpeechAdapter = speechRequestAdapter({
+  path: () => '/tts',
+  body: (asked) => ({
+    text: asked.call.input,
+    voice_id: asked.voice,
+    output_format: formats[asked.format],
+    ...speedMember('speed', asked),
+  }),
+  reserved: ['output_format', 'with_timestamps', 'speed'],
+  open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
+})
