@@ -4,7 +4,7 @@ import type { AudioSpool, StoredAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { randomText } from '../core/ids.ts'
-import { audioHeadBytes, audioReadBytes, spoolMemoryBytesMax } from '../core/limits/audio.ts'
+import { audioHeadBytes, audioReadBytes, audioWriteBytes, spoolMemoryBytesMax } from '../core/limits/audio.ts'
 
 /** Where a spool puts what does not fit in memory, and how much it takes. */
 export interface SpoolOptions {
@@ -24,7 +24,7 @@ class Spool implements AudioSpool {
   #sizeBytes = 0
   #chunks: Uint8Array[] = []
   #head: Uint8Array = new Uint8Array(0)
-  #file: { handle: FileHandle; path: string } | null = null
+  #file: GatheringFile | null = null
   #isClosed = false
 
   constructor(options: SpoolOptions) {
@@ -38,7 +38,7 @@ class Spool implements AudioSpool {
     if (this.#head.length < audioHeadBytes) {
       this.#head = concat([this.#head, chunk.subarray(0, audioHeadBytes - this.#head.length)])
     }
-    if (this.#file) return writeAll(this.#file.handle, chunk)
+    if (this.#file) return this.#file.write(chunk)
     // Not `slice`, which on a Buffer gives a view of memory that the sender may reuse.
     this.#chunks.push(new Uint8Array(chunk))
     if (this.#sizeBytes > spoolMemoryBytesMax) await this.#moveToFile()
@@ -46,11 +46,11 @@ class Spool implements AudioSpool {
 
   async #moveToFile(): Promise<void> {
     const path = join(this.#options.folder, `audio-${randomText(20)}`)
-    const handle = await openOrRefuse(this.#options.folder, path)
-    this.#file = { handle, path }
+    const file = new GatheringFile(await openOrRefuse(this.#options.folder, path), path)
+    this.#file = file
     const chunks = this.#chunks
     this.#chunks = []
-    await writeAll(handle, concat(chunks))
+    for (const chunk of chunks) await file.write(chunk)
   }
 
   async finish(): Promise<StoredAudio> {
@@ -58,7 +58,7 @@ class Spool implements AudioSpool {
     this.#isClosed = true
     const facts = { sizeBytes: this.#sizeBytes, head: this.#head }
     if (!this.#file) return storedInMemory(facts, concat(this.#chunks))
-    await this.#file.handle.close()
+    await this.#file.end()
     return storedInFile(facts, this.#file.path)
   }
 
@@ -66,8 +66,47 @@ class Spool implements AudioSpool {
     this.#isClosed = true
     this.#chunks = []
     if (!this.#file) return
-    await this.#file.handle.close().catch(() => {})
-    await unlink(this.#file.path).catch(() => {})
+    await this.#file.remove()
+  }
+}
+
+/** A file that is written in large pieces, whatever the sizes in which they come. */
+class GatheringFile {
+  readonly path: string
+  readonly #handle: FileHandle
+  readonly #gathered = Buffer.allocUnsafeSlow(audioWriteBytes)
+  #length = 0
+
+  constructor(handle: FileHandle, path: string) {
+    this.#handle = handle
+    this.path = path
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let offset = 0; offset < bytes.length;) {
+      const part = bytes.subarray(offset, offset + audioWriteBytes - this.#length)
+      this.#gathered.set(part, this.#length)
+      this.#length += part.length
+      offset += part.length
+      if (this.#length === audioWriteBytes) await this.#flush()
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#flush()
+    await this.#handle.close()
+  }
+
+  /** Never rejects. */
+  async remove(): Promise<void> {
+    await this.#handle.close().catch(() => {})
+    await unlink(this.path).catch(() => {})
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = this.#gathered.subarray(0, this.#length)
+    this.#length = 0
+    await writeAll(this.#handle, bytes)
   }
 }
 
@@ -119,7 +158,7 @@ function readFileStream(path: string): ReadableStream<Uint8Array> {
 
 async function readNext(handle: FileHandle): Promise<Uint8Array | null> {
   try {
-    const { bytesRead, buffer } = await handle.read(new Uint8Array(audioReadBytes))
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(audioReadBytes))
     return bytesRead > 0 ? buffer.subarray(0, bytesRead) : null
   } catch (cause) {
     await handle.close().catch(() => {})

@@ -16,8 +16,9 @@ export const recognizeReadsMax = 16
 export const textSampleBytes = 512
 /** Audio of all calls of this process that is fetched from addresses at once; further calls wait. */
 export const audioFetchesMax = 32
-/** One read of spooled audio. */
-export const audioReadBytes = 65_536
+/** One read of spooled audio, and one write: fewer and larger ones cost less for every byte. */
+export const audioReadBytes = 262_144
+export const audioWriteBytes = 524_288
 /** Everything of an audio request but the audio: key terms, trace and provider options fit with room to spare. */
 export const audioFieldsBytesMax = 1_000_000
 /** Nesting of such a request, so that a stack never overflows. */

@@ -19,6 +19,8 @@ export const publicFetchMs = 120_000
 /** Longest time of a transcription in seconds, as the operator may set it: from a short voice message to a day of sound on a slow machine. */
 export const transcriptionSecondsMin = 5
 export const transcriptionSecondsMax = 86_400
+/** Longest wait for the head of one answer on the way to a public address; servers that drip it are not waited for. */
+export const publicHeadMs = 20_000
 /** Redirects followed when fetching from a public address. */
 export const publicRedirectsMax = 5
 /** Longest wait for a provider before it is tried again inside one call; a longer one goes back to the caller as a hint. */

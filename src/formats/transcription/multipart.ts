@@ -48,8 +48,8 @@ export class MultipartReader {
 
   push(chunk: Uint8Array): MultipartEvent[] {
     const view = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-    let bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, view]) : view
     const events: MultipartEvent[] = []
+    let bytes = this.#withRest(view, events)
     for (;;) {
       const used = this.#step(bytes, events)
       if (used === null) break
@@ -58,6 +58,21 @@ export class MultipartReader {
     // A copy: the chunk belongs to whoever gave it.
     this.#rest = Buffer.from(bytes)
     return events
+  }
+
+  /** What is left of the last chunk and this one; in the middle of a large part without copying the chunk. */
+  #withRest(view: Buffer, events: MultipartEvent[]): Buffer {
+    const rest = this.#rest
+    if (rest.length === 0) return view
+    if (this.#state === 'data') {
+      // A delimiter that begins in the rest ends within so many bytes.
+      const seam = Buffer.concat([rest, view.subarray(0, this.#delimiter.length - 1)])
+      if (view.length >= this.#delimiter.length && !seam.includes(this.#delimiter)) {
+        events.push({ type: 'data', bytes: rest })
+        return view
+      }
+    }
+    return Buffer.concat([rest, view])
   }
 
   /** Throws `invalid_request` when the form has not ended. */
