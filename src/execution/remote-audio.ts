@@ -1,4 +1,6 @@
 import type { AudioIntake, LocalAudio, RemoteAudio } from '../canonical/audio.ts'
+import { GatewayError } from '../core/errors.ts'
+import { audioBodyBytesMax } from '../core/limits/audio.ts'
 import {
   formatOfFileName,
   formatOfMimeType,
@@ -21,6 +23,7 @@ export async function fetchRemoteAudio(
   const file = await open()
   const spool = intake.createSpool()
   try {
+    if ((file.sizeBytes ?? 0) > audioBodyBytesMax) throw tooLarge(audio)
     for await (const chunk of file.body) await spool.write(chunk)
     const stored = await spool.finish()
     // What a server calls its files is no statement of the caller's, so that it only helps where the bytes tell nothing.
@@ -33,6 +36,14 @@ export async function fetchRemoteAudio(
     await spool.discard()
     throw error
   }
+}
+
+function tooLarge({ field }: RemoteAudio): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `"${field}" names more than ${audioBodyBytesMax} bytes. Send less, or compress it to mp3 or ogg.`,
+    { param: field },
+  )
 }
 
 function statedOf({ field, statedFormat }: RemoteAudio, served: string | null): StatedFormat {

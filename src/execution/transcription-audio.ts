@@ -38,10 +38,13 @@ export async function knowAudio(
   const route = routeOf(call, scope, dependencies)
   // That nobody serves it is told by who prepares the call, without anything fetched for it.
   if (route === null) return { call, dispose: nothing }
-  const { isConfigured } = await dependencies.publicFetch.check(audio.url, audio.field)
+  const { url, isConfigured } = await dependencies.publicFetch.check(audio.url, audio.field)
   // A host that the operator configured may be one that no provider reaches.
   const isLeft = !isConfigured && route.every((endpoint) => endpoint.audio?.url === true)
-  if (isLeft) return { call, dispose: nothing }
+  if (isLeft) {
+    const left: RemoteAudio = { ...audio, url }
+    return { call: { ...call, audio: left }, dispose: nothing }
+  }
   return fetchAudio(call, audio, { scope, dependencies })
 }
 

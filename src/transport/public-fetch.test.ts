@@ -115,3 +115,28 @@ test('a server that breaks off in the middle is the address’s fault', async ()
     expect(error).toMatchObject({ type: 'invalid_request', param: 'input_audio.url' })
   }
 })
+
+test('an address in which programs may read different hosts is refused as a whole', async () => {
+  for (const strange of [
+    'http://files.example\\@127.0.0.1/a',
+    'http://files.example\t@127.0.0.1/a',
+    ' http://files.example/a',
+    'http://files.example/a b',
+  ])
+    expect([strange, await problemOf(strange)]).toEqual([strange, expect.stringContaining('encode it')])
+})
+
+test('an address that goes on to a provider is checked like one that is fetched, and is told as it is read here', async () => {
+  const open = createPublicFetch({ resolve: () => Promise.resolve(['93.184.216.34']), allowedHosts: [name] })
+  expect(await open.check('HTTPS://Files.Example:443/a/../clip.wav', 'source_url')).toEqual({
+    url: 'https://files.example/clip.wav',
+    isConfigured: false,
+  })
+  expect(await open.check(`http://${name}/a`, 'source_url')).toEqual({
+    url: `http://${name}/a`,
+    isConfigured: true,
+  })
+  const closed = createPublicFetch({ resolve: loopback })
+  const refusal = await closed.check(`http://${name}/a`, 'source_url').catch((error: unknown) => error)
+  expect(refusal).toMatchObject({ type: 'invalid_request', param: 'source_url' })
+})

@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
-import { publicRedirectsMax } from '../core/limits/calls.ts'
+import { publicHeadMs, publicRedirectsMax } from '../core/limits/calls.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What may be fetched besides public addresses, and how names are resolved. */
@@ -22,6 +22,8 @@ export interface FetchedFile {
   contentType: string | null
   /** The last part of the final address's path. */
   name: string
+  /** As its server says; null where it does not. More than that never comes. */
+  sizeBytes: number | null
   body: AsyncIterable<Uint8Array> & { destroy(): void }
 }
 
@@ -49,6 +51,8 @@ export interface PublicFetch {
 
 /** What is known of an address that may be fetched. */
 export interface CheckedAddress {
+  /** The same address as every program reads it. */
+  url: string
   /** The operator allowed its host, which may be private. */
   isConfigured: boolean
 }
@@ -87,7 +91,7 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     const asked: Asked = { param, what: 'audio' }
     const target = parseTarget(url, asked)
     await addressOf(target, { resolve, allowed, asked })
-    return { isConfigured: isAllowed(target, allowed) }
+    return { url: target.href, isConfigured: isAllowed(target, allowed) }
   }
   return Object.assign(fetch, { check })
 }
@@ -105,6 +109,9 @@ interface Guard {
 }
 
 function parseTarget(url: string, asked: Asked, base?: URL): URL {
+  // One program reads another host than the next where such characters stand; of a redirect only this one reads.
+  if (base === undefined && strangeCharacters.test(url))
+    throw refused(asked, 'the address has a blank, a backslash or a control character; encode it')
   const target = URL.parse(url, base?.href)
   if (!target || (target.protocol !== 'http:' && target.protocol !== 'https:')) {
     throw refused(asked, 'the address must begin with http:// or https://')
@@ -113,6 +120,9 @@ function parseTarget(url: string, asked: Asked, base?: URL): URL {
     throw refused(asked, 'the address must not carry credentials')
   return target
 }
+
+// oxlint-disable-next-line no-control-regex -- what no address has
+const strangeCharacters = /[\s\\\u0000-\u001f\u007f]/
 
 async function addressOf(target: URL, { resolve, allowed, asked }: Guard): Promise<string> {
   const hostname = target.hostname.replace(/^\[|\]$/g, '')
@@ -142,7 +152,7 @@ function open(
       method: 'GET',
       signal,
       agent: false,
-      headers: { accept, 'user-agent': 'headrace', connection: 'close' },
+      headers: { accept, 'accept-encoding': 'identity', 'user-agent': 'headrace', connection: 'close' },
       // The name was resolved and checked; this answers the socket's own question with the same address.
       lookup: (_hostname, lookupOptions, callback) => {
         if (lookupOptions.all) callback(null, [{ address, family }])
@@ -153,18 +163,28 @@ function open(
   )
   outgoing.once('error', reject)
   outgoing.end()
-  return promise
+  // Whatever comes before the head, in however small pieces, must come to an end.
+  const timer = setTimeout(() => {
+    outgoing.destroy()
+    reject(new Error('no head in time'))
+  }, publicHeadMs)
+  return promise.finally(() => clearTimeout(timer))
 }
 
 function toFile(response: IncomingMessage, target: URL, asked: Asked & { signal: AbortSignal }): FetchedFile {
   return {
     contentType: response.headers['content-type'] ?? null,
     name: decodeName(target.pathname.split('/').at(-1) ?? ''),
+    sizeBytes: sizeOf(response.headers['content-length']),
     body: {
       [Symbol.asyncIterator]: () => readToEnd(response, asked),
       destroy: () => void response.destroy(),
     },
   }
+}
+
+function sizeOf(stated: string | undefined): number | null {
+  return stated !== undefined && /^\d{1,15}$/.test(stated) ? Number(stated) : null
 }
 
 /** A server that breaks off, or is slower than the deadline, is the address's fault and none of ours. */

@@ -63,7 +63,9 @@ const open = await startTestGateway({
   providers,
   hooks: {
     writeLog: () => undefined,
-    publicFetch: Object.assign(fetchAny.bind(null), { check: async () => ({ isConfigured: false }) }),
+    publicFetch: Object.assign(fetchAny.bind(null), {
+      check: async (url: string) => ({ url, isConfigured: false }),
+    }),
   },
 })
 afterAll(async () => {
