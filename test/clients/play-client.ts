@@ -21,7 +21,7 @@ const validationNames = /validation|zod|typeerror|parseerror|invalidresponsedata
 
 /** Runs a client's program where its packages are installed, with nothing of this machine's environment but the path. */
 export async function playClient(
-  client: Client,
+  client: Pick<Client, 'program' | 'packages' | 'model' | 'embeddingModel' | 'sealsThoughts'>,
   folder: string,
   world: Pick<ClientsWorld, 'root' | 'key'>,
 ): Promise<PlayedCase[]> {

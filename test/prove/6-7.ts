@@ -1,0 +1,7 @@
+import { proveUploads } from './audio-uploads.ts'
+import { combine, type Proof } from './proof.ts'
+
+export const proof: Proof = {
+  title: 'figures of audio, beside their bounds',
+  run: async () => combine([await proveUploads()]),
+}
