@@ -147,12 +147,15 @@ export interface Endpoint {
   isPriced: boolean
   contextLength: number | null
   outputTokensMax: number | null
-  /** Contract names of request parameters the endpoint honours; null means unknown, treated as all. */
+  /**
+   * Contract names of the parameters that the endpoint honours, as callers of chat completions and of embeddings set them;
+   * null of audio, of which each ability is asked for by itself.
+   */
   parameters: ReadonlySet<string> | null
   inputModalities: readonly string[]
   outputModalities: readonly string[]
   dataPolicy: DataPolicy
-  /** Whether the model thinks before it answers, as far as is known; where `parameters` are known, they say. */
+  /** Whether the model thinks before it answers, as far as is known, also where it cannot be told how. */
   reasons: boolean
   /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
   interfaces?: readonly string[]

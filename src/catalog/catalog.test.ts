@@ -36,6 +36,7 @@ function source(id: string, changes: Partial<DeploymentSource> = {}): Deployment
     prices: createPriceOverlay([]),
     publicName: (name) => name,
     modelRules: [],
+    parametersOf: () => null,
     isFree: false,
     onlyListed: false,
     dataPolicy: { zdr: false, trains: false, stores: true },
@@ -53,6 +54,7 @@ const openai = source('openai', {
   pricesProviderId: 'openai',
   prices: createPriceOverlay(openAiPrices),
   modelRules: openAiModels,
+  parametersOf: () => null,
 })
 const potential = [
   {

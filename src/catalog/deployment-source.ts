@@ -34,6 +34,8 @@ export interface DeploymentSource {
   publicName: (upstreamModel: string) => string
   /** What names tell of its models. */
   modelRules: readonly ModelRule[]
+  /** Which parameters an endpoint of it honours, as `parameters` of the endpoint says; asked before that is set. */
+  parametersOf: (endpoint: Endpoint) => ReadonlySet<string> | null
   /** What cache writes for an hour cost where only the price of others is known; absent where the provider has no rule. */
   hourWrites?: HourRule
   /** Everything costs nothing here, as on a server the operator runs himself. */

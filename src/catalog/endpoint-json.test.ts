@@ -23,6 +23,7 @@ const source = (id: string, more: Partial<DeploymentSource> = {}): DeploymentSou
   prices: createPriceOverlay([]),
   publicName: (name) => name,
   modelRules: [],
+  parametersOf: () => new Set(['temperature', 'tools']),
   isFree: false,
   onlyListed: false,
   dataPolicy: { zdr: false, trains: false, stores: true },
@@ -63,7 +64,7 @@ const first = {
   max_completion_tokens: 1000,
   max_prompt_tokens: null,
   supports_implicit_caching: true,
-  supports_tool_choice: { auto: true, function: true, none: true, required: true },
+  supports_tool_choice: { auto: true, function: false, none: false, required: false },
   supports_voice_cloning: false,
   latency_last_30m: { p50: 1, p75: 2, p90: 3, p99: 4 },
   throughput_last_30m: null,
@@ -92,7 +93,7 @@ test('a model is shown with each of its endpoints, by what is known of it', () =
     },
   })
   expect(shown.endpoints[0]).toMatchObject(first)
-  expect(shown.endpoints[0]?.supported_parameters).toContain('temperature')
+  expect(shown.endpoints[0]?.supported_parameters).toEqual(['temperature', 'tools'])
   // Nobody says how long its context is or what it costs, and it was never asked.
   expect(shown.endpoints[1]).toMatchObject({
     tag: 'acme/private',

@@ -101,6 +101,7 @@ function renderEndpoint(endpoint: Endpoint, model: Model, figures: EndpointFigur
   const { deployment, price, audio } = endpoint
   const parameters = shownParameters(endpoint)
   const takesChoice = parameters.has('tool_choice')
+  const hasTools = parameters.has('tools')
   return {
     name: `${deployment.providerName} | ${model.id}`,
     model_id: model.id,
@@ -116,7 +117,7 @@ function renderEndpoint(endpoint: Endpoint, model: Model, figures: EndpointFigur
     // Where writing into the cache has a price of its own, the caller has to ask for it.
     supports_implicit_caching: price.cachedInputToken !== undefined && price.cacheWriteToken === undefined,
     supports_tool_choice: {
-      auto: takesChoice,
+      auto: hasTools,
       function: takesChoice,
       none: takesChoice,
       required: takesChoice,

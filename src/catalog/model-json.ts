@@ -89,7 +89,7 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
       max_completion_tokens: top?.outputTokensMax ?? null,
     },
     per_request_limits: null,
-    supported_parameters: supportedParameters(model, endpoints),
+    supported_parameters: union(endpoints.map(shownParameters)).toSorted(),
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
     links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
@@ -167,38 +167,12 @@ export function perUnit(amount: bigint): string {
   return `${digits.slice(0, -unitDigits)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-const usualParameters: Readonly<Record<Model['modality'], ReadonlySet<string>>> = {
-  language: new Set([
-    'frequency_penalty',
-    'logit_bias',
-    'logprobs',
-    'max_completion_tokens',
-    'max_tokens',
-    'presence_penalty',
-    'reasoning_effort',
-    'response_format',
-    'seed',
-    'stop',
-    'structured_outputs',
-    'temperature',
-    'tool_choice',
-    'tools',
-    'top_logprobs',
-    'top_p',
-  ]),
-  embedding: new Set(),
-  transcription: new Set(['temperature']),
-  speech: new Set(),
-}
+const ofTranscription: ReadonlySet<string> = new Set(['temperature'])
+const none: ReadonlySet<string> = new Set()
 
-/** The parameters an endpoint is shown with: its own, or the usual ones where nobody stated them. */
+/** The parameters an endpoint is shown with. */
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
-  return parameters ?? usualParameters[modality]
-}
-
-function supportedParameters(model: Model, endpoints: readonly Endpoint[]): string[] {
-  const known = endpoints.flatMap(({ parameters }) => (parameters ? [parameters] : []))
-  return known.length > 0 ? union(known).toSorted() : [...usualParameters[model.modality]]
+  return parameters ?? (modality === 'transcription' ? ofTranscription : none)
 }
 
 function voicesOf(endpoints: readonly Endpoint[]): string[] | null {

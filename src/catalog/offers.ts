@@ -51,12 +51,20 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
     byUpstream.set(upstream, [...(byUpstream.get(upstream) ?? []), model])
   }
   const offers: Offer[] = []
+  const sets = new Set<ReadonlySet<string> | null>()
   let worked = 0
   for (const listed of context.listed ?? knownModels(source, context.table)) {
     if (++worked % modelsPerTurnMax === 0) yield
     if (isBatchPrice(listed.upstream)) continue
     // A model that the operator describes is offered as described, under his id alone.
-    if (!byUpstream.has(listed.upstream)) offers.push(...toOffer(source, context, { listed }))
+    if (byUpstream.has(listed.upstream)) continue
+    for (const offer of toOffer(source, context, { listed })) {
+      offers.push(offer)
+      // A set of parameters that no model before had may have taken milliseconds to find out.
+      const { parameters } = offer.endpoint
+      if (!sets.has(parameters)) yield
+      sets.add(parameters)
+    }
   }
   for (const [upstream, models] of byUpstream) {
     const listed = listedByName.get(upstream) ?? nameOnly(upstream)
@@ -144,7 +152,10 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const kindFrom = pricesProviderId === null ? kindSourceOf(described) : null
   const endpoints = [endpoint, ...transcribing(endpoint, source, { traits, stated: operator?.audio ?? {} })]
   const told = { name: listed.name ?? facts?.name ?? null, created: listed.created ?? 0, kindFrom }
-  return endpoints.map((each) => ({ endpoint: each, ...told }))
+  return endpoints.map((each) => ({
+    endpoint: { ...each, parameters: source.parametersOf(each) },
+    ...told,
+  }))
 }
 
 /** The second endpoint of a language model that transcribes: the same name and prices, another operation. */

@@ -24,7 +24,7 @@ export interface RoutedCall {
 /** Endpoints of one model for one call, in the order to try. Throws what `route` throws. */
 export function routeModel(routed: RoutedCall, model: string, dependencies: ExecutionDependencies): Route {
   return route({
-    call: routed.call,
+    call: routed.call && asRouted(routed.call),
     model,
     modality: routed.operation.modality,
     requirements: routed.requirements.map((requirement) => toRequirement(requirement, model)),
@@ -37,6 +37,15 @@ export function routeModel(routed: RoutedCall, model: string, dependencies: Exec
     random: dependencies.random,
     conversationKey: routed.call ? promptCacheKey(routed.call) : null,
   })
+}
+
+/**
+ * Endpoints tell what they honour of chat completions and embeddings. What they cannot be sent of another format shows when
+ * the request is written, and `require_parameters` is heeded there.
+ */
+function asRouted(call: Call): Call {
+  const isTold = operations[call.operation].text?.hasToldParameters ?? true
+  return isTold || !call.preferences.requireParameters ? call : { ...call, parameters: [] }
 }
 
 /** The one route of a live call or batch item. */

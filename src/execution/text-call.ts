@@ -5,6 +5,7 @@ import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
   chooseInterface,
+  lostParameters,
   textAdapter,
   type TextAdapter,
   type TextInterface,
@@ -131,14 +132,16 @@ function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextSte
 
 function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep {
   const step = adapterAt(call, candidate, state).first(askedAt(call, candidate, state))
-  const { dropped = [], approximated = [] } = step.type === 'answer' ? {} : step.exchange
-  // What stands inside messages is no parameter.
-  const lost = [...dropped, ...approximated].filter((name) => !name.includes('[]'))
-  if (lost.length > 0 && call.preferences.requireParameters) {
+  if (!call.preferences.requireParameters || step.type === 'answer') return step
+  const lost = lostParameters(step.exchange)
+  if (lost.length > 0) {
     throw new GatewayError(
       'no_matching_endpoint',
       `provider.require_parameters: ${candidate.endpoint.deployment.providerName} cannot be sent ${lost.join(', ')}.`,
-      { param: 'provider.require_parameters' },
+      {
+        param: 'provider.require_parameters',
+        metadata: { failed_routing_step: 'provider.require_parameters' },
+      },
     )
   }
   return step

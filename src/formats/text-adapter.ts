@@ -82,6 +82,17 @@ export function chooseInterface(
   return serving.find(({ format }) => format === asked.format) ?? serving[0] ?? null
 }
 
+/** Names of what a request says in another way or not at all. What stands inside messages is no parameter. */
+export function lostParameters({
+  dropped = [],
+  approximated = [],
+}: {
+  dropped?: readonly string[]
+  approximated?: readonly string[]
+}): string[] {
+  return [...dropped, ...approximated].filter((name) => !name.includes('[]'))
+}
+
 /** Its state is the form that the answer was promised in, null for nearly all. */
 export type TextAdapter = Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter>
 

@@ -42,6 +42,8 @@ export interface TextOperation {
   outputLimit: string | null
   /** The member by which a caller names what it wants the prompt cache of again; null for none. */
   cacheKey: string | null
+  /** Whether endpoints say which of its parameters they honour; else it shows when a request is written. */
+  hasToldParameters: boolean
 }
 
 export const chatCompletions: TextOperation = {
@@ -52,6 +54,7 @@ export const chatCompletions: TextOperation = {
   tokenCount: null,
   outputLimit: 'max_tokens',
   cacheKey: 'prompt_cache_key',
+  hasToldParameters: true,
 }
 
 export const responses: TextOperation = {
@@ -62,6 +65,7 @@ export const responses: TextOperation = {
   tokenCount: null,
   outputLimit: 'max_output_tokens',
   cacheKey: 'prompt_cache_key',
+  hasToldParameters: false,
 }
 
 export const messages: TextOperation = {
@@ -84,6 +88,7 @@ export const messages: TextOperation = {
   },
   outputLimit: 'max_tokens',
   cacheKey: null,
+  hasToldParameters: false,
 }
 
 export const embeddings: TextOperation = {
@@ -94,6 +99,7 @@ export const embeddings: TextOperation = {
   tokenCount: null,
   outputLimit: null,
   cacheKey: null,
+  hasToldParameters: true,
 }
 
 /** One text that is not empty. */

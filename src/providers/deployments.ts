@@ -7,6 +7,7 @@ import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import { assert } from '../core/assert.ts'
 import type { Preset } from './define-provider.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
+import { supportedParameters } from './supported-parameters.ts'
 
 /** A provider as the operator configures it; the members are those of the configuration file, checked already. */
 export interface ProviderSettings {
@@ -75,6 +76,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     publicName: preset.publicName,
     modelRules: modelRulesOf(preset),
+    parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
     isFree: preset.isLocal,
     onlyListed: preset.onlyListed || provider.only_models === true,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),

@@ -58,6 +58,7 @@ function source({
     prices: createPriceOverlay([]),
     publicName: (name) => name,
     modelRules: [],
+    parametersOf: () => null,
     isFree: false,
     onlyListed: false,
     dataPolicy: { zdr, trains, stores: false },

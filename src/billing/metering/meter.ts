@@ -87,7 +87,7 @@ function isWithinLimits(
   const thinkingMax = endpoint.outputTokensMax ?? endpoint.contextLength ?? outputTokensUnknown
   return (
     reasoningTokens > 0 &&
-    reasons(endpoint) &&
+    endpoint.reasons &&
     !isBeyondLimit(said, { demand, endpoint }) &&
     reasoningTokens <= Math.ceil(thinkingMax * demand.choices * outputBeyondLimitFactor)
   )
@@ -102,11 +102,6 @@ export function isBeyondLimit(
   const own = endpoint.outputTokensMax ?? Number.POSITIVE_INFINITY
   const limit = Math.min(demand.outputTokensMax ?? own, own)
   return outputTokens > Math.ceil(limit * demand.choices * outputBeyondLimitFactor)
-}
-
-/** Whether a model thinks before it answers: as somebody stated, else as its provider knows. */
-function reasons({ parameters, reasons: isThinking }: Endpoint): boolean {
-  return parameters?.has('reasoning') ?? isThinking
 }
 
 /** Sound that nobody sent was not heard: where it has a price of its own such tokens are of the text. */

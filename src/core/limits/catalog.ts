@@ -6,6 +6,8 @@
 export const listedModelsMax = 5_000
 /** Models that are worked on at a time: everybody else has a turn of the event loop after so many, which take 2 ms or so. */
 export const modelsPerTurnMax = 50
+/** Sets of parameters that are kept for each provider, one for all its models that are asked in the same way: a few are usual. */
+export const parameterSetsMax = 1_000
 /** Offers that are put into their models at a time, for the same reason. */
 export const offersPerTurnMax = 1_000
 /** Names of interfaces that are kept of one listed model. */

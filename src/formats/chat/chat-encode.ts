@@ -79,8 +79,8 @@ function refuseLost(
   }
 }
 
-/** Whether the answer would be the same without the member. */
-function isDefault(document: TextCall['document'], name: string): boolean {
+/** Whether the answer would be the same without the member; true only of a few. */
+export function isDefault(document: TextCall['document'], name: string): boolean {
   const value = memberValue(document, name)
   switch (name) {
     case 'tool_choice':

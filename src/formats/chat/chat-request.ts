@@ -10,6 +10,7 @@ import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { completeMembers } from './chat-completed.ts'
+import { isDefault } from './chat-encode.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
 import { areKnown } from './message-members.ts'
 import { quickChecks } from './quick-checks.ts'
@@ -67,6 +68,14 @@ const capabilities: ReadonlySet<string> = new Set(
       ].includes(name) && !name.startsWith('prompt_cache'),
   ),
 )
+
+/** Clients set these to what they are anyway, which asks an endpoint for nothing. */
+const oftenDefault: ReadonlySet<string> = new Set([
+  'tool_choice',
+  'function_call',
+  'logprobs',
+  'top_logprobs',
+])
 
 /**
  * A chat completions body as a call. Members the gateway knows are checked and an error names the one at fault;
@@ -247,6 +256,7 @@ function listParameters(document: JsonDocument, fields: Fields): readonly string
   const names: string[] = []
   for (const name of document.members.keys()) {
     if (!capabilities.has(name) || !hasMember(document, name)) continue
+    if (oftenDefault.has(name) && isDefault(document, name)) continue
     const capability = capabilityOf[name] ?? name
     if (!names.includes(capability)) names.push(capability)
   }
