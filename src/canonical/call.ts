@@ -1,3 +1,4 @@
+import type { Percentiles } from './endpoint.ts'
 import type { OperationName, TextFormat } from './operation.ts'
 import type { Demand } from './usage.ts'
 
@@ -40,6 +41,11 @@ export interface Preferences {
   requireZdr: boolean
   quantizations: readonly string[] | null
   sort: 'price' | 'throughput' | 'latency' | null
+  /** Only models whose author allows distillation. */
+  requireDistillable: boolean
+  /** Tokens a second, and milliseconds to the first output: endpoints that miss one of them come after those that do not. */
+  preferredThroughputMin: Partial<Percentiles> | null
+  preferredLatencyMaxMs: Partial<Percentiles> | null
   /** Nanocredits per million tokens, or per request for `request`; endpoints above are left out. */
   maxPrice: { prompt?: bigint; completion?: bigint; request?: bigint; audio?: bigint } | null
   /** Provider-specific options by slug, audio only. */
@@ -56,6 +62,9 @@ export const defaultPreferences: Preferences = Object.freeze({
   requireZdr: false,
   quantizations: null,
   sort: null,
+  requireDistillable: false,
+  preferredThroughputMin: null,
+  preferredLatencyMaxMs: null,
   maxPrice: null,
   options: {},
 })

@@ -2,13 +2,15 @@ import type { Call } from '../canonical/call.ts'
 import { GatewayError, type Availability } from '../core/errors.ts'
 
 /** What left the last endpoints out, in the contract's words, by the step of the route. */
-const excludedBy: Readonly<Record<string, string>> = {
+const excludedBy: Readonly<Record<string, string | null>> = {
   'provider.zdr': 'data_policy:zdr',
   'provider.data_collection': 'data_policy:training',
   'provider.max_price': 'max_price',
   'provider.require_parameters': 'require_parameters',
   'provider.quantizations': 'quantization',
   'provider.only': 'allowed_providers',
+  // The contract has no word for it.
+  'provider.enforce_distillable_text': null,
 }
 
 /**
@@ -40,6 +42,7 @@ function reasonOf(error: GatewayError): Omit<Availability, 'requested_models'> |
 function filteredBy({ metadata }: GatewayError): Pick<Availability, 'code' | 'excluded_by'> {
   const rule = excludedBy[String(metadata?.['failed_routing_step'])]
   if (rule === undefined) return { code: 'no_endpoints' }
+  if (rule === null) return { code: 'constraint_filtered' }
   return {
     code: rule.startsWith('data_policy') ? 'privacy_restricted' : 'constraint_filtered',
     excluded_by: rule,

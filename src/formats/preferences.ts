@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultPreferences, type Preferences } from '../canonical/call.ts'
+import type { Percentiles } from '../canonical/endpoint.ts'
 import { parseCredits } from '../core/money.ts'
 import { fieldError, parseField } from './field-error.ts'
 
@@ -40,7 +41,10 @@ export const preferencesSchema = z
       .nullish()
       .describe('`deny`: only endpoints that neither store nor train.'),
     zdr: z.boolean().nullish().describe('Only endpoints with zero data retention.'),
-    enforce_distillable_text: z.boolean().nullish(),
+    enforce_distillable_text: z
+      .boolean()
+      .nullish()
+      .describe('Only models whose author allows distillation; none is known to.'),
     quantizations: z.array(quantization).max(20).nullish().describe('Only these weight formats.'),
     sort: z
       .union([
@@ -49,8 +53,16 @@ export const preferencesSchema = z
       ])
       .nullish()
       .describe('Order endpoints by this instead of balancing the load.'),
-    preferred_min_throughput: z.union([z.number(), percentiles]).nullish(),
-    preferred_max_latency: z.union([z.number(), percentiles]).nullish(),
+    preferred_min_throughput: z
+      .union([z.number().nonnegative(), percentiles])
+      .nullish()
+      .describe(
+        'Tokens a second, of half the calls or by percentile; endpoints that miss it are tried last.',
+      ),
+    preferred_max_latency: z
+      .union([z.number().nonnegative(), percentiles])
+      .nullish()
+      .describe('Seconds to the first output, likewise.'),
     max_price: z
       .strictObject({
         prompt: amount.nullish(),
@@ -79,14 +91,10 @@ export function parsePreferences(value: unknown): DecodedPreferences {
   if (value === undefined || value === null) return { preferences: defaultPreferences, dropped: [] }
   const wire = parseField(preferencesSchema, 'provider', value)
   const sort = typeof wire.sort === 'string' ? wire.sort : (wire.sort?.by ?? null)
-  const dropped = (['enforce_distillable_text', 'preferred_min_throughput', 'preferred_max_latency'] as const)
-    .filter((name) => wire[name] !== undefined && wire[name] !== null && wire[name] !== false)
-    .map((name) => `provider.${name}`)
+  const dropped: string[] = []
   if (sort === 'exacto') dropped.push('provider.sort')
   if (typeof wire.sort === 'object' && wire.sort?.partition === 'none')
     dropped.push('provider.sort.partition')
-  if (wire.max_price?.image !== undefined && wire.max_price.image !== null)
-    dropped.push('provider.max_price.image')
   return {
     dropped,
     preferences: {
@@ -99,10 +107,26 @@ export function parsePreferences(value: unknown): DecodedPreferences {
       requireZdr: wire.zdr ?? false,
       quantizations: wire.quantizations ?? null,
       sort: sort === 'exacto' ? null : sort,
+      requireDistillable: wire.enforce_distillable_text ?? false,
+      preferredThroughputMin: readLimits(wire.preferred_min_throughput, 1),
+      preferredLatencyMaxMs: readLimits(wire.preferred_max_latency, 1000),
       maxPrice: wire.max_price ? parseMaxPrice(wire.max_price) : null,
       options: wire.options ?? {},
     },
   }
+}
+
+type WireLimits = z.output<typeof percentiles> | number | null | undefined
+
+/** A number is about the median. Null where nothing is wished. */
+function readLimits(wire: WireLimits, factor: number): Preferences['preferredLatencyMaxMs'] {
+  const given = typeof wire === 'number' ? { p50: wire } : (wire ?? {})
+  const limits: Partial<Percentiles> = {}
+  for (const name of ['p50', 'p75', 'p90', 'p99'] as const) {
+    const value = given[name]
+    if (value !== undefined && value !== null) limits[name] = value * factor
+  }
+  return Object.keys(limits).length === 0 ? null : limits
 }
 
 type WireMaxPrice = NonNullable<z.output<typeof preferencesSchema>['max_price']>
@@ -110,6 +134,8 @@ type WireMaxPrice = NonNullable<z.output<typeof preferencesSchema>['max_price']>
 /** USD per million tokens is credits per million, which is nanocredits per million as the catalog keeps prices. */
 function parseMaxPrice(wire: WireMaxPrice): NonNullable<Preferences['maxPrice']> {
   const limits: NonNullable<Preferences['maxPrice']> = {}
+  // No endpoint has a price by the image: what an image costs is that of the tokens it counts as. So this limit is always met.
+  if (wire.image !== undefined && wire.image !== null) parseAmount('provider.max_price.image', wire.image)
   for (const name of ['prompt', 'completion', 'audio', 'request'] as const) {
     const value = wire[name]
     if (value !== undefined && value !== null) limits[name] = parseAmount(`provider.max_price.${name}`, value)

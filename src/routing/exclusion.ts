@@ -18,6 +18,7 @@ export const exclusionSteps = [
   'provider.data_collection',
   'provider.zdr',
   'provider.quantizations',
+  'provider.enforce_distillable_text',
   'provider.max_price',
   'variant',
   'provider.order',
@@ -82,6 +83,8 @@ function unwanted(
   if (preferences.requireZdr && !endpoint.dataPolicy.zdr) return 'provider.zdr'
   if (quantizations && !quantizations.includes(endpoint.quantization ?? 'unknown'))
     return 'provider.quantizations'
+  // No source says of any model that its author allows it.
+  if (preferences.requireDistillable) return 'provider.enforce_distillable_text'
   return maxPrice && !isAffordable(priceAt(endpoint, inputTokens), maxPrice) ? 'provider.max_price' : null
 }
 

@@ -43,14 +43,20 @@ const failed = {
 }
 const minuteMs = 60_000
 
-test('medians are of the last five minutes and of the newest samples', () => {
+test('percentiles are of the last five minutes and of the newest samples', () => {
   const { clock, health } = setUp()
   expect(health.performanceOf(endpoint)).toEqual({ latencyMs: null, throughput: null })
   for (const latencyMs of [5, 1, 9]) health.recordSuccess(endpoint, { latencyMs })
-  expect(health.performanceOf(endpoint)).toEqual({ latencyMs: 5, throughput: null })
+  expect(health.performanceOf(endpoint)).toEqual({
+    latencyMs: { p50: 5, p75: 9, p90: 9, p99: 9 },
+    throughput: null,
+  })
   for (let i = 0; i < performanceSamplesMax; i++)
     health.recordSuccess(endpoint, { latencyMs: 50, throughput: 7 })
-  expect(health.performanceOf(endpoint)).toEqual({ latencyMs: 50, throughput: 7 })
+  expect(health.performanceOf(endpoint)).toEqual({
+    latencyMs: { p50: 50, p75: 50, p90: 50, p99: 50 },
+    throughput: { p50: 7, p75: 7, p90: 7, p99: 7 },
+  })
   clock.ms += performanceWindowMs
   expect(health.performanceOf(endpoint).latencyMs).toBeNull()
 })

@@ -109,7 +109,7 @@ export function createHealth({ clock, report = () => undefined }: HealthOptions)
     },
 
     performanceOf(endpoint) {
-      return endpoints.get(endpoint.id)?.samples?.medians(clock.monotonicMs()) ?? unknownPerformance
+      return endpoints.get(endpoint.id)?.samples?.recent(clock.monotonicMs()) ?? unknownPerformance
     },
 
     figuresOf: ({ id }) => figuresAt(endpoints.get(id), clock.monotonicMs()),

@@ -25,6 +25,8 @@ export interface Ordering {
 interface Placed {
   endpoint: Endpoint
   state: HealthState
+  /** Whether it misses the latency or the throughput that the caller prefers. */
+  isMissing: boolean
   group: number
   place: number
 }
@@ -32,7 +34,8 @@ interface Placed {
 /**
  * Orders endpoints: the caller's order, else his sort, else at random by price with those that failed lately last.
  * Of a name of the operator's own the groups follow each other, whatever sorts within a group; without a sort its weights
- * decide, not the price. An endpoint that asked for a pause comes last in any case, and is tried all the same when no
+ * decide, not the price. Those that miss the latency or the throughput that the caller prefers follow those that do not,
+ * also in his own order. An endpoint that asked for a pause comes last in any case, and is tried all the same when no
  * other is left.
  */
 export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Ordering): Endpoint[] {
@@ -43,6 +46,7 @@ export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Orderin
   const placed: Placed[] = endpoints.map((endpoint) => ({
     endpoint,
     state: health.stateOf(endpoint),
+    isMissing: misses(endpoint, ordering),
     group: groupOf(endpoint, places, order),
     place: place(endpoint),
   }))
@@ -53,11 +57,23 @@ export function orderEndpoints(endpoints: readonly Endpoint[], ordering: Orderin
       Number(isPaused(left)) - Number(isPaused(right)) ||
       left.group - right.group ||
       (isBalanced ? Number(hasFailed(left)) - Number(hasFailed(right)) : 0) ||
+      Number(left.isMissing) - Number(right.isMissing) ||
       left.place - right.place,
   )
   const inTurn = places && order === null ? withEveryGroup(placed) : placed
   return inTurn.map(({ endpoint }) => endpoint)
 }
+
+/** An endpoint that nobody has asked lately misses nothing. */
+function misses(endpoint: Endpoint, { preferences, health }: Ordering): boolean {
+  const { preferredThroughputMin: throughputMin, preferredLatencyMaxMs: latencyMaxMs } = preferences
+  if (throughputMin === null && latencyMaxMs === null) return false
+  const { throughput, latencyMs } = health.performanceOf(endpoint)
+  const isSlow = percentiles.some((at) => (throughput?.[at] ?? Infinity) < (throughputMin?.[at] ?? 0))
+  return isSlow || percentiles.some((at) => (latencyMs?.[at] ?? 0) > (latencyMaxMs?.[at] ?? Infinity))
+}
+
+const percentiles = ['p50', 'p75', 'p90', 'p99'] as const
 
 /** The providers that the caller lists count before the operator's groups. */
 function groupOf(endpoint: Endpoint, places: Ordering['places'], order: readonly string[] | null): number {
@@ -119,8 +135,9 @@ function placing(
   if (order && places) return drawn
   if (order) return (endpoint) => listedAt(endpoint, order) + drawn(endpoint)
   if (sort === 'price') return (endpoint) => effectivePrice(endpoint) ?? Number.MAX_VALUE
-  if (sort === 'latency') return (endpoint) => health.performanceOf(endpoint).latencyMs ?? Number.MAX_VALUE
-  if (sort === 'throughput') return (endpoint) => -(health.performanceOf(endpoint).throughput ?? 0)
+  if (sort === 'latency')
+    return (endpoint) => health.performanceOf(endpoint).latencyMs?.p50 ?? Number.MAX_VALUE
+  if (sort === 'throughput') return (endpoint) => -(health.performanceOf(endpoint).throughput?.p50 ?? 0)
   return drawn
 }
 

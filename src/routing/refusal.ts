@@ -123,6 +123,8 @@ function preferenceMessage({ model, candidates, filter }: Refused, step: Exclusi
       return `${message}: none of ${slugs} promises zero data retention. Leave it out, or ask for another model.`
     case 'provider.quantizations':
       return `${message}. Add another value, such as "unknown".`
+    case 'provider.enforce_distillable_text':
+      return `${message}: of none is it known that its author allows distillation. Leave it out.`
     default:
       return `${message}: all cost more, or their price is not known. Raise it, or ask for another model.`
   }

@@ -240,6 +240,23 @@ describe('order', () => {
     expect(namesOf({}, { model: 'acme/large:nitro' })).toEqual(['a', 'b', 'c'])
   })
 
+  test('endpoints that miss the preferred latency or throughput follow the others, in every order', () => {
+    const { namesOf, health, endpoint } = setUp([
+      { id: 'a', price: '1' },
+      { id: 'b', price: '2' },
+      { id: 'c', price: '3' },
+    ])
+    for (const throughput of [10, 20, 30, 40])
+      health.recordSuccess(endpoint('a'), { latencyMs: 900, throughput })
+    health.recordSuccess(endpoint('b'), { latencyMs: 100, throughput: 25 })
+    expect(namesOf({ sort: 'price', preferredLatencyMaxMs: { p50: 500 } })).toEqual(['b', 'c', 'a'])
+    expect(namesOf({ sort: 'price', preferredLatencyMaxMs: { p50: 50 } })).toEqual(['c', 'a', 'b'])
+    expect(namesOf({ sort: 'price', preferredThroughputMin: { p50: 28 } })).toEqual(['a', 'c', 'b'])
+    expect(namesOf({ sort: 'price', preferredThroughputMin: { p50: 28, p90: 50 } })).toEqual(['c', 'a', 'b'])
+    expect(namesOf({ order: ['a', 'b', 'c'], preferredLatencyMaxMs: { p99: 500 } })).toEqual(['b', 'c', 'a'])
+    expect(namesOf({ only: ['a'], preferredLatencyMaxMs: { p50: 1 } })).toEqual(['a'])
+  })
+
   test('an endpoint that failed stands last for thirty seconds', () => {
     const { namesOf, health, endpoint, clock } = setUp([
       { id: 'free', price: '0' },

@@ -1,12 +1,12 @@
 import type { Percentiles } from '../canonical/endpoint.ts'
 import { figuresWindowMs, performanceSamplesMax, performanceWindowMs } from '../core/limits/routing.ts'
 
-/** Medians over the last five minutes, null when there was no call. */
+/** The last five minutes, null when there was no call. */
 export interface Performance {
   /** Milliseconds to the first byte of output. */
-  latencyMs: number | null
+  latencyMs: Percentiles | null
   /** Output tokens a second. */
-  throughput: number | null
+  throughput: Percentiles | null
 }
 
 /** What went well. */
@@ -25,7 +25,7 @@ const performanceFreshMs = 1_000
 export class Samples {
   readonly #values = new Float64Array(performanceSamplesMax * sampleSize).fill(never)
   #next = 0
-  /** The medians until a sample is added or a second passes. */
+  /** The last answer of `recent`, until a sample is added or a second passes. */
   #shown: Performance | null = null
   #shownAtMs = never
 
@@ -38,17 +38,20 @@ export class Samples {
     this.#shown = null
   }
 
-  medians(nowMs: number): Performance {
+  recent(nowMs: number): Performance {
     if (this.#shown && this.#shownAtMs + performanceFreshMs > nowMs) return this.#shown
-    const { latencies, throughputs } = this.#since(nowMs - performanceWindowMs)
-    this.#shown = { latencyMs: shareOf(latencies, 0.5), throughput: shareOf(throughputs, 0.5) }
+    this.#shown = this.#performanceSince(nowMs - performanceWindowMs)
     this.#shownAtMs = nowMs
     return this.#shown
   }
 
-  /** Of the newest answers of the last half hour; null where there are none. */
-  percentiles(nowMs: number): { latencyMs: Percentiles | null; throughput: Percentiles | null } {
-    const { latencies, throughputs } = this.#since(nowMs - figuresWindowMs)
+  /** The same of the last half hour. */
+  percentiles(nowMs: number): Performance {
+    return this.#performanceSince(nowMs - figuresWindowMs)
+  }
+
+  #performanceSince(sinceMs: number): Performance {
+    const { latencies, throughputs } = this.#since(sinceMs)
     return { latencyMs: percentilesOf(latencies), throughput: percentilesOf(throughputs) }
   }
 

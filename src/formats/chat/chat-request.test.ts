@@ -171,7 +171,11 @@ describe('decoding a chat request', () => {
       preferred_min_throughput: percentiles,
       preferred_max_latency: percentiles,
     }
-    expect(decode({ provider }).preferences).toEqual(decode({}).preferences)
+    expect(decode({ provider }).preferences).toEqual({
+      ...decode({}).preferences,
+      preferredThroughputMin: { p90: 2 },
+      preferredLatencyMaxMs: { p90: 2000 },
+    })
     expect(decode({ provider: null }).preferences).toEqual(decode({}).preferences)
   })
 
