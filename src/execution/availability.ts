@@ -9,7 +9,8 @@ const excludedBy: Readonly<Record<string, string | null>> = {
   'provider.require_parameters': 'require_parameters',
   'provider.quantizations': 'quantization',
   'provider.only': 'allowed_providers',
-  // The contract has no word for it.
+  // The contract has no word for these.
+  service_tier: null,
   'provider.enforce_distillable_text': null,
 }
 

@@ -3,6 +3,7 @@ import type { CallAt, Step } from '../canonical/steps.ts'
 import type { DecodedAnswer, PromisedOutput, StreamRewriter } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
+import { isTierMissing } from '../formats/service-tier.ts'
 import {
   chooseInterface,
   lostParameters,
@@ -132,7 +133,9 @@ function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextSte
 
 function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep {
   const step = adapterAt(call, candidate, state).first(askedAt(call, candidate, state))
-  if (!call.preferences.requireParameters || step.type === 'answer') return step
+  if (step.type === 'answer') return step
+  if (isTierMissing(call, step.exchange.dropped)) throw refuseTier(candidate)
+  if (!call.preferences.requireParameters) return step
   const lost = lostParameters(step.exchange)
   if (lost.length > 0) {
     throw new GatewayError(
@@ -145,6 +148,15 @@ function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextSte
     )
   }
   return step
+}
+
+function refuseTier({ endpoint }: Candidate): GatewayError {
+  const { model, deployment } = endpoint
+  return new GatewayError(
+    'no_matching_endpoint',
+    `"service_tier" is one that ${deployment.providerName} does not have for ${model}. Leave it out, or ask for another model.`,
+    { param: 'service_tier', metadata: { failed_routing_step: 'service_tier' } },
+  )
 }
 
 function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt<TextCall> {

@@ -1,4 +1,29 @@
+import { z } from 'zod'
+import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
+import { memberValue } from './json-document.ts'
+
+// The contract's, and `on_demand`, by which the own clients of a provider call the usual tier.
+const tiers = ['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'on_demand'] as const
+
+/** What callers of chat completions and responses may ask for; those of messages have other words. */
+export const serviceTierSchema = z
+  .enum(tiers)
+  .nullish()
+  .describe('Which tier of service to be served at; `flex` leaves only endpoints that have it.')
+
+const knownTiers: ReadonlySet<unknown> = new Set([...tiers, null])
+
+/** Whether the schema surely takes the value. */
+export const isServiceTier = (value: unknown): boolean => knownTiers.has(value)
+
+/** Whether the caller asks for a tier and no other, of which these names of dropped members say that it cannot be asked for. */
+export function isTierMissing(
+  { document }: Pick<TextCall, 'document'>,
+  dropped: readonly string[] = [],
+): boolean {
+  return dropped.includes('service_tier') && memberValue(document, 'service_tier') === 'flex'
+}
 
 /** Tiers that the formats of OpenAI name otherwise than a provider did. */
 const openAiNames: Readonly<Record<string, string>> = { standard: 'default', batch: 'default' }

@@ -89,7 +89,7 @@ test('a tier without a price is not asked for, and the answer says so', async ()
   } = await ask('/chat/completions', {
     model: 'acme/plain',
     messages,
-    service_tier: 'flex',
+    service_tier: 'priority',
     max_tokens: 100,
   })
   expect([sent, cost]).toEqual([null, 0.003])

@@ -27,7 +27,7 @@ async function check(
   })
   const { status, json } = await lab.ask(caller, requestOf(caller, modelFor(row, upstream), cells.ask))
   if (cell.is === 'refused') {
-    expect({ status, json, seen: lab.seen }).toMatchObject({ status: 400, seen: [] })
+    expect({ status, json, seen: lab.seen }).toMatchObject({ status: cell.status, seen: [] })
     expect(String(at(json, 'error.message'))).toContain(`"${cell.param}`)
     return
   }

@@ -14,7 +14,8 @@ a request through the gateway and looks at what the provider was sent and what t
 - **approximated**: it arrives in another way, and the answer lists it in \`headrace_metadata.approximated\`. A form that is
   only told in the prompt is checked: an answer that does not have it is 422 \`unfit_answer\`, and no other
   endpoint is asked. An answer that was cut off, refused or goes on with a tool is not checked.
-- **refused**: another endpoint is asked, and where none can, the answer is 400 and names the member.
+- **refused**: another endpoint is asked, and where none can, the answer is 400 (404 of a tier of service) and names the
+  member.
 - **dropped**: tuning, and members that only the caller's own format has; \`headrace_metadata.dropped\` lists them. Inside
   lists a name has \`[]\`: \`messages[].name\` is the name of any message.
 - **impossible**: one of the two formats has no room for it.

@@ -13,7 +13,7 @@ export type Cell =
   /** The answer's metadata lists these members under `approximated`. */
   | { is: 'approximated'; how: string; listed: readonly string[]; expected: Json }
   /** 400, with the member at fault. */
-  | { is: 'refused'; param: string }
+  | { is: 'refused'; param: string; status: 400 | 404 }
   /** The answer's metadata lists these members under `dropped`, and the provider's body has none of `absent`. */
   | { is: 'dropped'; listed: readonly string[]; absent: readonly string[]; expected: Json }
   | { is: 'impossible'; why: string }
@@ -34,9 +34,9 @@ export function approximated(how: string, listed: readonly string[], expected: J
   return { is: 'approximated', how, listed, expected }
 }
 
-/** The request is refused with this `param`. */
-export function refused(param: string): Cell {
-  return { is: 'refused', param }
+/** The request is refused with this `param`; 404 of what keeps a call from endpoints that would do. */
+export function refused(param: string, status: 400 | 404 = 400): Cell {
+  return { is: 'refused', param, status }
 }
 
 /** Tuning that the provider does not get. */

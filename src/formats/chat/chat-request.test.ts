@@ -402,7 +402,7 @@ describe('encoding for an upstream', () => {
         wire: { service_tier: tier },
         dropped: [],
       })
-    expect(encode({ service_tier: 'performance' }, { serviceTiers }).dropped).toEqual(['service_tier'])
+    expect(encode({ service_tier: 'scale' }, { serviceTiers }).dropped).toEqual(['service_tier'])
     expect(encode({ service_tier: 'default' }, { serviceTiers }).wire).not.toHaveProperty('service_tier')
   })
 

@@ -3,6 +3,7 @@ import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../cor
 import { messagesMax, metadataPairsMax } from '../../core/limits/text.ts'
 import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
+import { serviceTierSchema } from '../service-tier.ts'
 
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
 export function textUpTo(lengthMax: number) {
@@ -152,10 +153,7 @@ export const standardChatShape = {
     })
     .meta({ maxProperties: metadataPairsMax })
     .nullish(),
-  service_tier: z
-    .string()
-    .nullish()
-    .meta({ examples: ['auto', 'default', 'flex'] }),
+  service_tier: serviceTierSchema,
   web_search_options: z.looseObject({}).nullish(),
   moderation: z.unknown().optional(),
   prompt_cache_key: z.string().nullish(),

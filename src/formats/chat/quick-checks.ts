@@ -1,4 +1,5 @@
 import { modelIdLengthMax, sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
+import { isServiceTier } from '../service-tier.ts'
 import { isRecord } from './chat-media.ts'
 
 /** Whether a value is surely what a member must be. False says nothing: the schema decides then, and says what is wrong. */
@@ -58,7 +59,7 @@ export const quickChecks: Readonly<Partial<Record<string, QuickCheck>>> = {
   top_logprobs: isWhole(0, 20),
   parallel_tool_calls: isBoolean,
   reasoning_effort: isText,
-  service_tier: isText,
+  service_tier: isServiceTier,
   prompt_cache_key: isText,
   store: isBoolean,
   user: isTextUpTo(userIdLengthMax),

@@ -4,6 +4,7 @@ import { metadataPairsMax } from '../../core/limits/text.ts'
 import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
 import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
+import { serviceTierSchema } from '../service-tier.ts'
 
 /** An entry of the input; what it has beyond its kind is read when it has to be told in another format. */
 export const inputItemSchema = z
@@ -59,7 +60,7 @@ export const ownResponsesShape = {
       message: `must have at most ${metadataPairsMax} pairs`,
     })
     .nullish(),
-  service_tier: z.string().nullish(),
+  service_tier: serviceTierSchema,
   prompt_cache_key: z.string().nullish(),
   prompt_cache_retention: z.string().nullish(),
   safety_identifier: z.string().nullish(),

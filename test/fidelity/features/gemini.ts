@@ -322,11 +322,7 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     chat: dropped(['verbosity'], ['generationConfig', 'verbosity']),
     responses: dropped(['text.verbosity'], ['generationConfig', 'verbosity']),
   },
-  W28: {
-    chat: dropped(['service_tier'], ['serviceTier']),
-    responses: dropped(['service_tier'], ['serviceTier']),
-    messages: carried({}, { absent: ['serviceTier'], note: 'the default is the standard tier' }),
-  },
+  W28: { chat: refused('service_tier', 404), responses: refused('service_tier', 404) },
   W29: {
     chat: dropped(['prompt_cache_key'], ['cachedContent']),
     responses: dropped(['prompt_cache_key'], ['cachedContent']),
@@ -385,6 +381,11 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     messages: carried(thinking({ thinkingBudget: 1_500 })),
   },
   W53: { messages: dropped(['speed'], ['speed']) },
+  W54: {
+    chat: dropped(['service_tier'], ['serviceTier']),
+    responses: dropped(['service_tier'], ['serviceTier']),
+    messages: carried({}, { absent: ['serviceTier'], note: 'the default is the standard tier' }),
+  },
 }
 
 /** By the rows about what is asked. */

@@ -1762,12 +1762,8 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
     chat: carried({ text: { verbosity: 'low' } }),
     responses: carried({ text: { verbosity: 'low' } }),
   },
-  // Service tier with a price of its own
-  W28: {
-    chat: dropped(['service_tier'], ['service_tier']),
-    responses: dropped(['service_tier'], ['service_tier']),
-    messages: carried({}, { absent: ['service_tier'] }),
-  },
+  // Service tier `flex`, which the endpoint does not have
+  W28: { chat: refused('service_tier', 404), responses: refused('service_tier', 404) },
   // Key of a prompt cache
   W29: {
     chat: carried({ prompt_cache_key: 'k' }),
@@ -1898,6 +1894,12 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
   },
   // A speed with a price of its own
   W53: { messages: dropped(['speed'], ['speed']) },
+  // Service tier with a price of its own
+  W54: {
+    chat: dropped(['service_tier'], ['service_tier']),
+    responses: dropped(['service_tier'], ['service_tier']),
+    messages: carried({}, { absent: ['service_tier'] }),
+  },
 }
 
 /** The row with what becomes of it where a provider speaks responses. */

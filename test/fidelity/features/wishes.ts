@@ -752,23 +752,19 @@ export const wishRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'W28',
-    title: 'Service tier with a price of its own',
+    title: 'Service tier `flex`, which the endpoint does not have',
     cells: {
       chat: {
         ask: { service_tier: 'flex' },
-        toChat: dropped(['service_tier'], ['service_tier']),
-        toMessages: dropped(['service_tier'], ['service_tier']),
+        toChat: refused('service_tier', 404),
+        toMessages: refused('service_tier', 404),
       },
       responses: {
         ask: { service_tier: 'flex' },
-        toChat: dropped(['service_tier'], ['service_tier']),
-        toMessages: dropped(['service_tier'], ['service_tier']),
+        toChat: refused('service_tier', 404),
+        toMessages: refused('service_tier', 404),
       },
-      messages: {
-        ask: { service_tier: 'standard_only' },
-        toChat: carried({}, { absent: ['service_tier'], note: 'the default is the standard tier' }),
-        toMessages: carried({ service_tier: 'standard_only' }),
-      },
+      messages: { cannotAsk: 'its clients have no such tier' },
     },
   },
   {
@@ -1238,6 +1234,28 @@ export const wishRows: readonly AskedRow[] = [
         ask: { speed: 'fast' },
         toChat: dropped(['speed'], ['speed']),
         toMessages: dropped(['speed'], ['speed']),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W54',
+    title: 'Service tier with a price of its own',
+    cells: {
+      chat: {
+        ask: { service_tier: 'priority' },
+        toChat: dropped(['service_tier'], ['service_tier']),
+        toMessages: dropped(['service_tier'], ['service_tier']),
+      },
+      responses: {
+        ask: { service_tier: 'priority' },
+        toChat: dropped(['service_tier'], ['service_tier']),
+        toMessages: dropped(['service_tier'], ['service_tier']),
+      },
+      messages: {
+        ask: { service_tier: 'standard_only' },
+        toChat: carried({}, { absent: ['service_tier'], note: 'the default is the standard tier' }),
+        toMessages: carried({ service_tier: 'standard_only' }),
       },
     },
   },
