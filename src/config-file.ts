@@ -280,6 +280,8 @@ export type ProviderOutline = z.output<typeof outlineSchema>['providers'][number
 interface FileSources {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
+  /** Whether the named file may be missing: a command is about to write it. */
+  mayLackFile?: boolean
 }
 
 /** Reads the file that the environment names, or the usual one; adds to `problems` what is wrong with it. */
@@ -288,7 +290,7 @@ export function readConfigFile(sources: FileSources, problems: string[]) {
   const named = sources.env['HEADRACE_CONFIG']
   const path = resolve(sources.cwd, named || 'headrace.config.json')
   if (!existsSync(path)) {
-    if (named) problems.push(`HEADRACE_CONFIG: there is no file ${path}`)
+    if (named && sources.mayLackFile !== true) problems.push(`HEADRACE_CONFIG: there is no file ${path}`)
     return { file: empty, path: null, outlines: [] }
   }
   const raw = parseJsonFile(path, problems)

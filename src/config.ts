@@ -78,6 +78,8 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   presets: readonly PresetEnvironment[]
+  /** Whether the file that the environment names may be missing: a command is about to write it. */
+  mayLackFile?: boolean
 }
 
 /** All that is wrong with a configuration, one line each. */

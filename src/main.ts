@@ -12,7 +12,7 @@ function commandContext(): CommandContext {
   const env = processEnvironment()
   return createCommandContext<Config>({
     env,
-    readConfig: () => readConfig({ env, cwd: process.cwd(), presets }),
+    readConfig: (options) => readConfig({ env, cwd: process.cwd(), presets, ...options }),
     printConfig,
     createGateway,
     openStorage: openForCommands,

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts'
 import { requireFreePort } from '../http/free-port.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
-import type { CliConfig, CliStorage, CommandContext } from './context.ts'
+import type { CliConfig, CliStorage, CommandContext, ConfigOptions } from './context.ts'
 import { askPerson, untilSignal } from './serve/process.ts'
 import { checkProviders } from './doctor/provider-checks.ts'
 import { serveUntilSignal, type ServedGateway } from './serve/serve-loop.ts'
@@ -9,7 +9,7 @@ import { serveUntilSignal, type ServedGateway } from './serve/serve-loop.ts'
 /** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
 export interface ProcessDependencies<Config extends CliConfig> {
   env: CommandContext['env']
-  readConfig(): Config
+  readConfig(options?: ConfigOptions): Config
   printConfig(config: Config): string
   createGateway(config: Config): Promise<ServedGateway>
   openStorage(config: Config): Promise<CliStorage>
@@ -35,8 +35,8 @@ export function createCommandContext<
     isTty: process.stdout.isTTY,
     columns: process.stdout.columns ?? 80,
     ask: askPerson,
-    readConfig() {
-      const config = dependencies.readConfig()
+    readConfig(options) {
+      const config = dependencies.readConfig(options)
       loaded.set(config, config)
       return config
     },

@@ -26,6 +26,12 @@ export interface CliConfig {
   readonly aliases: Readonly<Record<string, string>>
 }
 
+/** What a command can do with. */
+export interface ConfigOptions {
+  /** Whether the configuration file that the environment names may be missing, because the command is about to write it. */
+  mayLackFile?: boolean
+}
+
 /** What a command may use of the outside. Everything else it gets over HTTP. */
 export interface CommandContext {
   env: Readonly<Record<string, string | undefined>>
@@ -41,7 +47,7 @@ export interface CommandContext {
   /** Asks a person and resolves with the line typed; with an empty line when there is nobody to ask. */
   ask(question: string): Promise<string>
   /** Configuration from file and environment. Throws an error with `problems`, one line each, which names them all. */
-  readConfig(): CliConfig
+  readConfig(options?: ConfigOptions): CliConfig
   /** The configuration as it may be shown, secrets replaced. */
   printConfig(config: CliConfig): string
   /** Starts the gateway and resolves with the exit code once it has stopped. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { OrganizationRecord } from '../access/organization-record.ts'
-import type { CliStorage, CommandContext } from './context.ts'
+import type { CliStorage, CommandContext, ConfigOptions } from './context.ts'
 import { CommandFailure } from './failure.ts'
 import { explainFailure } from './serve/serve-loop.ts'
 
@@ -10,9 +10,9 @@ import { explainFailure } from './serve/serve-loop.ts'
  */
 export async function openLocalStorage(
   context: CommandContext,
-  asker: { isDoctor?: boolean } = {},
+  asker: { isDoctor?: boolean } & ConfigOptions = {},
 ): Promise<CliStorage> {
-  const config = context.readConfig()
+  const config = context.readConfig(asker.mayLackFile === true ? { mayLackFile: true } : {})
   const path = config.databaseUrl.startsWith('sqlite:') ? config.databaseUrl.slice('sqlite:'.length) : null
   if (path !== null && !existsSync(path)) {
     throw new CommandFailure(
@@ -31,8 +31,9 @@ export async function openLocalStorage(
 export async function withStorage<T>(
   context: CommandContext,
   use: (storage: CliStorage) => Promise<T>,
+  options: ConfigOptions = {},
 ): Promise<T> {
-  const storage = await openLocalStorage(context)
+  const storage = await openLocalStorage(context, options)
   try {
     return await use(storage)
   } finally {

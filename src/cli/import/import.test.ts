@@ -136,3 +136,15 @@ test('a name that the file has as an alias is a conflict, and the other way roun
   expect(Object.keys(names as object)).toEqual(['fast'])
   expect(aliases).toEqual({ quick: 'fast' })
 })
+
+test('the file that HEADRACE_CONFIG names is written where there is none yet', () => {
+  const { exitCode, stdout, stderr } = Bun.spawnSync({
+    cmd: [process.execPath, join(import.meta.dir, '../../main.ts'), 'import', 'litellm', 'c.yaml'],
+    cwd: folder,
+    env: { HEADRACE_CONFIG: 'new/headrace.json', HEADRACE_DATA: folder, PATH: '/usr/bin:/bin' },
+  })
+  const said = stdout.toString() + stderr.toString()
+  expect([exitCode, said]).toEqual([0, expect.stringContaining('Wrote ')])
+  expect(existsSync(join(folder, 'new/headrace.json'))).toBe(true)
+  expect(said).toContain('is not carried yet: start the gateway once')
+})

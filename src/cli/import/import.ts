@@ -156,7 +156,7 @@ async function carryKeys(
   if (masterKey === null && database === null) return null
   try {
     const counts: KeyCounts = { added: 0, known: 0, disabled: 0, expired: 0, refused: 0 }
-    await withStorage(context, async (storage) => {
+    const carry = async (storage: CliStorage) => {
       const { organizationId } = await findOrganization(storage, parsed.text('org'))
       const adopt = (keys: readonly AdoptedKey[]) =>
         adoptAll(keys, { storage, counts, isDry: parsed.isOn('dry-run') })
@@ -168,7 +168,8 @@ async function carryKeys(
         await adopt([masterKeyOf(masterKey.secret, organizationId)])
       }
       if (database) await carryRows(database, { organizationId, remarks, counts, adopt })
-    })
+    }
+    await withStorage(context, carry, { mayLackFile: true })
     return counts
   } catch (error) {
     // Without LiteLLM's database the configuration alone is imported, and the first start needs that before there are keys.
