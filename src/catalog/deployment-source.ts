@@ -40,6 +40,8 @@ export interface DeploymentSource {
   hourWrites?: HourRule
   /** Everything costs nothing here, as on a server the operator runs himself. */
   isFree: boolean
+  /** How the names of models end that cost nothing here; left out where names do not tell. */
+  freeEnding?: string
   /** Only its listing tells which models exist; before the first listing there are none but the operator's. */
   onlyListed: boolean
   dataPolicy: DataPolicy

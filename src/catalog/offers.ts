@@ -121,8 +121,9 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...parseOperatorPrices(context.prices[model] ?? {}),
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
+  const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
   const price = withHourWrites(source.hourWrites, {
-    ...(source.isFree ? freePrice : facts?.price),
+    ...(isFree ? freePrice : facts?.price),
     ...stated,
   })
   const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}])
@@ -134,7 +135,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     upstreamModel: upstream,
     modality,
     price,
-    longPrices: source.isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
+    longPrices: isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
     ...(tierPrices === null ? {} : { tierPrices }),
     isPriced: hasPrice(modality, price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,

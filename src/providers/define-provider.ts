@@ -75,6 +75,8 @@ export interface Preset {
   isSimulator: boolean
   /** The provider's id in the price package, or null. */
   pricesProviderId: string | null
+  /** How its names of models end that cost nothing, such as `:free`; absent where names do not tell. */
+  freeEnding?: string
   /** Prices and rules of counting that the package lacks or has wrong. */
   prices: readonly PriceEntry[]
   /** Models that its documents name, for a provider that neither lists nor prices them; what they cost the operator says. */

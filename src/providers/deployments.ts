@@ -78,6 +78,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     modelRules: modelRulesOf(preset),
     parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
     isFree: preset.isLocal,
+    ...(preset.freeEnding === undefined ? {} : { freeEnding: preset.freeEnding }),
     onlyListed: preset.onlyListed || provider.only_models === true,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
     batch: preset.batch,

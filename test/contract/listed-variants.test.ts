@@ -6,7 +6,7 @@ import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 // `:free` ones, which are endpoints of their own. The gateway asks its endpoints live, also for the items of a batch.
 
 const luna = 'openai/gpt-6-luna'
-const listed = [luna, `${luna}:batch`, 'deepseek/deepseek-r1', 'deepseek/deepseek-r1:free']
+const listed = [luna, `${luna}:batch`, 'deepseek/deepseek-r1', 'deepseek/deepseek-r1:free', 'acme/new:free']
 const upstream = startScriptedUpstream()
 upstream.answer(({ path, body }) =>
   path.endsWith('/models')
@@ -89,4 +89,17 @@ test('a batch takes the free variant by its own id, which stands for endpoints o
   const gateway = gateways['with its listing']
   const { status } = await gateway.post('/batches?dry_run=true', body('deepseek/deepseek-r1:free'))
   expect(status).toBe(200)
+})
+
+test('8.5 a free variant costs nothing, also where nobody has told its price', async () => {
+  const gateway = gateways['with its listing']
+  const { key } = await gateway.addOrganization({ credits: '1' })
+  const free = (await gateway.get('/model/acme/new:free')).json
+  expect([at(free, 'data.pricing.prompt'), at(free, 'data.pricing.completion')]).toEqual(['0', '0'])
+  const { status, json } = await gateway.post(
+    '/chat/completions',
+    { model: 'acme/new:free', messages },
+    { key },
+  )
+  expect([status, at(json, 'model'), at(json, 'usage.cost')]).toEqual([200, 'acme/new:free', 0])
 })

@@ -17,6 +17,7 @@ export const openrouter = defineProvider({
   author: 'openrouter',
   pricesProviderId: 'openrouter',
   hostsManyMakers: true,
+  freeEnding: ':free',
   adapters: {
     language: [
       openAiChat({
