@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointFigures, Model, Percentiles } from '../canonical/endpoint.ts'
+import type { Endpoint, EndpointFigures, Percentiles } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CatalogView } from './catalog.ts'
 import { renderModel, renderPricing, shownParameters, type PricingJson } from './model-json.ts'
@@ -81,7 +81,7 @@ export function modelEndpoints(
     created,
     description: model.description ?? '',
     architecture: { ...architecture, tokenizer: null, instruct_type: null },
-    endpoints: endpoints.map((endpoint) => renderEndpoint(endpoint, model, figuresOf(endpoint))),
+    endpoints: endpoints.map((endpoint) => renderEndpoint(endpoint, catalog, figuresOf(endpoint))),
   }
 }
 
@@ -93,19 +93,20 @@ export function zdrEndpoints(catalog: CatalogView, figuresOf: FiguresOf): Endpoi
     .flatMap((model) =>
       model.endpoints
         .filter(({ dataPolicy }) => dataPolicy.zdr)
-        .map((endpoint) => renderEndpoint(endpoint, model, figuresOf(endpoint))),
+        .map((endpoint) => renderEndpoint(endpoint, catalog, figuresOf(endpoint))),
     )
 }
 
-function renderEndpoint(endpoint: Endpoint, model: Model, figures: EndpointFigures): EndpointJson {
-  const { deployment, price, audio } = endpoint
+/** By its own model, which is not what was asked for where that is a name of the operator's. */
+function renderEndpoint(endpoint: Endpoint, catalog: CatalogView, figures: EndpointFigures): EndpointJson {
+  const { deployment, model, price, audio } = endpoint
   const parameters = shownParameters(endpoint)
   const takesChoice = parameters.has('tool_choice')
   const hasTools = parameters.has('tools')
   return {
-    name: `${deployment.providerName} | ${model.id}`,
-    model_id: model.id,
-    model_name: model.name,
+    name: `${deployment.providerName} | ${model}`,
+    model_id: model,
+    model_name: catalog.model(model)?.name ?? model,
     context_length: endpoint.contextLength ?? 0,
     pricing: renderPricing(endpoint),
     provider_name: deployment.providerName,

@@ -34,6 +34,7 @@ function reasonOf(error: GatewayError): Omit<Availability, 'requested_models'> |
     case 'upstream_rate_limited':
       return { code: 'capacity_exhausted', retryable: true, ...triedOf(error) }
     case 'no_healthy_endpoint':
+    case 'provider_overloaded':
       return { code: 'temporarily_unavailable', retryable: true, ...triedOf(error) }
     default:
       return null

@@ -150,3 +150,26 @@ test('an unknown model that is near a name is told of it', async () => {
   expect(status).toBe(400)
   expect(at(json, 'error.message')).toContain('smart')
 })
+
+test('6.2 the endpoints of a name are each of a model, and say which', async () => {
+  const { status, json } = await app.get('/models/smart/endpoints')
+  const endpoints = at(json, 'data.endpoints') as Record<string, unknown>[]
+  expect([status, at(json, 'data.id')]).toEqual([200, 'smart'])
+  expect(endpoints.map(({ name, model_id: id, model_name: model }) => [name, id, model])).toEqual([
+    ['one | one/chat', 'one/chat', 'one/chat'],
+    ['two | two/chat', 'two/chat', 'two/chat'],
+  ])
+})
+
+test('7.2 where every provider is overloaded the answer says that a later call may be served', async () => {
+  for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [{ fault: 'status=529' }])
+  const { status, json } = await app.post('/chat/completions', { model: 'smart', messages })
+  for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [])
+  expect(status).toBe(529)
+  expect(at(json, 'error.availability')).toMatchObject({
+    code: 'temporarily_unavailable',
+    retryable: true,
+    requested_models: ['smart'],
+    affected_providers: ['one', 'two'],
+  })
+})
