@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts'
+import { showsThoughts, thoughtOf } from './chat-thoughts.ts'
 import type { ChatResult } from './chat-result.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
@@ -43,7 +44,8 @@ export function* chatFrames(result: ChatResult): Generator<string> {
 function chunkWriter(result: ChatResult) {
   const { identity, request, faults } = result
   const isAsked = request.includeUsage || faults.usage === 'always'
-  const hasUsageChunk = isAsked && faults.usage !== 'missing' && faults.usage !== 'with_finish'
+  const isWithFinish = faults.usage === 'with_finish' || faults.usage === 'misspelt'
+  const hasUsageChunk = isAsked && faults.usage !== 'missing' && !isWithFinish
   const usage = distortUsage(result.usage, faults.usage)
   const head = JSON.stringify({
     id: identity.id,
@@ -73,9 +75,11 @@ function chunkWriter(result: ChatResult) {
         logprobs: step.logprobs ?? null,
         finish_reason: step.finish ?? null,
       }
-      const isCarrier = isLast && faults.usage === 'with_finish'
-      const own = isCarrier ? usage : noUsage
-      return `data: ${head},"choices":[${JSON.stringify(choice)}]${tail(own)}\n\n`
+      const own = isLast && isWithFinish ? usage : noUsage
+      // Beside the usual usage, which is left out at times.
+      const groq = { id: identity.id, usage: result.usage }
+      const more = isLast && faults.xGroq === true ? `,"x_groq":${JSON.stringify(groq)}` : ''
+      return `data: ${head},"choices":[${JSON.stringify(choice)}]${more}${tail(own)}\n\n`
     },
     usage: () => `data: ${head},"choices":[]${tail(usage)}\n\n`,
   }
@@ -84,10 +88,8 @@ function chunkWriter(result: ChatResult) {
 function* contentSteps(answer: Answer, result: ChatResult): Generator<Step> {
   const { request, faults } = result
   const { index } = answer
-  if (faults.reasoningField !== undefined) {
-    for (const piece of splitTokens(answer.thoughts))
-      yield { index, delta: { [faults.reasoningField]: piece } }
-  }
+  for (const piece of showsThoughts(faults) ? splitTokens(answer.thoughts) : [])
+    yield { index, delta: thoughtOf(piece, faults) }
   for (const piece of answer.pieces ?? []) {
     const logprobs = request.logprobs ? logprobsOf([piece], request.topLogprobs) : null
     yield { index, delta: { content: piece }, logprobs }

@@ -5,6 +5,7 @@ import { lastUserText } from './chat-messages.ts'
 import { type ChatRequest, parseChatRequest } from './chat-request.ts'
 import type { ChatIdentity, ChatResult } from './chat-result.ts'
 import { chatFrames } from './chat-stream.ts'
+import { contentOf } from './chat-thoughts.ts'
 import type { Faults } from './faults.ts'
 import type { JsonObject } from './json.ts'
 import { logprobsOf } from './logprobs.ts'
@@ -59,7 +60,7 @@ function chatMessage(answer: Answer, faults: Faults): JsonObject {
   const { calls } = answer
   return {
     role: 'assistant',
-    content: answer.pieces?.join('') ?? null,
+    content: contentOf(answer, faults),
     ...(faults.reasoningField === undefined ? {} : { [faults.reasoningField]: answer.thoughts }),
     ...(calls.length > 0 ? { tool_calls: calls.map(chatCall) } : {}),
     refusal: answer.refusal,

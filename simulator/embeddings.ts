@@ -19,6 +19,9 @@ const fields: Record<string, check.Check> = {
   user: check.string(),
 }
 
+/** Of a host whose vectors are quantised. */
+const int8Fields = { ...fields, encoding_format: check.oneOf('base64_int8') }
+
 /** One input: what its vector is made from, and what it counts. */
 interface EmbeddingInput {
   key: string
@@ -28,18 +31,18 @@ interface EmbeddingInput {
 /** `POST /embeddings`. Throws `ApiError` for what OpenAI refuses. */
 export function embeddings(call: Call): Reply {
   const { body, faults } = call
-  check.checkMembers(body, { fields, required: ['model', 'input'], strict: faults.lenient !== true })
+  check.checkMembers(body, {
+    fields: faults.int8 === true ? int8Fields : fields,
+    required: ['model', 'input'],
+    strict: faults.lenient !== true,
+  })
   const model = findModel(body['model'], 'embedding')
   const inputs = parseInputs(body['input'])
   const dimensions = parseDimensions(body['dimensions'], model)
-  const isBase64 = body['encoding_format'] === 'base64'
+  const encoding = faults.int8 === true ? 'base64_int8' : body['encoding_format']
   const data = inputs.map((input, index) => {
     const vector = vectorOf(input.key, model.dimensions ?? dimensions, dimensions)
-    return {
-      object: 'embedding',
-      index,
-      embedding: isBase64 ? toBase64(vector) : Array.from(vector, shortest),
-    }
+    return { object: 'embedding', index, embedding: encode(vector, encoding) }
   })
   if (faults.outOfOrder === true) data.reverse()
   const tokens = inputs.reduce((sum, input) => sum + input.tokens, 0)
@@ -116,6 +119,17 @@ export function vectorOf(key: string, full: number, dimensions: number): Float32
 /** The shortest usual decimal that reads back as the same 32-bit number, so that both encodings carry equal vectors. */
 function shortest(value: number): number {
   return Number(value.toPrecision(9))
+}
+
+function encode(vector: Float32Array, encoding: unknown): string | number[] {
+  if (encoding === 'base64_int8')
+    return Buffer.from(Int8Array.from(vector, signedByte).buffer).toString('base64')
+  return encoding === 'base64' ? toBase64(vector) : Array.from(vector, shortest)
+}
+
+/** A member of a unit vector as a share of the largest signed byte. */
+function signedByte(value: number): number {
+  return Math.round(value * 127)
 }
 
 function toBase64(vector: Float32Array): string {

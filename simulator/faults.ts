@@ -16,6 +16,9 @@ export const usageModes = [
   'always',
   'with_finish',
   'output_only',
+  'excludes_reasoning',
+  'cache_hits',
+  'misspelt',
 ] as const
 export const errorShapes = [
   'openai',
@@ -100,6 +103,14 @@ export interface Faults {
   rejected?: string[]
   bareModels?: boolean
   outOfOrder?: boolean
+  /** Vectors of signed bytes, as base64, and no others. */
+  int8?: boolean
+  /** The last chunk of a chat stream has the usage in a member of its own. */
+  xGroq?: boolean
+  /** Blank lines before a body of JSON, and before the first chunk of a stream. */
+  blankLines?: boolean
+  /** Thoughts of chat are parts of the content. */
+  thinkingParts?: boolean
   usage?: UsageMode
   cachedTokens?: number
   cacheWriteTokens?: number
@@ -227,6 +238,10 @@ const readers: Record<string, FaultReader> = {
   reject: (faults, value) => void (faults.rejected = [...(faults.rejected ?? []), percentDecoded(value)]),
   bare_models: (faults) => void (faults.bareModels = true),
   out_of_order: (faults) => void (faults.outOfOrder = true),
+  int8: (faults) => void (faults.int8 = true),
+  x_groq: (faults) => void (faults.xGroq = true),
+  blank_lines: (faults) => void (faults.blankLines = true),
+  thinking_parts: (faults) => void (faults.thinkingParts = true),
   usage: (faults, value) => void (faults.usage = choice(usageModes, value)),
   cached_tokens: (faults, value) => void (faults.cachedTokens = count(value)),
   cache_write_tokens: (faults, value) => void (faults.cacheWriteTokens = count(value)),

@@ -1,6 +1,9 @@
 import type { Faults } from './faults.ts'
 import { chatForm, type StreamForm } from './reply.ts'
 
+/** Sent while a call waits for its turn, so that the connection stays open. */
+const blankLines = '\n\n\n'
+
 /** The frames of a stream as a faulty provider would send them. Waits, stalls and cuts belong to the sender. */
 export function* distortFrames(
   frames: Iterable<string>,
@@ -10,6 +13,7 @@ export function* distortFrames(
   if (faults.emptyBody === true) return
   const ended = (text: string) => (faults.crlf === true ? text.replaceAll('\n', '\r\n') : text)
   if (faults.comments === true) yield ended(': waiting for the model\n\n: still waiting\n\n')
+  if (faults.blankLines === true) yield ended(blankLines)
   let index = 0
   for (const whole of frames) {
     if (index === faults.errorAfterChunks) {
@@ -29,6 +33,7 @@ export function* distortFrames(
 /** A whole body as a faulty provider would send it. */
 export function distortBody(body: string, faults: Faults): string {
   if (faults.emptyBody === true) return ''
+  if (faults.blankLines === true) return blankLines + distortBody(body, { ...faults, blankLines: false })
   if (faults.malformedJson !== undefined) return `${body.slice(0, -1)},,"${body.slice(-1)}`
   return faults.truncateJson !== undefined ? body.slice(0, Math.floor(body.length / 2)) : body
 }

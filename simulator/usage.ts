@@ -13,7 +13,38 @@ export function distortUsage(usage: JsonObject, mode: UsageMode | undefined): Js
   if (mode === 'absurd') return mapNumbers(usage, () => absurdCount)
   if (mode === 'text') return mapNumbers(usage, String)
   if (mode === 'output_only') return { output_tokens: usage['output_tokens'] ?? usage['completion_tokens'] }
+  if (mode === 'excludes_reasoning') return withoutReasoning(usage)
+  if (mode === 'cache_hits') return withCached(usage, (cached, prompt) => cacheHits(cached, prompt))
+  if (mode === 'misspelt')
+    return withCached(usage, (cached) => ({ prompt_token_details: { cached_tokens: cached } }))
   return usage
+}
+
+/** As xAI counts, and DeepInfra at times: what was thought is in the sum alone. */
+function withoutReasoning(usage: JsonObject): JsonObject {
+  const { reasoning_tokens: reasoning } = objectOf(usage['completion_tokens_details'])
+  return { ...usage, completion_tokens: countOf(usage['completion_tokens']) - countOf(reasoning) }
+}
+
+/** What was read from a cache stands elsewhere. */
+function withCached(
+  { prompt_tokens_details: details, ...usage }: JsonObject,
+  told: (cached: number, prompt: number) => JsonObject,
+): JsonObject {
+  return { ...usage, ...told(countOf(objectOf(details)['cached_tokens']), countOf(usage['prompt_tokens'])) }
+}
+
+/** As DeepSeek says it. */
+function cacheHits(cached: number, prompt: number): JsonObject {
+  return { prompt_cache_hit_tokens: cached, prompt_cache_miss_tokens: prompt - cached }
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0
 }
 
 function mapNumbers(value: JsonObject, change: (count: number) => unknown): JsonObject {
