@@ -151,7 +151,7 @@ test('an unknown model that is near a name is told of it', async () => {
   expect(at(json, 'error.message')).toContain('smart')
 })
 
-test('6.2 the endpoints of a name are each of a model, and say which', async () => {
+test('the endpoints of a name are each of a model, and say which', async () => {
   const { status, json } = await app.get('/models/smart/endpoints')
   const endpoints = at(json, 'data.endpoints') as Record<string, unknown>[]
   expect([status, at(json, 'data.id')]).toEqual([200, 'smart'])
@@ -161,7 +161,7 @@ test('6.2 the endpoints of a name are each of a model, and say which', async () 
   ])
 })
 
-test('7.2 where every provider is overloaded the answer says that a later call may be served', async () => {
+test('where every provider is overloaded the answer says that a later call may be served', async () => {
   for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [{ fault: 'status=529' }])
   const { status, json } = await app.post('/chat/completions', { model: 'smart', messages })
   for (const mount of ['one', 'two']) await app.admin(`faults?mount=${mount}`, [])

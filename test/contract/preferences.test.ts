@@ -30,7 +30,7 @@ const ask = (provider: object, more: object = {}) =>
     { headers: { 'x-headrace-metadata': 'enabled' } },
   )
 
-test('5.4 endpoints that miss the preferred latency or throughput are moved back, and never left out', async () => {
+test('endpoints that miss the preferred latency or throughput are moved back, and never left out', async () => {
   const askedOf = async (provider: object, calls = 1) => {
     const found = new Set<unknown>()
     for (let call = 0; call < calls; call += 1) {
@@ -52,7 +52,7 @@ test('5.4 endpoints that miss the preferred latency or throughput are moved back
   expect(await askedOf({ preferred_min_throughput: 1e12, only: ['slow'] })).toEqual(['slow'])
 }, 30_000)
 
-test('5.4 no model is known to allow distillation, so that none is left that does', async () => {
+test('no model is known to allow distillation, so that none is left that does', async () => {
   const { status, json } = await ask({ enforce_distillable_text: true })
   expect([status, at(json, 'error.metadata.failed_routing_step')]).toEqual([
     404,
@@ -65,7 +65,7 @@ test('5.4 no model is known to allow distillation, so that none is left that doe
   expect((await app.get('/models?distillable=true')).json['data']).toEqual([])
 })
 
-test('5.4 a limit of the price of an image is met where no image has a price, and is read like the others', async () => {
+test('a limit of the price of an image is met where no image has a price, and is read like the others', async () => {
   const { status, json } = await ask({ max_price: { image: 0.01 } })
   expect([status, at(json, 'headrace_metadata.dropped') ?? []]).toEqual([200, []])
   const bad = await ask({ max_price: { image: -1 } })

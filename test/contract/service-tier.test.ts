@@ -61,7 +61,7 @@ function answers(isWell: boolean): void {
   )
 }
 
-test('5.2 flex is asked of endpoints that have it alone, and of no other when they fail', async () => {
+test('flex is asked of endpoints that have it alone, and of no other when they fail', async () => {
   for (const path of paths) {
     answers(true)
     const before = upstream.seen.length
@@ -80,7 +80,7 @@ test('5.2 flex is asked of endpoints that have it alone, and of no other when th
   expect(new Set(failed)).toEqual(new Set(['/flexible/v1/chat/completions']))
 })
 
-test('5.2 flex where nothing has it is 404 and names the member, and other tiers are wishes', async () => {
+test('flex where nothing has it is 404 and names the member, and other tiers are wishes', async () => {
   answers(true)
   for (const path of paths) {
     const before = upstream.seen.length
@@ -96,7 +96,7 @@ test('5.2 flex where nothing has it is 404 and names the member, and other tiers
   expect([status, at(json, 'headrace_metadata.dropped')]).toEqual([200, ['service_tier']])
 })
 
-test('5.2 another word is 400 in chat completions and responses; messages have words of their own', async () => {
+test('another word is 400 in chat completions and responses; messages have words of their own', async () => {
   answers(true)
   for (const path of ['/chat/completions', '/responses'] as const) {
     for (const tier of ['bogus', 'FLEX', 'standard', '']) {
