@@ -136,7 +136,7 @@ test('what is listed passes the requirement, and what is not listed does not', a
     }
   }
   expect(wrong).toEqual([])
-})
+}, 60_000)
 
 test('models are found by what they honour', async () => {
   const claude = await listed('model_authors=anthropic')
