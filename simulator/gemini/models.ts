@@ -42,6 +42,7 @@ const models: readonly GoogleModel[] = [
   }),
   speaker('gemini-2.5-flash-preview-tts', 'Gemini 2.5 Flash Preview TTS'),
   speaker('gemini-2.5-pro-preview-tts', 'Gemini 2.5 Pro Preview TTS'),
+  speaker('gemini-3.1-flash-tts-preview', 'Gemini 3.1 Flash TTS Preview'),
   speaker('gemini-3.8-flash-tts', 'Gemini 3.8 Flash TTS'),
   speaker('gemini-3.8-flash-lite-tts', 'Gemini 3.8 Flash-Lite TTS'),
   {

@@ -53,6 +53,14 @@ export const speechProviders: readonly SpeechProvider[] = [
     speeds: { within: 2, beyond: 2.1 },
   },
   {
+    preset: 'google-ai-studio',
+    below: '/v1beta',
+    // It has no price of its own, so that characters alone are charged here.
+    model: 'google/gemini-3.1-flash-tts-preview',
+    voice: 'Kore',
+    missing: { voice: 'missing', status: 400 },
+  },
+  {
     preset: 'hume',
     below: '/hume/v0',
     model: 'hume/octave-2',
