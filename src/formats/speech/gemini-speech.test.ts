@@ -126,6 +126,12 @@ describe('speech of Gemini', () => {
     expect(reader.billed).toMatchObject({ outputTokens: 25, outputAudioTokens: 25 })
   })
 
+  test('that breaks off before its end is no whole speech', () => {
+    expect(() => read(bodyOf(frame([sound('one')])))).toThrow(
+      expect.objectContaining({ type: 'provider_failed' }),
+    )
+  })
+
   test.each<[string, object[], ErrorType]>([
     ['is blocked', [{ promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }], 'content_policy_violation'],
     [
@@ -140,7 +146,6 @@ describe('speech of Gemini', () => {
       [frame([sound('one')]), frame([], { finishReason: 'MAX_TOKENS' })],
       'max_tokens_exceeded',
     ],
-    ['breaks off', [frame([sound('one')])], 'provider_failed'],
     ['has no candidate', [{ usageMetadata: {} }], 'provider_failed'],
     [
       'fails on the way',

@@ -72,7 +72,7 @@ function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
 /** One event, its sound taken out. Words in place of sound are a failure, which a second try often makes good. */
 function readFrame(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
   const { parts, hasEnded } = readCandidate(fields, context)
-  if (parts.some(({ text }) => stringOrNull(text) !== null && stringOrNull(text) !== ''))
+  if (parts.some(({ text }) => stringOrNull(text) !== null))
     throw new GatewayError('provider_failed', 'The provider answered with words in place of sound.')
   const output = parts.map(({ inlineData }) => outputOf(inlineData)).find((found) => found !== null)
   const billed = billedOf(fields['usageMetadata'])
