@@ -21,7 +21,7 @@ export interface ModelJson {
   pricing: PricingJson
   top_provider: { is_moderated: boolean; context_length: number | null; max_completion_tokens: number | null }
   per_request_limits: null
-  supported_parameters: string[]
+  supported_parameters: readonly string[]
   default_parameters: null
   supported_voices: string[] | null
   links: { details: string }
@@ -89,7 +89,7 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
       max_completion_tokens: top?.outputTokensMax ?? null,
     },
     per_request_limits: null,
-    supported_parameters: union(endpoints.map(shownParameters)).toSorted(),
+    supported_parameters: supportedParameters(endpoints),
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
     links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
@@ -174,6 +174,19 @@ const none: ReadonlySet<string> = new Set()
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
   return parameters ?? (modality === 'transcription' ? ofTranscription : none)
 }
+
+/** In the order of the alphabet. Thousands of models share a few sets, so that each is put in order once. */
+function supportedParameters(endpoints: readonly Endpoint[]): readonly string[] {
+  const [first = none, ...others] = new Set(endpoints.map(shownParameters))
+  if (others.length > 0) return union([first, ...others]).toSorted()
+  const known = inOrder.get(first)
+  if (known) return known
+  const sorted = [...first].toSorted()
+  inOrder.set(first, sorted)
+  return sorted
+}
+
+const inOrder = new WeakMap<ReadonlySet<string>, readonly string[]>()
 
 function voicesOf(endpoints: readonly Endpoint[]): string[] | null {
   const voices = endpoints.flatMap(({ audio }) => (audio?.voices ? [audio.voices] : []))
