@@ -118,6 +118,8 @@ export interface AudioCapabilities {
   referenceTranscripts: boolean
   imageReference: boolean
   defaultVoice: string | null
+  /** It speaks in a voice that it chooses itself where none is named; `defaultVoice` is then null. */
+  isVoiceOptional: boolean
   voices: readonly string[] | null
 }
 

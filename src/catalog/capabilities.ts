@@ -108,5 +108,6 @@ export const leastAudio: AudioCapabilities = {
   referenceTranscripts: false,
   imageReference: false,
   defaultVoice: null,
+  isVoiceOptional: false,
   voices: null,
 }

@@ -1,3 +1,4 @@
+import { speech } from './speech.ts'
 import { openAiStyle } from '../../api-style.ts'
 import { ApiError, invalidRequest, modelNotFound } from '../../errors.ts'
 import { lettersOf } from '../../random.ts'
@@ -84,5 +85,8 @@ export const groq: AudioApi = {
   },
   uploadBytesMax,
   modelOf: ({ body, json }) => fieldOf(body, 'model') ?? textMember(json, 'model'),
-  operations: [{ method: 'POST', path: /^\/openai\/v1\/audio\/transcriptions$/, answer: transcriptions }],
+  operations: [
+    { method: 'POST', path: /^\/openai\/v1\/audio\/transcriptions$/, answer: transcriptions },
+    { method: 'POST', path: /^\/openai\/v1\/audio\/speech$/, answer: speech },
+  ],
 }

@@ -1,9 +1,10 @@
-import { ApiError } from '../../errors.ts'
+import type { ApiError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../json.ts'
-import { lettersOf } from '../../random.ts'
 import { jsonReply, type Reply } from '../../reply.ts'
 import { createFolder, FileSpool } from '../../uploaded-file.ts'
 import { type AudioApi, type AudioAsked, textMember } from '../audio-api.ts'
+import { generationId, refused } from './refusals.ts'
+import { speech } from './speech.ts'
 import { bearerStyle } from '../bearer-style.ts'
 import { entitiesIn } from '../entities.ts'
 import { hear, type Heard, turnsOf } from '../hearing.ts'
@@ -18,8 +19,6 @@ const models: Readonly<Record<string, { hasWords: boolean; diarizes: boolean; ta
   'openai/gpt-4o-mini-transcribe': { hasWords: false, diarizes: false, takesTerms: false },
   'deepgram/nova-3': { hasWords: true, diarizes: true, takesTerms: true },
 }
-
-const refused = (message: string, status = 400) => new ApiError({ status, message })
 
 const members = new Set([
   'model',
@@ -45,13 +44,15 @@ interface Asking {
   language: string | null
 }
 
+const undecodable = () => refused('The audio could not be decoded.')
+const unreachable = () => refused('The audio could not be downloaded from its URL.')
+
 async function transcriptions(asked: AudioAsked): Promise<Reply> {
   const { json, mount, faults, programs, signal, key } = asked
   if (json === null) throw refused('The body must be a JSON object.')
   const asking = parsed(json)
   const posted = await soundOf(json['input_audio'], signal)
   try {
-    const undecodable = () => refused('The audio could not be decoded.')
     const reading = {
       ...(posted.isSamples ? { samples: { rate: 16_000, channels: 1 } } : {}),
       unrecognised: undecodable,
@@ -111,7 +112,6 @@ async function soundOf(given: unknown, signal: AbortSignal): Promise<RemoteFile 
   if ((data === null) === (url === null)) throw refused('input_audio needs either data or url.')
   const isSamples = format === 'pcm'
   if (url !== null) {
-    const unreachable = () => refused('The audio could not be downloaded from its URL.')
     return { ...(await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })), isSamples }
   }
   if (format === null) throw refused('input_audio.format is needed with data.')
@@ -165,10 +165,6 @@ function namedIn({ recognition: { utterances } }: Heard): JsonObject[] {
   })
 }
 
-function generationId(kind: string, key: string): Record<string, string> {
-  return { 'x-generation-id': `gen-${kind}-1763800000-${lettersOf(`generation ${key}`, 20)}` }
-}
-
 /** OpenRouter's audio: sound in JSON. Forms are not played. */
 export const openrouter: AudioApi = {
   slug: 'openrouter',
@@ -178,5 +174,8 @@ export const openrouter: AudioApi = {
   ),
   uploadBytesMax,
   modelOf: ({ json }) => textMember(json, 'model'),
-  operations: [{ method: 'POST', path: /^\/api\/v1\/audio\/transcriptions$/, answer: transcriptions }],
+  operations: [
+    { method: 'POST', path: /^\/api\/v1\/audio\/transcriptions$/, answer: transcriptions },
+    { method: 'POST', path: /^\/api\/v1\/audio\/speech$/, answer: speech },
+  ],
 }

@@ -1,5 +1,6 @@
 import { openAiStyle } from '../../api-style.ts'
 import { type AudioApi, fieldOf, textMember } from '../audio-api.ts'
+import { speech } from './speech.ts'
 import { listedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
 
 const uploadBytesMax = 1024 * 1024 * 1024
@@ -26,5 +27,6 @@ export const together: AudioApi = {
         speakers: listedSpeakers,
       }),
     },
+    { method: 'POST', path: /^\/v1\/audio\/speech$/, answer: speech },
   ],
 }

@@ -1,8 +1,10 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { SpeechAdapter, SpeechBilled } from '../../canonical/audio.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
+import { fieldError } from '../field-error.ts'
 import { readReportedFailure } from '../upstream-errors.ts'
 import { mpegOr } from './raw-speech.ts'
 import { contractSamples, speechRequestAdapter } from './speech-request-adapter.ts'
@@ -17,7 +19,7 @@ export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
   body: ({ call, endpoint, voice, format }) => ({
     model: endpoint.upstreamModel,
     input: call.input,
-    ...(call.references[0] ? { ref_audio: call.references[0].data } : { voice_id: voice }),
+    ...voiceMembers(call, voice),
     response_format: format,
     stream: true,
   }),
@@ -32,6 +34,16 @@ export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
       read: (fields) => readEvent(fields, context),
     }),
 })
+
+/** Throws `invalid_request` for both a voice and a clip: the provider takes one of them. */
+function voiceMembers({ references: [clip], voice: named }: SpeechCall, voice: string | null) {
+  if (clip === undefined) return { voice_id: voice }
+  if (named === null) return { ref_audio: clip.data }
+  throw fieldError(
+    'voice',
+    'cannot stand beside `input_references` at the provider of this model, where a clip is the voice. Leave one of them out.',
+  )
+}
 
 function readEvent(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
   const isFailure = fields['object'] === 'error' || fields['type'] === 'error' || isRecord(fields['error'])

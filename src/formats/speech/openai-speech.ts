@@ -1,49 +1,33 @@
-import type { SpeechAdapter, SpeechOutput } from '../../canonical/audio.ts'
+import type { SpeechAdapter } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import { readUpstreamFailure } from '../upstream-errors.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
+import { addressAt } from '../text-adapter.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
 import { formatToAsk } from './format-to-ask.ts'
+import {
+  speechFormFor,
+  type OpenAiSpeechOptions,
+  type SpeechForm,
+  type SpeechFormatChoice,
+} from './openai-speech-options.ts'
 import { rawSpeech } from './raw-speech.ts'
-
-/** What to ask for and what then arrives, for one format of the contract. */
-export interface SpeechFormatChoice {
-  /** The provider's own `response_format`. */
-  name: string
-  output: SpeechOutput
-  /** Further members that this choice needs, such as a sample rate. */
-  members?: Readonly<Record<string, unknown>>
-}
-
-/** How one provider departs from OpenAI's speech call. */
-export interface OpenAiSpeechOptions {
-  /** Below the base URL. */
-  path?: string
-  /** A provider that cannot give one of them has endpoints without it in `speechFormats`. */
-  mp3?: SpeechFormatChoice
-  pcm?: SpeechFormatChoice
-}
-
-const mp3: SpeechFormatChoice = { name: 'mp3', output: { container: 'mpeg' } }
-const pcm: SpeechFormatChoice = {
-  name: 'pcm',
-  output: { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 },
-}
-
-/** For providers that give a WAV file: its header is taken off and its samples brought to the contract's rate. */
-export const pcmFromWav: SpeechFormatChoice = { name: 'wav', output: { container: 'wav' } }
 
 /** OpenAI's speech call, for the providers that took it over, each with its departures as data. */
 export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
-  const choices = { mp3: options.mp3 ?? mp3, pcm: options.pcm ?? pcm }
-  const path = options.path ?? '/audio/speech'
   return {
     first({ call, endpoint }) {
-      const choice = choices[formatToAsk(call, endpoint)]
-      const body = [JSON.stringify(toBody(call, endpoint, choice))]
-      const request = { method: 'POST' as const, path, headers: jsonHeaders, body }
+      const form = speechFormFor(options, endpoint)
+      const choice = form[formatToAsk(call, endpoint)]
+      const body = [JSON.stringify(toBody(call, endpoint, { form, choice }))]
+      const target = { model: endpoint.upstreamModel, stream: true }
+      const address = addressAt(endpoint.deployment.baseUrl, form, target)
       const dropped = optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))
-      return { type: 'stream', exchange: { request, dropped }, open: () => rawSpeech(choice.output) }
+      return {
+        type: 'stream',
+        exchange: { request: { ...address, headers: jsonHeaders, body }, dropped },
+        open: () => rawSpeech(choice.output),
+      }
     },
     next() {
       throw new Error('speech is the body of the first response')
@@ -54,7 +38,11 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
 
 const jsonHeaders = { 'content-type': 'application/json' }
 
-function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice): Record<string, unknown> {
+function toBody(
+  call: SpeechCall,
+  endpoint: Endpoint,
+  { form, choice }: { form: SpeechForm; choice: SpeechFormatChoice },
+): Record<string, unknown> {
   const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(
     ([name]) => !reserved.has(name),
   )
@@ -68,6 +56,7 @@ function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice
     ...choice.members,
     // The normal speed is not forwarded: models without the field refuse it.
     ...(call.speed === 1 ? {} : { speed: call.speed }),
+    ...(call.references.length > 0 ? form.references?.(call.references) : {}),
   }
 }
 
@@ -75,6 +64,7 @@ function toBody(call: SpeechCall, endpoint: Endpoint, choice: SpeechFormatChoice
 const reserved: ReadonlySet<string> = new Set([
   'model',
   'input',
+  'input_references',
   'voice',
   'response_format',
   'response_encoding',

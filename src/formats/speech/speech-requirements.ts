@@ -41,7 +41,7 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   if (voice === null && references.length === 0) {
     add(
       'voice',
-      (audio) => audio.defaultVoice !== null,
+      (audio) => audio.defaultVoice !== null || audio.isVoiceOptional,
       () => refusal('voice', 'An explicit voice is required for this TTS provider.'),
     )
   } else if (voice !== null) {

@@ -6,7 +6,8 @@ import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { testContext } from '../chat/chat-testing.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
-import { openAiSpeech, pcmFromWav } from './openai-speech.ts'
+import { pcmFromWav } from './openai-speech-options.ts'
+import { openAiSpeech } from './openai-speech.ts'
 import { speechRequirements } from './speech-requirements.ts'
 
 const required = { model: 'a/b', input: 'Hello' }
@@ -249,6 +250,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}): Endpoint {
       referenceTranscripts: false,
       imageReference: false,
       defaultVoice: 'alloy',
+      isVoiceOptional: false,
       voices: ['alloy', 'nova'],
       ...audio,
     },

@@ -73,6 +73,7 @@ function endpointWith(audio: Partial<AudioCapabilities> = {}, provider = 'openai
       referenceTranscripts: false,
       imageReference: false,
       defaultVoice: null,
+      isVoiceOptional: false,
       voices: null,
       ...audio,
     },

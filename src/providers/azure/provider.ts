@@ -85,6 +85,6 @@ export const azure = defineProvider({
       ...openAiTranscriptionOptions,
       elsewhere: audioElsewhere('audio/transcriptions'),
     }),
-    speech: openAiSpeech(),
+    speech: openAiSpeech({ elsewhere: audioElsewhere('audio/speech') }),
   },
 })

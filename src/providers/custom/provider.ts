@@ -1,8 +1,12 @@
 import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
-import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
+import { ownServers } from './capabilities.ts'
 import { openAiTranscriptionOptions } from '../openai/quirks.ts'
+
+const isPiper = named(/piper/i)
 
 /** Any other server that speaks OpenAI's formats: what the caller sends goes through as it is. */
 export const custom = defineProvider({
@@ -12,6 +16,7 @@ export const custom = defineProvider({
   baseUrl: null,
   author: 'custom',
   isOperatorNamed: true,
+  modelRules: ownServers,
   hostsManyMakers: true,
   adapters: {
     language: [
@@ -44,6 +49,9 @@ export const custom = defineProvider({
       }),
     ],
     transcription: openAiTranscription(openAiTranscriptionOptions),
-    speech: openAiSpeech(),
+    speech: openAiSpeech({
+      // Of these voices each has a rate of its own, which its samples alone do not tell.
+      modelOf: (asked) => (isPiper(asked) ? { pcm: pcmFromWav } : {}),
+    }),
   },
 })

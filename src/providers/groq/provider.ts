@@ -1,4 +1,5 @@
-import { openAiSpeech, pcmFromWav } from '../../formats/speech/openai-speech.ts'
+import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiResponses } from '../define-provider.ts'
 import { groqModels } from './capabilities.ts'

@@ -1,4 +1,6 @@
 import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
+import { contractReferences } from '../../formats/speech/reference-members.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
 import {
   anthropicMessages,
@@ -42,5 +44,16 @@ export const openrouter = defineProvider({
       openAiResponses({ sealsThoughts: true, hasOpenAiMembers: true }),
     ],
     embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
+    speech: openAiSpeech({ references: contractReferences }),
+  },
+  audio: {
+    // What a model cannot do it says itself, in the contract's words.
+    speech: {
+      speed: { min: 0.25, max: 4 },
+      isVoiceOptional: true,
+      voiceCloning: true,
+      multipleReferences: true,
+      imageReference: true,
+    },
   },
 })
