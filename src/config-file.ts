@@ -2,23 +2,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
-import { timeRuleSecondsMax } from './core/limits/billing.ts'
-import { serviceTierLengthMax } from './core/limits/http.ts'
-import { parseCredits } from './core/money.ts'
 import { describeFault } from './core/json-syntax.ts'
 import { namesShape } from './config-names.ts'
+import { pricesSchema } from './config-prices.ts'
 import { describeIssue } from './formats/schema-issue.ts'
 
 const slug = z
   .string()
   .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'use lower-case letters, digits, ".", "_" and "-"')
-const amount = z
-  .union([z.string(), z.number()])
-  .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
-  .describe('USD, written as a decimal string or number')
-
-const seconds = z.number().min(0).max(timeRuleSecondsMax)
-
 /** An address of a server. */
 // Paths of operations are put behind it.
 export const httpUrl = z
@@ -26,42 +17,6 @@ export const httpUrl = z
   .refine((url) => !/[?#]/.test(url), {
     error: 'must end with the version; what follows a "?" goes into "query"',
   })
-
-const priceMembers = {
-  input_per_million: amount.optional(),
-  cached_input_per_million: amount.optional(),
-  cache_write_per_million: amount.optional(),
-  cache_write_hour_per_million: amount
-    .optional()
-    .describe(
-      'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
-    ),
-  output_per_million: amount.optional(),
-  input_audio_per_million: amount.optional(),
-  output_audio_per_million: amount.optional(),
-  audio_per_minute: amount.optional(),
-  audio_per_hour: amount.optional(),
-  characters_per_million: amount.optional(),
-  per_request: amount.optional(),
-  minimum_seconds: seconds
-    .optional()
-    .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),
-  round_to_seconds: seconds
-    .optional()
-    .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
-}
-
-const pricesSchema = z
-  .strictObject({
-    ...priceMembers,
-    service_tiers: z
-      .record(z.string().min(1).max(serviceTierLengthMax), z.strictObject(priceMembers))
-      .optional()
-      .describe(
-        'By the name of a service tier, such as `flex` or `priority`, what differs there. Callers may ask for tiers that have a price, and pay that of the tier that served them',
-      ),
-  })
-  .describe('What the provider charges. Units that are left out keep the price known otherwise.')
 
 const count = z.int().positive()
 const audioSchema = z
@@ -376,14 +331,5 @@ function readSecretFile(path: string): string | undefined {
     return readFileSync(path, 'utf8').trim()
   } catch {
     return undefined
-  }
-}
-
-/** Whether it is an amount of USD, 0 or more. */
-export function isAmount(value: string | number): boolean {
-  try {
-    return parseCredits(value) >= 0n
-  } catch {
-    return false
   }
 }

@@ -2,7 +2,6 @@ import { isIP, isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import {
   httpUrl,
-  isAmount,
   readConfigFile,
   secretPattern,
   type ModelPrices,
@@ -10,6 +9,7 @@ import {
   type ProviderOutline,
 } from './config-file.ts'
 import { checkNames, type NameConfig } from './config-names.ts'
+import { isAmount } from './config-prices.ts'
 import { parseCredits } from './core/money.ts'
 
 /**

@@ -16,21 +16,41 @@ export async function readSampleSeconds(blob: BoundedBlob, description: Box): Pr
 /** The descriptions of sound are a few hundred bytes, QuickTime's included. */
 const descriptionBytesMax = 1_024
 
-/** Descriptors within one another: of the stream, of its decoder, and what this one is set up with. */
+/**
+ * Channels of a track's samples, by its description; 0 where that has no sound. AAC's decoder goes by its own configuration,
+ * beside which many files state two for what is mono.
+ */
+export async function readSampleChannels(blob: BoundedBlob, description: Box): Promise<number> {
+  const content = await contentOf(blob, description, descriptionBytesMax)
+  if (content.length < 34) return 0
+  const at = content.indexOf('esds')
+  const isAac = content.toString('latin1', 12, 16) === 'mp4a' && at >= 0
+  const layout = isAac ? (setupOf(content.subarray(at + 8))?.layout ?? 0) : 0
+  if (layout === 0) return content.readUInt16BE(32)
+  return layout === 7 ? 8 : layout
+}
+
 function blockSeconds(descriptors: Buffer): number {
+  const rate = setupOf(descriptors)?.rate ?? 0
+  return rate > 0 ? aacBlockSamples / rate : 0
+}
+
+/** Descriptors within one another: of the stream, of its decoder, and what this one is set up with. Null where it is not AAC's. */
+function setupOf(descriptors: Buffer): { rate: number; layout: number } | null {
   const stream = bodyOf(descriptors, 3)
   // Its id, and flags for three members that files do not have.
   const decoder = stream && bodyOf(stream.subarray(3), 4)
   const setup = decoder && bodyOf(decoder.subarray(13), 5)
-  if (!decoder || !setup || !aacObjects.has(decoder[0] ?? 0)) return 0
+  if (!decoder || !setup || !aacObjects.has(decoder[0] ?? 0)) return null
   const bits = BigInt(`0x${setup.subarray(0, 8).toString('hex').padEnd(16, '0')}`)
   const take = (from: number, count: number) =>
     Number(BigInt.asUintN(count, bits >> BigInt(64 - from - count)))
   const kind = take(0, 5)
   const isGeneral = (kind >= 1 && kind <= 4) || kind === 5 || kind === 29
+  if (!isGeneral) return null
   const index = take(5, 4)
-  const rate = index === 15 ? take(9, 24) : (aacRates[index] ?? 0)
-  return isGeneral && rate > 0 ? aacBlockSamples / rate : 0
+  const isOwnRate = index === 15
+  return { rate: isOwnRate ? take(9, 24) : (aacRates[index] ?? 0), layout: take(isOwnRate ? 33 : 9, 4) }
 }
 
 /** AAC of MPEG 4, and three profiles of MPEG 2's. */

@@ -138,7 +138,8 @@ function newTrack(): Track {
   return { isSound: false, isOpus: false, first: Infinity, last: -Infinity, opusMilliseconds: 0 }
 }
 
-function readElement(window: Uint8Array, at: number): Element | null {
+/** The element whose head lies there; null where none does, or the window ends before its head. */
+export function readElement(window: Uint8Array, at: number): Element | null {
   const idBytes = vintLength(window[at] ?? 0)
   const sizeBytes = vintLength(window[at + idBytes] ?? 0)
   const headBytes = idBytes + sizeBytes
@@ -158,7 +159,8 @@ function readVint(bytes: Uint8Array, at: number, length: number): number {
   return top * 256 ** (length - 1) + readUnsigned(bytes.subarray(at + 1), length - 1)
 }
 
-function readUnsigned(bytes: Uint8Array, length: number): number {
+/** A big-endian number of at most eight bytes; those beyond a double's digits are rounded. */
+export function readUnsigned(bytes: Uint8Array, length: number): number {
   let value = 0
   for (const byte of bytes.subarray(0, Math.min(length, 8))) value = value * 256 + byte
   return value

@@ -125,6 +125,8 @@ export interface CanonicalTranscription {
   language: string | null
   /** Seconds as the provider measured them; already checked for plausibility. */
   durationSeconds: number | null
+  /** Channels of the audio as the provider counted them; absent where it did not say. */
+  channels?: number
   segments: readonly TranscriptSegment[] | null
   words: readonly TranscriptWord[] | null
   confidence: number | null

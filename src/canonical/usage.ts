@@ -14,10 +14,14 @@ export interface Usage {
   outputTokens: number
   reasoningTokens: number
   outputAudioTokens: number
-  /** Length of the audio transcribed. */
+  /** Length of the audio transcribed, or of the speech made where its length is known. */
   audioMilliseconds: number
+  /** Channels of that audio; 0 where it has none or nobody knows. */
+  audioChannels: number
   /** Unicode code points synthesized. */
   characters: number
+  /** The same text in bytes of UTF-8: what some sellers of speech count. */
+  utf8Bytes: number
 }
 
 /** How far a usage may be trusted: `provider` reported it; `estimated` was bounded by us because it was missing or absurd. */
@@ -32,23 +36,49 @@ export const priceUnits = [
   'inputAudioToken',
   'outputToken',
   'outputAudioToken',
-  'audioMillisecond',
+  'audioHour',
+  'diarizedHour',
+  'keytermHour',
+  'entityHour',
   'character',
+  'utf8Byte',
   'request',
 ] as const
-/** Something that is priced by the million. */
+/**
+ * Something that is priced by the million. The hours of `diarizedHour`, `keytermHour` and `entityHour` are hours of the same
+ * audio, and cost this besides where the call asked for speakers, terms or entities.
+ */
 export type PriceUnit = (typeof priceUnits)[number]
 
-/** How the seller of audio by time counts the time of one call, in whole milliseconds; what is absent or 0 changes nothing. */
+/** What a caller may ask of a transcription that some sellers charge for besides the audio. */
+export const audioFeatures = ['diarize', 'keyterms', 'entities'] as const
+/** One of them: speakers told apart, terms to listen for, and entities found in the text. */
+export type AudioFeature = (typeof audioFeatures)[number]
+
+/** How the seller of audio by time counts the time of one call, in whole milliseconds; what is absent, 0 or false changes nothing. */
 export interface TimeRules {
   /** A call is billed for at least this long. */
   readonly minimumMilliseconds?: number
   /** A call is billed in whole steps of this length; a step that has begun counts. */
   readonly roundToMilliseconds?: number
+  /** Every channel is billed as if it were all of the audio. */
+  readonly isPerChannel?: boolean
+}
+
+/** What a call that asked for a feature costs besides, in millionths of what its audio costs. 0 undoes what is known otherwise. */
+export interface SurchargeShares {
+  readonly diarizeMillionths?: number
+  readonly keytermsMillionths?: number
+  readonly entitiesMillionths?: number
 }
 
 /** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */
-export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> & TimeRules
+export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> &
+  TimeRules &
+  SurchargeShares & {
+    /** Features that are charged for besides, by an amount that nobody has told unless a unit or a share states it. */
+    readonly surcharged?: readonly AudioFeature[]
+  }
 
 /** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
 export const freePrice: Price = Object.freeze({
@@ -59,8 +89,12 @@ export const freePrice: Price = Object.freeze({
   inputAudioToken: 0n,
   outputToken: 0n,
   outputAudioToken: 0n,
-  audioMillisecond: 0n,
+  audioHour: 0n,
+  diarizedHour: 0n,
+  keytermHour: 0n,
+  entityHour: 0n,
   character: 0n,
+  utf8Byte: 0n,
   request: 0n,
 } satisfies Record<PriceUnit, bigint>)
 
@@ -74,7 +108,9 @@ export const noUsage: Usage = Object.freeze({
   reasoningTokens: 0,
   outputAudioTokens: 0,
   audioMilliseconds: 0,
+  audioChannels: 0,
   characters: 0,
+  utf8Bytes: 0,
 })
 
 /** What a call may consume at the most, as known before it is made; the base of the hold. */
@@ -94,6 +130,14 @@ export interface Demand {
   choices: number
   /** Length of the audio to transcribe, 0 when none, null when unknown before the call. */
   audioMilliseconds: number | null
+  /** Channels of that audio; absent when unknown before the call, or none. */
+  audioChannels?: number
+  /** What is asked for that may be charged for besides the audio; absent when nothing is. */
+  audioFeatures?: readonly AudioFeature[]
+  /** Slugs of the providers whose own options ask for entities; absent when there are none. */
+  entitiesAt?: readonly string[]
   /** Code points to synthesize; 0 when none. */
   characters: number
+  /** Bytes of UTF-8 to synthesize; absent when none. */
+  utf8Bytes?: number
 }

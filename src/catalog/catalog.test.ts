@@ -184,7 +184,7 @@ describe('what is offered', () => {
     const [whisper] = catalog.current().endpointsOf('openai/whisper-1', 'transcription')
     const [speech] = catalog.current().endpointsOf('openai/tts-1', 'speech')
     // $0.006 a minute is $0.10 per million milliseconds.
-    expect(whisper?.price.audioMillisecond).toBe(100_000_000n)
+    expect(whisper?.price.audioHour).toBe(360_000_000n * 1_000_000n)
     expect(whisper?.audio).toMatchObject({ verboseJson: true, wordTimes: true, diarize: false })
     expect(speech?.price.character).toBe(15_000_000_000n)
     expect(speech?.audio).toMatchObject({ speed: { min: 0.25, max: 4 }, inputCharactersMax: 4096 })

@@ -28,9 +28,9 @@ function compute({ modality, price, isPriced }: Endpoint): number | null {
     case 'embedding':
       return input
     case 'transcription':
-      return Number(price.audioMillisecond ?? price.inputAudioToken ?? price.inputToken ?? 0n)
+      return Number(price.audioHour ?? price.inputAudioToken ?? price.inputToken ?? 0n)
     case 'speech':
-      return Number(price.character ?? price.outputAudioToken ?? 0n)
+      return Number(price.character ?? price.utf8Byte ?? price.outputAudioToken ?? price.audioHour ?? 0n)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Endpoint, LongPrice, Model } from '../canonical/endpoint.ts'
+import { divideHalfEven } from '../core/money.ts'
 import { effectivePrice } from './effective-price.ts'
 
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
@@ -124,9 +125,10 @@ function priceKey(endpoint: Endpoint): number {
 /** The prices of one endpoint in the contract's units. */
 export function renderPricing({ modality, price, longPrices, isPriced }: Endpoint): PricingJson {
   const unknown = isPriced ? '0' : unknownPrice
-  const prompt = modality === 'speech' ? (price.character ?? price.inputToken) : price.inputToken
+  const text = price.character ?? price.utf8Byte ?? price.inputToken
+  const prompt = modality === 'speech' ? text : price.inputToken
   // What is heard is billed by the second where the provider bills by time.
-  const seconds = price.audioMillisecond === undefined ? undefined : price.audioMillisecond * 1000n
+  const seconds = price.audioHour === undefined ? undefined : divideHalfEven(price.audioHour, secondsPerHour)
   return {
     prompt: prompt === undefined ? unknown : perUnit(prompt),
     completion: price.outputToken === undefined ? unknown : perUnit(price.outputToken),
@@ -157,6 +159,8 @@ function optional<Name extends string>(
 ): { [Member in Name]?: string } {
   return amount === undefined ? {} : ({ [name]: perUnit(amount) } as { [Member in Name]?: string })
 }
+
+const secondsPerHour = 3_600n
 
 const unitDigits = 15
 

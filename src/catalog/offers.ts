@@ -1,5 +1,6 @@
 import type { Endpoint, LongPrice } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import { withoutSurcharges } from '../canonical/surcharges.ts'
 import { freePrice, type Price } from '../canonical/usage.ts'
 import { modelsPerTurnMax } from '../core/limits/catalog.ts'
 import { leastAudio, modalitiesOf, traitsOf, type ModelTraits } from './capabilities.ts'
@@ -112,8 +113,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const traits = traitsOf(upstream, source.modelRules)
   const modality = modalityOf(described, traits, pricesProviderId !== null)
   if (modality === null || !source.modalities.includes(modality)) return []
-  const known = { table: context.table, providerId: pricesProviderId }
-  const facts = packageFacts(known, upstream, context.nowMs)
+  const priced = { table: context.table, providerId: pricesProviderId }
+  const facts = packageFacts(priced, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
   const stated: Price = {
@@ -122,10 +123,12 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
   const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
-  const price = withHourWrites(source.hourWrites, {
+  const known = withHourWrites(source.hourWrites, {
     ...(isFree ? freePrice : facts?.price),
     ...stated,
   })
+  // What speakers and terms cost is a matter of transcripts alone.
+  const price = modality === 'transcription' ? known : withoutSurcharges(known)
   const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}])
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
@@ -236,12 +239,12 @@ function hasPrice(modality: Modality, price: Price): boolean {
       return price.inputToken !== undefined
     case 'transcription':
       return (
-        price.audioMillisecond !== undefined ||
+        price.audioHour !== undefined ||
         ((price.inputToken ?? price.inputAudioToken) !== undefined && price.outputToken !== undefined)
       )
     case 'speech':
       return (
-        price.character !== undefined ||
+        (price.character ?? price.utf8Byte ?? price.audioHour) !== undefined ||
         (price.inputToken !== undefined && price.outputAudioToken !== undefined)
       )
   }

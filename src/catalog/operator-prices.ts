@@ -1,5 +1,7 @@
-import type { Price, PriceUnit, TimeRules } from '../canonical/usage.ts'
-import { divideHalfEven, parseCredits } from '../core/money.ts'
+import { surchargeMembers } from '../canonical/surcharges.ts'
+import { audioFeatures } from '../canonical/usage.ts'
+import type { AudioFeature, Price, PriceUnit, TimeRules } from '../canonical/usage.ts'
+import { parseCredits } from '../core/money.ts'
 
 /**
  * Prices as people write them: USD, decimal; and how the time of audio is counted, in seconds. A member that is absent
@@ -13,51 +15,102 @@ export interface OperatorPrices {
   output_per_million?: string | number | undefined
   input_audio_per_million?: string | number | undefined
   output_audio_per_million?: string | number | undefined
+  audio_per_second?: string | number | undefined
   audio_per_minute?: string | number | undefined
   audio_per_hour?: string | number | undefined
   characters_per_million?: string | number | undefined
+  utf8_bytes_per_million?: string | number | undefined
   per_request?: string | number | undefined
   /** By the name of a service tier, what differs there. */
   service_tiers?: Readonly<Record<string, Omit<OperatorPrices, 'service_tiers'>>> | undefined
   minimum_seconds?: number | undefined
   round_to_seconds?: number | undefined
+  per_channel?: boolean | undefined
+  /** What a transcription costs besides when it was asked for a feature. */
+  surcharges?: Readonly<Partial<Record<AudioFeature, Surcharge | undefined>>> | undefined
 }
 
-type AmountMember = Exclude<keyof OperatorPrices, 'minimum_seconds' | 'round_to_seconds' | 'service_tiers'>
+/** In percent of what the audio costs, or USD for the time of the audio; `unknown`: there is one, and nobody told how much. */
+export type Surcharge =
+  | { percent: string | number }
+  | { per_minute: string | number }
+  | { per_hour: string | number }
+  | 'unknown'
 
-/** How a written price becomes nanocredits per million units: the unit, and the factor as a fraction. */
+type RuleMember = 'minimum_seconds' | 'round_to_seconds' | 'per_channel'
+type AmountMember = Exclude<keyof OperatorPrices, RuleMember | 'surcharges' | 'service_tiers'>
+
+/** How a written price becomes nanocredits per million units: the unit, and the factor. */
 const conversions = {
-  input_per_million: ['inputToken', 1n, 1n],
-  cached_input_per_million: ['cachedInputToken', 1n, 1n],
-  cache_write_per_million: ['cacheWriteToken', 1n, 1n],
-  cache_write_hour_per_million: ['cacheWriteHourToken', 1n, 1n],
-  output_per_million: ['outputToken', 1n, 1n],
-  input_audio_per_million: ['inputAudioToken', 1n, 1n],
-  output_audio_per_million: ['outputAudioToken', 1n, 1n],
-  // A million milliseconds are 1000/60 minutes or 1000/3600 hours.
-  audio_per_minute: ['audioMillisecond', 50n, 3n],
-  audio_per_hour: ['audioMillisecond', 5n, 18n],
-  characters_per_million: ['character', 1n, 1n],
-  per_request: ['request', 1_000_000n, 1n],
-} as const satisfies Record<AmountMember, readonly [PriceUnit, bigint, bigint]>
+  input_per_million: ['inputToken', 1n],
+  cached_input_per_million: ['cachedInputToken', 1n],
+  cache_write_per_million: ['cacheWriteToken', 1n],
+  cache_write_hour_per_million: ['cacheWriteHourToken', 1n],
+  output_per_million: ['outputToken', 1n],
+  input_audio_per_million: ['inputAudioToken', 1n],
+  output_audio_per_million: ['outputAudioToken', 1n],
+  audio_per_second: ['audioHour', 3_600n * 1_000_000n],
+  audio_per_minute: ['audioHour', 60n * 1_000_000n],
+  audio_per_hour: ['audioHour', 1_000_000n],
+  characters_per_million: ['character', 1n],
+  utf8_bytes_per_million: ['utf8Byte', 1n],
+  per_request: ['request', 1_000_000n],
+} as const satisfies Record<AmountMember, readonly [PriceUnit, bigint]>
 
 /**
- * Written prices as nanocredits per million units, each rounded half to even. Throws a RangeError that names the
- * member for a price that is no decimal or below zero.
+ * Written prices as nanocredits per million units, exact to a billionth of what was written. Throws a RangeError that
+ * names the member for a price that is no decimal or below zero, and for two prices of one unit.
  */
 export function parseOperatorPrices(prices: OperatorPrices): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
-  for (const [key, [unit, factor, divisor]] of Object.entries(conversions) as [
+  for (const [key, [unit, factor]] of Object.entries(conversions) as [
     AmountMember,
-    readonly [PriceUnit, bigint, bigint],
+    readonly [PriceUnit, bigint],
   ][]) {
     const written = prices[key]
     if (written === undefined) continue
-    const amount = parseCredits(written)
-    if (amount < 0n) throw new RangeError(`${key} is below zero; write 0 for what is free`)
-    result[unit] = divideHalfEven(amount * factor, divisor)
+    if (result[unit] !== undefined)
+      throw new RangeError(`${key} is a second price of the same time; state one`)
+    result[unit] = amountOf(key, written, factor)
   }
-  return { ...result, ...timeRulesOf(prices) }
+  return { ...result, ...rulesOf(prices), ...surchargesOf(prices.surcharges ?? {}) }
+}
+
+/** Parts of a credit below its billionth count, so that a price of a second is as exact as one of an hour. */
+function amountOf(key: string, written: string | number, factor: bigint): bigint {
+  const amount = parseCredits(written, factor)
+  if (amount < 0n) throw new RangeError(`${key} is below zero; write 0 for what is free`)
+  return amount
+}
+
+/** A surcharge takes the place of another one of its feature, whichever of the two ways either was stated in. */
+function surchargesOf(surcharges: NonNullable<OperatorPrices['surcharges']>): Price {
+  const result: { -readonly [Member in keyof Price]: Price[Member] } = {}
+  const unknown = audioFeatures.filter((feature) => surcharges[feature] === 'unknown')
+  if (unknown.length > 0) result.surcharged = unknown
+  for (const feature of audioFeatures) {
+    const stated = surcharges[feature]
+    if (stated === undefined || stated === 'unknown') continue
+    const { unit, share } = surchargeMembers[feature]
+    result[unit] = hourlyOf(feature, stated)
+    result[share] = millionthsOf(feature, stated)
+  }
+  return result
+}
+
+function hourlyOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown'>): bigint {
+  const name = `surcharges.${feature}`
+  if ('per_hour' in stated) return amountOf(`${name}.per_hour`, stated.per_hour, 1_000_000n)
+  return 'per_minute' in stated ? amountOf(`${name}.per_minute`, stated.per_minute, 60n * 1_000_000n) : 0n
+}
+
+function millionthsOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown'>): number {
+  if (!('percent' in stated)) return 0
+  const nano = amountOf(`surcharges.${feature}.percent`, stated.percent, 1n)
+  const perMillionth = 100_000n
+  if (nano % perMillionth !== 0n)
+    throw new RangeError(`surcharges.${feature}.percent has more than four digits behind the point`)
+  return Number(nano / perMillionth)
 }
 
 /** The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise. */
@@ -69,10 +122,12 @@ export function tierPricesOf(price: Price, lists: readonly OperatorPrices[]): Re
   return Object.keys(tiers).length === 0 ? null : tiers
 }
 
-/** Zero is written to undo a rule that is known otherwise, so it is kept. */
-function timeRulesOf({ minimum_seconds: minimum, round_to_seconds: step }: OperatorPrices): TimeRules {
+/** Zero and false are written to undo a rule that is known otherwise, so they are kept. */
+function rulesOf(prices: OperatorPrices): TimeRules {
+  const { minimum_seconds: minimum, round_to_seconds: step, per_channel: isPerChannel } = prices
   return {
     ...(minimum === undefined ? {} : { minimumMilliseconds: Math.round(minimum * 1000) }),
     ...(step === undefined ? {} : { roundToMilliseconds: Math.round(step * 1000) }),
+    ...(isPerChannel === undefined ? {} : { isPerChannel }),
   }
 }

@@ -21,8 +21,13 @@ export interface PriceOverlay {
   names: readonly string[]
 }
 
-/** How time is counted; the price itself is known otherwise. */
-const countingRules: ReadonlySet<string> = new Set(['minimum_seconds', 'round_to_seconds'])
+/** How time is counted, and what is charged besides; the price itself is known otherwise. */
+const rules: ReadonlySet<string> = new Set([
+  'minimum_seconds',
+  'round_to_seconds',
+  'per_channel',
+  'surcharges',
+])
 
 /** A later entry adds to an earlier one of the same model. Models that are only `documented` are there without a price. */
 export function createPriceOverlay(
@@ -33,7 +38,7 @@ export function createPriceOverlay(
   const names = new Set<string>(documented)
   for (const { upstream, prices } of entries) {
     const price = parseOperatorPrices(prices)
-    const isPrice = Object.keys(prices).some((unit) => !countingRules.has(unit))
+    const isPrice = Object.keys(prices).some((unit) => !rules.has(unit))
     for (const name of upstream) {
       byName.set(name, { ...byName.get(name), ...price })
       if (isPrice) names.add(name)

@@ -56,15 +56,15 @@ test('written prices become nanocredits per million units', () => {
       audio_per_hour: undefined,
       per_request: 0.01,
     }),
-  ).toEqual({ inputToken: 150_000_000n, audioMillisecond: 100_000_000n, request: 10_000_000_000_000n })
-  expect(parseOperatorPrices({ audio_per_hour: '0.111' })).toEqual({ audioMillisecond: 30_833_333n })
+  ).toEqual({ inputToken: 150_000_000n, audioHour: 360_000_000_000_000n, request: 10_000_000_000_000n })
+  expect(parseOperatorPrices({ audio_per_hour: '0.111' })).toEqual({ audioHour: 111_000_000_000_000n })
   expect(() => parseOperatorPrices({ input_per_million: 'free' })).toThrow(RangeError)
 })
 
 test('how time is counted is written in seconds, and zero undoes what is known otherwise', () => {
   expect(
     parseOperatorPrices({ audio_per_minute: '0.006', minimum_seconds: 10, round_to_seconds: 0.5 }),
-  ).toEqual({ audioMillisecond: 100_000_000n, minimumMilliseconds: 10_000, roundToMilliseconds: 500 })
+  ).toEqual({ audioHour: 360_000_000_000_000n, minimumMilliseconds: 10_000, roundToMilliseconds: 500 })
   expect(parseOperatorPrices({ minimum_seconds: 0 })).toEqual({ minimumMilliseconds: 0 })
 })
 
@@ -76,7 +76,7 @@ test('an overlay adds up what its entries say of a model, and offers no model wh
     { ...from, upstream: ['hearing', 'listening'], prices: { minimum_seconds: 10, round_to_seconds: 1 } },
   ])
   const counting = { minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
-  expect(overlay.priceOf('hearing')).toEqual({ audioMillisecond: 58_000_000n, ...counting })
+  expect(overlay.priceOf('hearing')).toEqual({ audioHour: 208_800_000_000_000n, ...counting })
   expect(overlay.priceOf('listening')).toEqual(counting)
   expect(overlay.priceOf('gpt-4o')).toBeNull()
   expect(overlay.names).toEqual(['speech', 'hearing'])

@@ -15,6 +15,8 @@ export interface PricedQuantity {
   quantity: number
   /** Nanocredits per million units. */
   price: Nanocredits
+  /** For how many units the price is, where it is not a million: audio is measured in milliseconds and priced by the hour. */
+  per?: bigint
 }
 
 /**
@@ -24,13 +26,14 @@ export interface PricedQuantity {
 export function costOf(terms: readonly PricedQuantity[]): Nanocredits {
   // Numbers while they are exact, as they are for all but absurd amounts: a bigint for every step is memory for every step.
   let total = 0
-  for (const { quantity, price } of terms) {
+  for (const { quantity, price, per } of terms) {
     assert(
       Number.isSafeInteger(quantity) && quantity >= 0,
       `quantity must be a whole number from 0, got ${quantity}`,
     )
     // A product or sum beyond 2^53 may have been rounded; one within it was not.
-    total = price < 0n ? Number.POSITIVE_INFINITY : total + quantity * Number(price)
+    const isExact = price >= 0n && per === undefined
+    total = isExact ? total + quantity * Number(price) : Number.POSITIVE_INFINITY
   }
   return total <= Number.MAX_SAFE_INTEGER ? BigInt(pricedHalfEven(total)) : costOfAny(terms)
 }
@@ -42,10 +45,16 @@ function pricedHalfEven(total: number): number {
   return rest * 2 > unitsPerPriceNumber || (isHalf && quotient % 2 === 1) ? quotient + 1 : quotient
 }
 
+/** A sum of fractions: nothing is rounded before the end. */
 function costOfAny(terms: readonly PricedQuantity[]): Nanocredits {
   let total = 0n
-  for (const { quantity, price } of terms) total += BigInt(quantity) * price
-  return divideHalfEven(total, unitsPerPrice)
+  let divisor = unitsPerPrice
+  for (const { quantity, price, per = unitsPerPrice } of terms) {
+    const common = divisor % per === 0n ? divisor : divisor * per
+    total = total * (common / divisor) + BigInt(quantity) * price * (common / per)
+    divisor = common
+  }
+  return divideHalfEven(total, divisor)
 }
 
 /** Integer division, rounded half to even. */
@@ -65,17 +74,19 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/
 
 /**
- * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, rounded half to even. Throws a
- * RangeError on anything else and on amounts that no database column holds, so that a price list with a typo is refused and not read as zero.
+ * Credits written in decimal (`"0.000015"`, `2.5`, `1e-7`) as whole nanocredits, times `factor`, rounded half to even after
+ * it. Throws a RangeError on anything else and on amounts that no database column holds, so that a price list with a typo is refused and not read as zero.
  */
-export function parseCredits(value: string | number): Nanocredits {
+export function parseCredits(value: string | number, factor = 1n): Nanocredits {
   const match = decimalPattern.exec(String(value).trim())
   if (!match) throw new RangeError(`"${value}" is not a decimal amount of credits`)
   const [, sign, whole = '0', fraction = '', exponent = '0'] = match
   const digits = BigInt(whole + fraction)
   const scale = 9 - fraction.length + Number(exponent)
-  const amount = scale >= 0 ? digits * 10n ** BigInt(scale) : divideHalfEven(digits, 10n ** BigInt(-scale))
-  if (amount > amountMax) throw new RangeError(`"${value}" is more credits than there can be`)
+  const multiplied = digits * factor
+  const amount =
+    scale >= 0 ? multiplied * 10n ** BigInt(scale) : divideHalfEven(multiplied, 10n ** BigInt(-scale))
+  if (amount / factor > amountMax) throw new RangeError(`"${value}" is more credits than there can be`)
   return sign === '-' ? -amount : amount
 }
 

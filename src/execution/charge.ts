@@ -6,7 +6,9 @@ import {
 } from '../billing/ledger/capture-row.ts'
 import { meter, type Metered } from '../billing/metering/meter.ts'
 import { chargeOf } from '../billing/metering/price.ts'
+import { featuresOf } from '../billing/metering/surcharges.ts'
 import { priceAt } from '../canonical/endpoint.ts'
+import { priceWith } from '../canonical/surcharges.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'
 import { freePrice } from '../canonical/usage.ts'
 import type { Candidate, Prepared } from './prepared.ts'
@@ -43,7 +45,9 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
   const metered = meter(reading, { demand: prepared.demand, endpoint, ending, promptRatio })
   const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
   const isFree = isForNothing || credential.isByok
-  const price = isFree ? freePrice : priceAt(endpoint, metered.usage.inputTokens, reading.serviceTier)
+  const features = featuresOf(prepared.demand, endpoint)
+  const reached = priceAt(endpoint, metered.usage.inputTokens, reading.serviceTier)
+  const price = isFree ? freePrice : priceWith(reached, features)
   const priced = chargeOf(metered.usage, price)
   const row: CaptureRow = {
     generationId: prepared.generationId,
@@ -72,6 +76,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
       ...prepared.attribution,
       ...(answering.tries ? { tries: answering.tries } : {}),
       ...(reading.serviceTier === null ? {} : { service_tier: reading.serviceTier }),
+      ...(features.length === 0 ? {} : { audio_features: features }),
       ...(reading.mediaTokens === null ? {} : { media_tokens: reading.mediaTokens }),
       ...(metered.disbelieved === null ? {} : { reported: toReportedCounts(metered.disbelieved) }),
     },

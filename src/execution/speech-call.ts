@@ -1,9 +1,9 @@
+import { speechUsage } from '../billing/metering/speech-usage.ts'
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
-import type { SpeechAdapter, SpeechBilled, SpeechStream } from '../canonical/audio.ts'
+import type { SpeechAdapter, SpeechStream } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
-import { noUsage } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { speechPieceBytes } from '../core/limits/audio.ts'
@@ -291,16 +291,11 @@ async function settleSpeech(
   await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
 }
 
-// Where characters have a price they are counted here, unless the provider says how many it billed. Tokens only the provider
-// can count; where it does not say how many they were, the meter estimates.
-function readingOf(call: SpeechCall, { endpoint, value }: Answered<OpenedSpeech>): MeterReading {
-  const billed = value.stream.billed ?? {}
-  const isCounted = endpoint.price.character !== undefined
-  const isKnown = isCounted || saysTokensOrTime(billed)
-  const counted = isCounted ? { characters: call.demand.characters } : {}
+function readingOf({ demand }: SpeechCall, { endpoint, value }: Answered<OpenedSpeech>): MeterReading {
+  const usage = speechUsage(demand, endpoint, value.stream.billed ?? {})
   return {
-    usage: isKnown ? { ...noUsage, ...counted, ...billed } : null,
-    source: isKnown ? 'provider' : 'estimated',
+    usage,
+    source: usage === null ? 'estimated' : 'provider',
     finishReason: null,
     nativeFinishReason: null,
     upstreamId: null,
@@ -312,12 +307,4 @@ function readingOf(call: SpeechCall, { endpoint, value }: Answered<OpenedSpeech>
     outputPieces: 1,
     reportedCostNanocredits: null,
   }
-}
-
-function saysTokensOrTime({
-  inputTokens = 0,
-  outputTokens = 0,
-  audioMilliseconds = 0,
-}: SpeechBilled): boolean {
-  return inputTokens + outputTokens + audioMilliseconds > 0
 }

@@ -1,3 +1,4 @@
+import { measureChannels } from '../audio/channels.ts'
 import { estimateDurationMs, measureDuration } from '../audio/duration.ts'
 import { isLocalAudio, isRemoteAudio, type RemoteAudio } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
@@ -75,7 +76,9 @@ async function measured(call: TranscriptionCall): Promise<TranscriptionCall> {
   if (!isLocalAudio(audio)) return call
   const milliseconds = await measureDuration(audio)
   const audioMilliseconds = milliseconds ?? estimateDurationMs(audio.format, audio.sizeBytes)
-  return { ...call, measuredMilliseconds: milliseconds, demand: { ...demand, audioMilliseconds } }
+  const channels = await measureChannels(audio)
+  const counted = { ...demand, audioMilliseconds, ...(channels === null ? {} : { audioChannels: channels }) }
+  return { ...call, measuredMilliseconds: milliseconds, demand: counted }
 }
 
 function routeOf(

@@ -4,9 +4,14 @@ import type { Endpoint } from '../canonical/endpoint.ts'
 import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
+import type { Price } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { reportedDurationFactorMax, reportedDurationSlackMs } from '../core/limits/billing.ts'
+import {
+  audioChannelsMax,
+  reportedDurationFactorMax,
+  reportedDurationSlackMs,
+} from '../core/limits/billing.ts'
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
@@ -92,6 +97,12 @@ function audioLengthOf({ durationSeconds }: CanonicalTranscription, call: Transc
   return call.measuredMilliseconds ?? Math.ceil(durationSeconds ?? 0) * 1000
 }
 
+/** Our own count first, as with the length; 0 where neither tells. */
+function channelsOf({ channels = 0 }: CanonicalTranscription, { demand }: TranscriptionCall): number {
+  if (demand.audioChannels !== undefined) return demand.audioChannels
+  return Number.isInteger(channels) && channels > 0 && channels <= audioChannelsMax ? channels : 0
+}
+
 /** The provider's token counts and the audio's length; without what the price asks for the meter estimates. */
 function readingOf(
   transcription: CanonicalTranscription,
@@ -101,17 +112,20 @@ function readingOf(
   const { tokens } = transcription
   const audioMilliseconds = audioLengthOf(transcription, call)
   const isKnown = isChargeable(transcription, audioMilliseconds, endpoint)
+  const audioChannels = channelsOf(transcription, call)
+  const isCounted = endpoint.price.isPerChannel !== true || audioChannels > 0
   return {
     usage: isKnown
       ? {
           ...noUsage,
           audioMilliseconds,
+          audioChannels,
           inputTokens: tokens?.input ?? 0,
           inputAudioTokens: tokens?.inputAudio ?? 0,
           outputTokens: tokens?.output ?? 0,
         }
       : null,
-    source: isKnown ? 'provider' : 'estimated',
+    source: isKnown && isCounted ? 'provider' : 'estimated',
     finishReason: null,
     nativeFinishReason: null,
     upstreamId: transcription.upstreamId,
@@ -144,9 +158,15 @@ function isChargeable(
   audioMilliseconds: number,
   { price }: Endpoint,
 ): boolean {
-  if (price.audioMillisecond !== undefined) return audioMilliseconds > 0
+  if (needsLength(price) && audioMilliseconds === 0) return false
+  if (price.audioHour !== undefined) return true
   if ((price.inputAudioToken ?? price.inputToken) === undefined)
     return tokens !== null || audioMilliseconds > 0
   if (tokens === null || tokens.input === 0) return false
   return tokens.output > 0 || text === '' || (price.outputToken ?? 0n) === 0n
+}
+
+/** Surcharges by the hour are charged by the length beside tokens too. */
+function needsLength({ audioHour, diarizedHour, keytermHour, entityHour }: Price): boolean {
+  return (audioHour ?? diarizedHour ?? keytermHour ?? entityHour) !== undefined
 }

@@ -97,17 +97,20 @@ function honours({ parameters }: Endpoint, sent: readonly string[]): boolean {
  * speech where there are no tokens, `audio` means seconds where audio is billed by time.
  */
 function isAffordable(price: Price, maxPrice: NonNullable<Preferences['maxPrice']>): boolean {
-  const seconds = price.audioMillisecond === undefined ? undefined : price.audioMillisecond * 1000n
   return (
-    isWithin(price.inputToken ?? price.character, maxPrice.prompt) &&
+    isWithin(price.inputToken ?? price.character ?? price.utf8Byte, maxPrice.prompt) &&
     isWithin(price.outputToken ?? price.outputAudioToken ?? 0n, maxPrice.completion) &&
     isWithin(
       price.request ?? 0n,
       maxPrice.request === undefined ? undefined : maxPrice.request * 1_000_000n,
     ) &&
-    isWithin(price.inputAudioToken ?? seconds, maxPrice.audio)
+    (price.inputAudioToken === undefined && price.audioHour !== undefined
+      ? isWithin(price.audioHour, maxPrice.audio && maxPrice.audio * secondsPerHour)
+      : isWithin(price.inputAudioToken, maxPrice.audio))
   )
 }
+
+const secondsPerHour = 3_600n
 
 function isWithin(amount: bigint | undefined, max: bigint | undefined): boolean {
   return max === undefined || (amount !== undefined && amount <= max)

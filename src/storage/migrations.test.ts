@@ -6,6 +6,7 @@ const digests: Readonly<Record<string, string>> = {
   '0002_limit_since.sql': 'c9d07c6c5a4b5a5f1d9618e1f8db0a7639e93676e9efc71866f8a0643d0c3f88',
   '0003_room.sql': 'fe2c8862ccd318ef334b5792b7459919b778cf64044e4c4d82c90daa27db8886',
   '0004_price_lists.sql': '2d5599b51862c028b7752cee4ef0bcd33f37dde7e1884ce53c7eae81497fbfe9',
+  '0005_audio_counts.sql': '2cd5c3bda52012ac57433f76e9e56d99cfb7b9e26da6ef9bf8ca6abadd2e66d5',
 }
 
 test('a migration is never changed, only followed by another', async () => {

@@ -35,7 +35,7 @@ const ownersOf: Readonly<Record<string, readonly string[]>> = {
   '@pydantic/genai-prices': ['scripts/'],
   // Import of another gateway's configuration: remarks name the line of each value.
   yaml: ['src/cli/import/'],
-  zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts'],
+  zod: ['src/formats/', 'src/http/', 'src/config-file.ts', 'src/config-names.ts', 'src/config-prices.ts'],
 }
 
 /** What puts the parts together and so may import them all; nobody but commands starts it. */
@@ -48,7 +48,12 @@ const outwardEdges = [
   { from: 'src/gateway.ts', to: 'package.json' },
 ]
 
-const configuring: ReadonlySet<string> = new Set(['config.ts', 'config-file.ts', 'config-names.ts'])
+const configuring: ReadonlySet<string> = new Set([
+  'config.ts',
+  'config-file.ts',
+  'config-names.ts',
+  'config-prices.ts',
+])
 /** What the configuration may import besides the schema library. */
 const configFolders: ReadonlySet<string> = new Set(['core', 'canonical', ...configuring])
 /** The one renderer of what a schema found wrong, which stands on nothing. */

@@ -3,6 +3,7 @@ import type { CaptureDetails, CaptureTry, ReportedCounts } from './capture-row.t
 import type { Database } from '../../storage/database.ts'
 import type { ModelStats } from '../metering/learning.ts'
 import { refundTransactionIdsOf, usageIncomeAccount } from './ledger-statements.ts'
+import type { AudioFeature } from '../../canonical/usage.ts'
 import { keySubject, organizationSubject, spendingByDay } from '../budgets/spending.ts'
 
 /** One usage row, as it is shown. Amounts in nanocredits; the cost is what is left of it after refunds. */
@@ -23,7 +24,11 @@ export interface UsageRecord {
   outputTokens: number
   reasoningTokens: number
   audioMilliseconds: number
+  audioChannels: number
+  /** What a transcription was asked for that may cost something besides. */
+  audioFeatures: readonly AudioFeature[]
   characters: number
+  utf8Bytes: number
   costNanocredits: bigint
   upstreamId: string | null
   finishReason: string | null
@@ -261,6 +266,8 @@ interface UsageRow {
   output_tokens: number | null
   reasoning_tokens: number | null
   audio_milliseconds: number | null
+  audio_channels: number
+  utf8_bytes: number
   characters: number | null
   cost_nanocredits: bigint
   upstream_id: string | null
@@ -290,7 +297,7 @@ async function selectUsages(
   const rows = await database.query<UsageRow>(
     `select generation_id, organization_id, workspace_id, key_id, batch_id, operation, model, provider, endpoint_id, status,
        is_estimated, is_unpriced, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
-       audio_milliseconds, characters, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
+       audio_milliseconds, audio_channels, characters, utf8_bytes, cost_nanocredits - ${refunded} as cost_nanocredits, upstream_id, finish_reason, native_finish_reason, details_json, streamed,
        cancelled, latency_ms, generation_ms, session_id, user_id, request_id, created_at_ms
      from usages where ${condition}`,
     params,
@@ -317,7 +324,10 @@ function toUsageRecord(row: UsageRow): UsageRecord {
     outputTokens: row.output_tokens ?? 0,
     reasoningTokens: row.reasoning_tokens ?? 0,
     audioMilliseconds: row.audio_milliseconds ?? 0,
+    audioChannels: row.audio_channels,
+    audioFeatures: details.audio_features ?? [],
     characters: row.characters ?? 0,
+    utf8Bytes: row.utf8_bytes,
     costNanocredits: row.cost_nanocredits,
     upstreamId: row.upstream_id,
     finishReason: row.finish_reason,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { MediaTokens } from '../../canonical/upstream.ts'
-import type { Price, Usage, UsageSource } from '../../canonical/usage.ts'
+import type { AudioFeature, Price, Usage, UsageSource } from '../../canonical/usage.ts'
 
 /** What is written down about one answered call. Exactly one exists per generation. */
 export interface CaptureRow {
@@ -55,6 +55,8 @@ export interface CaptureDetails {
   /** Every try, where there was more than one. */
   readonly tries?: readonly CaptureTry[]
   readonly media_tokens?: MediaTokens
+  /** What a transcription was asked for that may cost something besides; the price has what it cost. */
+  readonly audio_features?: readonly AudioFeature[]
   /** What the provider reported where it was not believed, and something else was charged. */
   readonly reported?: ReportedCounts
 }
@@ -86,6 +88,7 @@ export function toReportedCounts(usage: Usage): ReportedCounts {
     output_audio_tokens: usage.outputAudioTokens,
     audio_milliseconds: usage.audioMilliseconds,
     characters: usage.characters,
+    utf8_bytes: usage.utf8Bytes,
   }
   return {
     input_tokens: usage.inputTokens,

@@ -68,6 +68,8 @@ const usageColumns = [
   'input_audio_tokens',
   'output_audio_tokens',
   'cache_write_hour_tokens',
+  'audio_channels',
+  'utf8_bytes',
 ]
 const insertUsagesSql = `insert into usages (${usageColumns.join(', ')}) values (${usageColumns
   .map((_, index) => `$${index + 1}`)
@@ -124,6 +126,8 @@ function usageValues(row: CaptureRow, held: bigint): readonly LedgerValue[] {
     usage.inputAudioTokens,
     usage.outputAudioTokens,
     usage.cacheWriteHourTokens,
+    usage.audioChannels,
+    usage.utf8Bytes,
   ]
 }
 

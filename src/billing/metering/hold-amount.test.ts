@@ -72,7 +72,7 @@ test('input that may be billed as a cache write is held at the dearest price', (
 })
 
 test('audio is held by its own length in whole seconds and one more, never by bytes, and by an hour when nobody knows it', () => {
-  const endpoint = endpointOf('transcription', { audioMillisecond: million })
+  const endpoint = endpointOf('transcription', { audioHour: 3_600_000n * million })
   expect(holdAmountOf(demandOf({ audioMilliseconds: 61_500 }), endpoint, 1)).toBe(63_000n)
   expect(holdAmountOf(demandOf({ audioMilliseconds: null }), endpoint, 1)).toBe(3_601_000n)
   expect(holdAmountOf(demandOf({ characters: 40 }), endpointOf('speech', { character: million }), 1)).toBe(
@@ -81,7 +81,7 @@ test('audio is held by its own length in whole seconds and one more, never by by
 })
 
 test('audio is held as its price counts time', () => {
-  const counted = { audioMillisecond: million, minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
+  const counted = { audioHour: 3_600_000n * million, minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
   const holdOf = (audioMilliseconds: number) =>
     holdAmountOf(demandOf({ audioMilliseconds }), endpointOf('transcription', counted), 1)
   expect([holdOf(400), holdOf(11_400)]).toEqual([10_000n, 13_000n])

@@ -1,16 +1,19 @@
 import { priceAt, type Endpoint } from '../../canonical/endpoint.ts'
+import { priceWith } from '../../canonical/surcharges.ts'
 import type { Demand, Price } from '../../canonical/usage.ts'
 import {
+  audioChannelsUnknownHold,
   audioMillisecondsUnknownHold,
   audioTokensPerSecondMax,
   outputTokensUnknown,
-  speechTokensPerCharacterMax,
   transcriptTokensPerSecondMax,
   usageTokensMax,
 } from '../../core/limits/billing.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
+import { speechTokensMax } from './meter.ts'
 import { billedMilliseconds } from './price.ts'
+import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharges.ts'
 
 /**
  * The most a call of this demand can cost on an endpoint, in nanocredits: estimated prompt, corrected by `ratio` (actual
@@ -28,7 +31,12 @@ export function holdAmountOf(demand: Demand, endpoint: Endpoint, ratio: number):
 const none: Readonly<Record<string, Price>> = {}
 
 function amountAt(demand: Demand, endpoint: Endpoint, ratio: number): bigint {
-  return costOf([...inputTerms(demand, endpoint, ratio), ...outputTerms(demand, endpoint, ratio)])
+  const price = priceOf(demand, endpoint, ratio)
+  const terms = [...inputTerms(demand, endpoint, ratio), ...outputTerms(demand, endpoint, ratio)]
+  const fee = { quantity: 1, price: price.request ?? 0n }
+  if (endpoint.modality !== 'transcription') return costOf([...terms, fee])
+  const besides = hourlySurcharges(heardMilliseconds(demand, price), price)
+  return costOf([...withShares(terms, price), ...besides, fee])
 }
 
 /** The largest output, in tokens per choice, whose hold fits into `available`; 0 when not even the prompt does. */
@@ -37,8 +45,10 @@ export function largestOutput(
   endpoint: Endpoint,
   given: { available: bigint; ratio: number },
 ): number {
-  const left = given.available - costOf(inputTerms(demand, endpoint, given.ratio))
-  const price = dearestOutput(priceOf(demand, endpoint, given.ratio))
+  const reached = priceOf(demand, endpoint, given.ratio)
+  const fee = { quantity: 1, price: reached.request ?? 0n }
+  const left = given.available - costOf([...inputTerms(demand, endpoint, given.ratio), fee])
+  const price = dearestOutput(reached)
   if (left <= 0n) return 0
   const bound = outputBound({ ...demand, outputTokensMax: null }, endpoint, given.ratio)
   if (price === 0n) return bound
@@ -48,7 +58,7 @@ export function largestOutput(
 
 function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
   const price = priceOf(demand, endpoint, ratio)
-  const terms: PricedQuantity[] = [{ quantity: 1, price: price.request ?? 0n }]
+  const terms: PricedQuantity[] = []
   const { inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken } = price
   const inputPrice = dearest(inputToken, cachedInputToken, cacheWriteToken, cacheWriteHourToken)
   const prompt = promptTokens(demand, ratio)
@@ -56,25 +66,41 @@ function inputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQu
   terms.push({ quantity: prompt - audio, price: inputPrice })
   terms.push({ quantity: audio, price: dearest(inputPrice, price.inputAudioToken) })
   if (endpoint.modality === 'transcription') {
-    // Providers that bill time round it up to whole seconds, some from a length a little longer than the container's.
-    const milliseconds = wholeSeconds(demand.audioMilliseconds ?? audioMillisecondsUnknownHold)
-    const billed = billedMilliseconds(Math.ceil(milliseconds), price)
-    terms.push({ quantity: billed, price: price.audioMillisecond ?? 0n })
-    if (price.audioMillisecond === undefined) {
-      const tokens = Math.ceil((milliseconds / 1_000) * audioTokensPerSecondMax)
+    terms.push(timeTerm(heardMilliseconds(demand, price), price.audioHour ?? 0n))
+    if (price.audioHour === undefined) {
+      const tokens = Math.ceil((longestOf(demand) / 1_000) * audioTokensPerSecondMax)
       terms.push({ quantity: tokens, price: dearest(inputPrice, price.inputAudioToken) })
     }
   }
-  if (endpoint.modality === 'speech') {
-    terms.push({ quantity: demand.characters, price: price.character ?? 0n })
-    if (price.character === undefined) {
-      terms.push({ quantity: demand.characters, price: inputPrice })
-      // Slow speech: a tenth of a second per character, doubled.
-      const billed = billedMilliseconds(demand.characters * 200, price)
-      terms.push({ quantity: billed, price: price.audioMillisecond ?? 0n })
-    }
-  }
+  if (endpoint.modality === 'speech') terms.push(...speechTerms(demand, price, inputPrice))
   return terms
+}
+
+/** Providers that bill time round it up to whole seconds, some from a length a little longer than the container's. */
+function longestOf({ audioMilliseconds }: Demand): number {
+  return wholeSeconds(audioMilliseconds ?? audioMillisecondsUnknownHold)
+}
+
+/** What a transcription is billed for at the most. */
+function heardMilliseconds(demand: Demand, price: Price): number {
+  const audioChannels = demand.audioChannels ?? audioChannelsUnknownHold
+  return billedMilliseconds({ audioMilliseconds: longestOf(demand), audioChannels }, price)
+}
+
+function speechTerms(
+  { characters, utf8Bytes = 0 }: Demand,
+  price: Price,
+  inputPrice: bigint,
+): PricedQuantity[] {
+  if (price.character !== undefined || price.utf8Byte !== undefined) {
+    return [
+      { quantity: characters, price: price.character ?? 0n },
+      { quantity: utf8Bytes, price: price.utf8Byte ?? 0n },
+    ]
+  }
+  // Slow speech: a tenth of a second per character, doubled.
+  const billed = billedMilliseconds({ audioMilliseconds: characters * 200, audioChannels: 1 }, price)
+  return [{ quantity: characters, price: inputPrice }, timeTerm(billed, price.audioHour ?? 0n)]
 }
 
 function outputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQuantity[] {
@@ -86,13 +112,13 @@ function outputTerms(demand: Demand, endpoint: Endpoint, ratio: number): PricedQ
     case 'language':
       return [{ quantity: outputBound(demand, endpoint, ratio) * demand.choices, price: outputPrice }]
     case 'transcription': {
-      if (price.audioMillisecond !== undefined) return []
+      if (price.audioHour !== undefined) return []
       const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownHold) / 1_000
       return [{ quantity: Math.ceil(seconds * transcriptTokensPerSecondMax), price: outputPrice }]
     }
     case 'speech': {
-      if (price.character !== undefined || price.audioMillisecond !== undefined) return []
-      return [{ quantity: demand.characters * speechTokensPerCharacterMax, price: outputPrice }]
+      if ((price.character ?? price.utf8Byte ?? price.audioHour) !== undefined) return []
+      return [{ quantity: speechTokensMax(demand), price: outputPrice }]
     }
   }
 }
@@ -112,9 +138,10 @@ function outputBound(demand: Demand, endpoint: Endpoint, ratio: number): number 
   return outputTokensUnknown
 }
 
-/** The price that the estimated prompt reaches. */
+/** The price that the estimated prompt reaches, and of a transcription with what its features cost. */
 function priceOf(demand: Demand, endpoint: Endpoint, ratio: number): Price {
-  return priceAt(endpoint, promptTokens(demand, ratio))
+  const price = priceAt(endpoint, promptTokens(demand, ratio))
+  return endpoint.modality === 'transcription' ? priceWith(price, featuresOf(demand, endpoint)) : price
 }
 
 function dearestOutput({ outputToken, outputAudioToken }: Price): bigint {

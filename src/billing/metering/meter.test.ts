@@ -238,7 +238,7 @@ describe('nothing is charged', () => {
 })
 
 describe('audio', () => {
-  const whisper = endpointOf('transcription', { audioMillisecond: 100n })
+  const whisper = endpointOf('transcription', { audioHour: 360_000_000n })
 
   test('a duration of years is replaced by the length of the file', () => {
     const usage = { ...noUsage, audioMilliseconds: 5 * 365 * 86_400_000 }

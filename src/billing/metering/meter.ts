@@ -3,6 +3,7 @@ import type { MeterReading } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import type { Demand, Usage, UsageSource } from '../../canonical/usage.ts'
 import {
+  audioChannelsMax,
   audioMillisecondsUnknownCharge,
   charactersBilledBeyond,
   charactersBilledFactor,
@@ -10,6 +11,8 @@ import {
   inputBeyondEstimateTokens,
   outputBeyondLimitFactor,
   outputTokensUnknown,
+  speechTokensOfSilenceMax,
+  speechTokensPerCharacterMax,
   usageAudioMillisecondsMax,
   usageTokensMax,
 } from '../../core/limits/billing.ts'
@@ -61,16 +64,36 @@ function isBelievable(usage: Usage, reading: MeterReading, context: MeterContext
   )
 }
 
+/** The most tokens that the speech of a text can have. */
+export function speechTokensMax({ characters }: Demand): number {
+  return characters * speechTokensPerCharacterMax + speechTokensOfSilenceMax
+}
+
+/** Whether the speech of a text can have been so many characters, tokens and seconds. Slow speech has four times as many. */
+function isSpokenWithin(
+  { characters, inputTokens, outputTokens, audioMilliseconds }: Usage,
+  { demand }: MeterContext,
+): boolean {
+  const tokensMax = speechTokensMax(demand) * speechSlownessMax
+  return (
+    characters > 0 &&
+    characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond &&
+    outputTokens <= tokensMax &&
+    // Where tokens are counted, speech that was heard has some.
+    inputTokens > 0 === outputTokens > 0 &&
+    // No model of speech has fewer than ten tokens in a second.
+    audioMilliseconds <= tokensMax * 100
+  )
+}
+
+/** Callers may ask for a quarter of the usual speed. */
+const speechSlownessMax = 4
+
 /** Whether a request whose every byte is known can have had so many tokens. */
 function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterContext): boolean {
   const isText = endpoint.modality === 'language' || endpoint.modality === 'embedding'
   if (!isText || demand.hasUncountedInput === true || demand.inputTokens === 0) return true
   return inputTokens <= demand.inputTokens * inputBeyondEstimateFactor + inputBeyondEstimateTokens
-}
-
-/** Whether so many characters can have been billed for a text: some providers count its bytes, or what they write out. */
-function isTextWithin({ characters }: Usage, { demand }: MeterContext): boolean {
-  return characters <= demand.characters * charactersBilledFactor + charactersBilledBeyond
 }
 
 /**
@@ -151,7 +174,10 @@ function isPlausible(usage: Usage, endpoint: Endpoint): boolean {
   const tokensMax = endpoint.contextLength === null ? usageTokensMax : endpoint.contextLength * 1.5 + 4_096
   for (const field of tokenFields) if (!isCount(usage[field], Math.max(tokensMax, 65_536))) return false
   return (
-    isCount(usage.audioMilliseconds, usageAudioMillisecondsMax) && isCount(usage.characters, usageTokensMax)
+    isCount(usage.audioMilliseconds, usageAudioMillisecondsMax) &&
+    isCount(usage.audioChannels, audioChannelsMax) &&
+    isCount(usage.characters, usageTokensMax) &&
+    isCount(usage.utf8Bytes, usageTokensMax)
   )
 }
 
@@ -171,8 +197,8 @@ function contradicts(usage: Usage, reading: MeterReading, context: MeterContext)
   const hasOutput = reading.outputBytes > 0 || reading.outputPieces > 0
   if (modality === 'language') return !hasAnything || (usage.outputTokens === 0 && hasOutput)
   if (modality === 'embedding') return !hasAnything
-  const isUnused = usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
-  return isUnused || (modality === 'speech' && !isTextWithin(usage, context))
+  if (modality === 'speech') return !isSpokenWithin(usage, context)
+  return usage.inputTokens + usage.outputTokens + usage.audioMilliseconds + usage.characters === 0
 }
 
 /** Parts never exceed their totals; a report where they do is cut to them. */
@@ -222,10 +248,16 @@ function estimate(reading: MeterReading, context: MeterContext): Usage {
           usageAudioMillisecondsMax,
           Math.max(0, Math.ceil(demand.audioMilliseconds ?? audioMillisecondsUnknownCharge)),
         ),
+        audioChannels: demand.audioChannels ?? 0,
         ...tokensOfAudio(reading, demand, endpoint),
       }
     case 'speech':
-      return { ...noUsage, characters: demand.characters, ...tokensOfSpeech(demand, endpoint) }
+      return {
+        ...noUsage,
+        characters: demand.characters,
+        utf8Bytes: demand.utf8Bytes ?? 0,
+        ...tokensOfSpeech(demand, endpoint),
+      }
   }
 }
 
@@ -247,7 +279,7 @@ function estimateOutput(reading: MeterReading, demand: Demand, endpoint: Endpoin
 
 // Ten tokens per second of audio is what the token-priced transcription models count.
 function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint): Partial<Usage> {
-  if (endpoint.price.audioMillisecond !== undefined) return {}
+  if (endpoint.price.audioHour !== undefined) return {}
   const seconds = (demand.audioMilliseconds ?? audioMillisecondsUnknownCharge) / 1_000
   const inputTokens = Math.ceil(seconds * 10)
   const inputAudioTokens = endpoint.price.inputAudioToken === undefined ? 0 : inputTokens
@@ -256,7 +288,7 @@ function tokensOfAudio(reading: MeterReading, demand: Demand, endpoint: Endpoint
 
 function tokensOfSpeech(demand: Demand, endpoint: Endpoint): Partial<Usage> {
   const { price } = endpoint
-  if (price.character !== undefined) return {}
+  if ((price.character ?? price.utf8Byte) !== undefined) return {}
   const inputTokens = Math.ceil(demand.characters / bytesPerToken)
   const outputTokens = Math.ceil(demand.characters * 1.5)
   const outputAudioTokens = price.outputAudioToken === undefined ? 0 : outputTokens

@@ -58,7 +58,7 @@ describe('a charge', () => {
       costNanocredits: 16n,
       unpricedUnits: ['outputAudioToken'],
     })
-    expect(chargeOf({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioMillisecond'])
+    expect(chargeOf({ ...noUsage, audioMilliseconds: 5 }, {}).unpricedUnits).toEqual(['audioHour'])
   })
 
   test('of heard audio without a price of its own is that of text, and says that it may be too low', () => {
@@ -80,7 +80,7 @@ describe('a charge', () => {
 
   test('audio is priced by time or by tokens, whichever the endpoint has, and not called unpriced for the other', () => {
     const usage = { ...noUsage, inputTokens: 50, outputTokens: 9, audioMilliseconds: 1_000 }
-    expect(chargeOf(usage, { audioMillisecond: million })).toMatchObject({
+    expect(chargeOf(usage, { audioHour: 3_600_000n * million })).toMatchObject({
       costNanocredits: 1_000n,
       unpricedUnits: [],
     })
@@ -90,7 +90,8 @@ describe('a charge', () => {
 
   test('counts time as its price does: a minimum, and whole steps', () => {
     const costOf = (audioMilliseconds: number, rules: TimeRules) =>
-      chargeOf({ ...noUsage, audioMilliseconds }, { audioMillisecond: million, ...rules }).costNanocredits
+      chargeOf({ ...noUsage, audioMilliseconds }, { audioHour: 3_600_000n * million, ...rules })
+        .costNanocredits
     const steps = { roundToMilliseconds: 1_000 }
     expect([1, 400, 1_000, 1_001].map((each) => costOf(each, steps))).toEqual([
       1_000n,

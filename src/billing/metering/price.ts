@@ -1,7 +1,9 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
+import { priceWith } from '../../canonical/surcharges.ts'
 import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
+import { featuresOf, hourlySurcharges, timeTerm, unknownSurcharges, withShares } from './surcharges.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
 export interface Charge {
@@ -15,9 +17,10 @@ export interface Charge {
 
 /**
  * Prices a usage, exactly and rounded once. Rules where a price is not stated: cached and written input costs what
- * input costs, and input written for an hour what other written input costs; a fee per request is only charged when stated; audio is priced by time or characters or by tokens, and
- * the one basis needs no price when the other has one; every other unit is reported as unpriced and not guessed, but for
- * heard audio, which costs at least what text does.
+ * input costs, and input written for an hour what other written input costs; a fee per request is only charged when stated; audio is priced by time, characters, bytes or by tokens, and
+ * the other bases need no price when one has it; every other unit is reported as unpriced and not guessed, but for
+ * heard audio, which costs at least what text does. Every surcharge of the price is charged: `priceWith` leaves out those
+ * of features that a call did not ask for.
  */
 export function chargeOf(usage: Usage, price: Price): Charge {
   const unpriced: PriceUnit[] = []
@@ -32,7 +35,7 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   ): void => {
     if (quantity === 0) return
     if (stated !== undefined) terms.push({ quantity, price: stated })
-    else if (!isPricedOtherwise || !unit.endsWith('Token')) {
+    else if (!isPricedOtherwise) {
       unpriced.push(unit)
       // What is heard never costs less than what is read, and is held and estimated so.
       if (unit === 'inputAudioToken') terms.push({ quantity, price: price.inputToken ?? 0n })
@@ -47,35 +50,53 @@ export function chargeOf(usage: Usage, price: Price): Charge {
   add(prompt, parts.audioInput, 'inputAudioToken', price.inputAudioToken)
   add(completion, parts.plainOutput, 'outputToken', price.outputToken)
   add(completion, parts.audioOutput, 'outputAudioToken', price.outputAudioToken)
-  const hasTokens = usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)
-  if (price.audioMillisecond !== undefined || !hasTokens) {
-    add(
-      prompt,
-      billedMilliseconds(usage.audioMilliseconds, price),
-      'audioMillisecond',
-      price.audioMillisecond,
-    )
+  const seconds = billedMilliseconds(usage, price)
+  prompt.push(...soundTerms(usage, price))
+  if (!isPricedBySound(usage, price)) {
+    if (usage.audioMilliseconds > 0) unpriced.push('audioHour')
+    if (usage.characters > 0) unpriced.push('character')
   }
-  if (price.character !== undefined || !hasTokens) add(prompt, usage.characters, 'character', price.character)
-  if (price.request !== undefined) prompt.push({ quantity: 1, price: price.request })
-  const costNanocredits = costOf([...prompt, ...completion])
-  const promptNanocredits = costOf(prompt)
+  const fees = price.request === undefined ? [] : [{ quantity: 1, price: price.request }]
+  const paid = [...withShares(prompt, price), ...hourlySurcharges(seconds, price), ...fees]
+  const costNanocredits = costOf([...paid, ...withShares(completion, price)])
+  const promptNanocredits = costOf(paid)
   return {
     costNanocredits,
     promptNanocredits,
     completionNanocredits: costNanocredits - promptNanocredits,
-    unpricedUnits: unpriced,
+    unpricedUnits: [...unpriced, ...unknownSurcharges(price)],
   }
+}
+
+/** The audio that was heard and the text that was spoken, by every unit of them that has a price. */
+function soundTerms(usage: Usage, price: Price): PricedQuantity[] {
+  const terms: PricedQuantity[] = []
+  if (price.audioHour !== undefined) terms.push(timeTerm(billedMilliseconds(usage, price), price.audioHour))
+  if (price.character !== undefined) terms.push({ quantity: usage.characters, price: price.character })
+  if (price.utf8Byte !== undefined) terms.push({ quantity: usage.utf8Bytes, price: price.utf8Byte })
+  return terms
+}
+
+/** Whether audio and characters have their price, be it by tokens or by another unit of the same sound. */
+function isPricedBySound(usage: Usage, price: Price): boolean {
+  return (
+    (usage.inputTokens + usage.outputTokens > 0 && pricesTokens(price)) ||
+    (usage.audioMilliseconds > 0 && price.audioHour !== undefined) ||
+    (usage.characters > 0 && price.character !== undefined) ||
+    (usage.utf8Bytes > 0 && price.utf8Byte !== undefined)
+  )
 }
 
 /** The time that is billed for audio of a length, as the price counts it; no audio is no time. */
 export function billedMilliseconds(
-  audioMilliseconds: number,
-  { minimumMilliseconds = 0, roundToMilliseconds = 0 }: TimeRules,
+  { audioMilliseconds, audioChannels }: Pick<Usage, 'audioMilliseconds' | 'audioChannels'>,
+  { minimumMilliseconds = 0, roundToMilliseconds = 0, isPerChannel = false }: TimeRules,
 ): number {
   if (audioMilliseconds === 0) return 0
   const least = Math.max(audioMilliseconds, minimumMilliseconds)
-  return roundToMilliseconds === 0 ? least : Math.ceil(least / roundToMilliseconds) * roundToMilliseconds
+  const whole =
+    roundToMilliseconds === 0 ? least : Math.ceil(least / roundToMilliseconds) * roundToMilliseconds
+  return isPerChannel ? whole * Math.max(1, audioChannels) : whole
 }
 
 interface TokenParts {
@@ -108,7 +129,7 @@ function partsOf(usage: Usage): TokenParts {
 }
 
 function pricesTime(price: Price): boolean {
-  return price.audioMillisecond !== undefined || price.character !== undefined
+  return price.audioHour !== undefined || price.character !== undefined || price.utf8Byte !== undefined
 }
 
 function pricesTokens(price: Price): boolean {
@@ -129,8 +150,12 @@ const unitNames: Record<PriceUnit, string> = {
   inputAudioToken: 'input audio tokens',
   outputToken: 'output tokens',
   outputAudioToken: 'output audio tokens',
-  audioMillisecond: 'audio time',
+  audioHour: 'audio time',
+  diarizedHour: 'telling speakers apart',
+  keytermHour: 'key terms',
+  entityHour: 'entities',
   character: 'characters',
+  utf8Byte: 'bytes of text',
   request: 'requests',
 }
 
@@ -139,9 +164,10 @@ const unitNames: Record<PriceUnit, string> = {
  * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent.
  */
 export function missingPrices(demand: Demand, endpoint: Endpoint): readonly string[] {
-  return unitsOf(endpoint, demand)
-    .filter((unit) => endpoint.price[unit] === undefined)
-    .map((unit) => unitNames[unit])
+  const missing = unitsOf(endpoint, demand).filter((unit) => endpoint.price[unit] === undefined)
+  if (endpoint.modality === 'transcription')
+    missing.push(...unknownSurcharges(priceWith(endpoint.price, featuresOf(demand, endpoint))))
+  return missing.map((unit) => unitNames[unit])
 }
 
 function unitsOf(endpoint: Endpoint, demand: Demand): readonly PriceUnit[] {
@@ -155,12 +181,11 @@ function unitsOf(endpoint: Endpoint, demand: Demand): readonly PriceUnit[] {
     case 'embedding':
       return ['inputToken']
     case 'transcription':
-      if (price.audioMillisecond !== undefined || !pricesTokens(price)) return ['audioMillisecond']
+      if (price.audioHour !== undefined || !pricesTokens(price)) return ['audioHour']
       return [price.inputAudioToken === undefined ? 'inputToken' : 'inputAudioToken', 'outputToken']
     case 'speech':
-      if (pricesTime(price) || !pricesTokens(price)) {
-        return [price.audioMillisecond === undefined ? 'character' : 'audioMillisecond']
-      }
+      if (pricesTime(price)) return []
+      if (!pricesTokens(price)) return ['character']
       return ['inputToken', price.outputAudioToken === undefined ? 'outputToken' : 'outputAudioToken']
   }
 }

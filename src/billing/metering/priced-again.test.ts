@@ -32,12 +32,21 @@ const kinds: Record<string, { usage: Partial<Usage>; price: Price }> = {
     price: { inputToken: 5n * million, outputToken: 9n * million },
   },
   'an embedding': { usage: { inputTokens: 88 }, price: { inputToken: 20_000n } },
-  'a transcription by time': { usage: { audioMilliseconds: 61_234 }, price: { audioMillisecond: 100_001n } },
+  'a transcription by time': { usage: { audioMilliseconds: 61_234 }, price: { audioHour: 360_003_600_001n } },
+  'a transcription of two channels by time': {
+    usage: { audioMilliseconds: 61_234, audioChannels: 2 },
+    price: { audioHour: 360_003_600_001n, minimumMilliseconds: 10_000, isPerChannel: true },
+  },
+  'a transcription with surcharges': {
+    usage: { audioMilliseconds: 61_234, audioChannels: 1 },
+    price: { audioHour: 360_003_600_001n, keytermsMillionths: 200_000, diarizedHour: 20_000_000_000n },
+  },
   'a transcription by tokens': {
     usage: { inputTokens: 375, inputAudioTokens: 370, outputTokens: 44, audioMilliseconds: 37_000 },
     price: { inputToken: 3n * million, inputAudioToken: 6n * million, outputToken: 10n * million },
   },
   'speech by characters': { usage: { characters: 1_234 }, price: { character: 15_000n } },
+  'speech by bytes': { usage: { characters: 7, utf8Bytes: 11 }, price: { utf8Byte: 15_000_000_001n } },
   'speech by tokens': {
     usage: { inputTokens: 30, outputTokens: 800, outputAudioTokens: 800, audioMilliseconds: 32_000 },
     price: { inputToken: 600_000n, outputAudioToken: 12n * million },

@@ -141,8 +141,12 @@ const unitNames: Readonly<Record<PriceUnit, string>> = {
   inputAudioToken: 'input audio',
   outputToken: 'output',
   outputAudioToken: 'output audio',
-  audioMillisecond: 'an hour of audio',
+  audioHour: 'an hour of audio',
+  diarizedHour: 'an hour of audio with speakers, besides',
+  keytermHour: 'an hour of audio with key terms, besides',
+  entityHour: 'an hour of audio with entities, besides',
   character: 'characters',
+  utf8Byte: 'bytes of text',
   request: 'a request',
 }
 
@@ -151,8 +155,14 @@ export function unitName({ unit, condition }: Pick<PriceChange, 'unit' | 'condit
   return `${unitNames[unit]}${condition}`
 }
 
-/** A million milliseconds are a 3.6th of an hour. */
-const scales: Readonly<Partial<Record<PriceUnit, number>>> = { audioMillisecond: 3.6, request: 1e-6 }
+/** What is told for one and not for a million. */
+const scales: Readonly<Partial<Record<PriceUnit, number>>> = {
+  audioHour: 1e-6,
+  diarizedHour: 1e-6,
+  keytermHour: 1e-6,
+  entityHour: 1e-6,
+  request: 1e-6,
+}
 
 /** USD for a million units, for an hour of audio, for one request; `none` where there is no price. */
 export function shownAmount(unit: PriceUnit, amount: bigint | null): string {

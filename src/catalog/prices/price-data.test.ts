@@ -41,7 +41,7 @@ test('prices are whole nanocredits for a million units, exactly', () => {
             inputToken: 150_000_000n,
             cachedInputToken: 75_000_000n,
             outputToken: 600_000_000n,
-            audioMillisecond: 100_000_000n,
+            audioHour: 360_000_000_000_000n,
           },
         },
       ],

@@ -1,7 +1,7 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
 import { asArray, asObject } from '../../core/json.ts'
 import { priceUsdMax, ruleDepthMax, ruleTextMax } from '../../core/limits/catalog.ts'
-import { divideHalfEven, parseCredits } from '../../core/money.ts'
+import { parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'
 
 /** Data that is no list of prices; the message names the provider, the model and the member. */
@@ -130,8 +130,8 @@ const unitOfKey: Readonly<Record<string, PriceUnit>> = {
   input_audio_mtok: 'inputAudioToken',
   output_mtok: 'outputToken',
   output_audio_mtok: 'outputAudioToken',
-  audio_hours: 'audioMillisecond',
-  input_audio_hours: 'audioMillisecond',
+  audio_hours: 'audioHour',
+  input_audio_hours: 'audioHour',
 }
 
 /** Tokens of input above which some unit has another price. */
@@ -170,8 +170,8 @@ function pricesAt(where: string, prices: Wire, inputTokens: number): [PriceUnit,
     if (!unit || value === undefined || value === null) return []
     const usd = typeof value === 'object' ? tierAt(where, value, inputTokens) : value
     const amount = readAmount(`${where}: ${key}`, usd)
-    // A million milliseconds are 1000/3600 of an hour.
-    return [[unit, unit === 'audioMillisecond' ? divideHalfEven(amount * 10n, 36n) : amount]]
+    // Hours have the price of one, and all else that of a million.
+    return [[unit, unit === 'audioHour' ? amount * 1_000_000n : amount]]
   })
 }
 

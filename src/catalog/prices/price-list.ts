@@ -55,7 +55,7 @@ export function* readPriceList(
   return { ...shipped, ...found }
 }
 
-type StoredPrice = Readonly<Partial<Record<PriceUnit, string>>>
+type StoredPrice = Readonly<Partial<Record<PriceUnit | 'audioMillisecond', string>>>
 
 interface StoredModel extends Omit<PackageModel, 'prices'> {
   provider: string
@@ -71,12 +71,14 @@ function readDated({ fromMs, price, long }: StoredModel['prices'][number]): Date
   return { fromMs, price: readPrice(price), ...(longPrices ? { long: longPrices } : {}) }
 }
 
-function readPrice(price: StoredPrice): Price {
+function readPrice({ audioMillisecond, ...price }: StoredPrice): Price {
   const result: Partial<Record<PriceUnit, bigint>> = {}
   for (const unit of priceUnits) {
     const amount = price[unit]
     if (amount !== undefined) result[unit] = BigInt(amount)
   }
+  // A list that was taken before prices of audio were kept by the hour has them by the million milliseconds.
+  if (audioMillisecond !== undefined) result.audioHour = BigInt(audioMillisecond) * 3_600_000n
   return result
 }
 

@@ -48,9 +48,14 @@ export function readModel(
     if (price !== null) found[ours] = price
     else if (value) remarks.about(value, 'is no amount, so the price is not carried')
   }
-  const perSecond = member('input_cost_per_second')
-  const hourly = hourOf(perSecond?.text() ?? null)
-  if (hourly !== null) found['audio_per_hour'] = hourly
+  // LiteLLM itself bills the one or the other, and its own lists state both for the same second.
+  for (const theirs of ['output_cost_per_second', 'input_cost_per_second']) {
+    const value = member(theirs)
+    const text = value?.text() ?? null
+    const price = text === null ? null : scaled(text, 0)
+    if (value && price === null) remarks.about(value, 'is no amount, so the price is not carried')
+    if (price !== null && (found['audio_per_second'] ?? '0') === '0') found['audio_per_second'] = price
+  }
   const context = info?.member('max_input_tokens')?.number()
   const output = info?.member('max_output_tokens')?.number() ?? info?.member('max_tokens')?.number()
   return {
@@ -61,13 +66,6 @@ export function readModel(
     ...(isCount(context) ? { context_length: context } : {}),
     ...(isCount(output) ? { output_tokens_max: output } : {}),
   }
-}
-
-/** 3,600 times the price of a second, exactly. */
-function hourOf(perSecond: string | null): string | null {
-  const nano = perSecond === null ? null : scaled(perSecond, 18)
-  if (nano === null || !/^\d+$/.test(nano)) return null
-  return scaled(`${BigInt(nano) * 3_600n}e-18`, 0)
 }
 
 function isCount(value: number | null | undefined): value is number {

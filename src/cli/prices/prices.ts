@@ -140,7 +140,7 @@ function show({ changed, added, removed }: PriceComparison, context: CommandCont
 
 function toRow(change: PriceChange): string[] {
   const { model, unit, before, after } = change
-  const isHour = unit === 'audioMillisecond'
+  const isHour = unit === 'audioHour'
   return [
     printable(model),
     unitName(change),

@@ -93,6 +93,12 @@ export const usageAudioMillisecondsMax = 86_400_000
 /** How far above what was measured a provider's own figure may lie and still be shown: it may count channels, or a minimum. */
 export const reportedDurationFactorMax = 2
 export const reportedDurationSlackMs = 60_000
+/** Channels assumed for the hold of audio that does not tell them, where each is billed; a file has hardly more. */
+export const audioChannelsUnknownHold = 2
+/** More channels than any recording of speech has: a broken header or report. */
+export const audioChannelsMax = 64
+/** A surcharge above ten times what the audio costs is a typing error. */
+export const surchargePercentMax = 1_000
 /** Longest minimum and step, in seconds, by which a price may count the time of audio. */
 export const timeRuleSecondsMax = 3_600
 /** Audio assumed when nobody knows its length: for the hold, and, when no report came either, for the charge. */
@@ -103,6 +109,8 @@ export const audioTokensPerSecondMax = 32
 /** Most transcript tokens per second of audio, and most spoken audio tokens per character: fast speech, doubled. */
 export const transcriptTokensPerSecondMax = 10
 export const speechTokensPerCharacterMax = 4
+/** Most spoken audio tokens besides: a word alone is surrounded by silence. */
+export const speechTokensOfSilenceMax = 256
 /** Refunds and corrections one charge may have. */
 export const refundsMax = 16
 /** How often what was learned of models is saved. */

@@ -34,6 +34,7 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Spe
       choices: 1,
       audioMilliseconds: 0,
       characters: codePoints(wire.input),
+      utf8Bytes: Buffer.byteLength(wire.input),
     },
     sessionId: chooseSession(wire.session_id, headers),
     userId: wire.user ?? null,

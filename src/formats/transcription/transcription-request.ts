@@ -6,7 +6,8 @@ import {
   type LocalAudio,
   type RemoteAudio,
 } from '../../canonical/audio.ts'
-import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { Preferences, TranscriptionCall } from '../../canonical/call.ts'
+import type { AudioFeature, Demand } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
@@ -123,7 +124,14 @@ export function toTranscriptionCall(
     fallbackModels: [],
     preferences,
     parameters: sentParameters(wire),
-    demand: { inputTokens: 0, outputTokensMax: null, choices: 1, audioMilliseconds: null, characters: 0 },
+    demand: {
+      inputTokens: 0,
+      outputTokensMax: null,
+      choices: 1,
+      audioMilliseconds: null,
+      characters: 0,
+      ...askedFeatures(wire, preferences),
+    },
     sessionId: chooseSession(wire.session_id, headers),
     userId: wire.user ?? null,
     trace: wire.trace ?? null,
@@ -138,6 +146,31 @@ export function toTranscriptionCall(
     keyterms: [...new Set(wire.keyterms)],
   }
   return { call, media, isStreamed }
+}
+
+/** What of the request a provider may charge for besides the audio; nothing for nearly all. */
+function askedFeatures(
+  { diarize = false, keyterms = [] }: TranscriptionSettings,
+  { options }: Preferences,
+): Pick<Demand, 'audioFeatures' | 'entitiesAt'> {
+  const features: AudioFeature[] = [
+    ...(diarize ? (['diarize'] as const) : []),
+    ...(keyterms.length > 0 ? (['keyterms'] as const) : []),
+  ]
+  const entitiesAt = Object.keys(options).filter((slug) =>
+    entityOptions.some((name) => isWanted(options[slug]?.[name])),
+  )
+  return {
+    ...(features.length > 0 ? { audioFeatures: features } : {}),
+    ...(entitiesAt.length > 0 ? { entitiesAt } : {}),
+  }
+}
+
+/** What providers call it: no member of the contract asks for entities, so that only their own options do. */
+const entityOptions = ['detect_entities', 'entity_detection', 'named_entity_recognition']
+
+function isWanted(option: unknown): boolean {
+  return option !== undefined && option !== null && option !== false && option !== 'false'
 }
 
 /** Everything about audio that is at an address and not fetched yet. */

@@ -137,7 +137,10 @@ function describeGeneration(usage: UsageRecord, dependencies: HttpDependencies):
       is_unpriced: usage.isUnpriced,
       reported: usage.reported,
       audio_seconds: usage.audioMilliseconds / 1000,
+      audio_channels: usage.audioChannels,
+      audio_features: usage.audioFeatures,
       characters: usage.characters,
+      utf8_bytes: usage.utf8Bytes,
       cost_nanocredits: usage.costNanocredits.toString(),
     },
   }

@@ -1,0 +1,116 @@
+import type { LocalAudio } from '../canonical/audio.ts'
+import { audioHeadBytes, audioReadBytes, durationReadsMax } from '../core/limits/audio.ts'
+import { audioChannelsMax } from '../core/limits/billing.ts'
+import { readAdtsFrame } from './adts-frames.ts'
+import { BoundedBlob } from './bounded-blob.ts'
+import { boxesIn, type Box } from './mp4-boxes.ts'
+import { readSampleChannels } from './mp4-codec.ts'
+import { readMpegFrame } from './mpeg-frames.ts'
+import { sniffFormat } from './sniff.ts'
+import { leadingTagBytes } from './tag-bytes.ts'
+import { readWebmChannels } from './webm-channels.ts'
+
+/**
+ * Channels of stored audio as decoders would find them, from 1; null when its beginning does not tell, or tells more than
+ * any recording has. Reads a bounded amount and gives way to other work in between; never rejects.
+ */
+export async function measureChannels(audio: Pick<LocalAudio, 'format' | 'stored'>): Promise<number | null> {
+  const { stored } = audio
+  const format = sniffFormat(stored.head) ?? audio.format
+  // The contract's headerless samples are mono.
+  if (format === 'pcm') return 1
+  const blob = new BoundedBlob(stored.blob(), stored.sizeBytes, durationReadsMax)
+  try {
+    const start = await leadingTagBytes(blob)
+    const head = Buffer.from(await blob.read(start, start + audioReadBytes))
+    const inner = start === 0 ? format : (sniffFormat(head.subarray(0, audioHeadBytes)) ?? format)
+    const channels = await readChannels(inner, head, blob)
+    return channels >= 1 && channels <= audioChannelsMax ? channels : null
+  } catch {
+    // Not a container after all, or one that would need too many reads.
+    return null
+  }
+}
+
+/** 0 where it does not tell. */
+function readChannels(format: string, head: Buffer, blob: BoundedBlob): Promise<number> | number {
+  if (format === 'mp3') return inFirstFrame(head, readMpegFrame, mpegChannels)
+  if (format === 'aac') return inFirstFrame(head, readAdtsFrame, adtsChannels)
+  if (format === 'flac') return (((head[20] ?? 0) >> 1) & 7) + 1
+  if (format === 'wav') return chunkNumber(head, 'fmt ', (at) => head.readUInt16LE(at + 2))
+  if (format === 'aiff' || format === 'aif') return chunkNumber(head, 'COMM', (at) => head.readUInt16BE(at))
+  if (format === 'ogg') return oggChannels(head)
+  if (format === 'webm') return readWebmChannels(head)
+  return format === 'm4a' ? mp4Channels(blob) : 0
+}
+
+type ReadFrame = typeof readMpegFrame
+
+/** Of the first frame that another one follows, since anything may look like a single frame. */
+function inFirstFrame(
+  head: Buffer,
+  read: ReadFrame,
+  channelsAt: (head: Buffer, at: number) => number,
+): number {
+  for (let at = head.indexOf(0xff); at >= 0; at = head.indexOf(0xff, at + 1)) {
+    const frame = read(head, at)
+    if (frame === null) continue
+    const end = at + frame.bytes
+    if (end >= head.length || read(head, end)?.kind === frame.kind) return channelsAt(head, at)
+  }
+  return 0
+}
+
+/** The fourth of four modes is mono. */
+function mpegChannels(head: Buffer, at: number): number {
+  return (head[at + 3] ?? 0) >> 6 === 3 ? 1 : 2
+}
+
+/** Three bits; 0 says that the stream tells it elsewhere, and 7 stands for eight loudspeakers. */
+function adtsChannels(head: Buffer, at: number): number {
+  const layout = (((head[at + 2] ?? 0) & 1) << 2) | ((head[at + 3] ?? 0) >> 6)
+  return layout === 7 ? 8 : layout
+}
+
+/** A chunk is found by its name: files carry a handful of others before it. `at` is where its content begins. */
+function chunkNumber(head: Buffer, name: string, readAt: (at: number) => number): number {
+  const at = head.indexOf(name, 12, 'latin1')
+  return at < 0 || at + 12 > head.length ? 0 : readAt(at + 8)
+}
+
+function oggChannels(head: Buffer): number {
+  const opus = head.indexOf('OpusHead')
+  if (opus >= 0) return head[opus + 9] ?? 0
+  const vorbis = head.indexOf('\x01vorbis', 0, 'latin1')
+  if (vorbis >= 0) return head[vorbis + 11] ?? 0
+  const flac = head.indexOf('\x7fFLAC', 0, 'latin1')
+  if (flac >= 0) return (((head[flac + 29] ?? 0) >> 1) & 7) + 1
+  const speex = head.indexOf('Speex   ')
+  return speex < 0 || speex + 52 > head.length ? 0 : head.readUInt32LE(speex + 48)
+}
+
+/** Of the track with the most. */
+async function mp4Channels(blob: BoundedBlob): Promise<number> {
+  let most = 0
+  for await (const description of descriptionsIn(blob, { start: 0, end: blob.size }, [
+    'moov',
+    'trak',
+    'mdia',
+    'minf',
+    'stbl',
+  ]))
+    most = Math.max(most, await readSampleChannels(blob, description))
+  return most
+}
+
+async function* descriptionsIn(
+  blob: BoundedBlob,
+  within: Pick<Box, 'start' | 'end'>,
+  path: readonly string[],
+): AsyncGenerator<Box> {
+  const [next, ...rest] = path
+  for await (const box of boxesIn(blob, within, next ?? 'stsd')) {
+    if (next === undefined) yield box
+    else yield* descriptionsIn(blob, box, rest)
+  }
+}

@@ -1,0 +1,50 @@
+import { audioFeatures } from './usage.ts'
+import type { AudioFeature, Price, PriceUnit, SurchargeShares } from './usage.ts'
+
+/** Where a price states what a feature costs: by the hour of audio, and as a share of what the audio costs. */
+export const surchargeMembers = {
+  diarize: { unit: 'diarizedHour', share: 'diarizeMillionths' },
+  keyterms: { unit: 'keytermHour', share: 'keytermsMillionths' },
+  entities: { unit: 'entityHour', share: 'entitiesMillionths' },
+} as const satisfies Record<AudioFeature, { unit: PriceUnit; share: keyof SurchargeShares }>
+
+/** A price for every set of features, so that a price that is used again is the same object. */
+const appliedPrices = new WeakMap<Price, Map<string, Price>>()
+
+/** The price of a call that asked for these features: without what the others would cost. */
+export function priceWith(price: Price, features: readonly AudioFeature[]): Price {
+  if (!hasSurcharges(price)) return price
+  const known = appliedPrices.get(price) ?? new Map<string, Price>()
+  appliedPrices.set(price, known)
+  const key = features.join()
+  const found = known.get(key) ?? applied(price, features)
+  known.set(key, found)
+  return found
+}
+
+/** The price without any surcharge: for what is no transcription. */
+export function withoutSurcharges(price: Price): Price {
+  return priceWith(price, [])
+}
+
+function hasSurcharges(price: Price): boolean {
+  return (
+    price.surcharged !== undefined ||
+    audioFeatures.some((feature) => {
+      const { unit, share } = surchargeMembers[feature]
+      return price[unit] !== undefined || price[share] !== undefined
+    })
+  )
+}
+
+function applied(price: Price, features: readonly AudioFeature[]): Price {
+  const left = { ...price }
+  for (const feature of audioFeatures) {
+    if (features.includes(feature)) continue
+    delete left[surchargeMembers[feature].unit]
+    delete left[surchargeMembers[feature].share]
+  }
+  delete left.surcharged
+  const unknown = price.surcharged?.filter((feature) => features.includes(feature)) ?? []
+  return unknown.length === 0 ? left : { ...left, surcharged: unknown }
+}

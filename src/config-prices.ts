@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { surchargePercentMax, timeRuleSecondsMax } from './core/limits/billing.ts'
+import { serviceTierLengthMax } from './core/limits/http.ts'
+import { parseCredits } from './core/money.ts'
+
+const amount = z
+  .union([z.string(), z.number()])
+  .refine(isAmount, 'must be a decimal amount of USD, 0 or more, such as "0.15"')
+  .describe('USD, written as a decimal string or number')
+
+const seconds = z.number().min(0).max(timeRuleSecondsMax)
+
+const percent = z
+  .union([z.string(), z.number()])
+  .refine(
+    isPercent,
+    `must be a percentage from 0 to ${surchargePercentMax} with at most four digits behind the point`,
+  )
+
+const surcharge = z.union(
+  [
+    z.strictObject({ percent: percent.describe('In percent of what the audio costs') }),
+    z.strictObject({ per_minute: amount }),
+    z.strictObject({ per_hour: amount }),
+  ],
+  { error: 'must be an object with one of "percent", "per_minute" and "per_hour"' },
+)
+
+const priceMembers = {
+  input_per_million: amount.optional(),
+  cached_input_per_million: amount.optional(),
+  cache_write_per_million: amount.optional(),
+  cache_write_hour_per_million: amount
+    .optional()
+    .describe(
+      'Input that the provider keeps for an hour; left out, it costs what other cache writes do, at Anthropic 1.6 times that',
+    ),
+  output_per_million: amount.optional(),
+  input_audio_per_million: amount.optional(),
+  output_audio_per_million: amount.optional(),
+  audio_per_second: amount.optional(),
+  audio_per_minute: amount.optional(),
+  audio_per_hour: amount.optional(),
+  characters_per_million: amount.optional().describe('Text that is spoken, by Unicode code points'),
+  utf8_bytes_per_million: amount
+    .optional()
+    .describe('Text that is spoken, by its bytes in UTF-8, where the provider counts those'),
+  per_request: amount.optional(),
+  minimum_seconds: seconds
+    .optional()
+    .describe('Seconds of audio that a call is billed for at least, where audio is billed by time'),
+  round_to_seconds: seconds
+    .optional()
+    .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
+  per_channel: z
+    .boolean()
+    .optional()
+    .describe('The time of audio is billed once for each of its channels: stereo costs twice as much'),
+  surcharges: z
+    .strictObject({
+      diarize: surcharge.optional().describe('For calls with `diarize`'),
+      keyterms: surcharge.optional().describe('For calls with `keyterms`'),
+      entities: surcharge.optional().describe('For calls whose `provider.options` ask for entities'),
+    })
+    .optional()
+    .describe('What a transcription costs besides, where it was asked for more than words'),
+}
+
+const oneTime = { error: 'state the price of audio by the second, the minute or the hour: one of the three' }
+
+/** What an operator states of prices; the members are those of `OperatorPrices`. */
+export const pricesSchema = z
+  .strictObject({
+    ...priceMembers,
+    service_tiers: z
+      .record(
+        z.string().min(1).max(serviceTierLengthMax),
+        z.strictObject(priceMembers).refine(hasOneTime, oneTime),
+      )
+      .optional()
+      .describe(
+        'By the name of a service tier, such as `flex` or `priority`, what differs there. Callers may ask for tiers that have a price, and pay that of the tier that served them',
+      ),
+  })
+  .refine(hasOneTime, oneTime)
+  .describe('What the provider charges. Units that are left out keep the price known otherwise.')
+
+function isPercent(value: string | number): boolean {
+  if (!isAmount(value) || Number(value) > surchargePercentMax) return false
+  // A share is counted in whole millionths.
+  return parseCredits(value) % 100_000n === 0n
+}
+
+/** One unit of time prices audio: another one would be a second price of the same. */
+function hasOneTime(prices: Readonly<Record<string, unknown>>): boolean {
+  return audioTimeMembers.filter((member) => prices[member] !== undefined).length <= 1
+}
+
+const audioTimeMembers = ['audio_per_second', 'audio_per_minute', 'audio_per_hour']
+
+/** Whether it is an amount of USD, 0 or more. */
+export function isAmount(value: string | number): boolean {
+  try {
+    return parseCredits(value) >= 0n
+  } catch {
+    return false
+  }
+}
