@@ -1,7 +1,8 @@
 import type { Endpoint, EndpointFigures, Percentiles } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { CatalogView } from './catalog.ts'
-import { renderModel, renderPricing, shownParameters, type PricingJson } from './model-json.ts'
+import { renderModel, renderPricing, shownParameters, shownRules, type PricingJson } from './model-json.ts'
+import type { PricingRulesJson } from './pricing-rules.ts'
 import { tagOf } from './permissions.ts'
 import { batchableOf, variantsOf } from './variants.ts'
 
@@ -31,6 +32,8 @@ export interface EndpointJson {
   uptime_last_5m: number | null
   uptime_last_30m: number | null
   uptime_last_1d: number | null
+  /** What the contract has no place for; only where there is something to say. */
+  headrace?: { pricing_rules: PricingRulesJson }
 }
 
 /** A model with everything that serves it. */
@@ -129,5 +132,6 @@ function renderEndpoint(endpoint: Endpoint, catalog: CatalogView, figures: Endpo
     uptime_last_5m: figures.uptime5m,
     uptime_last_30m: figures.uptime30m,
     uptime_last_1d: figures.uptime1d,
+    ...shownRules(endpoint),
   }
 }

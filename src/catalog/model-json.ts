@@ -1,6 +1,7 @@
 import type { Endpoint, LongPrice, Model } from '../canonical/endpoint.ts'
 import { divideHalfEven } from '../core/money.ts'
 import { effectivePrice } from './effective-price.ts'
+import { pricingRules, type PricingRulesJson } from './pricing-rules.ts'
 
 /** Shown for a price that nobody stated; the contract's clients want a string, and zero would be a promise. */
 const unknownPrice = '-1'
@@ -26,6 +27,8 @@ export interface ModelJson {
   default_parameters: null
   supported_voices: string[] | null
   links: { details: string }
+  /** What the contract has no place for; only where there is something to say. */
+  headrace?: { pricing_rules: PricingRulesJson }
 }
 
 /** USD per single unit, as decimal strings: a token, a character of speech (`prompt`), a second of audio (`audio`), a request. */
@@ -94,7 +97,16 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
     links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
+    ...shownRules(top),
   }
+}
+
+/** How the prices count, beside the contract's members; nothing where there is nothing to say. */
+export function shownRules(endpoint: Endpoint | undefined): {
+  headrace?: { pricing_rules: PricingRulesJson }
+} {
+  const rules = endpoint && pricingRules(endpoint, perUnit)
+  return rules ? { headrace: { pricing_rules: rules } } : {}
 }
 
 /** The author; of a name of the operator's own that has none, the provider that serves it. */

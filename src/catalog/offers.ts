@@ -118,7 +118,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
   const stated: Price = {
-    ...source.prices.priceOf(upstream),
+    ...source.prices.priceOf(upstream, context.nowMs),
     ...parseOperatorPrices(context.prices[model] ?? {}),
     ...parseOperatorPrices(operator?.prices ?? {}),
   }
@@ -128,7 +128,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     ...stated,
   })
   // What speakers and terms cost is a matter of transcripts alone.
-  const price = modality === 'transcription' ? known : withoutSurcharges(known)
+  const price =
+    modality === 'transcription' ? known : withoutSurcharges(modality === 'speech' ? spoken(known) : known)
   const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}])
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
@@ -228,6 +229,12 @@ function audioOf(
 ): Endpoint['audio'] {
   if (modality !== 'transcription' && modality !== 'speech') return null
   return { ...leastAudio, ...traits.audio, ...audio?.[modality], ...statedAudio(stated) }
+}
+
+/** Price lists state the output of any model as text; what a model of speech puts out is sound. */
+function spoken(price: Price): Price {
+  const { outputToken, outputAudioToken = outputToken } = price
+  return outputAudioToken === undefined ? price : { ...price, outputAudioToken }
 }
 
 /** Whether the units that a call of the modality surely uses have a price. */

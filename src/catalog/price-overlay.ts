@@ -5,18 +5,22 @@ import type { OperatorPrices } from './operator-prices.ts'
 
 /** Prices that the package lacks or has wrong, with where and when they were found. */
 export interface PriceEntry {
-  /** The names the provider knows. */
+  /** The names the provider knows; one that ends in `*` stands for all that begin so and are not named themselves. */
   upstream: readonly string[]
   prices: OperatorPrices
   source: string
   /** When the source was read, `YYYY-MM`. */
   seen: string
+  /** From a reseller's list or somebody else's page: the provider itself may charge another price. */
+  isThirdParty?: true
+  /** The day from which it counts, `YYYY-MM-DD`; absent for one that counts already. */
+  from?: string
 }
 
 /** What the gateway itself knows of one provider's prices; its members replace the package's. */
 export interface PriceOverlay {
-  /** The price of a model with how its time is counted, or null. */
-  priceOf(upstreamModel: string): Price | null
+  /** The price of a model at a moment (Unix milliseconds), with how its time is counted; null where nothing is known. */
+  priceOf(upstreamModel: string, nowMs: number): Price | null
   /** Models that have a price here or are documented, and so can be asked for without having seen a listing. */
   names: readonly string[]
 }
@@ -29,22 +33,43 @@ const rules: ReadonlySet<string> = new Set([
   'surcharges',
 ])
 
+interface StatedPrice {
+  fromMs: number
+  price: Price
+}
+
 /** A later entry adds to an earlier one of the same model. Models that are only `documented` are there without a price. */
 export function createPriceOverlay(
   entries: readonly PriceEntry[],
   documented: readonly string[] = [],
 ): PriceOverlay {
-  const byName = new Map<string, Price>()
+  const byName = new Map<string, StatedPrice[]>()
   const names = new Set<string>(documented)
-  for (const { upstream, prices } of entries) {
-    const price = parseOperatorPrices(prices)
+  for (const { upstream, prices, from } of entries) {
+    const stated = { fromMs: from === undefined ? 0 : Date.parse(from), price: parseOperatorPrices(prices) }
     const isPrice = Object.keys(prices).some((unit) => !rules.has(unit))
     for (const name of upstream) {
-      byName.set(name, { ...byName.get(name), ...price })
-      if (isPrice) names.add(name)
+      byName.set(name, [...(byName.get(name) ?? []), stated])
+      if (isPrice && !name.endsWith('*')) names.add(name)
     }
   }
-  return { priceOf: (upstreamModel) => byName.get(upstreamModel) ?? null, names: [...names] }
+  const families = [...byName.keys()].filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+  return {
+    priceOf: (upstreamModel, nowMs) => {
+      const family = families.find((beginning) => upstreamModel.startsWith(beginning))
+      const stated =
+        byName.get(upstreamModel) ?? (family === undefined ? undefined : byName.get(`${family}*`))
+      const reached = stated?.filter(({ fromMs }) => fromMs <= nowMs) ?? []
+      return reached.length === 0 ? null : summed(reached)
+    },
+    names: [...names],
+  }
+}
+
+function summed(stated: readonly StatedPrice[]): Price {
+  const price: Price = {}
+  for (const one of stated) Object.assign(price, one.price)
+  return price
 }
 
 /** What input that is kept for an hour costs, as a fraction of what other written input costs, and of the input itself. */

@@ -76,8 +76,59 @@ test('an overlay adds up what its entries say of a model, and offers no model wh
     { ...from, upstream: ['hearing', 'listening'], prices: { minimum_seconds: 10, round_to_seconds: 1 } },
   ])
   const counting = { minimumMilliseconds: 10_000, roundToMilliseconds: 1_000 }
-  expect(overlay.priceOf('hearing')).toEqual({ audioHour: 208_800_000_000_000n, ...counting })
-  expect(overlay.priceOf('listening')).toEqual(counting)
-  expect(overlay.priceOf('gpt-4o')).toBeNull()
+  expect(overlay.priceOf('hearing', 0)).toEqual({ audioHour: 208_800_000_000_000n, ...counting })
+  expect(overlay.priceOf('listening', 0)).toEqual(counting)
+  expect(overlay.priceOf('gpt-4o', 0)).toBeNull()
   expect(overlay.names).toEqual(['speech', 'hearing'])
+})
+
+test('an entry prices a family by the beginning of its names, and one with a day counts from that day', () => {
+  const from = { source: 'https://example.test', seen: '2026-11', isThirdParty: true as const }
+  const overlay = createPriceOverlay([
+    { ...from, upstream: ['voice-2', 'voice-2-*'], prices: { characters_per_million: '30' } },
+    { ...from, upstream: ['voice-2-old'], prices: { characters_per_million: '15' } },
+    { ...from, upstream: ['spoken'], prices: { output_audio_per_million: '9', input_per_million: '0.5' } },
+    { ...from, upstream: ['spoken'], prices: { output_audio_per_million: '18' }, from: '2027-01-01' },
+  ])
+  const names = ['voice-2', 'voice-2-anna-en', 'voice-2-old', 'voice-20']
+  expect(names.map((name) => overlay.priceOf(name, 0)?.character ?? null)).toEqual([
+    30_000_000_000n,
+    30_000_000_000n,
+    15_000_000_000n,
+    null,
+  ])
+  expect(overlay.names).toEqual(['voice-2', 'voice-2-old', 'spoken'])
+  const spokenAt = (time: string) => overlay.priceOf('spoken', Date.parse(time))
+  expect(spokenAt('2026-12-31T23:59:59Z')).toEqual({
+    inputToken: 500_000_000n,
+    outputAudioToken: 9_000_000_000n,
+  })
+  expect(spokenAt('2027-01-01T00:00:00Z')).toEqual({
+    inputToken: 500_000_000n,
+    outputAudioToken: 18_000_000_000n,
+  })
+})
+
+test('surcharges are written by feature, in percent or by time, and never above ten times the audio', () => {
+  expect(
+    parseOperatorPrices({
+      utf8_bytes_per_million: '15',
+      per_channel: true,
+      surcharges: { diarize: { percent: '12.5' }, keyterms: { per_minute: '0.0013' }, entities: 'unknown' },
+    }),
+  ).toEqual({
+    utf8Byte: 15_000_000_000n,
+    isPerChannel: true,
+    diarizeMillionths: 125_000,
+    diarizedHour: 0n,
+    keytermHour: 78_000_000_000_000n,
+    keytermsMillionths: 0,
+    surcharged: ['entities'],
+  })
+  expect(() => parseOperatorPrices({ surcharges: { diarize: { percent: '1.00001' } } })).toThrow(
+    /diarize\.percent/,
+  )
+  expect(() => parseOperatorPrices({ surcharges: { diarize: { per_hour: -1 } } })).toThrow(
+    /diarize\.per_hour/,
+  )
 })

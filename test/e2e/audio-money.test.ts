@@ -36,6 +36,23 @@ const gateway = await startTestGateway({
         modality: 'transcription',
         prices: { audio_per_minute: '0.006', minimum_seconds: 9.5, round_to_seconds: 2 },
       },
+      {
+        id: 'acme/besides',
+        upstream: 'besides',
+        modality: 'transcription',
+        prices: {
+          audio_per_hour: '0.36',
+          surcharges: { diarize: { percent: 20 }, entities: { per_minute: '0.003' } },
+        },
+        audio: { verbose_json: true, word_times: true, diarize: true },
+      },
+      {
+        id: 'acme/channels',
+        upstream: 'channels',
+        modality: 'transcription',
+        prices: { audio_per_hour: '0.36', per_channel: true },
+      },
+      { id: 'acme/bytes', upstream: 'bytes', modality: 'speech', prices: { utf8_bytes_per_million: '15' } },
     ]),
   ],
 })
@@ -230,4 +247,58 @@ test('speech that runs out of its time breaks off, and is paid like a speech the
   ])
   await late.stop()
   expect(ending).toBe('broken off')
+})
+
+test('a surcharge is paid by calls that ask for the feature, in every format alike, and stands in their row', async () => {
+  upstream.answer(() =>
+    Response.json({ text: 'so', duration: 3, words: [{ word: 'so', start: 0, end: 3, speaker: 'A' }] }),
+  )
+  const asked = async (fields: Readonly<Record<string, string>>) => {
+    const form = new FormData()
+    form.set('model', 'acme/besides')
+    for (const [name, value] of Object.entries(fields)) form.set(name, value)
+    form.set('file', new File([toneWav(3)], 'tone.wav', { type: 'audio/wav' }))
+    const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+    expect(response.status).toBe(200)
+    const shown = at(await response.json(), 'usage.cost')
+    const usage = await usageOf(response)
+    expect([at(usage, 'total_cost'), at(usage, 'headrace.audio_channels')]).toEqual([shown, 1])
+    return [shown, at(usage, 'headrace.audio_features')]
+  }
+  const entities = JSON.stringify({ options: { custom: { detect_entities: true } } })
+  for (const format of ['json', 'verbose_json']) {
+    expect(await asked({ response_format: format })).toEqual([0.0003, []])
+    expect(await asked({ response_format: format, provider: entities })).toEqual([0.00045, ['entities']])
+  }
+  const diarized = { response_format: 'verbose_json', diarize: 'true' }
+  expect(await asked(diarized)).toEqual([0.00036, ['diarize']])
+  expect(await asked({ ...diarized, provider: entities })).toEqual([0.00051, ['diarize', 'entities']])
+})
+
+test('stereo costs twice where channels are billed, and speech by its bytes where those are', async () => {
+  upstream.answer(() => Response.json({ text: 'what was said' }))
+  const stereo = Buffer.from(toneWav(3))
+  stereo.writeUInt16LE(2, 22)
+  stereo.writeUInt32LE(stereo.readUInt32LE(24) * 4, 28)
+  stereo.writeUInt16LE(4, 32)
+  const form = new FormData()
+  form.set('model', 'acme/channels')
+  form.set('file', new File([stereo], 'tone.wav', { type: 'audio/wav' }))
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+  // The same bytes are half as long as two channels: a second and a half of each.
+  expect(at(await response.json(), 'usage')).toMatchObject({ seconds: 1.5, cost: 0.0003 })
+  expect(at(await usageOf(response), 'headrace.audio_channels')).toBe(2)
+
+  upstream.answer(() => new Response(new Uint8Array(4_800)))
+  const spoken = await gateway.request('/audio/speech', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'acme/bytes', input: 'Grüße', voice: 'v' }),
+  })
+  expect(spoken.status).toBe(200)
+  await spoken.arrayBuffer()
+  expect(await usageOf(spoken)).toMatchObject({
+    total_cost: 0.000105,
+    headrace: { characters: 5, utf8_bytes: 7 },
+  })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { whyNoRecordings } from '../recordings/recorded.ts'
+import { compareAudioInvoice } from './compare-audio.ts'
 import { compareInvoice } from './compare.ts'
 import { invoice } from './invoice.ts'
 import { writtenUsages } from './written-replies.ts'
@@ -19,4 +20,11 @@ test('the invoice has every written reply, and each reply once', () => {
   expect(names.filter((name) => name.startsWith('written/')).toSorted()).toEqual(
     Object.keys(writtenUsages).toSorted(),
   )
+})
+
+test('what audio costs is what an invoice that was worked out by hand says, to the nanocredit', () => {
+  const { rows, differences, invoicedNanocredits, chargedNanocredits } = compareAudioInvoice()
+  expect(differences).toEqual([])
+  expect(chargedNanocredits).toBe(invoicedNanocredits)
+  expect(rows).toBeGreaterThanOrEqual(40)
 })

@@ -341,3 +341,29 @@ test('a file that contains itself is refused with its line', () => {
   const yaml = 'model_list: &m\n  - *m\n'
   expect(() => read(yaml)).toThrow(new CommandFailure('c.yaml:2: "*m" stands within what it means.'))
 })
+
+test('prices of audio are carried by the second and the character, exactly', () => {
+  const { providers } = read(
+    list(
+      entry(
+        'w',
+        'model: groq/whisper-large-v3',
+        '{ mode: audio_transcription, input_cost_per_second: 3.0833333333e-05, output_cost_per_second: 0.0 }',
+      ),
+      entry(
+        'x',
+        'model: openai/whisper-1',
+        '{ mode: audio_transcription, input_cost_per_second: 0.0001, output_cost_per_second: 0.0001 }',
+      ),
+      entry('y', 'model: openai/tts-1', '{ mode: audio_speech, input_cost_per_character: 0.000015 }'),
+      entry('z', 'model: openai/tts-x', '{ mode: audio_speech, output_cost_per_second: 0.00025 }'),
+    ),
+  )
+  const prices = providers.flatMap(({ models }) => models.map((model) => model.prices))
+  expect(prices).toEqual([
+    { audio_per_second: '0.000030833333333' },
+    { audio_per_second: '0.0001' },
+    { characters_per_million: '15' },
+    { audio_per_second: '0.00025' },
+  ])
+})

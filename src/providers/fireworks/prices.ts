@@ -7,5 +7,13 @@ export const fireworksPrices: readonly PriceEntry[] = [
     prices: { audio_per_minute: '0.0009' },
     source: 'https://fireworks.ai/blog/audio-summer-updates-and-new-features',
     seen: '2026-11',
+    isThirdParty: true,
+  },
+  {
+    upstream: ['whisper-v3', 'whisper-v3-turbo'],
+    prices: { surcharges: { diarize: { percent: 40 } } },
+    source: 'https://docs.fireworks.ai/api-reference/audio-transcriptions',
+    seen: '2026-11',
+    isThirdParty: true,
   },
 ]

@@ -6,28 +6,32 @@ const seen = '2026-10'
 /** Mistral's audio models are known from resellers' lists only: $0.000058 and $0.0000667 a second. */
 export const mistralPrices: readonly PriceEntry[] = [
   {
-    upstream: ['voxtral-mini-transcribe-3-0'],
-    prices: { audio_per_minute: '0.00348' },
+    upstream: ['voxtral-mini-transcribe-3-0', 'voxtral-mini-transcribe-*'],
+    prices: { audio_per_second: '0.000058' },
     source: transcriptionPage,
     seen,
+    isThirdParty: true,
   },
   {
     upstream: ['voxtral-small-transcribe-latest'],
-    prices: { audio_per_minute: '0.004002' },
+    prices: { audio_per_second: '0.0000667' },
     source: transcriptionPage,
     seen,
+    isThirdParty: true,
   },
   {
-    upstream: ['voxtral-mini-tts-3-0'],
+    upstream: ['voxtral-mini-tts-3-0', 'voxtral-mini-tts-3*'],
     prices: { characters_per_million: '14.3' },
     source: 'https://docs.mistral.ai/studio/audio/text-to-speech/generate-speech',
     seen,
+    isThirdParty: true,
   },
   {
     upstream: [
       'voxtral-mini-latest',
       'voxtral-mini-2602',
       'voxtral-mini-transcribe-3-0',
+      'voxtral-mini-transcribe-*',
       'voxtral-small-transcribe-latest',
     ],
     prices: { round_to_seconds: 1 },

@@ -15,7 +15,7 @@ export const openAiPrices: readonly PriceEntry[] = [
   { upstream: ['tts-1-hd'], prices: { characters_per_million: '30' }, source: speechPage, seen },
   // The package states the output as text; what this model puts out is audio.
   {
-    upstream: ['gpt-4o-mini-tts'],
+    upstream: ['gpt-4o-mini-tts', 'gpt-4o-mini-tts-*'],
     prices: { input_per_million: '0.6', output_audio_per_million: '12' },
     source: speechPage,
     seen,

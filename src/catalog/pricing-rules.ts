@@ -1,0 +1,63 @@
+import type { Endpoint } from '../canonical/endpoint.ts'
+import { surchargeMembers } from '../canonical/surcharges.ts'
+import { audioFeatures } from '../canonical/usage.ts'
+import type { AudioFeature, Price } from '../canonical/usage.ts'
+import { divideHalfEven } from '../core/money.ts'
+
+/** What of a price the contract's `pricing` has no member for; only what differs from one price for every unit. */
+export interface PricingRulesJson {
+  /** What `pricing.prompt` is the price of, where that is neither a token nor a character. */
+  prompt_unit?: 'utf8_byte'
+  minimum_seconds?: number
+  round_to_seconds?: number
+  per_channel?: true
+  surcharges?: Partial<Record<AudioFeature, SurchargeJson>>
+}
+
+/** In percent of what the audio costs, USD for a second of it, or null for each where nobody tells how much it is. */
+export interface SurchargeJson {
+  percent: number | null
+  per_second: string | null
+}
+
+/** How the prices of an audio model count; null where there is nothing to say beside its prices. */
+export function pricingRules(
+  { modality, price }: Pick<Endpoint, 'modality' | 'price'>,
+  shownAmount: (amount: bigint) => string,
+): PricingRulesJson | null {
+  if (modality !== 'transcription' && modality !== 'speech') return null
+  const { minimumMilliseconds = 0, roundToMilliseconds = 0, isPerChannel = false } = price
+  const isByBytes = modality === 'speech' && price.utf8Byte !== undefined && price.character === undefined
+  const surcharges = surchargesOf(price, shownAmount)
+  const shown: PricingRulesJson = {
+    ...(isByBytes ? { prompt_unit: 'utf8_byte' } : {}),
+    ...(minimumMilliseconds > 0 ? { minimum_seconds: minimumMilliseconds / 1000 } : {}),
+    ...(roundToMilliseconds > 0 ? { round_to_seconds: roundToMilliseconds / 1000 } : {}),
+    ...(isPerChannel ? { per_channel: true } : {}),
+    ...(Object.keys(surcharges).length > 0 ? { surcharges } : {}),
+  }
+  return Object.keys(shown).length > 0 ? shown : null
+}
+
+const secondsPerHour = 3_600n
+const millionthsPerPercent = 10_000
+
+function surchargesOf(
+  price: Price,
+  shownAmount: (amount: bigint) => string,
+): Partial<Record<AudioFeature, SurchargeJson>> {
+  const shown: Partial<Record<AudioFeature, SurchargeJson>> = {}
+  for (const feature of audioFeatures) {
+    const amount = price[surchargeMembers[feature].unit]
+    const share = price[surchargeMembers[feature].share]
+    const isUnknown =
+      price.surcharged?.includes(feature) === true && amount === undefined && share === undefined
+    if (!isUnknown && (amount ?? 0n) === 0n && (share ?? 0) === 0) continue
+    shown[feature] = {
+      percent: share === undefined || share === 0 ? null : share / millionthsPerPercent,
+      per_second:
+        amount === undefined || amount === 0n ? null : shownAmount(divideHalfEven(amount, secondsPerHour)),
+    }
+  }
+  return shown
+}
