@@ -358,3 +358,32 @@ test('a provider may offer the models of the file alone', () => {
   const providers = [{ preset: 'openai', api_key: 'k', only_models: true }]
   expect(read({}, { providers }).providers[0]?.only_models).toBe(true)
 })
+
+test('prices of audio are taken in one unit of time, and surcharges in one way each', () => {
+  const priced = (prices: object) => problemsOf({}, { prices: { 'acme/hears': prices } }).join('\n')
+  expect(
+    priced({
+      audio_per_second: '0.0001',
+      per_channel: true,
+      surcharges: {
+        diarize: { percent: 12.5 },
+        keyterms: { per_minute: '0.001' },
+        entities: { per_hour: 0 },
+      },
+    }),
+  ).toBe('')
+  expect(priced({ audio_per_minute: 1, audio_per_hour: 60 })).toContain('one of the three')
+  expect(priced({ service_tiers: { flex: { audio_per_minute: 1, audio_per_second: 1 } } })).toContain(
+    'one of the three',
+  )
+  for (const wrong of [
+    { diarize: { percent: 1_001 } },
+    { diarize: { percent: -1 } },
+    { diarize: { percent: '0.00001' } },
+    { keyterms: { percent: 20, per_hour: 1 } },
+    { keyterms: {} },
+    { entities: 'unknown' },
+    { speakers: { percent: 20 } },
+  ])
+    expect([wrong, priced({ surcharges: wrong })]).toEqual([wrong, expect.stringContaining('surcharges')])
+})

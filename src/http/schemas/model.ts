@@ -1,5 +1,33 @@
 import { z } from 'zod'
 
+const surcharge = z.object({
+  percent: z.number().nullable().describe('Of what the audio costs.'),
+  per_second: z
+    .string()
+    .nullable()
+    .describe('USD; null here and in `percent` where nobody tells how much it is.'),
+})
+
+/** What of the prices of audio the contract has no member for. */
+const rules = z
+  .object({
+    pricing_rules: z.looseObject({
+      prompt_unit: z.literal('utf8_byte').optional().describe('What `pricing.prompt` is the price of.'),
+      minimum_seconds: z.number().optional(),
+      round_to_seconds: z.number().optional(),
+      per_channel: z.literal(true).optional(),
+      surcharges: z
+        .object({
+          diarize: surcharge.optional(),
+          keyterms: surcharge.optional(),
+          entities: surcharge.optional(),
+        })
+        .optional()
+        .describe('What calls cost besides that ask for it.'),
+    }),
+  })
+  .optional()
+
 /** One model of the catalog. Prices are strings of USD per token, or per the unit the member names. */
 export const modelSchema = z
   .looseObject({
@@ -23,6 +51,7 @@ export const modelSchema = z
     default_parameters: z.unknown().nullable(),
     supported_voices: z.array(z.string()).nullable(),
     links: z.looseObject({ details: z.string() }),
+    headrace: rules,
   })
   .meta({ id: 'Model' })
 
@@ -91,6 +120,7 @@ export const endpointSchema = z
     uptime_last_5m: uptime.describe('Percent of the calls of this process that were answered.'),
     uptime_last_30m: uptime,
     uptime_last_1d: uptime,
+    headrace: rules,
   })
   .meta({ id: 'Endpoint' })
 
