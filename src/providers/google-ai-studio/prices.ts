@@ -19,12 +19,22 @@ export const studioPrices: readonly PriceEntry[] = [
     prices: { input_per_million: '0.5', output_audio_per_million: '6' },
     source: 'https://vercel.com/ai-gateway/models/gemini-3.8-flash-lite-tts',
     seen: '2026-11',
+    isThirdParty: true,
   },
-  // Until the end of 2026, and twice as much then.
   {
     upstream: ['gemini-3.8-flash-tts'],
     prices: { input_per_million: '0.5', output_audio_per_million: '9' },
     source: 'https://github.com/BerriAI/litellm/discussions/42776',
     seen: '2026-11',
+    isThirdParty: true,
+  },
+  // Twice as much from then on.
+  {
+    upstream: ['gemini-3.8-flash-tts'],
+    prices: { input_per_million: '1', output_audio_per_million: '18' },
+    source: 'https://github.com/BerriAI/litellm/discussions/42776',
+    seen: '2026-11',
+    isThirdParty: true,
+    from: '2027-01-01',
   },
 ]
