@@ -146,6 +146,16 @@ describe('what is offered', () => {
     expect(catalog.version).toBeGreaterThan(before)
   })
 
+  test('what a listing leaves out by nature is offered beside it, unless only listed models are', async () => {
+    const modelRules = [{ name: /^ears$/, modality: 'transcription' as const }]
+    for (const onlyListed of [false, true]) {
+      const catalog = catalogOf([source('acme', { unlisted: ['ears'], modelRules, onlyListed })])
+      await catalog.replaceDiscovered('acme', parseListing({ data: [{ id: 'mind' }] }))
+      const offered = ['acme/ears', 'acme/mind'].map((id) => catalog.current().model(id)?.modality)
+      expect(offered).toEqual([onlyListed ? undefined : 'transcription', 'language'])
+    }
+  })
+
   test('a listing of 5,000 models leaves others their turns, and listings that come meanwhile are shown too', async () => {
     const servers = ['one', 'two'].map((id) => source(id, { isFree: true, onlyListed: true }))
     const catalog = catalogOf(servers)

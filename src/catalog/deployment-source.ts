@@ -44,6 +44,8 @@ export interface DeploymentSource {
   freeEnding?: string
   /** Only its listing tells which models exist; before the first listing there are none but the operator's. */
   onlyListed: boolean
+  /** Models that its listing leaves out. */
+  unlisted?: readonly string[]
   dataPolicy: DataPolicy
   batch: Endpoint['batch']
   /** What the provider's adapters change about the audio capabilities of its models. */

@@ -54,7 +54,7 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   const offers: Offer[] = []
   const sets = new Set<ReadonlySet<string> | null>()
   let worked = 0
-  for (const listed of context.listed ?? knownModels(source, context.table)) {
+  for (const listed of modelsOf(source, context)) {
     if (++worked % modelsPerTurnMax === 0) yield
     if (isBatchPrice(listed.upstream)) continue
     // A model that the operator describes is offered as described, under his id alone.
@@ -82,6 +82,14 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
  */
 function isBatchPrice(upstream: string): boolean {
   return splitVariant(upstream).variant === 'batch'
+}
+
+/** What the listing has and what it leaves out; without a listing what is known. */
+function modelsOf(source: DeploymentSource, { listed, table }: OfferContext): readonly ListedModel[] {
+  if (listed === null) return knownModels(source, table)
+  const names = new Set(listed.map(({ upstream }) => upstream))
+  const unlisted = source.onlyListed ? [] : (source.unlisted ?? [])
+  return [...listed, ...unlisted.filter((name) => !names.has(name)).map(nameOnly)]
 }
 
 /** Without a listing: what the price sources know of the provider. */

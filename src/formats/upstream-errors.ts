@@ -161,7 +161,8 @@ function classifyRequest(status: number, reported: ReportedError, words: string)
   if (contextCodes.has(reported.code.toLowerCase()) || contextCodes.has(reported.type.toLowerCase()))
     return 'context'
   if (contextPattern.test(reported.message)) return 'context'
-  if (reported.code === 'model_not_found') return 'model'
+  // Groq has some models only for accounts whose owner accepted their terms.
+  if (reported.code === 'model_not_found' || reported.code === 'model_terms_required') return 'model'
   if (contentPattern.test(words)) return 'content'
   return status === 413 ? 'too_large' : 'request'
 }

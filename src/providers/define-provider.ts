@@ -69,6 +69,8 @@ export interface Preset {
   isLocal: boolean
   /** True where only the listing or the operator says what exists; what has a price need not be there. */
   onlyListed: boolean
+  /** Models that its listing leaves out, because they have an interface of their own. */
+  unlisted: readonly string[]
   /** True where the provider is whatever the operator names: callers then choose it by its deployment's own id and name. */
   isOperatorNamed: boolean
   /** True of the simulator, which no document lists among the providers. */
@@ -112,6 +114,7 @@ type Optional =
   | 'inspection'
   | 'isLocal'
   | 'onlyListed'
+  | 'unlisted'
   | 'isOperatorNamed'
   | 'isSimulator'
   | 'pricesProviderId'
@@ -144,6 +147,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     inspection: null,
     isLocal: false,
     onlyListed: row.isLocal ?? false,
+    unlisted: [],
     isOperatorNamed: false,
     isSimulator: false,
     pricesProviderId: null,

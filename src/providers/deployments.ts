@@ -80,6 +80,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     isFree: preset.isLocal,
     ...(preset.freeEnding === undefined ? {} : { freeEnding: preset.freeEnding }),
     onlyListed: preset.onlyListed || provider.only_models === true,
+    unlisted: preset.unlisted,
     dataPolicy: withStated(preset.dataPolicy, provider.data_policy ?? {}),
     batch: preset.batch,
     audio: preset.audio,

@@ -215,6 +215,12 @@ const forms: readonly [slug: string, model: string, asked: Partial<Transcription
     ['model=openai/whisper-large-v3', 'language=de', 'response_format=json', file],
   ],
   [
+    'xai',
+    'grok-stt',
+    { ...words, language: 'de', temperature: 0.5, keyterms: ['head race', 'Brest'] },
+    ['language=de', 'keyterm=head race', 'keyterm=Brest', file],
+  ],
+  [
     'deepinfra',
     'openai/whisper-large-v3-turbo',
     words,
@@ -240,6 +246,18 @@ describe('a transcription by OpenAI’s form', () => {
       ['mistral', 'voxtral-mini-2602'],
     ] as const)
       expect((await formSent(endpointAt(slug, model), call)).at(-1)).toStartWith('file=<audio.wav ')
+  })
+
+  test('describes headerless samples in fields of their own where there are such', async () => {
+    const call = callWith({ audio: testSound('pcm') })
+    const form = await formSent(endpointAt('xai', 'grok-stt'), call)
+    expect(form.slice(0, 2)).toEqual(['audio_format=pcm', 'sample_rate=16000'])
+    expect(form[2]).toStartWith('file=<audio.pcm ')
+  })
+
+  test('tells the caller of a temperature that is not taken', () => {
+    const exchange = sentTo(endpointAt('xai', 'grok-stt'), callWith({ temperature: 0 }))
+    expect(exchange.dropped).toEqual(['temperature'])
   })
 
   test('of Voxtral’s second kind has no words beside a language', () => {
@@ -276,6 +294,7 @@ describe('the address', () => {
   test.each([
     ['openai', 'whisper-1', undefined, 'https://api.openai.com/v1/audio/transcriptions'],
     ['groq', 'whisper-large-v3', undefined, 'https://api.groq.com/openai/v1/audio/transcriptions'],
+    ['xai', 'grok-stt', undefined, 'https://api.x.ai/v1/stt'],
     ['mistral', 'voxtral-mini-2602', undefined, 'https://api.mistral.ai/v1/audio/transcriptions'],
     ['together', 'openai/whisper-large-v3', undefined, 'https://api.together.ai/v1/audio/transcriptions'],
     [

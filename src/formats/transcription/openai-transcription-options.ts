@@ -19,6 +19,8 @@ export interface OpenAiTranscriptionOptions {
   hasWordsInSegments?: boolean
   /** The `response_format` that brings times; null where there is none to ask for. */
   verboseFormat?: 'verbose_json' | 'diarized_json' | null
+  /** False where it is not taken; the caller is then told that it was left out. */
+  hasTemperature?: boolean
   /** The field for an address instead of a file; `file` takes it as text. Null where addresses are not taken. */
   urlField?: 'url' | 'file' | 'file_url' | null
   /** The field for domain terms, without the mark of a list; null where there is none. */
@@ -51,6 +53,7 @@ const usual: TranscriptionForm = {
   hasGranularities: true,
   hasWordsInSegments: false,
   verboseFormat: 'verbose_json',
+  hasTemperature: true,
   urlField: null,
   keytermsField: null,
   keytermJoiner: null,

@@ -52,7 +52,11 @@ export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): T
 /** Names of sent fields that this endpoint is not sent. */
 function droppedOf(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): readonly string[] {
   const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
-  return losesTimes(call, form) ? [...dropped, 'timestamp_granularities'] : dropped
+  return [
+    ...dropped,
+    ...(losesTimes(call, form) ? ['timestamp_granularities'] : []),
+    ...(call.temperature !== null && !form.hasTemperature ? ['temperature'] : []),
+  ]
 }
 
 /** Whether the language keeps the transcript from having times. */
@@ -72,7 +76,7 @@ function fieldsOf(
   const fields: Field[] = form.sendsModel ? [['model', form.nameOf(endpoint.upstreamModel)]] : []
   const language = call.language ?? form.languageWhenOmitted
   if (language !== null) fields.push(['language', language])
-  if (call.temperature !== null) fields.push(['temperature', String(call.temperature)])
+  if (call.temperature !== null && form.hasTemperature) fields.push(['temperature', String(call.temperature)])
   fields.push(...timeFields(call, endpoint, form))
   fields.push(...keytermFields(call.keyterms, form))
   const passed = passedFields(optionsFor(call.preferences, endpoint), form)

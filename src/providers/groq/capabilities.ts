@@ -19,7 +19,13 @@ export const groqModels: readonly ModelRule[] = [
     },
   },
   // What its paid tier takes; the free one stops at 25 MB and says so.
-  { name: /whisper/i, audio: { uploadBytesMax: 100 * 1024 * 1024 } },
+  {
+    name: /whisper/i,
+    audio: {
+      uploadBytesMax: 100 * 1024 * 1024,
+      uploadFormats: ['flac', 'mp3', 'm4a', 'ogg', 'wav', 'webm'],
+    },
+  },
   { name: /playai/i, modality: 'speech' },
   { name: /compound/i, reasons: true },
 ]

@@ -38,5 +38,11 @@ export const openAiModels: readonly ModelRule[] = [
 
 /** Limits of OpenAI's own service and of Azure's, which other hosts of the same models do not have. */
 export const openAiUploads: readonly ModelRule[] = [
-  { name: /whisper|transcribe/i, audio: { uploadBytesMax: 25 * megabyte } },
+  {
+    name: /whisper|transcribe/i,
+    audio: {
+      uploadBytesMax: 25 * megabyte,
+      uploadFormats: ['flac', 'mp3', 'm4a', 'ogg', 'wav', 'webm'],
+    },
+  },
 ]

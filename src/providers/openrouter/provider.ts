@@ -1,6 +1,7 @@
 import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { contractReferences } from '../../formats/speech/reference-members.ts'
+import { jsonAudioTranscription } from '../../formats/transcription/json-audio-transcription.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
 import {
   anthropicMessages,
@@ -9,6 +10,7 @@ import {
   openAiEmbeddings,
   openAiResponses,
 } from '../define-provider.ts'
+import { openRouterModels } from './capabilities.ts'
 
 /** OpenRouter itself as one provider among others; who serves a model there it decides. */
 export const openrouter = defineProvider({
@@ -18,6 +20,7 @@ export const openrouter = defineProvider({
   keyVariable: 'OPENROUTER_API_KEY',
   author: 'openrouter',
   pricesProviderId: 'openrouter',
+  modelRules: openRouterModels,
   hostsManyMakers: true,
   freeEnding: ':free',
   adapters: {
@@ -44,10 +47,16 @@ export const openrouter = defineProvider({
       openAiResponses({ sealsThoughts: true, hasOpenAiMembers: true }),
     ],
     embedding: [openAiEmbeddings({ base64: true, contentInputs: true, inputType: true, user: true })],
+    transcription: jsonAudioTranscription(),
     speech: openAiSpeech({ references: contractReferences }),
   },
+  // What a model cannot do it says itself, in the contract's words.
   audio: {
-    // What a model cannot do it says itself, in the contract's words.
+    transcription: {
+      url: true,
+      verboseJson: true,
+      uploadFormats: ['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'pcm'],
+    },
     speech: {
       speed: { min: 0.25, max: 4 },
       isVoiceOptional: true,

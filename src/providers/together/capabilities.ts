@@ -4,5 +4,5 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 export const togetherModels: readonly ModelRule[] = [
   { name: /cartesia\/sonic/i, modality: 'speech' },
   // The words in its list of speakers' segments say whose they are.
-  { name: /whisper/i, audio: { diarize: true } },
+  { name: /whisper/i, audio: { diarize: true, uploadFormats: ['wav', 'mp3', 'm4a', 'webm', 'flac'] } },
 ]

@@ -1,3 +1,4 @@
+import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 /** Grok, under its names at xAI and at other hosts. */
@@ -9,8 +10,13 @@ export const grokModels: readonly ModelRule[] = [
   { name: /grok-(2-vision|[4-9])/i, sees: true },
 ]
 
-/** Its speech, which names no model; here it is `grok-tts`. https://docs.x.ai/developers/models/text-to-speech, 2026-11. */
-export const grokVoices: readonly ModelRule[] = [
+/** Its addresses for sound, which name no model; these names are the gateway's own. https://docs.x.ai/developers/models, 2026-11. */
+export const grokAudio: readonly ModelRule[] = [
+  {
+    name: /^grok-stt$/,
+    modality: 'transcription',
+    audio: { verboseJson: true, wordTimes: true, keyterms: unboundedKeyterms },
+  },
   {
     name: /^grok-tts$/,
     modality: 'speech',

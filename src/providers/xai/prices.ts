@@ -1,7 +1,13 @@
 import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
-/** What the package lacks: speech, by the provider's own page. */
+/** What the package lacks: sound, by the provider's own pages, under the names that the gateway gives it. */
 export const xAiPrices: readonly PriceEntry[] = [
+  {
+    upstream: ['grok-stt'],
+    prices: { audio_per_hour: '0.1' },
+    source: 'https://docs.x.ai/developers/models/speech-to-text',
+    seen: '2026-11',
+  },
   {
     upstream: ['grok-tts'],
     prices: { characters_per_million: '4.20' },

@@ -1,8 +1,10 @@
+import { pcmInputRate } from '../../canonical/audio.ts'
 import { xAiSpeech } from '../../formats/speech/xai-speech.ts'
 import type { ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
 import type { AskedInterface } from '../../formats/text-adapter.ts'
+import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named, notNamed, onlyFor, openAiChat, openAiResponses } from '../define-provider.ts'
-import { grokModels, grokVoices } from './capabilities.ts'
+import { grokAudio, grokModels } from './capabilities.ts'
 import { xAiPrices } from './prices.ts'
 
 const xAiChat: ChatQuirkOptions = {
@@ -31,8 +33,9 @@ export const xai = defineProvider({
   author: 'x-ai',
   pricesProviderId: 'x-ai',
   family: grokModels,
-  modelRules: grokVoices,
+  modelRules: grokAudio,
   prices: xAiPrices,
+  unlisted: ['grok-stt', 'grok-tts'],
   adapters: {
     language: [
       // Its own choice for new work, which shows thoughts and takes them back.
@@ -50,6 +53,17 @@ export const xai = defineProvider({
       ),
       onlyFor(notNamed(thinks), openAiChat(xAiChat)),
     ],
+    // No model is named: the address alone says what hears. What marks a word's speaker is not documented.
+    transcription: openAiTranscription({
+      path: '/stt',
+      sendsModel: false,
+      listMark: '',
+      hasGranularities: false,
+      verboseFormat: null,
+      hasTemperature: false,
+      keytermsField: 'keyterm',
+      sampleFields: { audio_format: 'pcm', sample_rate: String(pcmInputRate) },
+    }),
     speech: xAiSpeech,
   },
 })
