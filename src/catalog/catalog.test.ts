@@ -222,6 +222,17 @@ describe('what is offered', () => {
   })
 })
 
+test('what a name tells of sound is told by the public one where the operator chose the other', () => {
+  const models = [
+    { id: 'openai/whisper-1', upstream: 'ears-of-sales', modality: 'transcription' as const },
+    { id: 'acme/whisper-1', upstream: 'gpt-4o-transcribe-diarize', modality: 'transcription' as const },
+  ]
+  const current = catalogOf([source('azure', { models, modelRules: openAiModels })]).current()
+  const audioOf = (id: string) => current.endpointsOf(id, 'transcription')[0]?.audio
+  expect(audioOf('openai/whisper-1')).toMatchObject({ wordTimes: true, segmentSpeakers: false })
+  expect(audioOf('acme/whisper-1')).toMatchObject({ wordTimes: false, segmentSpeakers: true })
+})
+
 describe('the operator has the last word', () => {
   const operator = source('openai', {
     pricesProviderId: 'openai',

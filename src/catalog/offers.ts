@@ -118,7 +118,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { deployment, pricesProviderId } = source
   const { listed, operator } = described
   const { upstream } = listed
-  const traits = traitsOf(upstream, source.modelRules)
+  const traits = audioTraitsOf(source, upstream, operator)
   const modality = modalityOf(described, traits, pricesProviderId !== null)
   if (modality === null || !source.modalities.includes(modality)) return []
   const priced = { table: context.table, providerId: pricesProviderId }
@@ -243,6 +243,17 @@ function audioOf(
 function spoken(price: Price): Price {
   const { outputToken, outputAudioToken = outputToken } = price
   return outputAudioToken === undefined ? price : { ...price, outputAudioToken }
+}
+
+/** What the provider's name tells; where the operator chose that name, as at Azure, what the public one tells. */
+function audioTraitsOf(
+  { modelRules }: DeploymentSource,
+  upstream: string,
+  operator?: OperatorModel,
+): ModelTraits {
+  const traits = traitsOf(upstream, modelRules)
+  if (operator === undefined || Object.keys(traits.audio).length > 0) return traits
+  return { ...traits, audio: traitsOf(slugOf(operator.id), modelRules).audio }
 }
 
 /** Whether the units that a call of the modality surely uses have a price. */

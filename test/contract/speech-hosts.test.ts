@@ -227,3 +227,15 @@ describe('what each is sent', () => {
     }
   })
 })
+
+// The last: the account is not asked again for a while.
+test('an account without quota is the operator’s, and is not asked twice', async () => {
+  const id = hosts[0]?.id ?? ''
+  const requests = async () => Number((await gateway.admin(`counters?mount=${id}`))['requests'])
+  const before = await requests()
+  await gateway.admin(`faults?mount=${id}`, [{ fault: 'insufficient_quota' }])
+  const { status, json } = await say(id, { voice: 'alloy' })
+  await gateway.admin(`faults?mount=${id}`, [])
+  expect([status, at(json, 'error.metadata.error_type')]).toEqual([502, 'provider_unavailable'])
+  expect((await requests()) - before).toBe(1)
+})
