@@ -239,6 +239,11 @@ describe('a transcription by OpenAI’s form', () => {
     expect(await formSent(endpointAt(slug, model), callWith(asked))).toEqual(form)
   })
 
+  test('goes in chunks to a model that tells speakers apart, also in the short form', async () => {
+    const endpoint = endpointAt('openai', 'gpt-4o-transcribe-diarize')
+    expect(await formSent(endpoint, callWith())).toContain('chunking_strategy=auto')
+  })
+
   test('describes headerless samples as a WAV file', async () => {
     const call = callWith({ audio: testSound('pcm') })
     for (const [slug, model] of [
@@ -402,7 +407,7 @@ describe('the answer', () => {
     expect(read([]).language).toBeNull()
   })
 
-  test('of Mistral has speakers by segment, and the caller’s terms as the caller wrote them', () => {
+  test('of Mistral has speakers by segment, and terms as the caller wrote them', () => {
     const answer = {
       model: 'voxtral-mini-2602',
       text: 'Ask the Head_Race team about head_races and x_y.',
