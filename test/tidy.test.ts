@@ -71,7 +71,8 @@ describe('the repository is tidy', () => {
     const all = withoutExceptions([...findings, ...checkImports(sources), ...checkCycles(sources)])
     expect(toText(all.filter((finding) => !isAboutImports(finding)))).toBe('')
     printAlarms(sources)
-  })
+    // It reads every file of the repository, while every core may be busy.
+  }, 60_000)
 
   test('links between documents lead somewhere', () => {
     const documents = listFiles('', '.md')
