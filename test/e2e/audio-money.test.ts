@@ -70,6 +70,13 @@ async function usageOf(response: Response): Promise<unknown> {
   return at(json, 'data')
 }
 
+/** An Ogg file of so many bytes with sound of a kind that nobody knows, whose length only its provider can tell. */
+function unmeasurable(bytes: number): Uint8Array<ArrayBuffer> {
+  const file = new Uint8Array(bytes).fill(7)
+  file.set(Buffer.from('OggS'))
+  return file
+}
+
 /** Audio that begins and does not end before somebody leaves. */
 function endless(first: Uint8Array): Response {
   return new Response(
@@ -132,7 +139,7 @@ test('a transcript that is billed by time and came with tokens alone is charged 
   // Nobody can measure this, so its size bounds it: a second for two thousand bytes.
   const form = new FormData()
   form.set('model', 'acme/minutes')
-  form.set('file', new File([new Uint8Array(6_000).fill(7)], 'talk.mp3'))
+  form.set('file', new File([unmeasurable(6_000)], 'talk.ogg'))
   const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
   expect(response.status).toBe(200)
   await response.text()
@@ -171,7 +178,7 @@ test('a length that only the provider tells costs the same in whole seconds and 
     upstream.answer(() => Response.json({ text: 'what was said', ...told }))
     const form = new FormData()
     form.set('model', 'acme/minutes')
-    form.set('file', new File([new Uint8Array(6_000).fill(7)], 'talk.mp3'))
+    form.set('file', new File([unmeasurable(6_000)], 'talk.ogg'))
     const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
     await response.text()
     expect(at(await usageOf(response), 'total_cost')).toBe(0.0004)
@@ -186,7 +193,7 @@ test('a length that is told only beside times costs the same in every format of 
     const form = new FormData()
     form.set('model', 'acme/timed')
     form.set('response_format', format)
-    form.set('file', new File([new Uint8Array(60_000).fill(7)], 'talk.mp3'))
+    form.set('file', new File([unmeasurable(60_000)], 'talk.ogg'))
     const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
     const shown = (await response.json()) as Record<string, unknown>
     expect([format, at(shown, 'usage.cost'), at(shown, 'usage.seconds')]).toEqual([format, 0.0004, 4])
