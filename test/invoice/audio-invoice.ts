@@ -94,6 +94,13 @@ export const audioInvoice: readonly AudioInvoiceRow[] = [
   ['openai/tts-1-hd', { text: everyWeekday }, '31 × 0.00003', 930_000n],
   ['a million characters at 14.30', { text: everyWeekday.repeat(10) }, '310 × 0.0000143', 4_433_000n],
   ['a million characters at 14.30', { text: 'Guten 7' }, '7 × 0.0000143', 100_100n],
+  // 30 and 15 USD for a million characters, 15 for a million bytes.
+  ['deepgram/aura-2', { text: everyWeekday }, '31 × 0.00003', 930_000n],
+  ['deepgram/aura-2-thalia-en', { text: 'Grüße' }, '5 × 0.00003', 150_000n],
+  ['deepgram/aura', { text: everyWeekday }, '31 × 0.000015', 465_000n],
+  ['fish-audio/s2.1-pro', { text: 'Grüße' }, '7 × 0.000015', 105_000n],
+  ['minimax/speech-2.8-hd', { text: '你好吗', billed: { characters: 6 } }, '6 × 0.0001', 600_000n],
+  ['xai/grok-tts', { text: everyWeekday }, '31 × 0.0000042', 130_200n],
   // 0.60 USD for a million tokens of text, 12 for those of sound.
   [
     'openai/gpt-4o-mini-tts',

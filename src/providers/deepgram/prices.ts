@@ -1,17 +1,33 @@
 import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
-/** What others list for the voices; the price of a family is that of each of its voices. */
-export const auraPrices: readonly PriceEntry[] = [
+/**
+ * What others list. Nova-3 costs 0.0058 a minute where several languages are asked for at once (`language=multi`), which is not
+ * done here. What speakers, terms and entities cost besides nobody tells. The price of a family of voices is that of each.
+ */
+export const deepgramPrices: readonly PriceEntry[] = [
   {
-    upstream: ['aura-2', 'aura-2-thalia-en'],
+    upstream: ['nova-3', 'nova-3-general'],
+    prices: {
+      audio_per_minute: '0.0048',
+      per_channel: true,
+      surcharges: { diarize: 'unknown', keyterms: 'unknown', entities: 'unknown' },
+    },
+    source: 'https://developers.deepgram.com/docs/pre-recorded-audio',
+    seen: '2026-11',
+    isThirdParty: true,
+  },
+  {
+    upstream: ['aura-2', 'aura-2-thalia-en', 'aura-2-*'],
     prices: { characters_per_million: '30' },
     source: 'https://developers.deepgram.com/docs/text-to-speech',
     seen: '2026-11',
+    isThirdParty: true,
   },
   {
-    upstream: ['aura'],
+    upstream: ['aura', 'aura-*'],
     prices: { characters_per_million: '15' },
     source: 'https://developers.deepgram.com/docs/text-to-speech',
     seen: '2026-11',
+    isThirdParty: true,
   },
 ]

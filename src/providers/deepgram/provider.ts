@@ -1,7 +1,7 @@
 import { deepgramSpeech } from '../../formats/speech/deepgram-speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { auraModels } from './capabilities.ts'
-import { auraPrices } from './prices.ts'
+import { deepgramPrices } from './prices.ts'
 
 export const deepgram = defineProvider({
   slug: 'deepgram',
@@ -12,6 +12,6 @@ export const deepgram = defineProvider({
   author: 'deepgram',
   listing: null,
   modelRules: auraModels,
-  prices: auraPrices,
+  prices: deepgramPrices,
   adapters: { speech: deepgramSpeech },
 })

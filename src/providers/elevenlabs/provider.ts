@@ -1,6 +1,7 @@
 import { elevenLabsSpeech } from '../../formats/speech/elevenlabs-speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { elevenLabsModels } from './capabilities.ts'
+import { elevenLabsPrices } from './prices.ts'
 
 export const elevenlabs = defineProvider({
   slug: 'elevenlabs',
@@ -19,5 +20,6 @@ export const elevenlabs = defineProvider({
     'eleven_turbo_v2',
   ],
   modelRules: elevenLabsModels,
+  prices: elevenLabsPrices,
   adapters: { speech: elevenLabsSpeech },
 })

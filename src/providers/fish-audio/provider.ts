@@ -1,6 +1,7 @@
 import { fishSpeech } from '../../formats/speech/fish-speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { fishModels } from './capabilities.ts'
+import { fishPrices } from './prices.ts'
 
 export const fishAudio = defineProvider({
   slug: 'fish-audio',
@@ -9,8 +10,8 @@ export const fishAudio = defineProvider({
   keyVariable: 'FISH_AUDIO_API_KEY',
   author: 'fish-audio',
   listing: null,
-  // It bills the bytes of UTF-8.
   documentedModels: ['s2.1-pro', 's2-pro', 's1'],
   modelRules: fishModels,
+  prices: fishPrices,
   adapters: { speech: fishSpeech },
 })

@@ -7,11 +7,13 @@ export const miniMaxPrices: readonly PriceEntry[] = [
     prices: { characters_per_million: '100' },
     source: 'https://github.com/MiniMax-AI/MiniMax-MCP',
     seen: '2026-11',
+    isThirdParty: true,
   },
   {
     upstream: ['speech-2.8-turbo', 'speech-2.6-turbo', 'speech-02-turbo'],
     prices: { characters_per_million: '60' },
     source: 'https://github.com/MiniMax-AI/MiniMax-MCP',
     seen: '2026-11',
+    isThirdParty: true,
   },
 ]
