@@ -8,7 +8,7 @@ import type { DeploymentSource, OperatorModel } from './deployment-source.ts'
 import type { ListedModel } from './listing.ts'
 import { slugOf, splitVariant, toPublicId } from './model-ids.ts'
 import { statedAudio, type OperatorAudio } from './operator-audio.ts'
-import { parseOperatorPrices, tierPricesOf } from './operator-prices.ts'
+import { parseOperatorPrices, tierPricesOf, withStated } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { withHourWrites } from './price-overlay.ts'
@@ -125,11 +125,11 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const facts = packageFacts(priced, upstream, context.nowMs)
   const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
   // What is known better than by the package is so for prompts of every length.
-  const stated: Price = {
-    ...source.prices.priceOf(upstream, context.nowMs),
-    ...parseOperatorPrices(context.prices[model] ?? {}),
-    ...parseOperatorPrices(operator?.prices ?? {}),
-  }
+  const stated = [
+    source.prices.priceOf(upstream, context.nowMs) ?? {},
+    parseOperatorPrices(context.prices[model] ?? {}),
+    parseOperatorPrices(operator?.prices ?? {}),
+  ].reduce(withStated)
   const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
   const known = withHourWrites(source.hourWrites, {
     ...(isFree ? freePrice : facts?.price),

@@ -113,6 +113,14 @@ function millionthsOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown
   return Number(nano / perMillionth)
 }
 
+/** A price with what is stated over it. A text is spoken by its characters or by its bytes: who states the one takes the place of the other. */
+export function withStated(price: Price, stated: Price): Price {
+  const merged = { ...price, ...stated }
+  if (stated.utf8Byte === undefined && stated.character !== undefined) delete merged.utf8Byte
+  if (stated.character === undefined && stated.utf8Byte !== undefined) delete merged.character
+  return merged
+}
+
 /** The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise. */
 export function tierPricesOf(price: Price, lists: readonly OperatorPrices[]): Record<string, Price> | null {
   const tiers: Record<string, Price> = {}

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseOperatorPrices } from './operator-prices.ts'
+import { parseOperatorPrices, withStated } from './operator-prices.ts'
 import { pricePackage } from './price-package.gen.ts'
 import { packageFacts } from './package-prices.ts'
 import { createPriceOverlay } from './price-overlay.ts'
@@ -131,4 +131,12 @@ test('surcharges are written by feature, in percent or by time, and never above 
   expect(() => parseOperatorPrices({ surcharges: { diarize: { per_hour: -1 } } })).toThrow(
     /diarize\.per_hour/,
   )
+})
+
+test('a price of characters takes the place of one of bytes, and the other way round', () => {
+  const characters = parseOperatorPrices({ characters_per_million: 1 })
+  const bytes = parseOperatorPrices({ utf8_bytes_per_million: 1, per_request: 1 })
+  expect(Object.keys(withStated(bytes, characters)).toSorted()).toEqual(['character', 'request'])
+  expect(Object.keys(withStated(characters, bytes)).toSorted()).toEqual(['request', 'utf8Byte'])
+  expect(withStated(bytes, { request: 0n })).toEqual({ ...bytes, request: 0n })
 })
