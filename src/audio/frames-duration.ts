@@ -9,7 +9,21 @@ type ReadFrame = (bytes: Uint8Array, at: number) => SoundFrame | null
 
 /** Seconds of MPEG audio of any version and layer, from `start` on: its frames added up. Null when it has none. */
 export function measureMpeg(blob: BoundedBlob, start: number): Promise<number | null> {
-  return measureFrames(blob, start, readMpegFrame)
+  return measureFrames(blob, start, rememberFrames())
+}
+
+/** Nearly all frames of a file have one of a few headers, and an hour has a hundred thousand of them. */
+function rememberFrames(): ReadFrame {
+  const known = new Map<number, SoundFrame | null>()
+  return (bytes, at) => {
+    if (bytes[at] !== 0xff) return null
+    const head = (bytes[at + 1] ?? 0) * 256 + (bytes[at + 2] ?? 0)
+    const found = known.get(head)
+    if (found !== undefined) return found
+    const frame = readMpegFrame(bytes, at)
+    known.set(head, frame)
+    return frame
+  }
 }
 
 /** Seconds of AAC in ADTS frames, from `start` on. Null when it has none. */

@@ -46,7 +46,7 @@ export const audioDurationMsMax = 24 * 3_600_000
 /** One read of a file that is measured. */
 export const durationReadBytes = 32_768
 /** Of frames that are added up one by one: so many at one go, within a few milliseconds. */
-export const durationWalkBytes = 65_536
+export const durationWalkBytes = 262_144
 /** And so many in all: an hour of ordinary music costs a tenth of a second. What lies beyond is taken to be alike. */
 export const durationWalkBytesMax = 64_000_000
 /** And so many pieces of any kind: twelve hours of frames. Bytes that only look like pieces cost half a second then. */

@@ -36,5 +36,5 @@ export const readsAtOnceMax = 8
 export const bytesAtOnceMax = 262_144
 /** Bytes of one read that a stream rewrites at a time, so that the rest waits unrewritten while its caller does not read. */
 export const rewrittenBytesMax = 65_536
-/** Requests of one attempt: a job that is asked for every second until a call's own time is over. */
-export const exchangesMax = 2_000
+/** Requests of one attempt: a job that is asked for every second until a call's own time is over, at its longest. */
+export const exchangesMax = 90_000
