@@ -136,8 +136,21 @@ export interface CanonicalTranscription {
   upstreamId: string | null
 }
 
-/** One way to ask an upstream for a transcript. Pure. */
-export type TranscriptionAdapter = Adapter<TranscriptionCall, unknown, CanonicalTranscription>
+/** Reads a transcript that its provider streams; feed every chunk, then call `end` once. */
+export interface TranscriptReader {
+  /** The text that this piece adds; empty for none. Throws `provider_failed` for an error in the stream. */
+  push(chunk: Uint8Array): string
+  /** The whole. Throws `provider_failed` when it broke off before. */
+  end(): CanonicalTranscription
+}
+
+/** One way to ask an upstream for a transcript, of which a caller who wants events may be streamed the text. Pure. */
+export type TranscriptionAdapter = Adapter<
+  TranscriptionCall,
+  unknown,
+  CanonicalTranscription,
+  TranscriptReader
+>
 
 /** What an upstream's sound is, once it is out of whatever the body wraps it in. WAV carries its own description. */
 export type SpeechOutput =

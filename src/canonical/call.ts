@@ -148,6 +148,8 @@ export interface TranscriptionCall extends CallBase {
   granularities: readonly ('word' | 'segment')[]
   diarize: boolean
   keyterms: readonly string[]
+  /** The caller is shown the text as it comes, where the provider streams it; absent where the answer is a whole. */
+  stream?: true
 }
 
 /** A voice or a picture to speak like; either its data or its address is set. */

@@ -10,9 +10,9 @@ import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
 import { executeText } from './text-call.ts'
-import { streamTranscript } from './transcript-stream.ts'
+import { streamTranscript, type StreamedTranscript } from './transcript-stream.ts'
 import { fetchAudio, knowAudio } from './transcription-audio.ts'
-import { executeTranscription, type TranscriptionOutcome } from './transcription-call.ts'
+import { executeTranscription, type ShowText, type TranscriptionOutcome } from './transcription-call.ts'
 
 /** The one path, for whoever calls: prepare, call, complete. Rejects with a GatewayError, having settled. */
 export interface Executor {
@@ -22,7 +22,7 @@ export interface Executor {
   transcriptionStream(
     call: TranscriptionCall,
     scope: RequestScope,
-    encode: (outcome: TranscriptionOutcome) => Uint8Array,
+    encode: StreamedTranscript['encode'],
   ): Promise<Outcome>
   speech(call: SpeechCall, scope: RequestScope): Promise<Outcome>
   /** Tokens of a call's prompt, without making it. Throws as a call does whose model is not served. */
@@ -46,7 +46,7 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
     transcriptionStream: (call, scope, encode) =>
       streamTranscript(
         {
-          run: (own) => available(call, () => transcribe(call, own, dependencies), dependencies),
+          run: (own, show) => available(call, () => transcribe(call, own, dependencies, show), dependencies),
           encode,
         },
         scope,
@@ -86,17 +86,18 @@ async function transcribe(
   call: TranscriptionCall,
   scope: RequestScope,
   dependencies: ExecutionDependencies,
+  show: ShowText | null = null,
 ): Promise<TranscriptionOutcome> {
   const serving = dependencies.serving()
   const own = { ...dependencies, serving: () => serving }
   const { audio } = call
   let known = await knowAudio(call, scope, own)
   try {
-    return await executeTranscription(known.call, scope, own)
+    return await executeTranscription(known.call, scope, own, show)
   } catch (error) {
     if (!isShortage(error) || !isRemoteAudio(audio) || !isRemoteAudio(known.call.audio)) throw error
     known = await fetchAudio(call, audio, { scope, dependencies: own })
-    return await executeTranscription(known.call, scope, own)
+    return await executeTranscription(known.call, scope, own, show)
   } finally {
     await known.dispose()
   }

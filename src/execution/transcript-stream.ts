@@ -1,22 +1,26 @@
 import { toGatewayError } from '../core/errors.ts'
 import { newGenerationId } from '../core/ids.ts'
-import { encodeTranscriptError, transcriptComment } from '../formats/transcription/transcript-events.ts'
+import {
+  encodeTranscriptDelta,
+  encodeTranscriptError,
+  transcriptComment,
+} from '../formats/transcription/transcript-events.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { operations } from './operations.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import type { StreamHandle } from './stream-watch.ts'
-import type { TranscriptionOutcome } from './transcription-call.ts'
+import type { ShowText, TranscriptionOutcome } from './transcription-call.ts'
 
 /** A transcript that is made while its caller waits in a stream. */
 export interface StreamedTranscript {
-  /** Makes it; what is sent upstream ends when the scope's signal does. */
-  run: (scope: RequestScope) => Promise<TranscriptionOutcome>
-  /** The whole of the events. */
-  encode: (outcome: TranscriptionOutcome) => Uint8Array
+  /** Makes it; what is sent upstream ends when the scope's signal does. Text that comes before the outcome is shown. */
+  run: (scope: RequestScope, show: ShowText) => Promise<TranscriptionOutcome>
+  /** The whole of the events, or what is left of them where the text has been shown. */
+  encode: (outcome: TranscriptionOutcome, isTextShown: boolean) => Uint8Array
 }
 
 /**
- * A transcript as events. The head goes out with the outcome, so that a failure is an ordinary error response; a wait
+ * A transcript as events. The head goes out with the outcome, or with the first text where the provider streams it, so that a failure is an ordinary error response; a wait
  * longer than `keepAliveMs` begins the stream with comments instead, and a failure then becomes an error event.
  */
 export async function streamTranscript(
@@ -29,13 +33,18 @@ export async function streamTranscript(
   // The head has it, and may go out before anything is routed: while audio at an address is fetched.
   const generationId = newGenerationId(operations.transcription.generationPrefix, dependencies.clock.nowMs())
   scope.facts.generationId = generationId
-  const opening = run(own)
+  const texts = new ShownTexts()
+  const opening = run(own, texts.add)
   const head = { generationId, contentType: 'text/event-stream' }
-  const timely = await within(opening, dependencies.streamWatch.keepAliveMs)
+  const timely = await within(Promise.race([opening, texts.begun]), dependencies.streamWatch.keepAliveMs)
   if (timely !== null) {
-    return { ...head, body: [encode(timely)], provider: timely.provider, ended: Promise.resolve() }
+    return { ...head, body: [encode(timely, false)], provider: timely.provider, ended: Promise.resolve() }
   }
-  const stream = new WaitingStream({ opening, encode, leave: () => leaving.abort() }, scope, dependencies)
+  const stream = new WaitingStream(
+    { opening, texts, encode, leave: () => leaving.abort() },
+    scope,
+    dependencies,
+  )
   return { ...head, body: stream.body, provider: '', ended: stream.ended }
 }
 
@@ -49,8 +58,37 @@ async function within<T>(work: Promise<T>, waitMs: number): Promise<T | null> {
   }
 }
 
+/** Text that came before the outcome: kept until somebody takes it, from then on given at once. */
+class ShownTexts {
+  /** Resolves with null once there is some. */
+  readonly begun: Promise<null>
+  readonly #begin: (value: null) => void
+  #waiting: string[] = []
+  #take: ShowText | null = null
+  isShown = false
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<null>()
+    this.begun = promise
+    this.#begin = resolve
+  }
+
+  readonly add: ShowText = (text) => {
+    this.isShown = true
+    this.#begin(null)
+    if (this.#take) this.#take(text)
+    else this.#waiting.push(text)
+  }
+
+  takeWith(take: ShowText): void {
+    this.#take = take
+    for (const text of this.#waiting.splice(0)) take(text)
+  }
+}
+
 interface Waiting {
   opening: Promise<TranscriptionOutcome>
+  texts: ShownTexts
   encode: StreamedTranscript['encode']
   leave: () => void
 }
@@ -91,13 +129,15 @@ class WaitingStream {
   async #run(writer: ReadableStreamDirectController): Promise<void> {
     if (this.#isOver || this.#writer) return
     this.#writer = writer
-    this.#showComment()
+    if (!this.#waiting.texts.isShown) this.#showComment()
+    this.#waiting.texts.takeWith((text) => this.#write(encodeTranscriptDelta(text)))
     this.#end(await this.#lastBytes())
   }
 
   async #lastBytes(): Promise<Uint8Array> {
     try {
-      return this.#waiting.encode(await this.#waiting.opening)
+      const outcome = await this.#waiting.opening
+      return this.#waiting.encode(outcome, this.#waiting.texts.isShown)
     } catch (thrown) {
       const error = toGatewayError(thrown)
       if (!this.#isOver) this.#scope.facts.errorType = error.type
@@ -106,8 +146,13 @@ class WaitingStream {
   }
 
   #showComment(): void {
+    this.#write(transcriptComment)
+  }
+
+  #write(piece: Uint8Array | string): void {
     if (this.#isOver || !this.#writer) return
-    void this.#writer.write(transcriptComment)
+    this.#watch.touch()
+    void this.#writer.write(piece)
     void this.#writer.flush()
   }
 

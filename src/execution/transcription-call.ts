@@ -1,4 +1,5 @@
-import type { CanonicalTranscription, TranscriptionAdapter } from '../canonical/audio.ts'
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
+import type { CanonicalTranscription, TranscriptionAdapter, TranscriptReader } from '../canonical/audio.ts'
 import type { TranscriptionCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { CallAt } from '../canonical/steps.ts'
@@ -6,7 +7,7 @@ import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
 import type { Price } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
-import { GatewayError } from '../core/errors.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
 import {
   audioChannelsMax,
   reportedDurationFactorMax,
@@ -20,6 +21,9 @@ import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import type { RequestScope } from './scope.ts'
+import type { Settlement } from './settlement.ts'
+import type { Attempt } from './metadata.ts'
+import type { UpstreamResponse } from '../transport/http-client.ts'
 import type { ShownCharge } from '../canonical/upstream.ts'
 
 /** A transcript with its charge; the edge renders it in the medium the caller asked for. */
@@ -33,12 +37,22 @@ export interface TranscriptionOutcome {
   endpoint: Endpoint
 }
 
+/** Told of text as it comes, where the provider streams it. */
+export type ShowText = (text: string) => void
+
 /** Transcribes. The audio's length, or a bound of it, is in the call, because it decides the hold. */
 export async function executeTranscription(
   call: TranscriptionCall,
   scope: RequestScope,
   dependencies: ExecutionDependencies,
+  show: ShowText | null = null,
 ): Promise<TranscriptionOutcome> {
+  let shown = ''
+  let isCaptured = false
+  const showText = (text: string) => {
+    shown += text
+    show?.(text)
+  }
   const state = new CallState(call, scope, dependencies)
   const stepAt = (candidate: Candidate) => adapterAt(candidate, state).first(askedAt(call, candidate, state))
   const plan = await prepare(
@@ -57,25 +71,86 @@ export async function executeTranscription(
         const asked = askedAt(call, candidate, state)
         const work = { attempt, state, dependencies }
         const reached = await exchange(adapterAt(candidate, state), first, asked, work)
-        assert(reached.type === 'answer', 'a transcript is an answer')
-        return believable(reached.answer, call.measuredMilliseconds)
+        const heard =
+          reached.type === 'answer'
+            ? reached.answer
+            : await readStreamed(reached, attempt, { state, showText })
+        return believable(heard, call.measuredMilliseconds)
       },
     )
     const reading = readingOf(answered.value, call, answered.endpoint)
-    const { row, shown } = state.charge(answered.attempt, reading, 'completed')
+    const { row, shown: charge } = state.charge(answered.attempt, reading, 'completed')
+    isCaptured = true
     await plan.settlement.capture(row, 'nothing')
     return {
       generationId: state.generationId,
       call,
       transcription: answered.value,
-      charge: shown,
+      charge,
       provider: answered.endpoint.deployment.providerName,
       endpoint: answered.endpoint,
     }
   } catch (error) {
-    plan.settlement.release()
+    if (shown !== '' && scope.signal.aborted && !isCaptured) await captureShown(shown, state, plan.settlement)
+    else plan.settlement.release()
     throw error
   }
+}
+
+interface Streamed {
+  response: UpstreamResponse
+  reader: TranscriptReader
+}
+
+/** Reads a transcript to its end and shows its text on the way. What has been shown cannot be asked of another endpoint. */
+async function readStreamed(
+  { response, reader }: Streamed,
+  attempt: Attempt,
+  { state, showText }: { state: CallState; showText: ShowText },
+): Promise<CanonicalTranscription> {
+  let isShown = false
+  try {
+    for (;;) {
+      const { done, value } = await response.body.read()
+      if (done) break
+      const text = reader.push(value)
+      if (text === '') continue
+      attempt.firstTokenMs ??= state.elapsedMs()
+      isShown = true
+      showText(text)
+    }
+    attempt.firstTokenMs ??= state.elapsedMs()
+    attempt.endedMs = state.elapsedMs()
+    return reader.end()
+  } catch (thrown) {
+    response.body.cancel()
+    if (!isShown) throw thrown
+    const last = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
+    throw new AttemptFailed({ error: toGatewayError(thrown), ...last })
+  }
+}
+
+/** A caller who leaves in the middle has had what was shown, and pays for the sound, which its provider has heard. */
+async function captureShown(text: string, state: CallState, settlement: Settlement): Promise<void> {
+  const attempt = state.attempts.at(-1)
+  assert(attempt, 'what was shown came of an attempt')
+  const call = state.call as TranscriptionCall
+  const reading = readingOf({ ...nothingHeard, text }, call, attempt.endpoint)
+  const { row } = state.charge(attempt, reading, 'cancelled')
+  await settlement.capture(row, 'part')
+}
+
+const nothingHeard: CanonicalTranscription = {
+  text: '',
+  language: null,
+  durationSeconds: null,
+  segments: null,
+  words: null,
+  confidence: null,
+  languageConfidence: null,
+  entities: null,
+  tokens: null,
+  upstreamId: null,
 }
 
 function askedAt(call: TranscriptionCall, candidate: Candidate, state: CallState): CallAt<TranscriptionCall> {

@@ -34,7 +34,22 @@ const acme: Partial<ProviderConfig> = {
 }
 const gateway = await startTestGateway({
   hooks: { keepAliveMs, writeLog: () => undefined },
-  providers: (url) => [sandboxProvider(url, acme)],
+  providers: (url) => [
+    sandboxProvider(url, acme),
+    sandboxProvider(upstream.url, {
+      preset: 'openai',
+      base_url: upstream.url,
+      discover: false,
+      models: [
+        {
+          id: 'openai/gpt-4o-mini-transcribe',
+          modality: 'transcription',
+          prices: { input_per_million: '1', input_audio_per_million: '1', output_per_million: '10' },
+        },
+        { id: 'openai/whisper-1', modality: 'transcription', prices: { audio_per_minute: '0.06' } },
+      ],
+    }),
+  ],
 })
 afterAll(async () => {
   await gateway.stop()
@@ -197,4 +212,110 @@ test('4.3.e504b the time of a transcription is the operator’s to set, and then
   const streamed = await hasty.post('/audio/transcriptions', asked)
   await hasty.stop()
   expect([streamed.status, at(streamed.json, 'error.code')]).toEqual([504, 504])
+})
+
+/** Sends these events, each when it is let go. */
+function eventsOf(
+  events: readonly unknown[],
+  pause: (index: number) => Promise<unknown> = () => Promise.resolve(),
+): Response {
+  let index = 0
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await pause(index)
+      if (index >= events.length) return controller.close()
+      controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(events[index++])}\n\n`))
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+const delta = (text: string) => ({ type: 'transcript.text.delta', delta: text })
+const done = {
+  type: 'transcript.text.done',
+  text: 'Open the gate.',
+  usage: {
+    type: 'tokens',
+    input_tokens: 20,
+    output_tokens: 5,
+    total_tokens: 25,
+    input_token_details: { audio_tokens: 20 },
+  },
+}
+const streaming = { ...asked, model: 'openai/gpt-4o-mini-transcribe' }
+
+test('a provider that streams is asked for events, and each piece of the text goes out as it comes', async () => {
+  let isFirstShown = () => {}
+  const firstShown = new Promise<void>((resolve) => (isFirstShown = resolve))
+  upstream.answer(() =>
+    eventsOf([delta('Open'), delta(' the gate.'), done], (index) =>
+      index === 1 ? firstShown : Promise.resolve(),
+    ),
+  )
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: streaming })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  const reader = response.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  expect(read(Buffer.from(value ?? []).toString()).events).toEqual([delta('Open')])
+  isFirstShown()
+  let rest = ''
+  for (let each = await reader?.read(); each && !each.done; each = await reader?.read())
+    rest += Buffer.from(each.value).toString()
+  const { events } = read(rest)
+  expect(events[0]).toEqual(delta(' the gate.'))
+  expect(events.at(-1)).toMatchObject({
+    type: 'transcript.text.done',
+    text: 'Open the gate.',
+    usage: { input_tokens: 20, output_tokens: 5, cost: 0.00007 },
+  })
+  expect(upstream.seen.at(-1)?.body).toContain('name="stream"\r\n\r\ntrue')
+})
+
+test('only text is asked for as events: without stream, with times and of a model without events it is a whole', async () => {
+  upstream.answer(() => Response.json({ text: 'Open the gate.', usage: done.usage }))
+  const cases: [body: Record<string, unknown>, isAsked: boolean][] = [
+    [{ ...streaming, stream: false }, false],
+    [{ ...streaming, model: 'openai/whisper-1' }, false],
+    [streaming, true],
+  ]
+  for (const [body, isAsked] of cases) {
+    const { status, text } = await gateway.post('/audio/transcriptions', body)
+    expect([status, text.includes('Open the gate.')]).toEqual([200, true])
+    expect(upstream.seen.at(-1)?.body.includes('name="stream"')).toBe(isAsked)
+  }
+})
+
+test('a stream that the provider breaks off ends in an error event, is not asked for again and costs nothing', async () => {
+  for (const events of [[delta('Open')], [delta('Open'), { error: { message: 'secret host' } }]]) {
+    upstream.answer(() => eventsOf(events))
+    const before = upstream.seen.length
+    const { status, text, headers } = await gateway.post('/audio/transcriptions', streaming)
+    const shown = read(text).events
+    expect([status, shown.length, shown[0]]).toEqual([200, 2, delta('Open')])
+    expect(shown[1]).toMatchObject({ type: 'error', error: { code: 502 } })
+    expect(text).not.toContain('secret')
+    expect(upstream.seen.length).toBe(before + 1)
+    const id = headers.get('x-generation-id') ?? ''
+    expect((await gateway.get(`/generation?id=${id}`)).status).toBe(404)
+  }
+})
+
+test('a caller who leaves in the middle of the text pays for the sound that was heard', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  upstream.answer(({ signal }) => {
+    signal.addEventListener('abort', () => end())
+    return eventsOf([delta('Open'), done], (index) => (index === 1 ? ended : Promise.resolve()))
+  })
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: streaming })
+  const reader = response.body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  await ended
+  const id = response.headers.get('x-generation-id') ?? ''
+  const { json } = await until(
+    () => gateway.get(`/generation?id=${id}`),
+    (answer) => answer.status === 200,
+  )
+  expect(at(json, 'data.cancelled')).toBe(true)
+  expect(Number(at(json, 'data.total_cost'))).toBeGreaterThan(0)
 })

@@ -33,6 +33,8 @@ export interface OpenAiTranscriptionOptions {
   combinesLanguageAndTimes?: boolean
   /** Segments carry speakers where they are asked for with `diarize`, which costs nothing there. */
   diarizesSegments?: boolean
+  /** It sends a transcript without times as events, where it is asked to. */
+  streams?: boolean
   /** Further fields, which the caller's own options for the provider replace. */
   fields?: Readonly<Record<string, string>>
   /** How headerless samples are described; null where they are given a WAV header instead. */
@@ -60,6 +62,7 @@ const usual: TranscriptionForm = {
   languageWhenOmitted: null,
   combinesLanguageAndTimes: true,
   diarizesSegments: false,
+  streams: false,
   fields: {},
   sampleFields: null,
 }

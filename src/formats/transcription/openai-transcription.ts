@@ -7,7 +7,7 @@ import {
 } from '../../canonical/audio.ts'
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import { oneExchange } from '../../canonical/steps.ts'
+import type { CallAt, Exchange } from '../../canonical/steps.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { fieldError } from '../field-error.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
@@ -15,6 +15,7 @@ import { readUpstreamFailure } from '../upstream-errors.ts'
 import { addressAt } from '../text-adapter.ts'
 import { joinTerm } from './joined-terms.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
+import { openAiTranscriptReader } from './openai-transcript-stream.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
 import {
   formFor,
@@ -24,29 +25,50 @@ import {
 
 /** OpenAI's multipart transcription, for the providers that took it over, each with its departures as data. */
 export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): TranscriptionAdapter {
-  return oneExchange<TranscriptionCall, CanonicalTranscription>({
-    encode({ call, endpoint }) {
-      const form = formFor(options, endpoint)
-      const { contentType, body } = encodeForm(...fieldsOf(call, endpoint, form))
-      const target = { model: endpoint.upstreamModel, stream: false }
-      const address = addressAt(endpoint.deployment.baseUrl, form, target)
-      return {
-        request: { ...address, headers: { 'content-type': contentType }, body },
-        dropped: droppedOf(call, endpoint, form),
-      }
+  return {
+    first(asked) {
+      const form = formFor(options, asked.endpoint)
+      const exchange = encode(asked, form)
+      if (!isStreamed(asked, form)) return { type: 'send', exchange, state: null }
+      const open = () => openAiTranscriptReader((bytes) => decode(bytes, asked, form))
+      return { type: 'stream', exchange, open }
     },
-    decode({ bytes }, { call, endpoint }) {
-      const form = formFor(options, endpoint)
-      return readOpenAiTranscript(bytes, {
-        areSegmentsWords: form.hasWordsInSegments && granularitiesOf(call, endpoint, form).includes('word'),
-        isTextOfSegments: form.verboseFormat === 'diarized_json',
-        language: call.language,
-        joinedTerms:
-          form.keytermJoiner === null ? null : { terms: call.keyterms, joiner: form.keytermJoiner },
-      })
-    },
+    next: (_, { bytes }, asked) => ({
+      type: 'answer',
+      answer: decode(bytes, asked, formFor(options, asked.endpoint)),
+    }),
     readError: readUpstreamFailure,
+  }
+}
+
+type Asked = Pick<CallAt<TranscriptionCall>, 'call' | 'endpoint'>
+
+function encode({ call, endpoint }: Asked, form: TranscriptionForm): Exchange {
+  const { contentType, body } = encodeForm(...fieldsOf(call, endpoint, form))
+  const target = { model: endpoint.upstreamModel, stream: false }
+  const address = addressAt(endpoint.deployment.baseUrl, form, target)
+  return {
+    request: { ...address, headers: { 'content-type': contentType }, body },
+    dropped: droppedOf(call, endpoint, form),
+  }
+}
+
+function decode(
+  bytes: Uint8Array,
+  { call, endpoint }: Asked,
+  form: TranscriptionForm,
+): CanonicalTranscription {
+  return readOpenAiTranscript(bytes, {
+    areSegmentsWords: form.hasWordsInSegments && granularitiesOf(call, endpoint, form).includes('word'),
+    isTextOfSegments: form.verboseFormat === 'diarized_json',
+    language: call.language,
+    joinedTerms: form.keytermJoiner === null ? null : { terms: call.keyterms, joiner: form.keytermJoiner },
   })
+}
+
+/** Text alone is streamed: times and speakers come with the whole. */
+function isStreamed({ call, endpoint }: Asked, form: TranscriptionForm): boolean {
+  return call.stream === true && form.streams && !isVerbose(call, endpoint)
 }
 
 /** Names of sent fields that this endpoint is not sent. */
@@ -77,6 +99,7 @@ function fieldsOf(
   const language = call.language ?? form.languageWhenOmitted
   if (language !== null) fields.push(['language', language])
   if (call.temperature !== null && form.hasTemperature) fields.push(['temperature', String(call.temperature)])
+  if (isStreamed({ call, endpoint }, form)) fields.push(['stream', 'true'])
   fields.push(...timeFields(call, endpoint, form))
   fields.push(...keytermFields(call.keyterms, form))
   const passed = passedFields(optionsFor(call.preferences, endpoint), form)

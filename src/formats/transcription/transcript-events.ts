@@ -6,15 +6,15 @@ import { transcriptBody, type RenderedFrom } from './render-transcription.ts'
 export const transcriptComment = ': HEADRACE PROCESSING\n\n'
 
 /**
- * A transcript as OpenAI's events: the text as one delta, of speakers also the segments, and `done`, which has what the
- * answer as a whole would have, usage and cost included.
+ * A transcript as OpenAI's events: the text as one delta unless it was shown as it came, of speakers also the segments, and
+ * `done`, which has what the answer as a whole would have, usage and cost included.
  */
-export function encodeTranscriptEvents(from: RenderedFrom): Uint8Array {
+export function encodeTranscriptEvents(from: RenderedFrom, isTextShown: boolean): Uint8Array {
   const { transcription, call } = from
   const body = transcriptBody(from)
   const segments = call.diarize ? (transcription.segments ?? []) : []
   const events: Record<string, unknown>[] = [
-    { type: 'transcript.text.delta', delta: transcription.text },
+    ...(isTextShown ? [] : [deltaOf(transcription.text)]),
     ...segments.map(({ id, start, end, text, speaker, speaker_label: label }) => ({
       type: 'transcript.text.segment',
       id: String(id),
@@ -27,6 +27,15 @@ export function encodeTranscriptEvents(from: RenderedFrom): Uint8Array {
     { type: 'transcript.text.done', ...body },
   ]
   return toBytes(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+}
+
+/** A part of the text that has come. */
+export function encodeTranscriptDelta(text: string): Uint8Array {
+  return toBytes(`data: ${JSON.stringify(deltaOf(text))}\n\n`)
+}
+
+function deltaOf(text: string): Record<string, unknown> {
+  return { type: 'transcript.text.delta', delta: text }
 }
 
 /** Why no transcript comes, once the status can no longer say it: the contract's envelope as an event. */

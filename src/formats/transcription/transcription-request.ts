@@ -144,6 +144,7 @@ export function toTranscriptionCall(
     granularities: responseFormat === 'verbose_json' ? [...new Set(wire.timestamp_granularities)] : [],
     diarize: wire.diarize ?? false,
     keyterms: [...new Set(wire.keyterms)],
+    ...(isStreamed ? { stream: true as const } : {}),
   }
   return { call, media, isStreamed }
 }

@@ -57,8 +57,8 @@ async function streamed(
   { executor }: HttpDependencies,
 ): Promise<Response> {
   try {
-    const outcome = await executor.transcriptionStream(call, scopeOf(exchange), (made) =>
-      encodeTranscriptEvents({ ...made, media }),
+    const outcome = await executor.transcriptionStream(call, scopeOf(exchange), (made, isTextShown) =>
+      encodeTranscriptEvents({ ...made, media }, isTextShown),
     )
     void outcome.ended.then(dispose)
     return renderOutcome(outcome, exchange)

@@ -72,6 +72,8 @@ export const openAiTranscriptionOptions: OpenAiTranscriptionOptions = {
         fields: { chunking_strategy: 'auto' },
       }
     }
-    return takesKeywords(asked) ? { keytermsField: 'keywords' } : {}
+    // whisper-1 takes the wish for events and answers as a whole.
+    const streams = /transcribe/.test(asked.upstreamModel)
+    return takesKeywords(asked) ? { keytermsField: 'keywords', streams } : { streams }
   },
 }
