@@ -58,15 +58,16 @@ export function createSpeechStream(
   reader: SpeechReader,
   mp3: Mp3Encoder,
 ): SpeechStream {
-  const sound = new CheckedSound(reader)
+  const checked = new CheckedSound(reader)
   const isMpeg = call.responseFormat === 'mp3'
   let encoding: Mp3Encoding | null = null
   let kept: KeptSpeech | null = null
 
-  const begin = (): KeptSpeech => {
-    if (!isMpeg || reader.output.container === 'mpeg') return new KeptSpeech({ isMpeg })
+  const begin = (sound: Uint8Array): KeptSpeech => {
+    if (!isMpeg) return new KeptSpeech({ isMpeg, tailBytes: speechTailBytes })
+    if (reader.output.container === 'mpeg') return new KeptSpeech({ isMpeg, tailBytes: tailOf(sound) })
     encoding = mp3.open()
-    return new KeptSpeech({ isMpeg, lead: mp3InfoFrame() })
+    return new KeptSpeech({ isMpeg, tailBytes: mp3FrameBytes, lead: mp3InfoFrame() })
   }
   const encodeRest = async (encoder: Mp3Encoding, rest: Uint8Array, to: KeptSpeech): Promise<Uint8Array> => {
     if (rest.length > 0) to.keepAll(await encoder.push(rest))
@@ -77,15 +78,15 @@ export function createSpeechStream(
 
   return {
     push(piece) {
-      const bytes = sound.push(reader.push(piece))
+      const bytes = checked.push(reader.push(piece))
       if (bytes.length === 0) return null
-      const to = (kept ??= begin())
+      const to = (kept ??= begin(bytes))
       return encoding === null ? to.keep(bytes) : encoding.push(bytes).then((encoded) => to.keep(encoded))
     },
     end() {
-      const rest = Buffer.concat([sound.push(reader.end()), sound.end()])
+      const rest = Buffer.concat([checked.push(reader.end()), checked.end()])
       if (kept === null && rest.length === 0) throw noAudio()
-      const to = (kept ??= begin())
+      const to = (kept ??= begin(rest))
       if (encoding !== null) return encodeRest(encoding, rest, to)
       to.keepAll(rest)
       return to.end()
@@ -100,6 +101,11 @@ export function createSpeechStream(
   }
 }
 
+/** One frame of MPEG, where the first one says how long they are: more would be heard as a delay at a low rate. */
+function tailOf(mpeg: Uint8Array): number {
+  return Math.min(speechTailBytes, readMpegFrame(mpeg, 0)?.bytes ?? speechTailBytes)
+}
+
 /** The end of what is shown waits here, and whether a whole frame or sample has been shown is told here. */
 class KeptSpeech {
   readonly #keepBack: KeepBackStream
@@ -108,11 +114,19 @@ class KeptSpeech {
   /** Bytes of the lead that are still to be shown; they are no sound. */
   #leadLeft: number
 
-  /** What is encoded here has a `lead` before its sound, and frames that are known to be small. */
-  constructor({ isMpeg, lead = nothing }: { isMpeg: boolean; lead?: Uint8Array }) {
+  /** What is encoded here has a `lead` before its sound. */
+  constructor({
+    isMpeg,
+    tailBytes,
+    lead = nothing,
+  }: {
+    isMpeg: boolean
+    tailBytes: number
+    lead?: Uint8Array
+  }) {
     this.#shown = isMpeg ? new MpegFrameDetector() : new SampleDetector()
     this.#all = isMpeg ? new MpegFrameDetector() : new SampleDetector()
-    this.#keepBack = new KeepBackStream(lead.length > 0 ? mp3FrameBytes : speechTailBytes)
+    this.#keepBack = new KeepBackStream(tailBytes)
     this.#leadLeft = lead.length
     this.#keepBack.append(lead)
   }
