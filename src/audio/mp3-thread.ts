@@ -1,3 +1,4 @@
+import { mp3CollectBytes } from '../core/limits/audio.ts'
 import { Lame } from './lame.ts'
 import type { FromMp3Thread, ToMp3Thread } from './mp3-messages.ts'
 
@@ -24,9 +25,20 @@ function take(lame: Lame, message: ToMp3Thread): void {
     close(lame, id)
     return send({ id, encoded })
   }
+  collectNowAndThen(message.samples.length)
   const opened = encoder ?? lame.open()
   encoders.set(id, opened)
   send({ id, encoded: lame.encode(opened, message.samples) })
+}
+
+let uncollectedBytes = 0
+
+/** Messages are garbage as soon as they are read, which a runtime left alone collects by the hundred megabytes. */
+function collectNowAndThen(bytes: number): void {
+  uncollectedBytes += bytes
+  if (uncollectedBytes < mp3CollectBytes) return
+  uncollectedBytes = 0
+  Bun.gc(true)
 }
 
 function close(lame: Lame, id: number): void {

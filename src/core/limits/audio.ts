@@ -85,3 +85,5 @@ export const speechUndescribedBytesMax = 262_144
 export const mp3SliceSamples = 5_760
 /** Streams that are encoded at once; each holds half a megabyte while it lasts. */
 export const mp3EncodingsMax = 512
+/** Samples that the encoder's thread takes before it collects its garbage: half a second of work. */
+export const mp3CollectBytes = 4_000_000
