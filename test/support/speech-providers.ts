@@ -119,6 +119,11 @@ export const speechProviders: readonly SpeechProvider[] = [
   },
 ]
 
+/** Ten credits for a million of what it bills. */
+export function pricesOf(preset: string): Record<string, string> {
+  return preset === 'fish-audio' ? { utf8_bytes_per_million: '10' } : { characters_per_million: '10' }
+}
+
 /** All of them as deployments of one simulator; each has its own mount, named like its preset. */
 export function speechDeployments(simulatorUrl: string): ProviderConfig[] {
   return speechProviders.map(({ preset, below, model }) => ({
@@ -126,6 +131,6 @@ export function speechDeployments(simulatorUrl: string): ProviderConfig[] {
     base_url: `${simulatorUrl}/p/${preset}${below}`,
     api_key: 'simulated-key',
     weight: 1,
-    models: [{ id: model, modality: 'speech' as const, prices: { characters_per_million: '10' } }],
+    models: [{ id: model, modality: 'speech' as const, prices: pricesOf(preset) }],
   }))
 }
