@@ -67,6 +67,8 @@ export const mpegSearchBytesMax = 65_536
 export const wavHeaderBytesMax = 65_536
 /** Segments or words read from one transcript: a day of speech has fewer. */
 export const transcriptPiecesMax = 500_000
+/** How many letters ahead a word of a transcript is looked for in its text. */
+export const transcriptSearchLength = 256
 /** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
 export const speechFieldBytesMax = 1_000_000
 /** Entries of a list in an audio request that is bounded no closer by the contract. */

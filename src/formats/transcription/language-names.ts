@@ -1,3 +1,5 @@
+import { shortCodeOf } from './language-codes.ts'
+
 /** English names of the languages that Whisper and its relatives report, by ISO code; alternatives stand with a slash. */
 const names =
   'af afrikaans,am amharic,ar arabic,as assamese,az azerbaijani,ba bashkir,be belarusian,bg bulgarian,bn bengali,bo tibetan,br breton,' +
@@ -22,10 +24,15 @@ const codeOfName: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** A provider's word for a language as a code: `english`, `en-US` and `EN` become `en`; what is unknown stays as it is. */
+/**
+ * A provider's word for a language as a code: `english`, `en-US`, `en_us`, `eng` and `EN` become `en`; a language without a code of two
+ * letters keeps its three, and what is unknown stays as it is.
+ */
 export function toLanguageCode(language: string): string {
   const lower = language.trim().toLowerCase()
   const known = codeOfName.get(lower)
   if (known !== undefined) return known
-  return /^[a-z]{2,3}(?:[-_][a-z0-9]+)*$/.test(lower) ? (lower.split(/[-_]/)[0] ?? lower) : language
+  if (!/^[a-z]{2,3}(?:[-_][a-z0-9]+)*$/.test(lower)) return language
+  const [code = lower] = lower.split(/[-_]/)
+  return shortCodeOf(code) ?? code
 }

@@ -1,44 +1,73 @@
 import type { TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+import { countText } from './text-offsets.ts'
+import { wordSpans } from './word-spans.ts'
 
 /** A silence this long ends a segment, seconds. */
 const gapSeconds = 0.8
 
 /**
  * Segments where a provider gives only words: broken at the end of a sentence, at a silence, and where another speaker
- * begins. All their times are times of words.
+ * or channel begins. All their times are times of words, and each says what the whole text has from its first word to its last.
  */
-export function segmentsOfWords(words: readonly TranscriptWord[]): TranscriptSegment[] {
-  const segments: TranscriptSegment[] = []
-  let group: TranscriptWord[] = []
+export function segmentsOfWords(words: readonly TranscriptWord[], text: string): TranscriptSegment[] {
+  const groups: TranscriptWord[][] = []
   for (const word of words) {
-    const last = group.at(-1)
-    if (last && endsBefore(last, word)) {
-      segments.push(toSegment(group, segments.length))
-      group = []
-    }
-    group.push(word)
+    const group = groups.at(-1)
+    const last = group?.at(-1)
+    if (group === undefined || (last && endsBefore(last, word))) groups.push([word])
+    else group.push(word)
   }
-  if (group.length > 0) segments.push(toSegment(group, segments.length))
-  return segments
+  const textOf = textsOf(text, words)
+  let first = 0
+  return groups.map((group, id) => {
+    const segment = toSegment(group, { id, text: textOf(first, first + group.length) })
+    first += group.length
+    return segment
+  })
 }
+
+/** What the text has of these words, or they themselves where it has them not. */
+function textsOf(text: string, words: readonly TranscriptWord[]): (start: number, end: number) => string {
+  const counted = countText(text)
+  const spans = wordSpans(counted, words)
+  return (start, end) => {
+    const own = words.slice(start, end).map(({ word }) => word)
+    // Some providers have marks among their words; they are not looked for, and stand between those that are.
+    const said = spans.slice(start, end).filter((_, at) => /[\p{L}\p{N}]/u.test(own[at] ?? ''))
+    const [first] = said
+    const last = said.at(-1)
+    if (!first || !last || last.end <= first.start) return own.join(' ')
+    const before = counted.slice({ start: Math.max(0, first.start - marksMax), end: first.start })
+    const behind = counted.slice({ start: last.end, end: last.end + marksMax })
+    const between = counted.slice({ start: first.start, end: last.end })
+    return `${openingMarks.exec(before)?.[0] ?? ''}${between}${closingMarks.exec(behind)?.[0] ?? ''}`
+  }
+}
+
+/** Marks right before or behind a word belong to its segment; there are rarely more than two. */
+const marksMax = 8
+const openingMarks = /[\p{Ps}\p{Pi}\p{Sc}¿¡"'-]*$/u
+const closingMarks = /^[^\s\p{L}\p{M}\p{N}\p{Ps}\p{Pi}]*/u
 
 function endsBefore(last: TranscriptWord, next: TranscriptWord): boolean {
   return (
     /[.!?。！？…]["'”’)]?$/.test(last.word) ||
     next.start - last.end > gapSeconds ||
-    next.speaker !== last.speaker
+    next.speaker !== last.speaker ||
+    next.channel !== last.channel
   )
 }
 
-function toSegment(group: readonly TranscriptWord[], id: number): TranscriptSegment {
+function toSegment(group: readonly TranscriptWord[], named: { id: number; text: string }): TranscriptSegment {
   const [first] = group
   const segment: TranscriptSegment = {
-    id,
+    id: named.id,
     start: first?.start ?? 0,
     end: group.reduce((end, word) => Math.max(end, word.end), 0),
-    text: group.map(({ word }) => word).join(' '),
+    text: named.text,
   }
   if (first?.speaker !== undefined) segment.speaker = first.speaker
   if (first?.speaker_label !== undefined) segment.speaker_label = first.speaker_label
+  if (first?.channel !== undefined) segment.channel = first.channel
   return segment
 }

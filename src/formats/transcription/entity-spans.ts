@@ -1,0 +1,131 @@
+import type { TranscriptEntity, TranscriptWord } from '../../canonical/audio.ts'
+import { countText, type CountedText, type TextSpan } from './text-offsets.ts'
+import { wordSpans } from './word-spans.ts'
+
+/** An entity as a provider tells it: its own words, and where it is by the provider's own measure. */
+export interface ToldEntity {
+  text: string
+  type: string
+}
+
+/** By numbers of words; the end is exclusive. */
+export interface EntityOfWords extends ToldEntity {
+  startWord: number
+  endWord: number
+}
+
+/** By seconds of the audio. */
+export interface EntityOfTimes extends ToldEntity {
+  start: number
+  end: number
+}
+
+/** By offsets into the text, in whatever unit. */
+export interface EntityOfOffsets extends ToldEntity {
+  start: number
+  end: number
+}
+
+/** Entities with offsets, from the numbers of their words. One that the text does not have is left out. */
+export function entitiesOfWords(
+  text: string,
+  words: readonly Pick<TranscriptWord, 'word'>[],
+  told: readonly EntityOfWords[],
+): TranscriptEntity[] {
+  if (told.length === 0) return []
+  const counted = countText(text)
+  const spans = wordSpans(counted, words)
+  return placed(counted, told, ({ startWord, endWord }) => {
+    const first = spans[startWord]
+    const last = spans[endWord - 1]
+    return first && last && last.end > first.start ? { start: first.start, end: last.end } : null
+  })
+}
+
+/** Entities with offsets, from when they were said: a word belongs to one when its middle does. */
+export function entitiesOfTimes(
+  text: string,
+  words: readonly TranscriptWord[],
+  told: readonly EntityOfTimes[],
+): TranscriptEntity[] {
+  const middles = words.map(({ start, end }) => (start + end) / 2)
+  const numbered = told.map((entity) => ({
+    ...entity,
+    startWord: firstFrom(middles, entity.start),
+    endWord: firstFrom(middles, entity.end),
+  }))
+  return entitiesOfWords(text, words, numbered)
+}
+
+/** The first of rising numbers that is not below this one. */
+function firstFrom(rising: readonly number[], least: number): number {
+  let [low, high] = [0, rising.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((rising[middle] ?? 0) < least) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/**
+ * Entities with offsets that the provider gave, in a unit and with an end that its documents do not tell: they are believed as soon as
+ * the text has the entity's own words there, in code points or as JavaScript counts, with an end before or behind the last character.
+ */
+export function entitiesOfOffsets(text: string, told: readonly EntityOfOffsets[]): TranscriptEntity[] {
+  const counted = countText(text)
+  return placed(counted, told, ({ start, end, text: own }) => {
+    const asCounted = [
+      { start, end },
+      { start, end: end + 1 },
+    ]
+    const asUnits = asCounted.map((span) => ({
+      start: counted.codePointsAt(span.start),
+      end: counted.codePointsAt(span.end),
+    }))
+    return [...asCounted, ...asUnits].find((span) => counted.slice(span) === own) ?? null
+  })
+}
+
+/** What the text has at the place of each entity; one without a place is searched behind the one before, and left out if it is not there. */
+function placed<Told extends ToldEntity>(
+  counted: CountedText,
+  told: readonly Told[],
+  placeOf: (entity: Told) => TextSpan | null,
+): TranscriptEntity[] {
+  let cursor = 0
+  return told.flatMap((entity): TranscriptEntity[] => {
+    const own = entity.text.trim()
+    const known = placeOf(entity)
+    const span = known === null ? searched(counted, own, cursor) : widened(counted, known, own)
+    if (span === null) return []
+    cursor = span.end
+    return [{ text: counted.slice(span), type: entity.type, start_char: span.start, end_char: span.end }]
+  })
+}
+
+function searched({ text, unitAt, codePointsAt }: CountedText, own: string, cursor: number): TextSpan | null {
+  if (own === '') return null
+  const from = unitAt(cursor)
+  const exact = text.indexOf(own, from)
+  const at = exact >= 0 ? exact : searchedInAnyCase(text, own, from)
+  return at < 0 ? null : { start: codePointsAt(at), end: codePointsAt(at + own.length) }
+}
+
+/** Small letters of a few characters are longer than they are, and would move what follows. */
+function searchedInAnyCase(text: string, own: string, from: number): number {
+  const small = text.toLowerCase()
+  return small.length === text.length ? small.indexOf(own.toLowerCase(), from) : -1
+}
+
+/** Words are found by their letters; marks that the entity itself begins or ends with, such as those of `$5` and `U.S.`, belong to it. */
+function widened(counted: CountedText, { start, end }: TextSpan, own: string): TextSpan {
+  const before = /^[^\p{L}\p{M}\p{N}\s]+/u.exec(own)?.[0] ?? ''
+  const behind = /[^\p{L}\p{M}\p{N}\s]+$/u.exec(own)?.[0] ?? ''
+  const widerStart = start - [...before].length
+  const widerEnd = end + [...behind].length
+  return {
+    start: counted.slice({ start: Math.max(0, widerStart), end: start }) === before ? widerStart : start,
+    end: counted.slice({ start: end, end: widerEnd }) === behind ? widerEnd : end,
+  }
+}

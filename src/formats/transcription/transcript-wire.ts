@@ -1,0 +1,68 @@
+import { GatewayError } from '../../core/errors.ts'
+import { audioDurationMsMax, transcriptPiecesMax } from '../../core/limits/audio.ts'
+
+/** An object of a provider's answer: nothing about its members is known yet. */
+export type WireRecord = Readonly<Record<string, unknown>>
+
+/** The object of a transcript's answer. Throws `provider_failed` for what is no JSON object. */
+export function parseTranscript(bytes: Uint8Array): WireRecord {
+  try {
+    const wire = recordOf(JSON.parse(new TextDecoder().decode(bytes)))
+    if (wire) return wire
+  } catch (cause) {
+    throw notATranscript(cause)
+  }
+  throw notATranscript()
+}
+
+export function notATranscript(cause?: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'The provider answered without a transcript.', { cause })
+}
+
+export function recordOf(value: unknown): WireRecord | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as WireRecord) : null
+}
+
+/** The objects of a list, so many as a transcript may have; null for no list. */
+export function recordsOf(value: unknown): WireRecord[] | null {
+  if (!Array.isArray(value)) return null
+  return value.slice(0, transcriptPiecesMax).flatMap((entry: unknown): WireRecord[] => {
+    const record = recordOf(entry)
+    return record === null ? [] : [record]
+  })
+}
+
+/** A text that is not empty. */
+export function textIn(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+export function countIn(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
+}
+
+/** A score from 0 to 1; null for anything else, because a wrong one is worse than none. */
+export function scoreIn(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= 1 ? value : null
+}
+
+/** Seconds of a whole transcript. What no audio can last is nobody's duration; some providers write the number as text. */
+export function durationIn(value: unknown): number | null {
+  const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  const isLength = typeof seconds === 'number' && seconds > 0 && seconds * 1000 <= audioDurationMsMax
+  return isLength ? seconds : null
+}
+
+/** What a provider counts times in, as so many a second. */
+export const secondsUnit = 1
+export const millisecondsUnit = 1000
+
+/** When something was said; null for times that cannot be. */
+export function timesIn(
+  { start, end }: { start?: unknown; end?: unknown },
+  unit: number = secondsUnit,
+): { start: number; end: number } | null {
+  if (typeof start !== 'number' || typeof end !== 'number' || !(start >= 0) || !(end >= start)) return null
+  // JSON can write a number beyond all numbers, which would be shown as null.
+  return Number.isFinite(end) ? { start: start / unit, end: end / unit } : null
+}

@@ -1,0 +1,85 @@
+import { transcriptSearchLength } from '../../core/limits/audio.ts'
+import type { CountedText, TextSpan } from './text-offsets.ts'
+
+/** Letters and digits of a text alone, in small letters, and where each of them stands. */
+interface Letters {
+  text: string
+  /** The code point of the text that each of them is. */
+  points: number[]
+  /** Whether one begins, or ends, what spaces and marks separate. */
+  begins: boolean[]
+  ends: boolean[]
+}
+
+const letter = /[\p{L}\p{M}\p{N}]/u
+const asciiLetter = /[A-Za-z0-9]/
+/** Scripts that put no spaces between words: a word may begin and end anywhere. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+/**
+ * Where each word stands in the text, walked once with a cursor: case and punctuation do not count, and a word is searched a little way
+ * ahead only, so that one that was written in another way costs itself and not those that follow. Null for a word that is not found.
+ */
+export function wordSpans(counted: CountedText, words: readonly { word: string }[]): (TextSpan | null)[] {
+  const letters = lettersOf(counted.text)
+  let cursor = 0
+  let missed = 0
+  return words.map(({ word }) => {
+    const wanted = lettersOf(word).text
+    if (wanted === '') return null
+    const at = find(letters, wanted, { from: cursor, within: transcriptSearchLength + missed })
+    if (at < 0) {
+      missed = Math.min(missed + 2 * wanted.length, transcriptSearchLength * 8)
+      return null
+    }
+    missed = 0
+    cursor = at + wanted.length
+    return { start: letters.points[at] ?? 0, end: (letters.points[cursor - 1] ?? 0) + 1 }
+  })
+}
+
+function lettersOf(text: string): Letters {
+  const letters: Letters = { text: '', points: [], begins: [], ends: [] }
+  const found: string[] = []
+  let point = 0
+  let wasLetter = false
+  for (const character of text) {
+    const isAscii = character <= '\u007f'
+    const isLetter = (isAscii ? asciiLetter : letter).test(character)
+    const isAlone = !isAscii && isLetter && unspaced.test(character)
+    if (!isLetter || isAlone) markEnd(letters)
+    if (isLetter) {
+      const small = character.toLowerCase()
+      for (let unit = 0; unit < small.length; unit++) {
+        letters.points.push(point)
+        letters.begins.push(unit === 0 && (!wasLetter || isAlone))
+        letters.ends.push(unit === small.length - 1 && isAlone)
+      }
+      found.push(small)
+    }
+    wasLetter = isLetter && !isAlone
+    point += 1
+  }
+  markEnd(letters)
+  letters.text = found.join('')
+  return letters
+}
+
+function markEnd({ ends }: Letters): void {
+  if (ends.length > 0) ends[ends.length - 1] = true
+}
+
+function find(
+  { text, begins, ends }: Letters,
+  wanted: string,
+  { from, within }: { from: number; within: number },
+): number {
+  // Only what is searched is cut out: a word that is not there must not cost the rest of a long text.
+  const searched = text.slice(from, from + within + wanted.length)
+  for (let at = searched.indexOf(wanted); at >= 0; at = searched.indexOf(wanted, at + 1)) {
+    const start = from + at
+    if (begins[start] && ends[start + wanted.length - 1]) return start
+  }
+  return -1
+}
