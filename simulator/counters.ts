@@ -33,6 +33,8 @@ interface RecordedRequest {
   at: string
   method: string
   path: string
+  /** What stands behind the question mark of the address, as it came. */
+  query: string
   headers: IncomingHttpHeaders
   body: string
   body_bytes: number
@@ -42,9 +44,12 @@ interface RecordedRequest {
   elapsed_ms: number | null
 }
 
+/** What is known of a request before its body is read. */
+type BegunRequest = Pick<RecordedRequest, 'method' | 'path' | 'query' | 'headers'>
+
 /** What one mount was asked and how it ended. */
 export interface Counters {
-  begin(request: { method: string; path: string; headers: IncomingHttpHeaders }): Exchange
+  begin(request: BegunRequest): Exchange
   /** Everything counted so far; with the last requests when they are wanted. */
   read(withRequests: boolean): JsonObject
   reset(): void
@@ -102,16 +107,14 @@ function pushBounded<T>(list: T[], entry: T, most: number): void {
   if (list.length > most) list.shift()
 }
 
-function createExchange(
-  state: State,
-  request: { method: string; path: string; headers: IncomingHttpHeaders },
-): Exchange {
+function createExchange(state: State, request: BegunRequest): Exchange {
   const startedAtMs = performance.now()
   const record: RecordedRequest = {
     number: state.requests,
     at: new Date().toISOString(),
     method: request.method,
     path: request.path,
+    query: request.query,
     headers: request.headers,
     body: '',
     body_bytes: 0,

@@ -32,7 +32,12 @@ export interface ProviderRequest {
 export async function serveProvider(asked: ProviderRequest): Promise<void> {
   const { request, response, mount, path } = asked
   const method = request.method ?? 'GET'
-  const exchange = mount.counters.begin({ method, path, headers: request.headers })
+  const exchange = mount.counters.begin({
+    method,
+    path,
+    query: (request.url ?? '').split('?')[1] ?? '',
+    headers: request.headers,
+  })
   const departure = new AbortController()
   response.on('close', () => {
     // Also after a complete answer, when nobody waits for the signal any more.

@@ -33,6 +33,7 @@ export function readShape(wire: unknown): ReportedError {
     source['error_code'],
     source['error_name'],
     detail?.['status'],
+    body?.['category'],
     source['error_type'],
     isObject(fault?.['detail'])?.['errorcode'],
   ])

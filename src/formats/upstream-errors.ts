@@ -116,13 +116,16 @@ const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safet
 const overloadPattern =
   /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
 
+/** Refusals of what was sent; 414 where it stands in the address. */
+const requestStatuses: ReadonlySet<number> = new Set([400, 413, 414, 415, 422])
+
 function classify(status: number, reported: ReportedError): Kind {
   const words = `${reported.code} ${reported.type} ${reported.message}`
   // ElevenLabs answers so where the account has no credits left.
   if (status === 401 && reported.code === 'quota_exceeded') return 'balance'
   if (isCredentialFault(status, reported)) return 'credential'
   if (isBalanceFault(status, reported, words)) return 'balance'
-  if (status === 400 || status === 413 || status === 422) return classifyRequest(status, reported, words)
+  if (requestStatuses.has(status)) return classifyRequest(status, reported, words)
   if (status === 403) return classifyForbidden(reported, words)
   if (status === 404) return isVoiceFault(reported) ? 'request' : 'model'
   if (status === 408 || status === 504 || status === 524) return 'timeout'
@@ -168,7 +171,7 @@ function classifyRequest(status: number, reported: ReportedError, words: string)
 }
 
 function isCredentialFault(status: number, reported: ReportedError): boolean {
-  if (status === 401) return true
+  if (status === 401 || (status === 404 && reported.code === 'PROJECT_NOT_FOUND')) return true
   if (status !== 400 && status !== 403) return false
   return (
     credentialCodes.has(reported.code.toLowerCase()) ||

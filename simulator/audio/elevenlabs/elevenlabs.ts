@@ -1,11 +1,14 @@
-import type { AudioApi } from '../audio-api.ts'
+import { type AudioApi, fieldOf } from '../audio-api.ts'
 import { memberOf } from '../speech-api.ts'
 import { elevenLabsSpeech, elevenLabsStyle } from './speech.ts'
+import { speechToText } from './speech-to-text.ts'
 
+/** ElevenLabs' API. Webhooks and streams over sockets are not played. */
 export const elevenlabs: AudioApi = {
   slug: 'elevenlabs',
   style: elevenLabsStyle,
-  uploadBytesMax: 1_000_000,
-  modelOf: ({ json }) => String(memberOf(json, 'model_id') ?? '') || null,
-  operations: [elevenLabsSpeech],
+  uploadBytesMax: 5_000_000_000,
+  modelOf: ({ body, json }) =>
+    fieldOf(body, 'model_id') ?? (String(memberOf(json, 'model_id') ?? '') || null),
+  operations: [elevenLabsSpeech, { method: 'POST', path: /^\/v1\/speech-to-text$/, answer: speechToText }],
 }

@@ -1,11 +1,9 @@
 import {
   isRemoteAudio,
-  pcmInputRate,
-  wavHeader,
   type CanonicalTranscription,
   type TranscriptionAdapter,
 } from '../../canonical/audio.ts'
-import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { CallAt, Exchange } from '../../canonical/steps.ts'
 import type { GatewayError } from '../../core/errors.ts'
@@ -13,7 +11,9 @@ import { fieldError } from '../field-error.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { addressAt } from '../text-adapter.ts'
+import { audioPart, wavPart } from './audio-part.ts'
 import { joinTerm } from './joined-terms.ts'
+import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { openAiTranscriptReader } from './openai-transcript-stream.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
@@ -108,9 +108,9 @@ function fieldsOf(
   if (isRemoteAudio(audio) && endpoint.audio?.url === true && form.urlField !== null) {
     return [[...fields, [form.urlField, audio.url]], null]
   }
-  if (audio.format !== 'pcm') return [fields, toFile(audio)]
-  if (form.sampleFields === null) return [fields, toWav(audio)]
-  return [[...fields, ...Object.entries(form.sampleFields)], toFile(audio)]
+  if (audio.format !== 'pcm') return [fields, audioPart(audio)]
+  if (form.sampleFields === null) return [fields, wavPart(audio)]
+  return [[...fields, ...Object.entries(form.sampleFields)], audioPart(audio)]
 }
 
 /** What asks for times and for speakers. */
@@ -167,21 +167,10 @@ function keytermFields(
   { keytermsField, keytermJoiner, listMark }: TranscriptionForm,
 ): Field[] {
   if (keytermsField === null) return []
-  return keyterms.flatMap((term): Field[] => {
-    const value = keytermJoiner === null ? term.trim() : joinTerm(term, keytermJoiner)
+  return tidyKeyterms(keyterms).flatMap((term): Field[] => {
+    const value = keytermJoiner === null ? term : joinTerm(term, keytermJoiner)
     return value === '' ? [] : [[`${keytermsField}${listMark}`, value]]
   })
-}
-
-/** The format alone names the file; the caller's own name for it stays here. */
-function toFile({ sizeBytes, fileName, contentType, open }: AudioSource): FormFile {
-  return { name: 'file', fileName, contentType, prefix: new Uint8Array(0), sizeBytes, open: () => open() }
-}
-
-/** Headerless samples, for providers that take none. */
-function toWav(audio: AudioSource): FormFile {
-  const prefix = wavHeader(audio.sizeBytes, pcmInputRate)
-  return { ...toFile(audio), fileName: 'audio.wav', contentType: 'audio/wav', prefix }
 }
 
 /** What the gateway itself decides, and what would change the shape of the answer, is not for the caller to set. */

@@ -15,10 +15,12 @@ export function parseTranscript(bytes: Uint8Array): WireRecord {
   throw notATranscript()
 }
 
+/** What a caller is told where an answer has no transcript. */
 export function notATranscript(cause?: unknown): GatewayError {
   return new GatewayError('provider_failed', 'The provider answered without a transcript.', { cause })
 }
 
+/** A JSON object, or null. */
 export function recordOf(value: unknown): WireRecord | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as WireRecord) : null
 }
@@ -37,6 +39,7 @@ export function textIn(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
+/** A whole number that is not negative, or null. */
 export function countIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }

@@ -1,10 +1,26 @@
+import { type AudioCapabilities, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 import { auraVoicePattern } from '../../formats/speech/deepgram-speech.ts'
 
 const bounds = { speed: { min: 0.7, max: 1.5 }, inputCharactersMax: 2_000 }
 
-/** A whole name has its voice in it, so that none need be given. https://developers.deepgram.com/docs/text-to-speech, 2026-11. */
-export const auraModels: readonly ModelRule[] = [
+/**
+ * A whole name of an Aura has its voice in it, so that none need be given (https://developers.deepgram.com/docs/text-to-speech,
+ * 2026-11). Only the third Nova takes terms (https://developers.deepgram.com/docs/keyterm, 2026-11).
+ */
+export const deepgramModels: readonly ModelRule[] = [
   { name: auraVoicePattern, modality: 'speech', audio: { ...bounds, defaultVoice: 'the one in its name' } },
   { name: /^aura/, modality: 'speech', audio: bounds },
+  { name: /^nova-3/, audio: { keyterms: { ...unboundedKeyterms, countMax: 100, tokensMax: 500 } } },
+  { name: /^(?:nova|enhanced|base|whisper)/, modality: 'transcription' },
 ]
+
+/** What all of its models that listen offer. https://developers.deepgram.com/docs/pre-recorded-audio */
+export const deepgramListening: Partial<AudioCapabilities> = {
+  verboseJson: true,
+  wordTimes: true,
+  diarize: true,
+  entities: true,
+  url: true,
+  uploadBytesMax: 2_000_000_000,
+}

@@ -1,17 +1,21 @@
 import { deepgramSpeech } from '../../formats/speech/deepgram-speech.ts'
+import { deepgramTranscription } from '../../formats/transcription/deepgram-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
-import { auraModels } from './capabilities.ts'
+import { deepgramListening, deepgramModels } from './capabilities.ts'
 import { deepgramPrices } from './prices.ts'
 
 export const deepgram = defineProvider({
   slug: 'deepgram',
   name: 'Deepgram',
   baseUrl: 'https://api.deepgram.com/v1',
+  // The word is its own; tokens that live for minutes, which are bearers, are not for a gateway.
   auth: { type: 'header', name: 'authorization', prefix: 'Token ' },
   keyVariable: 'DEEPGRAM_API_KEY',
   author: 'deepgram',
   listing: null,
-  modelRules: auraModels,
+  documentedModels: ['nova-3-medical', 'nova-2'],
+  modelRules: deepgramModels,
   prices: deepgramPrices,
-  adapters: { speech: deepgramSpeech },
+  adapters: { speech: deepgramSpeech, transcription: deepgramTranscription },
+  audio: { transcription: deepgramListening },
 })

@@ -1,6 +1,7 @@
 import { elevenLabsSpeech } from '../../formats/speech/elevenlabs-speech.ts'
+import { elevenLabsTranscription } from '../../formats/transcription/elevenlabs-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
-import { elevenLabsModels } from './capabilities.ts'
+import { elevenLabsModels, scribe } from './capabilities.ts'
 import { elevenLabsPrices } from './prices.ts'
 
 export const elevenlabs = defineProvider({
@@ -18,8 +19,11 @@ export const elevenlabs = defineProvider({
     'eleven_flash_v2',
     'eleven_turbo_v2_5',
     'eleven_turbo_v2',
+    'scribe_v2',
+    'scribe_v1',
   ],
   modelRules: elevenLabsModels,
   prices: elevenLabsPrices,
-  adapters: { speech: elevenLabsSpeech },
+  adapters: { speech: elevenLabsSpeech, transcription: elevenLabsTranscription },
+  audio: { transcription: scribe },
 })

@@ -1,0 +1,29 @@
+import type { Preferences } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { optionsFor } from '../provider-options.ts'
+
+/** A field of a form or a member of an address. */
+export type WireField = readonly [name: string, value: string]
+
+/** What `provider.options` has for the endpoint's provider, as fields: lists are repeated, objects are JSON. */
+export function passedOptions(
+  preferences: Preferences,
+  endpoint: Endpoint,
+  isPassed: (name: string) => boolean,
+): WireField[] {
+  return Object.entries(optionsFor(preferences, endpoint)).flatMap(([name, value]): WireField[] => {
+    if (!isPassed(name) || value === null || value === undefined) return []
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    return values.map((item): WireField => [name, textOf(item)])
+  })
+}
+
+/** The gateway's own fields, but those that the caller's options name: these count instead. */
+export function withPassed(own: readonly WireField[], passed: readonly WireField[]): WireField[] {
+  const chosen = new Set(passed.map(([name]) => name))
+  return [...own.filter(([name]) => !chosen.has(name)), ...passed]
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}

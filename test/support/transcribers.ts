@@ -1,0 +1,255 @@
+/**
+ * What each transcription provider must make of a call, written by hand from the mapping of requests and of answers in the provider's
+ * documents. The simulator hears `heardText` in six seconds of sound: twelve words of half a second each, the first eight by one
+ * speaker and the rest by another, where the provider tells speakers apart.
+ */
+export interface Transcriber {
+  preset: string
+  /** The base URL below the mount. */
+  path: string
+  /** The name that the provider knows. */
+  upstream: string
+  /** Behind the slug of the preset, where a row more is for another of its models. */
+  variant?: string
+  /** The text: with sentences, or plain. */
+  text: string
+  /** What `language` is where the caller names none. */
+  language: string | null
+  /** Where the provider tells how sure it is. */
+  languageConfidence?: number
+  confidence?: number
+  wordConfidence?: number
+  /** Begin and end of each segment. */
+  segments: readonly (readonly [number, number])[]
+  /** Whether words can be asked for. */
+  words: boolean
+  /** Labels of the speakers by first appearance: of words under `diarize`; of segments alone, without it; or neither. */
+  speakers: { of: 'words' | 'segments'; labels: readonly string[] } | null
+  /** How terms are sent; null where `keyterms` is refused. */
+  keyterms: readonly Sent[] | null
+  /** What else is sent for these; null where the field is left out and listed. */
+  sends: {
+    language: Sent
+    temperature: Sent | null
+    /** With `provider.zdr` or `data_collection: deny`, where the provider can be asked. */
+    privacy?: { wish: Record<string, unknown>; sent: Sent }
+  }
+  /** Which part or member has an address; null where the gateway fetches it. */
+  url: string | null
+  /** How samples without a header go. */
+  pcm: 'wav' | readonly Sent[]
+  /** What `provider.options` asks for entities with; absent where the provider finds none. */
+  entities?: { options: Record<string, unknown>; types: readonly [string, string] }
+  /** What the provider says with a status, where it is not the usual. */
+  statuses?: Readonly<Record<number, number>>
+}
+
+/** A field of a form or a member of the address, as it must arrive. */
+export type Sent = readonly [name: string, value: string]
+
+/** What the simulator is told to hear. */
+export const heardText = 'we met Anna in New York last week again they said no'
+const sentences = 'We met Anna in New York last week. Again they said no.'
+
+/** Groups of eight words, as the simulator makes them. */
+const utterances = [
+  [0, 4],
+  [4, 6],
+] as const
+/** Sentences, which begin and end where those do. */
+const whole = [[0, 6]] as const
+
+const languageSent: Sent = ['language', 'de']
+const temperatureSent: Sent = ['temperature', '0.3']
+const usual = { language: languageSent, temperature: temperatureSent }
+
+/** Every transcription provider with a fake. */
+export const transcribers: readonly Transcriber[] = [
+  {
+    preset: 'openai',
+    path: '/v1',
+    upstream: 'whisper-1',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'openai',
+    variant: 'tokens',
+    path: '/v1',
+    upstream: 'gpt-4o-transcribe',
+    text: heardText,
+    language: null,
+    segments: whole,
+    words: false,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'openai',
+    variant: 'diarize',
+    path: '/v1',
+    upstream: 'gpt-4o-transcribe-diarize',
+    text: heardText,
+    language: null,
+    segments: utterances,
+    words: false,
+    speakers: { of: 'segments', labels: ['A', 'B'] },
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'openai',
+    variant: 'keywords',
+    path: '/v1',
+    upstream: 'gpt-transcribe',
+    text: heardText,
+    language: 'en',
+    segments: whole,
+    words: false,
+    speakers: null,
+    keyterms: [
+      ['keywords[]', 'head race'],
+      ['keywords[]', 'sluice'],
+    ],
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'groq',
+    path: '/groq/openai/v1',
+    upstream: 'whisper-large-v3',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: 'url',
+    pcm: 'wav',
+  },
+  {
+    preset: 'mistral',
+    path: '/mistral/v1',
+    upstream: 'voxtral-mini-transcribe-3-0',
+    text: heardText,
+    language: null,
+    segments: utterances,
+    words: false,
+    speakers: { of: 'segments', labels: ['speaker_1', 'speaker_2'] },
+    keyterms: [
+      ['context_bias', 'head_race'],
+      ['context_bias', 'sluice'],
+    ],
+    sends: usual,
+    url: 'file_url',
+    pcm: 'wav',
+  },
+  {
+    preset: 'fireworks',
+    path: '/fireworks/v1',
+    upstream: 'whisper-v3',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['SPEAKER_00', 'SPEAKER_01'] },
+    keyterms: null,
+    sends: usual,
+    url: 'file',
+    pcm: 'wav',
+  },
+  {
+    preset: 'together',
+    path: '/together/v1',
+    upstream: 'openai/whisper-large-v3',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['SPEAKER_00', 'SPEAKER_01'] },
+    keyterms: null,
+    sends: usual,
+    url: 'file',
+    pcm: 'wav',
+  },
+  {
+    preset: 'deepinfra',
+    path: '/deepinfra/v1/openai',
+    upstream: 'openai/whisper-large-v3',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'deepgram',
+    path: '/deepgram/v1',
+    upstream: 'nova-3',
+    text: sentences,
+    language: 'en',
+    languageConfidence: 0.9873,
+    confidence: 0.97,
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['0', '1'] },
+    keyterms: [
+      ['keyterm', 'head race'],
+      ['keyterm', 'sluice'],
+    ],
+    sends: {
+      language: languageSent,
+      temperature: null,
+      privacy: { wish: { data_collection: 'deny' }, sent: ['mip_opt_out', 'true'] },
+    },
+    url: 'url',
+    pcm: [
+      ['encoding', 'linear16'],
+      ['sample_rate', '16000'],
+    ],
+    entities: { options: { detect_entities: true }, types: ['NAME', 'GPE'] },
+  },
+  {
+    preset: 'elevenlabs',
+    path: '/elevenlabs/v1',
+    upstream: 'scribe_v2',
+    text: sentences,
+    language: 'en',
+    languageConfidence: 0.98,
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['speaker_0', 'speaker_1'] },
+    keyterms: [
+      ['keyterms', 'head race'],
+      ['keyterms', 'sluice'],
+    ],
+    sends: {
+      language: ['language_code', 'de'],
+      temperature: temperatureSent,
+      privacy: { wish: { zdr: true }, sent: ['enable_logging', 'false'] },
+    },
+    url: 'source_url',
+    pcm: [['file_format', 'pcm_s16le_16']],
+    entities: { options: { entity_detection: 'all' }, types: ['name', 'location'] },
+  },
+]
