@@ -4,6 +4,7 @@ import { asObject } from '../src/core/json.ts'
 import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'
 import { fidelityDocument } from '../test/fidelity/document.ts'
+import { audioDocument } from './audio-page.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { renderPricePackage } from './price-package.ts'
 
@@ -34,6 +35,7 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
     },
     { path: pricesPath, content: renderPricePackage(presets) },
     { path: 'docs/fidelity.md', content: fidelityDocument() },
+    { path: 'docs/audio.md', content: audioDocument() },
     { path: openApiPath, content: `${JSON.stringify(openApiDocument(), null, 2)}\n` },
   ]
 }

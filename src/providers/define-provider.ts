@@ -100,6 +100,8 @@ export interface Preset {
   adapters: Adapters
   /** What its audio adapters add to or take from what a model's name suggests. */
   audio: { transcription?: Partial<AudioCapabilities>; speech?: Partial<AudioCapabilities> }
+  /** Of what real replies are replayed in `test/recordings`; the rest of its audio was written after its documents alone. */
+  recordedAudio: readonly ('transcription' | 'speech')[]
 }
 
 type Optional =
@@ -127,6 +129,7 @@ type Optional =
   | 'dataPolicy'
   | 'batch'
   | 'audio'
+  | 'recordedAudio'
 
 /** What most providers take. */
 export const bearer: AuthScheme = { type: 'header', name: 'authorization', prefix: 'Bearer ' }
@@ -160,6 +163,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     dataPolicy: unknownPolicy,
     batch: 'emulated',
     audio: {},
+    recordedAudio: [],
     ...row,
   } satisfies Preset)
 }

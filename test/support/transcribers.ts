@@ -229,6 +229,23 @@ export const transcribers: readonly Transcriber[] = [
     entities: { options: { detect_entities: true }, types: ['NAME', 'GPE'] },
   },
   {
+    preset: 'cartesia',
+    path: '/cartesia',
+    upstream: 'ink-whisper',
+    text: sentences,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: { language: languageSent, temperature: null },
+    url: null,
+    pcm: [
+      ['encoding', 'pcm_s16le'],
+      ['sample_rate', '16000'],
+    ],
+  },
+  {
     preset: 'elevenlabs',
     path: '/elevenlabs/v1',
     upstream: 'scribe_v2',

@@ -1,7 +1,18 @@
+import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
-/** Speed has an effect from Sonic 3 on. https://docs.cartesia.ai, 2026-11. */
+/** Speed has an effect from Sonic 3 on; the second Ink listens over a socket alone. https://docs.cartesia.ai, 2026-11. */
 export const cartesiaModels: readonly ModelRule[] = [
   { name: /^sonic-(?:2|turbo|english|multilingual)/, modality: 'speech' },
   { name: /^sonic/, modality: 'speech', audio: { speed: { min: 0.6, max: 1.5 } } },
+  { name: /^ink-whisper/, modality: 'transcription' },
+  { name: /^ink/, modality: null },
 ]
+
+/** What the Whisper of its own offers; it fetches no addresses, and takes neither terms nor speakers. */
+export const inkWhisper: Partial<AudioCapabilities> = {
+  verboseJson: true,
+  wordTimes: true,
+  uploadFormats: ['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'pcm'],
+  uploadBytesMax: 2_000_000_000,
+}

@@ -1,6 +1,7 @@
 import { cartesiaSpeech } from '../../formats/speech/cartesia-speech.ts'
+import { cartesiaTranscription } from '../../formats/transcription/cartesia-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
-import { cartesiaModels } from './capabilities.ts'
+import { cartesiaModels, inkWhisper } from './capabilities.ts'
 
 export const cartesia = defineProvider({
   slug: 'cartesia',
@@ -9,9 +10,11 @@ export const cartesia = defineProvider({
   keyVariable: 'CARTESIA_API_KEY',
   author: 'cartesia',
   listing: null,
-  documentedModels: ['sonic-3.5', 'sonic-3', 'sonic-latest'],
+  documentedModels: ['sonic-3.5', 'sonic-3', 'sonic-latest', 'ink-whisper'],
   modelRules: cartesiaModels,
-  adapters: { speech: cartesiaSpeech },
+  adapters: { speech: cartesiaSpeech, transcription: cartesiaTranscription },
+  recordedAudio: ['transcription'],
+  audio: { transcription: inkWhisper },
   // Its behaviour goes by this date, and without one it answers nothing.
   headers: { 'cartesia-version': '2026-08-14' },
 })

@@ -17,5 +17,6 @@ export const deepgram = defineProvider({
   modelRules: deepgramModels,
   prices: deepgramPrices,
   adapters: { speech: deepgramSpeech, transcription: deepgramTranscription },
+  recordedAudio: ['transcription'],
   audio: { transcription: deepgramListening },
 })

@@ -25,5 +25,6 @@ export const elevenlabs = defineProvider({
   modelRules: elevenLabsModels,
   prices: elevenLabsPrices,
   adapters: { speech: elevenLabsSpeech, transcription: elevenLabsTranscription },
+  recordedAudio: ['transcription'],
   audio: { transcription: scribe },
 })

@@ -47,5 +47,6 @@ export const mistral = defineProvider({
     }),
     speech: mistralSpeech,
   },
+  recordedAudio: ['transcription'],
   audio: { transcription: { url: true, keyterms: mistralKeyterms, verboseJson: true } },
 })

@@ -35,4 +35,5 @@ export const openai = defineProvider({
     transcription: openAiTranscription(openAiTranscriptionOptions),
     speech: openAiSpeech(),
   },
+  recordedAudio: ['transcription'],
 })

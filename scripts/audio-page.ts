@@ -1,0 +1,109 @@
+import type { AudioCapabilities, KeytermRules } from '../src/canonical/endpoint.ts'
+import { leastAudio, traitsOf } from '../src/catalog/capabilities.ts'
+import { packageNames } from '../src/catalog/package-prices.ts'
+import { createPriceOverlay } from '../src/catalog/price-overlay.ts'
+import { pricePackage } from '../src/catalog/price-package.gen.ts'
+import type { Preset } from '../src/providers/define-provider.ts'
+import { modelRulesOf, presets } from '../src/providers/registry.ts'
+
+const head = `# Audio: what each provider can do
+
+Generated from the folders of \`src/providers/\` by \`npm run check -- --fix\`; do not edit. A call goes to an endpoint of its model that can do
+what it asks for, and is refused by the name of the field where none can. What a model offers can be said otherwise in the configuration
+(\`providers[].models[].audio\`).
+
+\`recorded\`: real replies of the provider are replayed by \`test/recordings\`. \`documented only\`: written after its documents, and
+checked against a fake of it that was written after them too.
+
+## Speech to text
+
+- **Words**: times of words (\`timestamp_granularities\`). **Speakers**: of \`words\` with \`diarize\`, or of \`segments\` alone, which
+  \`verbose_json\` shows unasked, and \`diarize\` is refused.
+- **Key terms**: how many, and what one may be. **Entities**: where the provider's own options (\`provider.options\`) ask for them.
+- **Addresses**: the provider fetches them itself; for the others the gateway does.
+- **Formats**: those that are taken; empty where all are sent. \`pcm\` goes as WAV where the provider takes no samples without a header.
+`
+
+/** `docs/audio.md`. */
+export function audioDocument(): string {
+  const rows = presets.flatMap((preset) =>
+    preset.adapters.transcription && !preset.isSimulator ? rowsOf(preset) : [],
+  )
+  const titles = [
+    'Provider',
+    'Models',
+    'Words',
+    'Speakers',
+    'Key terms',
+    'Entities',
+    'Addresses',
+    'Formats',
+    'Largest',
+    'Longest',
+    'Status',
+  ]
+  const lines = [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return `${head}\n${lines.join('\n')}\n`
+}
+
+/** A row for all models of a provider that can do the same. */
+function rowsOf(preset: Preset): string[][] {
+  const { name, audio, recordedAudio } = preset
+  const status = recordedAudio.includes('transcription') ? 'recorded' : 'documented only'
+  const models = new Map<string, { names: string[]; cells: string[] }>()
+  for (const model of namesOf(preset)) {
+    const traits = traitsOf(model, modelRulesOf(preset))
+    if (traits.modality !== 'transcription') continue
+    const cells = cellsOf({ ...leastAudio, ...traits.audio, ...audio.transcription })
+    const row = models.get(cells.join('|')) ?? { names: [], cells }
+    row.names.push(`\`${preset.publicName(model)}\``)
+    models.set(cells.join('|'), row)
+  }
+  if (models.size === 0) {
+    const cells = cellsOf({ ...leastAudio, ...audio.transcription })
+    return [[name, 'those that its listing or the configuration names', ...cells, status]]
+  }
+  return [...models.values()].map(({ names, cells }) => [name, names.toSorted().join(', '), ...cells, status])
+}
+
+function namesOf({ pricesProviderId, prices, documentedModels }: Preset): Set<string> {
+  const inPackage = packageNames({ table: pricePackage, providerId: pricesProviderId })
+  return new Set([...inPackage, ...createPriceOverlay(prices, documentedModels).names])
+}
+
+function cellsOf(audio: AudioCapabilities): string[] {
+  return [
+    audio.wordTimes ? 'yes' : '',
+    speakersOf(audio),
+    audio.keyterms === null ? '' : keytermsOf(audio.keyterms),
+    audio.entities ? 'yes' : '',
+    audio.url ? 'provider' : 'gateway',
+    audio.uploadFormats?.join(', ') ?? '',
+    audio.uploadBytesMax === null ? '' : sizeOf(audio.uploadBytesMax),
+    audio.audioMillisecondsMax === null ? '' : lengthOf(audio.audioMillisecondsMax / 1000),
+  ]
+}
+
+function speakersOf({ diarize, segmentSpeakers }: AudioCapabilities): string {
+  if (diarize) return 'words'
+  return segmentSpeakers ? 'segments' : ''
+}
+
+function keytermsOf({ countMax, charactersMax, wordsMax, tokensMax }: KeytermRules): string {
+  const bounds = [
+    countMax === null ? [] : [`at most ${countMax}`],
+    charactersMax === null ? [] : [`${charactersMax} characters each`],
+    wordsMax === null ? [] : [`${wordsMax} words each`],
+    tokensMax === null ? [] : [`${tokensMax} tokens in all`],
+  ].flat()
+  return bounds.length === 0 ? 'yes' : bounds.join(', ')
+}
+
+function sizeOf(bytes: number): string {
+  const gigabytes = bytes / 1e9
+  return gigabytes >= 1 ? `${Number(gigabytes.toFixed(1))} GB` : `${Math.round(bytes / 1e6)} MB`
+}
+
+function lengthOf(seconds: number): string {
+  return seconds >= 3600 ? `${Number((seconds / 3600).toFixed(1))} h` : `${Math.round(seconds / 60)} min`
+}
