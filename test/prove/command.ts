@@ -67,11 +67,14 @@ export function runScript(
 /** Runs the test files whose path contains one of `filters`, as `npm test` does; the count and lines that match are figures. */
 export async function runTests(
   filters: readonly string[],
-  { msMax, keep }: { msMax: number; keep?: RegExp },
+  { msMax, keep, env }: { msMax: number; keep?: RegExp; env?: Record<string, string> },
 ): Promise<ProofResult> {
   const found = listFiles('', '.test.ts').filter((file) => filters.some((filter) => file.includes(filter)))
   if (found.length === 0) return notRun(`no test file has ${filters.join(' or ')} in its path`)
-  const { code, output } = await runScript('test/run.ts', filters, { msMax })
+  const { code, output } = await runScript('test/run.ts', filters, {
+    msMax,
+    ...(env === undefined ? {} : { env }),
+  })
   const kept = keep ? output.split('\n').filter((line) => keep.test(line)) : []
   return { ...judgeRun(code, output), figures: [`${filters.join(', ')}: ${countIn(output)}`, ...kept] }
 }

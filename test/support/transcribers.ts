@@ -246,6 +246,26 @@ export const transcribers: readonly Transcriber[] = [
     ],
   },
   {
+    preset: 'xai',
+    path: '/xai/v1',
+    upstream: 'grok-stt',
+    text: heardText,
+    language: 'en',
+    segments: whole,
+    words: true,
+    speakers: null,
+    keyterms: [
+      ['keyterm', 'head race'],
+      ['keyterm', 'sluice'],
+    ],
+    sends: { language: languageSent, temperature: null },
+    url: null,
+    pcm: [
+      ['audio_format', 'pcm'],
+      ['sample_rate', '16000'],
+    ],
+  },
+  {
     preset: 'elevenlabs',
     path: '/elevenlabs/v1',
     upstream: 'scribe_v2',
