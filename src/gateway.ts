@@ -20,6 +20,7 @@ import { batchesStopMs } from './core/limits/batches.ts'
 import { discoveryMissWaitMs } from './core/limits/catalog.ts'
 import { learningSaveEveryMs } from './core/limits/billing.ts'
 import { keepAliveMs } from './core/limits/http.ts'
+import { resourcesStopMs } from './core/limits/resources.ts'
 import { storageStopMs } from './core/limits/storage.ts'
 import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
@@ -28,6 +29,11 @@ import { createExecutor, type Executor } from './execution/executor.ts'
 import type { ExecutionDependencies } from './execution/dependencies.ts'
 import { seekingModel } from './execution/missing-model.ts'
 import { resolveBatch } from './execution/resolve-batch.ts'
+import { sendRemoval } from './execution/resources/removal.ts'
+import { createRemovalPlaces } from './execution/resources/removal-places.ts'
+import { createResourceSweeper } from './execution/resources/sweeper.ts'
+import { createUpstreamResourceRepository } from './execution/resources/upstream-resource-repository.ts'
+import { createUpstreamResources } from './execution/resources/upstream-resources.ts'
 import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
@@ -124,7 +130,7 @@ type Closer = () => Promise<unknown>
 async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[]): Promise<Gateway> {
   const core = await createCore(config, hooks, opened)
   const providers = await createProviders(config, core, opened)
-  const { executor, execution } = createExecution(config, { core, providers, hooks })
+  const { executor, execution, sweeper } = createExecution(config, { core, providers, hooks })
   const batches = createBatchEngine({ core, executor, execution, crash: hooks.crash ?? null })
   const edge = createEdge(config, {
     ...core,
@@ -144,6 +150,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
   if (config.role !== 'api') batches.start()
   providers.discovery.start()
   providers.prices.start()
+  sweeper.start()
   const stopSaving = saveRegularly(core)
   const stop = async () => {
     stopSaving()
@@ -152,6 +159,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
     execution.mp3Encoder.close()
+    await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
     core.metrics.stop()
     // What storage does not take now is made good by whoever starts next, as after a crash.
@@ -308,7 +316,8 @@ async function createProviders(config: Config, { clock, log, database }: Core, o
       log.info('other default prices count', { version: taken.version, source: taken.source }),
     onFailure: onPricesFailure,
   })
-  return { simulator, transport, catalog, serving, discovery, prices, settings }
+  const removalPlaceOf = createRemovalPlaces(sources, presetOf)
+  return { simulator, transport, catalog, serving, removalPlaceOf, discovery, prices, settings }
 }
 
 /** Asks servers that can tell what their models are. */
@@ -347,6 +356,9 @@ function createExecution(
   const { core, providers, hooks } = dependencies
   const { clock, log, money } = core
   const { serving, transport, discovery } = providers
+  const warn = (message: string, facts: Readonly<Record<string, unknown>>) => log.warn(message, facts)
+  const repository = createUpstreamResourceRepository(core.database)
+  const resources = createUpstreamResources({ repository, clock, warn })
   const execution: ExecutionDependencies = {
     serving,
     readListings: (isEnough) => atMost(discoveryMissWaitMs, discovery.refreshStale(isEnough)),
@@ -364,11 +376,19 @@ function createExecution(
     transcriptionMs: config.transcriptionMs,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     mp3Encoder: createMp3Encoder(),
+    resources,
     clock,
     random: hooks.random ?? Math.random,
-    warn: (message, facts) => log.warn(message, facts),
+    warn,
   }
-  return { execution, executor: createExecutor(execution) }
+  const sweeper = createResourceSweeper({
+    repository,
+    resources,
+    placeOf: providers.removalPlaceOf,
+    send: (request, target) => sendRemoval(request, target, transport),
+    warn,
+  })
+  return { execution, executor: createExecutor(execution), sweeper }
 }
 
 function createBatchEngine(dependencies: {

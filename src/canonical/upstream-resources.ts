@@ -12,6 +12,8 @@ export interface ResourceIntent {
    * therefore never a secret or an address of a caller's. Null where nothing finds it.
    */
   marker: string | null
+  /** Kinds of what the same attempt has made before and what the provider removes together with this. */
+  takesIn?: readonly string[]
 }
 
 /** One entry of a provider's listing that fits a marker. */

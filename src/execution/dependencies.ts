@@ -9,6 +9,7 @@ import type { StickyRoutes } from '../routing/sticky.ts'
 import type { Transport } from '../transport/http-client.ts'
 import type { Serving } from './serving.ts'
 import type { PublicFetch } from '../transport/public-fetch.ts'
+import type { UpstreamResources } from './resources/upstream-resources.ts'
 import type { StreamWatch } from './stream-watch.ts'
 
 /** What the one path is built from. */
@@ -32,6 +33,8 @@ export interface ExecutionDependencies {
   streamWatch: StreamWatch
   /** For speech whose provider has no mp3. */
   mp3Encoder: Mp3Encoder
+  /** What calls make at providers and leave there. */
+  resources: UpstreamResources
   clock: Clock
   /** Uniform numbers from 0 to 1 for weighted choice; seeded in tests. */
   random: () => number

@@ -38,3 +38,6 @@ export const bytesAtOnceMax = 262_144
 export const rewrittenBytesMax = 65_536
 /** Requests of one attempt: a job that is asked for every second until a call's own time is over, at its longest. */
 export const exchangesMax = 90_000
+/** Looks at a job that may fail one after the other before it is given up, and the wait after the first, which doubles. */
+export const pollFailuresMax = 5
+export const pollRetryWaitMs = 1_000

@@ -1,0 +1,18 @@
+import type { Preset } from '../../providers/define-provider.ts'
+import type { ConfiguredDeployment } from '../../providers/deployments.ts'
+import type { RemovalDependencies } from './removal.ts'
+
+/** Where what was left can be removed: at every deployment of the configuration, with the operator's own credential. */
+export function createRemovalPlaces(
+  configured: readonly ConfiguredDeployment[],
+  presetOf: (slug: string) => Preset,
+): RemovalDependencies['placeOf'] {
+  const places = new Map(
+    configured.map(({ deployment, credential }) => {
+      const { transcription, speech } = presetOf(deployment.preset).adapters
+      const kinds = { ...transcription?.resources, ...speech?.resources }
+      return [deployment.id, { target: { baseUrl: deployment.baseUrl, credential }, kinds }] as const
+    }),
+  )
+  return (deploymentId) => places.get(deploymentId) ?? null
+}

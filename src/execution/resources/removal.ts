@@ -1,0 +1,210 @@
+import type { UpstreamTarget } from '../../canonical/credential.ts'
+import type {
+  FoundResource,
+  ResourceKind,
+  ResourceListing,
+  ResourcePage,
+} from '../../canonical/upstream-resources.ts'
+import type { UpstreamRequest } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { answerBytesMax } from '../../core/limits/calls.ts'
+import {
+  lostLookWaitsMs,
+  providerClockSlackMs,
+  removalRequestMs,
+  removalRequestsMax,
+  removalTriesMax,
+  removalWaitMs,
+  removalWaitMsMax,
+} from '../../core/limits/resources.ts'
+import { readRetryAfter } from '../../formats/retry-after.ts'
+import type { Transport } from '../../transport/http-client.ts'
+import type { ClaimedResource, KnownOfMarker } from './upstream-resource-repository.ts'
+
+/** A deployment as it is configured now, and what can be done about what is left there. */
+export interface RemovalPlace {
+  target: UpstreamTarget
+  kinds: Readonly<Record<string, ResourceKind>>
+}
+
+/** A provider's response to a request of a removal, read. */
+export interface RemovalResponse {
+  status: number
+  headers: Headers
+  bytes: Uint8Array
+}
+
+/** What a removal needs from outside. */
+export interface RemovalDependencies {
+  /** The deployment with this id; null when it is not configured any more. */
+  placeOf(deploymentId: string): RemovalPlace | null
+  /** Rejects with a GatewayError when there is no response. */
+  send(request: UpstreamRequest, target: UpstreamTarget): Promise<RemovalResponse>
+  ofMarker(claimed: ClaimedResource): Promise<KnownOfMarker>
+}
+
+/** Sends a request of a removal and reads the whole response. */
+export async function sendRemoval(
+  request: UpstreamRequest,
+  target: UpstreamTarget,
+  transport: Transport,
+): Promise<RemovalResponse> {
+  const response = await transport.send(request, target, {
+    signal: new AbortController().signal,
+    deadlineMs: removalRequestMs,
+    firstByteTimeoutMs: removalRequestMs,
+  })
+  const { status, headers } = response
+  return { status, headers, bytes: await response.readAll(answerBytesMax) }
+}
+
+/** What a try to remove something came to. */
+export type Removal =
+  | { type: 'gone' }
+  | { type: 'again'; waitMs: number; reason: string }
+  /** `isExpected` where it is always so, which nobody need be told of each time. */
+  | { type: 'kept'; reason: string; isExpected?: true }
+
+/** Tries to remove something once. Never rejects for what a provider may do; rejects with `storage_unavailable`. */
+export async function remove(claimed: ClaimedResource, dependencies: RemovalDependencies): Promise<Removal> {
+  try {
+    return await removeKnown(claimed, dependencies)
+  } catch (error) {
+    if (!(error instanceof RemovalFailed)) throw error
+    return again(claimed, error.message, error.leastMs)
+  }
+}
+
+/** This try has failed; the message is for an operator. */
+class RemovalFailed extends Error {
+  readonly leastMs: number
+
+  constructor(message: string, leastMs = 0) {
+    super(message)
+    this.leastMs = leastMs
+  }
+}
+
+/** Later, after a wait that doubles; kept once it was tried often enough. */
+function again({ tries }: ClaimedResource, reason: string, leastMs: number): Removal {
+  if (tries >= removalTriesMax) return { type: 'kept', reason: `${reason}; given up after ${tries} tries` }
+  const waitMs = Math.max(removalWaitMs * 2 ** Math.min(tries - 1, 20), leastMs)
+  return { type: 'again', waitMs: Math.min(waitMs, removalWaitMsMax), reason }
+}
+
+async function removeKnown(claimed: ClaimedResource, dependencies: RemovalDependencies): Promise<Removal> {
+  const place = dependencies.placeOf(claimed.deploymentId)
+  // It may be back with the next start, and other processes may have it still.
+  if (place === null)
+    throw new RemovalFailed(`the provider "${claimed.deploymentId}" is not configured any more`)
+  if (claimed.credentialId !== place.target.credential.reference.id)
+    return { type: 'kept', reason: 'it was made with a login of the caller, which is not stored' }
+  const kind = place.kinds[claimed.kind]
+  if (kind === undefined)
+    throw new RemovalFailed(`"${claimed.deploymentId}" is another provider now, without ${claimed.kind}`)
+  if (kind.remove === null)
+    return { type: 'kept', reason: 'the provider documents no call that removes it', isExpected: true }
+  const sender = new Sender(place.target, dependencies)
+  if (claimed.upstreamId === null) return removeLost(claimed, { ...kind, remove: kind.remove }, sender)
+  await sender.remove(kind.remove(claimed.upstreamId))
+  return { type: 'gone' }
+}
+
+/** Sends the requests of one try, so many at the most. */
+class Sender {
+  readonly dependencies: RemovalDependencies
+  readonly #target: UpstreamTarget
+  #sent = 0
+
+  constructor(target: UpstreamTarget, dependencies: RemovalDependencies) {
+    this.#target = target
+    this.dependencies = dependencies
+  }
+
+  async remove(request: UpstreamRequest): Promise<void> {
+    const { status, headers } = await this.#send(request)
+    if (status !== 404 && status !== 410) checkStatus(status, headers)
+  }
+
+  async list(
+    { request, read }: ResourceListing,
+    older: string | null,
+    marker: string,
+  ): Promise<ResourcePage> {
+    const { status, headers, bytes } = await this.#send(request(older))
+    checkStatus(status, headers)
+    try {
+      return read({ headers, bytes }, marker)
+    } catch (error) {
+      throw asFailure(error)
+    }
+  }
+
+  async #send(request: UpstreamRequest): Promise<RemovalResponse> {
+    this.#sent += 1
+    if (this.#sent > removalRequestsMax)
+      throw new RemovalFailed('it took more requests than one removal may make')
+    try {
+      return await this.dependencies.send(request, this.#target)
+    } catch (error) {
+      throw asFailure(error)
+    }
+  }
+}
+
+function checkStatus(status: number, headers: Headers): void {
+  if (status >= 200 && status < 300) return
+  throw new RemovalFailed(`the provider answered ${status}`, readRetryAfter(headers) ?? 0)
+}
+
+function asFailure(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.type === 'storage_unavailable') return error
+  return new RemovalFailed(error.message)
+}
+
+/**
+ * Something whose id never came. It is looked for a few times, and what bears its marker, was made while the call ran and
+ * belongs to no other row is removed. Where there is more of that than calls have lost, somebody else works with the
+ * same account, and nothing is touched.
+ */
+async function removeLost(
+  claimed: ClaimedResource,
+  kind: ResourceKind & { remove: NonNullable<ResourceKind['remove']> },
+  sender: Sender,
+): Promise<Removal> {
+  const { marker, tries } = claimed
+  if (kind.listing === null || marker === null)
+    return { type: 'kept', reason: 'its id never came, and the provider cannot be asked for it' }
+  const found = await findAll(claimed, kind.listing, marker, sender)
+  const known = await sender.dependencies.ofMarker(claimed)
+  if (known.making > 0) throw new RemovalFailed('another call makes the same just now', lostLookWaitsMs[0])
+  const strays = found.filter(({ id }) => !known.upstreamIds.includes(id))
+  if (strays.length > known.lost)
+    throw new RemovalFailed(`${strays.length} things bear its mark, and ${known.lost} are missing`)
+  for (const { id } of strays) await sender.remove(kind.remove(id))
+  const waitMs = lostLookWaitsMs[tries - 1]
+  return waitMs === undefined
+    ? { type: 'gone' }
+    : { type: 'again', waitMs, reason: 'its id never came; it may still arrive at the provider' }
+}
+
+async function findAll(
+  { createdAtMs, leftAtMs }: ClaimedResource,
+  listing: ResourceListing,
+  marker: string,
+  sender: Sender,
+): Promise<FoundResource[]> {
+  const fromMs = createdAtMs - providerClockSlackMs
+  const toMs = leftAtMs + providerClockSlackMs
+  const found: FoundResource[] = []
+  let older: string | null = null
+  do {
+    const page: ResourcePage = await sender.list(listing, older, marker)
+    for (const each of page.found) {
+      const { createdAtMs: atMs } = each
+      if (atMs === null || (atMs >= fromMs && atMs <= toMs)) found.push(each)
+    }
+    older = page.oldestAtMs !== null && page.oldestAtMs < fromMs ? null : page.older
+  } while (older !== null)
+  return found
+}

@@ -1,0 +1,108 @@
+import {
+  keptResourceMs,
+  keptResourcesRoundMax,
+  removalLeaseMs,
+  removalRoundsMax,
+  removalsAtOnce,
+  resourcesLookEveryMs,
+} from '../../core/limits/resources.ts'
+import { remove, type RemovalDependencies } from './removal.ts'
+import type { ClaimedResource, UpstreamResourceRepository } from './upstream-resource-repository.ts'
+import type { UpstreamResources } from './upstream-resources.ts'
+
+/**
+ * Removes what is left at providers, in any number of processes: after calls that ended in whatever way, and after
+ * processes that died. It looks at the table, so that a signal, a timer and a restart are the same thing.
+ */
+export interface ResourceSweeper {
+  /** Looks now, and again every while. */
+  start(): void
+  /** Does everything that is due. Never rejects. */
+  look(): Promise<void>
+  /** Looks a last time for what the last calls left. Whoever stops bounds the wait. */
+  stop(): Promise<void>
+}
+
+/** Where a sweeper looks, whom it asks, and whom it tells what stays. */
+export interface SweeperDependencies extends Omit<RemovalDependencies, 'ofMarker'> {
+  repository: UpstreamResourceRepository
+  resources: Pick<UpstreamResources, 'settle' | 'onLeft'>
+  warn: (message: string, facts: Readonly<Record<string, unknown>>) => void
+}
+
+export function createResourceSweeper(dependencies: SweeperDependencies): ResourceSweeper {
+  return new TableSweeper(dependencies)
+}
+
+class TableSweeper implements ResourceSweeper {
+  readonly #dependencies: SweeperDependencies
+  #timer: ReturnType<typeof setInterval> | null = null
+  #looking: Promise<void> | null = null
+  #isWoken = false
+  #isStopped = false
+
+  constructor(dependencies: SweeperDependencies) {
+    this.#dependencies = dependencies
+    dependencies.resources.onLeft = () => void this.look()
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.look(), resourcesLookEveryMs)
+    this.#timer.unref()
+    void this.look()
+  }
+
+  look(): Promise<void> {
+    this.#isWoken = true
+    this.#looking ??= this.#lookAgain().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer)
+    await this.#dependencies.resources.settle()
+    await this.look()
+    this.#isStopped = true
+  }
+
+  /** Until nobody has left anything meanwhile. */
+  async #lookAgain(): Promise<void> {
+    while (this.#isWoken && !this.#isStopped) {
+      this.#isWoken = false
+      await this.#round().catch((cause: unknown) =>
+        this.#dependencies.warn('what is left at providers was not looked for', { cause: String(cause) }),
+      )
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { repository, resources } = this.#dependencies
+    await resources.settle()
+    await repository.freeOfDead()
+    for (let round = 0; round < removalRoundsMax && !this.#isStopped; round += 1) {
+      const claimed = await repository.claim(removalsAtOnce, removalLeaseMs)
+      if (claimed.length === 0) break
+      await Promise.all(claimed.map((each) => this.#removeOne(each)))
+    }
+    await repository.expireKept(keptResourcesRoundMax)
+  }
+
+  async #removeOne(claimed: ClaimedResource): Promise<void> {
+    const { repository, placeOf, send, warn } = this.#dependencies
+    const removal = await remove(claimed, {
+      placeOf,
+      send,
+      ofMarker: (asked) => repository.ofMarker(asked),
+    })
+    if (removal.type === 'gone') return repository.removed(claimed)
+    if (removal.type === 'again') return repository.postpone(claimed, removal.waitMs, removal.reason)
+    if (!removal.isExpected) warn('something stays at a provider', factsOf(claimed, removal.reason))
+    await repository.keep(claimed, removal.reason, keptResourceMs)
+  }
+}
+
+function factsOf({ kind, deploymentId, upstreamId, usedBy }: ClaimedResource, reason: string) {
+  return { kind, deployment: deploymentId, upstream_id: upstreamId, generation_id: usedBy, reason }
+}

@@ -1,0 +1,222 @@
+import type { Database, Row, Statement, Unit } from '../../storage/database.ts'
+import { knownResourcesMax, resourceOwnersMax } from '../../core/limits/resources.ts'
+import { commitPoints } from './commit-points.ts'
+
+/** A row before the request that makes the thing is sent. */
+export interface NewResource {
+  resourceId: string
+  kind: string
+  deploymentId: string
+  /** Reference of the credential, never the credential. */
+  credentialId: string
+  /** For whom it is made: a generation's id. For operators. */
+  usedBy: string
+  marker: string | null
+}
+
+/** Something to be removed that this process has claimed. `tries` fences: whoever claims it later has another number. */
+export interface ClaimedResource extends NewResource {
+  /** Null when the provider's reply never came. */
+  upstreamId: string | null
+  /** How often it was claimed, this time included. */
+  tries: number
+  createdAtMs: number
+  leftAtMs: number
+}
+
+/** What is known of the things that bear one marker. */
+export interface KnownOfMarker {
+  /** Ids of things of the kind at this deployment that have a row, whatever their marker. */
+  upstreamIds: readonly string[]
+  /** Rows with the marker whose thing is still being made: its id may come yet. */
+  making: number
+  /** Rows with the marker that have no id and wait for removal. */
+  lost: number
+}
+
+/** Owns the table `upstream_resources`. Times are the database's own. Rejects with `storage_unavailable`. */
+export interface UpstreamResourceRepository {
+  insert(resource: NewResource): Promise<void>
+  /** The provider has named it. What it has taken in needs no row of its own any more. */
+  name(resourceId: string, upstreamId: string, takenIn: readonly string[]): Promise<void>
+  /** This process is done with it; `upstreamId` as far as it knows it. */
+  leave(resourceId: string, upstreamId: string | null): Promise<void>
+  /** Nothing was made. */
+  forget(resourceId: string): Promise<void>
+  /** Leaves what processes use or remove that have died. Returns how many such processes there were. */
+  freeOfDead(): Promise<number>
+  /** Takes some that are due; no other process gets them for `leaseMs`. */
+  claim(limit: number, leaseMs: number): Promise<ClaimedResource[]>
+  /** It is gone at the provider. */
+  removed(claimed: ClaimedResource): Promise<void>
+  postpone(claimed: ClaimedResource, waitMs: number, reason: string): Promise<void>
+  /** It stays at the provider. The row says why for `keptMs`. */
+  keep(claimed: ClaimedResource, reason: string, keptMs: number): Promise<void>
+  /** Deletes rows that have said so long enough. */
+  expireKept(limit: number): Promise<void>
+  ofMarker(claimed: ClaimedResource): Promise<KnownOfMarker>
+}
+
+type Commit = (name: string, ...statements: Statement[]) => Promise<Row[][]>
+
+export function createUpstreamResourceRepository(database: Database): UpstreamResourceRepository {
+  const commit: Commit = (name, ...statements) => {
+    const unit: Unit = { name, statements }
+    return database.commit(unit)
+  }
+  return {
+    ...forCalls(database, commit),
+    ...forClaims(database, commit),
+    ...forEndings(commit),
+  }
+}
+
+type OfCalls = Pick<UpstreamResourceRepository, 'insert' | 'name' | 'leave' | 'forget'>
+
+function forCalls({ ownerId }: Database, commit: Commit): OfCalls {
+  return {
+    async insert({ resourceId, kind, deploymentId, credentialId, usedBy, marker }) {
+      await commit(commitPoints.intend, {
+        sql: `insert into upstream_resources
+            (resource_id, kind, deployment_id, credential_id, used_by, marker, state, owner_id, created_at_ms)
+          values ($1, $2, $3, $4, $5, $6, 'used', $7, now_ms())`,
+        params: [resourceId, kind, deploymentId, credentialId, usedBy, marker, ownerId],
+      })
+    },
+    async name(resourceId, upstreamId, takenIn) {
+      await commit(
+        commitPoints.name,
+        {
+          sql: 'update upstream_resources set upstream_id = $1 where resource_id = $2',
+          params: [upstreamId, resourceId],
+        },
+        ...takenIn.map(deleteRow),
+      )
+    },
+    async leave(resourceId, upstreamId) {
+      await commit(commitPoints.leave, {
+        sql: `update upstream_resources set state = 'left', owner_id = null, due_at_ms = now_ms(), left_at_ms = now_ms(),
+            upstream_id = coalesce($1, upstream_id)
+          where resource_id = $2 and state = 'used'`,
+        params: [upstreamId, resourceId],
+      })
+    },
+    async forget(resourceId) {
+      await commit(commitPoints.forget, deleteRow(resourceId))
+    },
+  }
+}
+
+type OfClaims = Pick<UpstreamResourceRepository, 'freeOfDead' | 'claim' | 'expireKept' | 'ofMarker'>
+
+function forClaims(database: Database, commit: Commit): OfClaims {
+  return {
+    async freeOfDead() {
+      const owners = await database.query<{ owner_id: string }>(
+        `select distinct owner_id from upstream_resources where owner_id is not null and owner_id <> $1 limit $2`,
+        [database.ownerId, resourceOwnersMax],
+      )
+      let dead = 0
+      for (const { owner_id: ownerId } of owners) {
+        if (!(await database.isOwnerDead(ownerId))) continue
+        dead += 1
+        await commit(commitPoints.free, {
+          sql: `update upstream_resources set state = 'left', owner_id = null, due_at_ms = now_ms(),
+              left_at_ms = coalesce(left_at_ms, now_ms())
+            where owner_id = $1`,
+          params: [ownerId],
+        })
+      }
+      return dead
+    },
+    async claim(limit, leaseMs) {
+      // A look costs a read; only what is due costs a write.
+      const due = await database.query(
+        `select 1 as found from upstream_resources where state = 'left' and due_at_ms <= now_ms() limit 1`,
+      )
+      if (due.length === 0) return []
+      const [rows = []] = await commit(commitPoints.claim, {
+        sql: `update upstream_resources
+          set tries = tries + 1, due_at_ms = now_ms() + cast($1 as bigint), owner_id = $2
+          where resource_id in (
+            select resource_id from upstream_resources where state = 'left' and due_at_ms <= now_ms()
+            order by due_at_ms limit $3 {{for_update_skip_locked}})
+            and state = 'left' and due_at_ms <= now_ms()
+          returning *`,
+        params: [leaseMs, database.ownerId, limit],
+      })
+      return rows.map(toClaimed)
+    },
+    async expireKept(limit) {
+      const due = await database.query(
+        `select 1 as found from upstream_resources where state = 'kept' and due_at_ms <= now_ms() limit 1`,
+      )
+      if (due.length === 0) return
+      await commit(commitPoints.expire, {
+        sql: `delete from upstream_resources where resource_id in (
+            select resource_id from upstream_resources where state = 'kept' and due_at_ms <= now_ms() limit $1)`,
+        params: [limit],
+      })
+    },
+    async ofMarker({ deploymentId, kind, marker }) {
+      const rows = await database.query<{ upstream_id: string | null; state: string; marker: string | null }>(
+        `select upstream_id, state, marker from upstream_resources
+         where deployment_id = $1 and kind = $2 and (upstream_id is not null or marker = $3) limit $4`,
+        [deploymentId, kind, marker, knownResourcesMax],
+      )
+      const unnamed = rows.filter((row) => row.upstream_id === null && row.marker === marker)
+      return {
+        upstreamIds: rows.flatMap((row) => (row.upstream_id === null ? [] : [row.upstream_id])),
+        making: unnamed.filter(({ state }) => state === 'used').length,
+        lost: unnamed.filter(({ state }) => state === 'left').length,
+      }
+    },
+  }
+}
+
+/** Fenced by the number of tries: a claim that somebody else has taken over changes nothing. */
+function forEndings(commit: Commit): Pick<UpstreamResourceRepository, 'removed' | 'postpone' | 'keep'> {
+  return {
+    async removed({ resourceId, tries }) {
+      await commit(commitPoints.removed, {
+        sql: `delete from upstream_resources where resource_id = $1 and state = 'left' and tries = $2`,
+        params: [resourceId, tries],
+      })
+    },
+    async postpone({ resourceId, tries }, waitMs, reason) {
+      await commit(commitPoints.postpone, {
+        sql: `update upstream_resources set due_at_ms = now_ms() + cast($1 as bigint), owner_id = null, reason = $2
+          where resource_id = $3 and state = 'left' and tries = $4`,
+        params: [waitMs, reason, resourceId, tries],
+      })
+    },
+    async keep({ resourceId, tries }, reason, keptMs) {
+      await commit(commitPoints.keep, {
+        sql: `update upstream_resources set state = 'kept', owner_id = null, due_at_ms = now_ms() + cast($1 as bigint),
+            reason = $2
+          where resource_id = $3 and state = 'left' and tries = $4`,
+        params: [keptMs, reason, resourceId, tries],
+      })
+    },
+  }
+}
+
+function deleteRow(resourceId: string): Statement {
+  return { sql: 'delete from upstream_resources where resource_id = $1', params: [resourceId] }
+}
+
+function toClaimed(row: Row): ClaimedResource {
+  const textOrNull = (name: string) => (row[name] === null ? null : String(row[name]))
+  return {
+    resourceId: String(row['resource_id']),
+    kind: String(row['kind']),
+    deploymentId: String(row['deployment_id']),
+    credentialId: String(row['credential_id']),
+    usedBy: String(row['used_by']),
+    marker: textOrNull('marker'),
+    upstreamId: textOrNull('upstream_id'),
+    tries: Number(row['tries']),
+    createdAtMs: Number(row['created_at_ms']),
+    leftAtMs: Number(row['left_at_ms']),
+  }
+}
