@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ApiError, errorBody, invalidRequest } from './errors.ts'
 import { faultNames, FaultSpecError } from './faults.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { recordedBodyBytesMax } from './limits.ts'
-import { defaultMount, type Mount, type Mounts, type MountSettings } from './mounts.ts'
+import { jobLooksMax, recordedBodyBytesMax } from './limits.ts'
+import type { MountSettings } from './mount-settings.ts'
+import { defaultMount, type Mount, type Mounts } from './mounts.ts'
 import type { Programs } from './programs.ts'
 import { readBody } from './read-body.ts'
 import { scriptsIn } from './scripts.ts'
@@ -97,7 +98,7 @@ function counters(asked: ParsedRequest) {
 }
 
 function shownCounters(mount: Mount, withRequests: boolean): JsonObject {
-  return { mount: mount.name, ...mount.counters.read(withRequests) }
+  return { mount: mount.name, ...mount.counters.read(withRequests), audio_jobs: mount.audioJobs.counts() }
 }
 
 function setFaults(asked: ParsedRequest, body: unknown) {
@@ -118,7 +119,7 @@ function setScripts(asked: ParsedRequest, body: unknown) {
 
 function shownSettings({ name, settings }: Mount) {
   const { strict, anyModel, sealer, transcription, speech } = settings
-  const { uploadBytesMax, recordedBodyBytes } = settings
+  const { uploadBytesMax, recordedBodyBytes, jobLooks } = settings
   return {
     mount: name,
     strict,
@@ -128,6 +129,7 @@ function shownSettings({ name, settings }: Mount) {
     speech,
     upload_bytes_max: uploadBytesMax,
     recorded_body_bytes: recordedBodyBytes,
+    job_looks: jobLooks,
   }
 }
 
@@ -152,6 +154,7 @@ function parseSettings(body: JsonObject): Partial<MountSettings> {
       changes.uploadBytesMax = Number(value)
     else if (name === 'recorded_body_bytes' && isCountUpTo(recordedBodyBytesMax, value))
       changes.recordedBodyBytes = Number(value)
+    else if (name === 'job_looks' && isCountUpTo(jobLooksMax, value)) changes.jobLooks = Number(value)
     else throw invalidRequest(`No such setting, or not such a value: '${name}'.`, name)
   }
   return changes

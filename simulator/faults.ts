@@ -137,6 +137,12 @@ export interface Faults {
   /** Thoughts of a Responses answer in the open, as hosts of open models send them. */
   reasoningText?: boolean
   pings?: number
+  /** Why a job fails that this request begins. */
+  jobError?: string
+  /** A job that this request begins never ends. */
+  jobEndless?: boolean
+  /** Every so manyth word is in the text, and not in the list of words. */
+  loseWords?: number
   scripted?: boolean
   tone?: boolean
 }
@@ -265,6 +271,9 @@ const readers: Record<string, FaultReader> = {
   reasoning_text: (faults) => void (faults.reasoningText = true),
   unknown_event: (faults) => void (faults.unknownEvent = true),
   pings: (faults, value) => void (faults.pings = count(value, 10_000)),
+  job_error: (faults, value) => void (faults.jobError = percentDecoded(value) || 'The job has failed.'),
+  job_endless: (faults) => void (faults.jobEndless = true),
+  lose_words: (faults, value) => void (faults.loseWords = Math.max(1, count(value || '2'))),
   scripted: (faults) => void (faults.scripted = true),
   tone: (faults) => void (faults.tone = true),
 }

@@ -67,3 +67,8 @@ export const embeddingInputTokensMax = 8192
 export const embeddingCallTokensMax = 300_000
 /** Characters of one speech input, as OpenAI documents them. */
 export const speechCharactersMax = 4096
+/** Jobs, and uploads for them, that one mount keeps. */
+export const audioJobsMax = 100_000
+/** Looks at a job before it ends, unless the mount's setting says otherwise: one finds it queued, one at work. */
+export const usualJobLooks = 2
+export const jobLooksMax = 1_000

@@ -1,29 +1,13 @@
+import { type AudioJobs, createAudioJobs } from './audio/jobs.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createFaultRules, type FaultRules } from './fault-rules.ts'
-import { mountsMax, recordedBodyBytes } from './limits.ts'
+import { mountsMax, recordedBodyBytes, usualJobLooks } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
+import type { MountSettings } from './mount-settings.ts'
 import { createPromptCache, type PromptCache } from './prompt-cache.ts'
 import { createStoredResponses, type StoredResponses } from './responses/stored.ts'
 import { usualSealer } from './seals.ts'
 import { createScripts, type Scripts } from './scripts.ts'
-
-/** What the admin endpoint can change about a mount beside its faults. */
-export interface MountSettings {
-  /** Refuse unknown members, as OpenAI does. */
-  strict: boolean
-  /** Serve every model name by every text operation, as a host with models of its own. */
-  anyModel: boolean
-  /** Whose marks seal its thoughts: mounts of one sealer know each other's, as deployments of one provider do. */
-  sealer: string
-  /** `scripted` never runs a recogniser, whatever is installed. */
-  transcription: 'auto' | 'scripted'
-  /** `tone` never runs a synthesizer, whatever is installed. */
-  speech: 'auto' | 'tone'
-  /** The largest audio upload in bytes; null for what each API has itself. */
-  uploadBytesMax: number | null
-  /** Bytes kept of each recorded body. */
-  recordedBodyBytes: number
-}
 
 /** One simulated provider: its own counters, faults, scripts and settings. */
 export interface Mount {
@@ -35,6 +19,7 @@ export interface Mount {
   promptCache: PromptCache
   threads: Threads
   responses: StoredResponses
+  audioJobs: AudioJobs
   settings: MountSettings
 }
 
@@ -79,6 +64,7 @@ function createMount(name: string, seed: number): Mount {
     promptCache: createPromptCache(),
     threads: createThreads(),
     responses: createStoredResponses(),
+    audioJobs: createAudioJobs(),
     settings: {
       strict: true,
       anyModel: false,
@@ -86,6 +72,7 @@ function createMount(name: string, seed: number): Mount {
       transcription: 'auto',
       speech: 'auto',
       uploadBytesMax: null,
+      jobLooks: usualJobLooks,
       recordedBodyBytes,
     },
   }

@@ -2,7 +2,7 @@ import { estimatedSeconds, formatOfBytes, formatOfName, wavSeconds } from '../au
 import type { ApiError } from '../errors.ts'
 import type { Faults } from '../faults.ts'
 import { recognisedSecondsMax } from '../limits.ts'
-import type { MountSettings } from '../mounts.ts'
+import type { MountSettings } from '../mount-settings.ts'
 import type { Programs } from '../programs.ts'
 import {
   probedSeconds,

@@ -1,4 +1,5 @@
 import type { AudioApi } from './audio-api.ts'
+import { assemblyAi } from './assemblyai/assemblyai.ts'
 import { cartesia } from './cartesia/cartesia.ts'
 import { deepgram } from './deepgram/deepgram.ts'
 import { deepinfra } from './deepinfra/deepinfra.ts'
@@ -18,6 +19,7 @@ import { xai } from './xai/xai.ts'
 
 /** The providers' own audio APIs, in the order of the alphabet; each mount has them all, each below its slug. */
 const audioApis: readonly AudioApi[] = [
+  assemblyAi,
   cartesia,
   deepgram,
   deepinfra,
