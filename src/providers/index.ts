@@ -1,4 +1,5 @@
 export { anthropic } from './anthropic/provider.ts'
+export { assemblyai } from './assemblyai/provider.ts'
 export { azure } from './azure/provider.ts'
 export { cartesia } from './cartesia/provider.ts'
 export { cerebras } from './cerebras/provider.ts'

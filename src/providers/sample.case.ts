@@ -64,6 +64,8 @@ type Expected = Readonly<{
 }>
 
 const expectedFile = 'expected.json'
+/** Replies before the last one, where an answer takes several requests. */
+const jobReply = /^transcription\.\d\.json$/
 const request = { model: 'a/b', messages: [{ role: 'user', content: 'hi' }] }
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 const callOf = (stream: boolean) =>
@@ -86,7 +88,7 @@ export function testSamples(preset: Preset): void {
     expect(
       existsSync(folder) ? name : `${name} is missing; write replies there after the provider’s documents`,
     ).toBe(name)
-    const files = readdirSync(folder).filter((file) => file !== expectedFile)
+    const files = readdirSync(folder).filter((file) => file !== expectedFile && !jobReply.test(file))
     const wanted = [...new Set(needed)].toSorted()
     expect(files.toSorted()).toEqual(wanted)
     expect(Object.keys(expectedOf(folder)).toSorted()).toEqual(wanted)
@@ -96,7 +98,11 @@ export function testSamples(preset: Preset): void {
   const read = (file: string) => new Uint8Array(readFileSync(new URL(file, folder)))
   for (const one of language ?? []) testText(one, expected, read)
   for (const one of embedding ?? []) testVectors(one, expected, read)
-  if (transcription) testTranscript(transcription, expected, read)
+  if (transcription) {
+    const earlier = readdirSync(folder).filter((file) => jobReply.test(file))
+    const replies = [...earlier.toSorted(), 'transcription.json'].map(read)
+    testTranscript(transcription, expected, replies)
+  }
   testRefusal(expected, read)
   if (preset.listing) testListing(preset, expected, read)
 }
@@ -201,7 +207,11 @@ function testVectors(adapter: TextInterface, expected: Expected, read: Read): vo
   })
 }
 
-function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read: Read): void {
+function testTranscript(
+  adapter: TranscriptionAdapter,
+  expected: Expected,
+  replies: readonly Uint8Array[],
+): void {
   test('gives the transcript of its sample', () => {
     const endpoint = { ...testEndpoint('b'), modality: 'transcription' as const, audio: leastAudio }
     const asked = {
@@ -209,7 +219,11 @@ function testTranscript(adapter: TranscriptionAdapter, expected: Expected, read:
       endpoint,
       context: testContext,
     }
-    const step = adapter.next(null, { headers: new Headers(), bytes: read('transcription.json') }, asked)
+    let step = adapter.first(asked)
+    for (const bytes of replies) {
+      if (step.type !== 'send') throw new Error('expected a request')
+      step = adapter.next(step.state, { headers: new Headers(), bytes }, asked)
+    }
     if (step.type !== 'answer') throw new Error('expected an answer')
     const { text, language, durationSeconds } = step.answer
     expect<unknown>({ text, language, durationSeconds }).toEqual(expected['transcription.json'])

@@ -40,6 +40,8 @@ export interface Transcriber {
   pcm: 'wav' | readonly Sent[]
   /** What `provider.options` asks for entities with; absent where the provider finds none. */
   entities?: { options: Record<string, unknown>; types: readonly [string, string] }
+  /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
+  job?: { path: string; upload: string }
   /** What the provider says with a status, where it is not the usual. */
   statuses?: Readonly<Record<number, number>>
 }
@@ -199,6 +201,28 @@ export const transcribers: readonly Transcriber[] = [
     sends: usual,
     url: null,
     pcm: 'wav',
+  },
+  {
+    preset: 'assemblyai',
+    path: '/assemblyai',
+    upstream: 'universal-3-5-pro',
+    text: sentences,
+    language: 'en',
+    languageConfidence: 0.9941,
+    confidence: 0.97,
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['A', 'B'] },
+    keyterms: [
+      ['keyterms_prompt', 'head race'],
+      ['keyterms_prompt', 'sluice'],
+    ],
+    sends: { language: ['language_code', 'de'], temperature: temperatureSent },
+    url: 'audio_url',
+    pcm: 'wav',
+    entities: { options: { entity_detection: true }, types: ['person_name', 'location'] },
+    job: { path: '/v2/transcript', upload: '/v2/upload' },
   },
   {
     preset: 'deepgram',

@@ -1,0 +1,51 @@
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import { isRemoteAudio } from '../../canonical/audio.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { CallAt } from '../../canonical/steps.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { redact } from '../redact.ts'
+import { ProviderReport } from '../upstream-errors.ts'
+
+/** Words by which providers blame the sound, or the address that was to give it. */
+const mediaPatterns: readonly RegExp[] = [
+  /download|\b(?:fetch|retriev)\w*|unreachable|not (?:be )?(?:reach|access)/i,
+  /transcod|decod|corrupt|unsupported (?:\w+ )?(?:file|format|media|audio|codec)|file (?:type|format)/i,
+  /(?:not|no|without)(?: \w+){0,3} (?:audio|speech|sound|spoken|media)\b/i,
+  /(?:invalid|empty|broken|unreadable|malformed) (?:\w+ )?(?:audio|media|file|sound)\b/i,
+  /(?:audio|file|duration|media|recording)(?: \w+){0,3} too (?:short|long|large|small)/i,
+]
+
+/**
+ * A job that its provider has given up, told inside an answer with a status of success. What the caller sent is at fault
+ * where the provider's reason blames it; else another provider may do it. The job is not begun again at the same one.
+ */
+export function failedJob(reason: string, { call, context }: CallAt<TranscriptionCall>): AttemptFailed {
+  const said = redact(context.hideSecrets(reason), context.modelNames)
+  const cause = new ProviderReport('the job has failed', said)
+  const isMedia = mediaPatterns.some((pattern) => pattern.test(reason))
+  return new AttemptFailed({
+    error: isMedia ? unusable(call, said, cause) : givenUp(said, cause),
+    retryElsewhere: !isMedia,
+    retrySame: false,
+    credentialFault: false,
+    retryAfterMs: null,
+  })
+}
+
+function unusable({ audio }: TranscriptionCall, said: string, cause: Error): GatewayError {
+  const isRemote = isRemoteAudio(audio)
+  const remedy = isRemote
+    ? 'Check that anyone can fetch the address and that it gives audio.'
+    : 'Check that the file is audio and is whole.'
+  const message = `The provider could not use the audio${quoted(said)}. ${remedy}`
+  return new GatewayError('invalid_request', message, { cause, ...(isRemote ? { param: audio.field } : {}) })
+}
+
+function givenUp(said: string, cause: Error): GatewayError {
+  return new GatewayError('provider_failed', `The provider gave the job up${quoted(said)}.`, { cause })
+}
+
+/** Its own words as part of a sentence of ours; nothing where it said nothing. */
+function quoted(said: string): string {
+  return said === '' ? '' : `: "${said}"`
+}
