@@ -1,0 +1,267 @@
+/**
+ * Proof 6 of the audio contract: a gateway is killed with SIGKILL at every point of a polled job, several times each, on both
+ * databases; afterwards nothing may be charged that was not answered, and nothing may be left at the provider once the next
+ * process has swept. `polled-jobs.ts [sqlite|postgres] [times]`. Prints figures; exits with 1 when a promise was broken.
+ */
+import { wave } from '../../simulator/audio/testing.ts'
+import { createRunFolder } from '../support/after-the-end.ts'
+import { whyNoPostgres } from '../support/postgres.ts'
+import type { ArmedSite } from './crash-plan.ts'
+import type { GatewayProcess } from './gateway-process.ts'
+import { createWorld, type DatabaseName, inferenceKey, type World } from './world.ts'
+
+const sweepMsMax = 60_000
+const underWayMs = 400
+const sound = wave(2)
+
+/** Where a process dies: at a commit of its own, or while the provider has a request of its. */
+type Point = { name: string; looks?: number } & (
+  | { site: ArmedSite }
+  | { request: { method: string; path: RegExp; number: number }; fault: string; match: string }
+)
+
+const isDurable: readonly ArmedSite['when'][] = ['before', 'after']
+
+function commitPoint(point: string, skip: number, name: string): Point[] {
+  return isDurable.map((when) => ({ name: `${when} ${name}`, site: { point, when, skip } }))
+}
+
+const paths = { upload: '/v2/upload', create: '/v2/transcript' }
+
+/** Before the provider has done what it was asked (`latency`), and after, with its reply on the way (`first_byte`). */
+function requestPoint(name: string, method: string, match: string, number = 1): Point[] {
+  const isJob = match === ''
+  const path = isJob ? /\/v2\/transcript\/[^/]+$/ : new RegExp(`${match}$`)
+  return ['latency', 'first_byte'].map((fault) => ({
+    name: `${name} ${fault === 'latency' ? 'not done yet' : 'done, its reply under way'}`,
+    request: { method, path, number },
+    fault: `${fault}=${underWayMs}`,
+    match,
+    ...(isJob && method === 'GET' ? { looks: 1 } : {}),
+  }))
+}
+
+const points: readonly Point[] = [
+  ...commitPoint('resource.intend', 0, 'noting the upload'),
+  ...requestPoint('upload', 'POST', paths.upload),
+  ...commitPoint('resource.name', 0, 'naming the upload'),
+  ...commitPoint('resource.intend', 1, 'noting the job'),
+  ...requestPoint('job', 'POST', paths.create),
+  ...commitPoint('resource.name', 1, 'naming the job'),
+  ...requestPoint('first look', 'GET', '', 1),
+  ...requestPoint('last look', 'GET', '', 2),
+  ...commitPoint('ledger.capture', 0, 'the charge'),
+  ...commitPoint('resource.leave', 0, 'leaving the job'),
+  ...commitPoint('resource.claim', 0, 'claiming the job'),
+  ...requestPoint('removal', 'DELETE', ''),
+  ...commitPoint('resource.removed', 0, 'noting that it is gone'),
+]
+
+/** Points that a process reaches when its charge is durable and its answer may not have left yet. */
+const besideTheAnswer = /^after the charge$|(?:leaving|claiming) the job$/
+
+interface Tally {
+  runs: number
+  answered: number
+  charged: number
+  /** Charged, and killed before the answer had left: between the commit and its reply. */
+  cutOff: number
+  lost: number
+  problems: string[]
+}
+
+async function campaign(name: DatabaseName, times: number): Promise<Tally> {
+  const tally: Tally = { runs: 0, answered: 0, charged: 0, cutOff: 0, lost: 0, problems: [] }
+  const world = await createWorld({
+    database: name,
+    credits: '1000',
+    providers: (url) => [{ preset: 'assemblyai', base_url: `${url}/assemblyai`, api_key: 'key' }],
+  })
+  try {
+    await admin(world, 'settings', { transcription: 'scripted' })
+    for (const point of points) {
+      for (let time = 0; time < times; time += 1) await runOnce(world, point, tally)
+    }
+    tally.problems.push(...(await world.findings()))
+    tally.problems.push(...(await uploadsWithoutRow(world)))
+  } finally {
+    await world.remove()
+  }
+  return tally
+}
+
+async function runOnce(world: World, point: Point, tally: Tally): Promise<void> {
+  const before = await usagesIn(world)
+  await admin(world, 'settings', { job_looks: point.looks ?? 0 })
+  await world.setFaults('site' in point ? [] : [{ match: matchOf(point.match), fault: point.fault }])
+  const process = await world.start('site' in point ? { armed: [point.site] } : {})
+  const seen = await requestsAt(world, point)
+  const call = transcribe(process)
+  if ('site' in point) await Promise.race([process.ended, Bun.sleep(sweepMsMax)])
+  else await killWhenAsked(world, point, { process, seen })
+  if (process.isAlive) {
+    process.signal('SIGKILL')
+    tally.problems.push(`${world.name}, ${point.name}: the point was not reached`)
+  }
+  await process.ended
+  const isAnswered = await call
+  await world.setFaults([])
+  const next = await world.start()
+  const left = await untilSwept(world)
+  next.signal('SIGKILL')
+  await next.ended
+  await putOffLaterLooks(world)
+  const charged = (await usagesIn(world)) - before
+  count(tally, { point, world, isAnswered, charged, left })
+}
+
+interface Outcome {
+  point: Point
+  world: World
+  isAnswered: boolean
+  charged: number
+  left: number
+}
+
+function count(tally: Tally, { point, world, isAnswered, charged, left }: Outcome): void {
+  const wrong = (what: string) => void tally.problems.push(`${world.name}, ${point.name}: ${what}`)
+  tally.runs += 1
+  tally.answered += isAnswered ? 1 : 0
+  tally.charged += charged
+  tally.lost += left
+  if (left > 0) wrong(`${left} jobs are left at the provider`)
+  if (charged > 1) wrong(`charged ${charged} times`)
+  if (isAnswered && charged === 0) wrong('answered and not charged')
+  if (isAnswered || charged === 0) return
+  // What is durable cannot be taken back by a process that is dead: the job is left and claimed while the answer leaves.
+  if (besideTheAnswer.test(point.name)) tally.cutOff += 1
+  else wrong('charged and not answered')
+}
+
+/** True for a whole answer. */
+async function transcribe({ baseUrl, isAlive }: GatewayProcess): Promise<boolean> {
+  if (baseUrl === '' || !isAlive) return false
+  const body = {
+    model: 'assemblyai/universal-2',
+    input_audio: { data: Buffer.from(sound).toString('base64'), format: 'wav' },
+  }
+  try {
+    const response = await fetch(`${baseUrl}/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${inferenceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const answer = (await response.json()) as { text?: string }
+    return response.status === 200 && typeof answer.text === 'string'
+  } catch {
+    return false
+  }
+}
+
+function matchOf(match: string): Record<string, string> {
+  return match === '' ? {} : { path: match }
+}
+
+type RequestPoint = Extract<Point, { request: unknown }>
+
+async function requestsAt(world: World, point: Point): Promise<number> {
+  if ('site' in point) return 0
+  const { last_requests: requests } = await admin(world, 'counters')
+  const { method, path } = point.request
+  return (requests as { method: string; path: string; number: number }[])
+    .filter((request) => request.method === method && path.test(request.path))
+    .reduce((newest, { number }) => Math.max(newest, number), 0)
+}
+
+/** Kills the process a moment after the provider has been asked, within the time that the fault takes. */
+async function killWhenAsked(
+  world: World,
+  { request: { method, path, number } }: RequestPoint,
+  { process, seen }: { process: GatewayProcess; seen: number },
+): Promise<void> {
+  const endMs = performance.now() + sweepMsMax
+  while (performance.now() < endMs && process.isAlive) {
+    const { last_requests: requests } = await admin(world, 'counters')
+    const asked = (requests as { method: string; path: string; number: number }[]).filter(
+      (request) => request.method === method && path.test(request.path) && request.number > seen,
+    )
+    if (asked.length >= number) {
+      await Bun.sleep(underWayMs / 8)
+      process.signal('SIGKILL')
+      await process.ended
+      return
+    }
+    await Bun.sleep(5)
+  }
+}
+
+/** How many jobs are left when every row of one that the provider has named is gone, or it took too long. */
+async function untilSwept(world: World): Promise<number> {
+  const endMs = performance.now() + sweepMsMax
+  for (;;) {
+    const { jobs_left: left = 0 } = await countsAt(world)
+    const open = await world.database.query(
+      `select 1 as found from upstream_resources
+       where state = 'used' or state = 'left' and (upstream_id is not null or tries = 0) limit 1`,
+    )
+    if ((left === 0 && open.length === 0) || performance.now() > endMs) return left
+    await Bun.sleep(20)
+  }
+}
+
+/** The later looks for what never got its id belong to no other run. */
+async function putOffLaterLooks({ database }: World): Promise<void> {
+  const sql = `update upstream_resources set due_at_ms = due_at_ms + 3600000 where state = 'left'`
+  await database.commit({ name: 'put off later looks', statements: [{ sql }] })
+}
+
+async function countsAt(world: World): Promise<Record<string, number>> {
+  const { audio_jobs: counts } = await world.counters()
+  return counts as Record<string, number>
+}
+
+async function usagesIn({ database }: World): Promise<number> {
+  const [row] = await database.query<{ usages: number }>('select count(*) as usages from usages')
+  return row?.usages ?? 0
+}
+
+/** No call removes an upload: each that is there without its job has a row that says so. */
+async function uploadsWithoutRow(world: World): Promise<string[]> {
+  const { uploads_left: left = 0 } = await countsAt(world)
+  const [row] = await world.database.query<{ kept: number }>(
+    `select count(*) as kept from upstream_resources where kind = 'assemblyai.upload'`,
+  )
+  const kept = row?.kept ?? 0
+  return left <= kept ? [] : [`${world.name}: ${left} uploads are left, and ${kept} have a row`]
+}
+
+async function admin(world: World, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const response = await fetch(`${world.simulator.url}/admin/${path}`, init)
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return (await response.json()) as Record<string, unknown>
+}
+
+const wanted = process.argv.slice(2)
+const times = Number(wanted.find((word) => /^\d+$/.test(word)) ?? 5)
+const reason = whyNoPostgres()
+const databases = (['sqlite', 'postgres'] as const).filter(
+  (name) => wanted.every((word) => !/^[a-z]/.test(word)) || wanted.includes(name),
+)
+await createRunFolder('headrace-polled-jobs-')
+let isGood = true
+for (const name of databases) {
+  if (name === 'postgres' && reason !== null) {
+    console.log(`WRONG: ${reason}`)
+    isGood = false
+    continue
+  }
+  const { runs, answered, charged, cutOff, lost, problems } = await campaign(name, times)
+  console.log(
+    `${name}: killed ${runs} times at ${points.length} points of a job, ${times} times each: ${answered} answered, ${charged} charged, ` +
+      `${cutOff} of them cut off between the commit of the charge and its answer; ${lost} jobs left at the provider after the sweep`,
+  )
+  for (const problem of problems) console.log(`WRONG: ${problem}`)
+  isGood &&= problems.length === 0
+}
+process.exit(isGood ? 0 : 1)
