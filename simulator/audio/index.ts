@@ -6,6 +6,7 @@ import { deepinfra } from './deepinfra/deepinfra.ts'
 import { elevenlabs } from './elevenlabs/elevenlabs.ts'
 import { fireworks } from './fireworks/fireworks.ts'
 import { fishAudio } from './fish-audio/fish-audio.ts'
+import { gladia } from './gladia/gladia.ts'
 import { groq } from './groq/groq.ts'
 import { hume } from './hume/hume.ts'
 import { inworld } from './inworld/inworld.ts'
@@ -26,6 +27,7 @@ const audioApis: readonly AudioApi[] = [
   elevenlabs,
   fireworks,
   fishAudio,
+  gladia,
   groq,
   hume,
   inworld,

@@ -94,7 +94,9 @@ function sentForJob(asked: readonly Asked[], { path, upload }: NonNullable<Trans
   const uploaded = asked.findLast((one) => one.method === 'POST' && one.path.endsWith(upload))
   const members = Object.entries(JSON.parse(made?.body ?? '{}') as Record<string, unknown>)
   const fields = members.flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one): Sent => [name, String(one)]),
+    (Array.isArray(value) ? value : [value]).map((one: unknown): Sent => {
+      return [name, typeof one === 'object' ? JSON.stringify(one) : String(one)]
+    }),
   )
   const body = JSON.parse(uploaded?.body ?? '{}') as {
     files?: { file_name: string; bytes: number }[]

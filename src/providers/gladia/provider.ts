@@ -1,0 +1,16 @@
+import { gladiaTranscription } from '../../formats/transcription/gladia-transcription.ts'
+import { defineProvider } from '../define-provider.ts'
+import { gladiaModels } from './capabilities.ts'
+
+/** Its transcripts of recordings, which are jobs. What they cost is not known: the operator states it. */
+export const gladia = defineProvider({
+  slug: 'gladia',
+  name: 'Gladia',
+  baseUrl: 'https://api.gladia.io',
+  keyVariable: 'GLADIA_API_KEY',
+  author: 'gladia',
+  auth: { type: 'header', name: 'x-gladia-key', prefix: '' },
+  listing: null,
+  family: gladiaModels,
+  adapters: { transcription: gladiaTranscription() },
+})
