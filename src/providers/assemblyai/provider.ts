@@ -13,6 +13,7 @@ export const assemblyai = defineProvider({
   // The key stands alone, without a word for a scheme.
   auth: { type: 'header', name: 'authorization', prefix: '' },
   listing: null,
+  documentedModels: ['universal-3-5-pro', 'universal-3-pro', 'universal-2'],
   family: assemblyAiModels,
   prices: assemblyAiPrices,
   adapters: { transcription: assemblyAiTranscription() },

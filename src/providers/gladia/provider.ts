@@ -11,6 +11,7 @@ export const gladia = defineProvider({
   author: 'gladia',
   auth: { type: 'header', name: 'x-gladia-key', prefix: '' },
   listing: null,
+  documentedModels: ['solaria-1', 'solaria-3', 'solaria-fusion'],
   family: gladiaModels,
   adapters: { transcription: gladiaTranscription() },
 })
