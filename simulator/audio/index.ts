@@ -15,6 +15,7 @@ import { minimax } from './minimax/minimax.ts'
 import { mistral } from './mistral/mistral.ts'
 import { openrouter } from './openrouter/openrouter.ts'
 import { resemble } from './resemble/resemble.ts'
+import { speechmatics } from './speechmatics/speechmatics.ts'
 import { together } from './together/together.ts'
 import { xai } from './xai/xai.ts'
 
@@ -36,6 +37,7 @@ const audioApis: readonly AudioApi[] = [
   mistral,
   openrouter,
   resemble,
+  speechmatics,
   together,
   xai,
 ]

@@ -109,7 +109,7 @@ function sentForJob(asked: readonly Asked[], { path, upload }: NonNullable<Trans
 async function lastSent(row: Transcriber) {
   const asked = await requestsAt(row)
   if (row.job !== undefined) return sentForJob(asked, row.job)
-  const last = asked.at(-1)
+  const last = row.config === undefined ? asked.at(-1) : asked.findLast(({ method }) => method === 'POST')
   const body = JSON.parse(last?.body ?? '{}') as {
     fields?: { name: string; value: string }[]
     files?: { file_name: string }[]
@@ -120,7 +120,17 @@ async function lastSent(row: Transcriber) {
     ...(body.fields ?? []).map(({ name, value }): Sent => [name, value]),
     ...new URLSearchParams(last?.query),
   ]
-  return { ...body, fields }
+  return { ...body, fields: row.config === undefined ? fields : unfolded(fields, row.config) }
+}
+
+/** What stands in the JSON of one field, as fields of their own; an address stands for what is fetched from it. */
+function unfolded(fields: readonly Sent[], [field, member]: NonNullable<Transcriber['config']>): Sent[] {
+  const value = fields.find(([name]) => name === field)?.[1] ?? '{}'
+  const { [member]: inner, ...outer } = JSON.parse(value) as Record<string, object | string>
+  return Object.entries({ ...outer, ...(inner as object) }).map(([name, told]: [string, unknown]): Sent => {
+    if (typeof told !== 'object' || told === null) return [name, String(told)]
+    return [name, 'url' in told ? String(told.url) : JSON.stringify(told)]
+  })
 }
 
 const valuesOf = (fields: readonly Sent[], name: string) =>

@@ -42,6 +42,8 @@ export interface Transcriber {
   entities?: { options: Record<string, unknown>; types: readonly [string, string] }
   /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
   job?: { path: string; upload: string }
+  /** The field whose JSON has what is asked, and its member in which most of it stands. */
+  config?: readonly [field: string, member: string]
   /** What the provider says with a status, where it is not the usual. */
   statuses?: Readonly<Record<number, number>>
 }
@@ -240,6 +242,23 @@ export const transcribers: readonly Transcriber[] = [
     pcm: 'wav',
     entities: { options: { named_entity_recognition: true }, types: ['NAME', 'LOCATION'] },
     job: { path: '/v2/pre-recorded', upload: '/v2/upload' },
+  },
+  {
+    preset: 'speechmatics',
+    path: '/speechmatics/v2',
+    upstream: 'enhanced',
+    text: sentences,
+    language: 'en',
+    languageConfidence: 0.96,
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['S1', 'S2'] },
+    keyterms: [['additional_vocab', '[{"content":"head race"},{"content":"sluice"}]']],
+    sends: { language: ['language', 'de'], temperature: null },
+    url: 'fetch_data',
+    pcm: 'wav',
+    config: ['config', 'transcription_config'],
   },
   {
     preset: 'deepgram',

@@ -72,13 +72,13 @@ function create(asked: AudioAsked): Reply {
   return told({ id, result_url: `https://api.gladia.io/v2/pre-recorded/${id}` }, 201)
 }
 
-const models = ['solaria-1', 'solaria-3', 'solaria-fusion']
+const models = new Set(['solaria-1', 'solaria-3', 'solaria-fusion'])
 
 function parseRequest(json: JsonObject | null): GladiaRequest {
   const audioUrl = json?.['audio_url']
   if (typeof audioUrl !== 'string' || !/^https?:\/\//.test(audioUrl)) throw refusal(400)
   const model = json?.['model'] ?? 'solaria-1'
-  if (typeof model !== 'string' || !models.includes(model)) throw refusal(400)
+  if (typeof model !== 'string' || !models.has(model)) throw refusal(400)
   if (json?.['temperature'] !== undefined) throw refusal(400)
   if (json?.['custom_vocabulary'] === true && !isObject(json['custom_vocabulary_config'])) throw refusal(400)
   const config = json?.['language_config']

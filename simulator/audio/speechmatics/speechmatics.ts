@@ -1,0 +1,150 @@
+import { ApiError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../json.ts'
+import { lettersOf } from '../../random.ts'
+import type { ReadBody } from '../../read-body.ts'
+import { jsonReply, type Reply } from '../../reply.ts'
+import type { UploadedFile } from '../../uploaded-file.ts'
+import { type AudioApi, type AudioAsked, fieldOf } from '../audio-api.ts'
+import { hear } from '../hearing.ts'
+import { type AudioJob, faultyWork, type Listened, lookAt } from '../jobs.ts'
+import { fetchFile } from '../remote-file.ts'
+import { refusal, speechmaticsStyle } from './style.ts'
+import { type SpeechmaticsRequest, transcriptOf } from './transcript.ts'
+
+const slug = 'speechmatics'
+const uploadBytesMax = 1_000_000_000
+const models = new Set(['standard', 'enhanced', 'melia-1'])
+const members = new Set(
+  [
+    'language',
+    'model',
+    'operating_point',
+    'diarization',
+    'speaker_diarization_config',
+    'additional_vocab',
+  ].concat(['enable_entities', 'output_locale', 'punctuation_overrides', 'domain']),
+)
+
+const told = (value: unknown, status = 200): Reply => jsonReply(JSON.stringify(value), status)
+
+/** `POST /v2/jobs/`, a form: `config`, and `data_file` where the configuration has no address. */
+async function create(asked: AudioAsked): Promise<Reply> {
+  const { body, mount, faults, key } = asked
+  const request = parseRequest(configIn(body), faults.lenient === true)
+  const file = body.form?.files.find(({ name }) => name === 'data_file')
+  if ((file === undefined) === (request.url === null)) throw refusal(400, 'Send data_file or fetch_data')
+  const work = file ? Promise.resolve(await listenTo(file, asked)) : fetched(request.url ?? '', asked)
+  const id = lettersOf(`job ${key}`, 10)
+  mount.audioJobs.begin({
+    id,
+    api: slug,
+    request,
+    uploadName: null,
+    work: faultyWork(faults) ?? work,
+    isEndless: faults.jobEndless === true,
+  })
+  return told({ id }, 201)
+}
+
+function configIn(body: ReadBody): JsonObject {
+  try {
+    const config: unknown = JSON.parse(fieldOf(body, 'config') ?? '')
+    if (isObject(config)) return config
+  } catch {
+    throw refusal(400, 'config is no JSON')
+  }
+  throw refusal(400, 'config is no object')
+}
+
+function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsRequest {
+  const inner = config['transcription_config']
+  if (config['type'] !== 'transcription' || !isObject(inner)) throw refusal(400, 'no transcription_config')
+  const unknown = Object.keys(inner).find((name) => !members.has(name))
+  if (unknown !== undefined && !isLenient) throw refusal(400, `${unknown} is not known`)
+  const { language, model, diarization, additional_vocab: terms } = inner
+  if (typeof language !== 'string') throw refusal(400, 'language is required')
+  if (model !== undefined && !models.has(String(model))) throw refusal(400, 'model is not known')
+  const isTerm = (term: unknown) => isObject(term) && typeof term['content'] === 'string'
+  if (terms !== undefined && !(Array.isArray(terms) && terms.every(isTerm)))
+    throw refusal(400, 'additional_vocab is a list of objects with content')
+  const address = config['fetch_data']
+  return {
+    url: isObject(address) && typeof address['url'] === 'string' ? address['url'] : null,
+    language: language === 'auto' ? null : language,
+    diarize: diarization === 'speaker',
+  }
+}
+
+async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened> {
+  const { faults, mount, programs, signal } = asked
+  const noSound = () => refusal(400, 'unsupported audio format')
+  try {
+    const listening = { faults, settings: mount.settings, programs, signal }
+    return { heard: await hear(file, listening, { unrecognised: noSound, undecodable: noSound }) }
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: error.code ?? error.message }
+    throw error
+  }
+}
+
+async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
+  // The job goes on when whoever asked for it has left.
+  const signal = new AbortController().signal
+  const unreachable = () => refusal(400, 'the file could not be fetched')
+  try {
+    const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })
+    try {
+      return await listenTo(remote.file, { ...asked, signal })
+    } finally {
+      await remote.dispose()
+    }
+  } catch (error) {
+    if (error instanceof ApiError) return { failure: error.code ?? error.message }
+    throw error
+  }
+}
+
+function jobOf({ mount }: AudioAsked, id: string): AudioJob {
+  const job = mount.audioJobs.find(slug, id)
+  if (job === null) throw refusal(404)
+  return job
+}
+
+function described({ id, createdAtMs, listened }: AudioJob): JsonObject {
+  const duration = listened !== null && 'heard' in listened ? listened.heard.seconds : null
+  const created = new Date(createdAtMs).toISOString()
+  return { id, created_at: created, data_name: 'audio', ...(duration === null ? {} : { duration }) }
+}
+
+/** `GET /v2/jobs/{id}` */
+async function look(asked: AudioAsked, id = ''): Promise<Reply> {
+  const job = jobOf(asked, id)
+  const stage = await lookAt(job, asked.mount.settings.jobLooks)
+  if (stage !== 'ended' || job.listened === null)
+    return told({ job: { ...described(job), status: 'running' } })
+  if ('heard' in job.listened) return told({ job: { ...described(job), status: 'done' } })
+  const errors = [{ timestamp: new Date().toISOString(), message: job.listened.failure }]
+  return told({ job: { ...described(job), status: 'rejected', errors } })
+}
+
+/** `GET /v2/jobs/{id}/transcript`: 404 until the job is done. */
+function read(asked: AudioAsked, id = ''): Reply {
+  const job = jobOf(asked, id)
+  if (asked.query.get('format') !== 'json-v2') throw refusal(400, 'only json-v2 is played')
+  if (job.listened === null || !('heard' in job.listened)) throw refusal(404)
+  const transcript = transcriptOf(job.request as SpeechmaticsRequest, job.listened.heard, asked.faults)
+  return told({ ...transcript, job: described(job) })
+}
+
+/** Speechmatics' batch API. Its answers that wait, its other formats and a call that removes a job are not played. */
+export const speechmatics: AudioApi = {
+  slug,
+  style: speechmaticsStyle,
+  uploadBytesMax,
+  modelOf: () => null,
+  operations: [
+    { method: 'POST', path: /^\/v2\/jobs\/$/, answer: create },
+    { method: 'GET', path: /^\/v2\/jobs\/([^/]+)$/, answer: look },
+    { method: 'GET', path: /^\/v2\/jobs\/([^/]+)\/transcript$/, answer: read },
+  ],
+}

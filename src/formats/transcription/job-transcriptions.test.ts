@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'bun:test'
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import type { RemoteAudio, TranscriptionAdapter } from '../../canonical/audio.ts'
+import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { CallAt, Exchange, Step } from '../../canonical/steps.ts'
+import { leastAudio } from '../../catalog/capabilities.ts'
+import { testContext, testEndpoint } from '../chat/chat-testing.ts'
+import { gladiaTranscription } from './gladia-transcription.ts'
+import { speechmaticsTranscription } from './speechmatics-transcription.ts'
+import { testTranscription } from './transcription-testing.ts'
+
+const remote: RemoteAudio = {
+  url: 'https://files.example/tides.mp3',
+  field: 'input_audio.url',
+  statedFormat: null,
+  format: 'mp3',
+  fileName: 'audio.mp3',
+  contentType: 'audio/mpeg',
+  sizeBytes: 0,
+  open: () => {
+    throw new Error('nobody fetches it here')
+  },
+}
+
+function askedFor(preset: string, changes: Partial<TranscriptionCall> = {}): CallAt<TranscriptionCall> {
+  const base = testEndpoint('model')
+  const deployment = { ...base.deployment, id: preset, preset, provider: preset }
+  const audio = { ...leastAudio, url: true }
+  const endpoint: Endpoint = { ...base, deployment, modality: 'transcription', audio }
+  return { call: testTranscription({ audio: remote, ...changes }), endpoint, context: testContext }
+}
+
+const reply = (value: unknown) => ({
+  headers: new Headers(),
+  bytes: new TextEncoder().encode(JSON.stringify(value)),
+})
+
+type AnyStep = Step<unknown, unknown, unknown>
+
+function sentBy(step: AnyStep): Exchange {
+  if (step.type !== 'send') throw new Error(`expected a request, not ${step.type}`)
+  return step.exchange
+}
+
+/** Goes through an adapter's steps with these replies. */
+function walk(
+  adapter: TranscriptionAdapter,
+  asked: CallAt<TranscriptionCall>,
+  replies: readonly unknown[],
+): AnyStep[] {
+  const steps: AnyStep[] = [adapter.first(asked)]
+  for (const told of replies) {
+    const last = steps.at(-1)
+    if (last?.type !== 'send') throw new Error('expected a request')
+    steps.push(adapter.next(last.state, reply(told), asked))
+  }
+  return steps
+}
+
+function failureOf(run: () => unknown) {
+  try {
+    run()
+  } catch (thrown) {
+    if (thrown instanceof AttemptFailed) return thrown.failure
+    throw thrown
+  }
+  throw new Error('expected a failure')
+}
+
+describe('a job of Gladia', () => {
+  const adapter = gladiaTranscription()
+  const begun = { id: 'g/1', result_url: 'https://api.gladia.io/v2/pre-recorded/g/1' }
+
+  test('asks for everything that the call wants, and drops the temperature', () => {
+    const asked = askedFor('gladia', {
+      language: 'de',
+      temperature: 0,
+      diarize: true,
+      keyterms: ['head race'],
+      preferences: {
+        ...defaultPreferences,
+        options: { gladia: { sentences: true, callback: true, model: 'x' } },
+      },
+    })
+    const { request, dropped, makes } = sentBy(adapter.first(asked))
+    expect([request.method, request.path]).toEqual(['POST', '/v2/pre-recorded'])
+    expect(JSON.parse(String((request.body as readonly unknown[])[0]))).toEqual({
+      audio_url: remote.url,
+      sentences: true,
+      model: asked.endpoint.upstreamModel,
+      language_config: { languages: ['de'] },
+      diarization: true,
+      custom_vocabulary: true,
+      custom_vocabulary_config: { vocabulary: ['head race'] },
+    })
+    expect(dropped).toEqual([
+      'provider.options.gladia.callback',
+      'provider.options.gladia.model',
+      'temperature',
+    ])
+    expect(makes).toEqual({ kind: 'gladia.job', marker: null })
+  })
+
+  test('is looked at about every second', () => {
+    const looks = walk(adapter, askedFor('gladia'), [
+      begun,
+      { status: 'queued' },
+      { status: 'processing' },
+      { status: 'processing' },
+    ]).slice(1)
+    expect(looks.map((step) => [sentBy(step).request.path, sentBy(step).waitMs])).toEqual(
+      [250, 750, 1000, 1000].map((waitMs) => ['/v2/pre-recorded/g%2F1', waitMs]),
+    )
+  })
+
+  test.each([
+    [422, 'invalid_request', false],
+    [415, 'invalid_request', false],
+    [500, 'provider_failed', true],
+    [null, 'provider_failed', true],
+  ])('that ends with error_code %s is %s', (code, type, elsewhere) => {
+    const failure = failureOf(() =>
+      walk(adapter, askedFor('gladia'), [begun, { status: 'error', error_code: code }]),
+    )
+    expect([failure.error.type as string, failure.retryElsewhere, failure.retrySame]).toEqual([
+      type,
+      elsewhere,
+      false,
+    ])
+  })
+
+  test('stays there, and so does its upload', () => {
+    const kinds = Object.entries(adapter.resources ?? {})
+    expect(kinds.map(([kind, { remove, listing }]) => [kind, remove, listing])).toEqual([
+      ['gladia.upload', null, null],
+      ['gladia.job', null, null],
+    ])
+  })
+
+  test('gives its words the speaker of their utterance, and finds entities by their seconds', () => {
+    const word = (text: string, start: number) => ({ word: text, start, end: start + 0.4, confidence: 0.9 })
+    const utterances = [
+      {
+        text: ' Anna left.',
+        start: 0,
+        end: 0.9,
+        speaker: 1,
+        channel: 0,
+        words: [word('Anna', 0), word(' left.', 0.5)],
+      },
+      { text: 'Oh.', start: 1, end: 1.4, speaker: 0, channel: 0, words: [word('Oh.', 1)] },
+    ]
+    const done = {
+      id: 'g1',
+      status: 'done',
+      result: {
+        metadata: { audio_duration: 1.5 },
+        transcription: { full_transcript: 'Anna left. Oh.', languages: ['en'], utterances },
+        named_entity_recognition: { results: [{ entity_type: 'NAME', text: 'Anna', start: 0, end: 0.4 }] },
+      },
+    }
+    const last = walk(adapter, askedFor('gladia'), [begun, done]).at(-1)
+    if (last?.type !== 'answer') throw new Error('expected an answer')
+    expect(last.answer).toMatchObject({
+      text: 'Anna left. Oh.',
+      language: 'en',
+      durationSeconds: 1.5,
+      segments: [
+        { id: 0, text: 'Anna left.', speaker: 0, speaker_label: '1', channel: 0 },
+        { id: 1, text: 'Oh.', speaker: 1, speaker_label: '0' },
+      ],
+      words: [
+        { word: 'Anna', start: 0, end: 0.4, confidence: 0.9, speaker: 0 },
+        { word: 'left.', speaker: 0, speaker_label: '1' },
+        { word: 'Oh.', speaker: 1 },
+      ],
+      entities: [{ text: 'Anna', type: 'NAME', start_char: 0, end_char: 4 }],
+    })
+  })
+})
+
+describe('a job of Speechmatics', () => {
+  const adapter = speechmaticsTranscription()
+
+  async function configOf(exchange: Exchange): Promise<unknown> {
+    const { body, headers } = exchange.request
+    if (body === null || !('open' in body)) throw new Error('expected a form')
+    const response = new Response(body.open(), { headers: { 'content-type': headers['content-type'] ?? '' } })
+    return JSON.parse(String((await response.formData()).get('config')))
+  }
+
+  test('has its wishes in one member of the form, and an address instead of a file', async () => {
+    const asked = askedFor('speechmatics', { diarize: true, keyterms: ['head race'], temperature: 0 })
+    const exchange = sentBy(adapter.first(asked))
+    expect(exchange.request.path).toBe('/jobs/')
+    expect(await configOf(exchange)).toEqual({
+      type: 'transcription',
+      fetch_data: { url: remote.url },
+      transcription_config: {
+        language: 'auto',
+        model: asked.endpoint.upstreamModel,
+        diarization: 'speaker',
+        additional_vocab: [{ content: 'head race' }],
+      },
+    })
+    expect(exchange.dropped).toEqual(['temperature'])
+  })
+
+  test('is looked at without its own wait, then read', () => {
+    const steps = walk(adapter, askedFor('speechmatics'), [
+      { id: 's1' },
+      { job: { status: 'running' } },
+      { job: { status: 'done' } },
+    ])
+    expect(steps.slice(1).map((step) => [sentBy(step).request.path, sentBy(step).waitMs])).toEqual([
+      ['/jobs/s1?wait=0', 250],
+      ['/jobs/s1?wait=0', 750],
+      ['/jobs/s1/transcript?format=json-v2', 0],
+    ])
+  })
+
+  test.each([
+    [{ status: 'rejected', errors: [{ message: 'unsupported audio format' }] }, 'invalid_request'],
+    [{ status: 'rejected', errors: [{ message: 'no workers' }] }, 'provider_failed'],
+    [{ status: 'expired' }, 'provider_failed'],
+  ])('that is %j fails', (job, type) => {
+    const failure = failureOf(() => walk(adapter, askedFor('speechmatics'), [{ id: 's1' }, { job }]))
+    expect(failure.error.type as string).toBe(type)
+  })
+
+  test('stays there', () => {
+    const { remove, listing } = adapter.resources?.['speechmatics.job'] ?? {}
+    expect([remove, listing]).toEqual([null, null])
+  })
+
+  test('is words and marks in a row: a mark stands where it attaches, and nobody speaks as UU', () => {
+    const row = (type: string, content: string, at: number, more: object = {}) => ({
+      type,
+      start_time: at,
+      end_time: at + 0.4,
+      alternatives: [{ content, confidence: 0.9, language: 'es', speaker: at < 1 ? 'S2' : 'UU' }],
+      ...more,
+    })
+    const results = [
+      row('punctuation', '¿', 0, { attaches_to: 'next' }),
+      row('word', 'Qué', 0),
+      row('word', 'tal', 0.5),
+      row('punctuation', '?', 0.9, { attaches_to: 'previous', is_eos: true }),
+      row('word', 'Bien', 1),
+    ]
+    const last = walk(adapter, askedFor('speechmatics'), [
+      { id: 's1' },
+      { job: { status: 'done' } },
+      { job: { id: 's1', duration: 2 }, metadata: { language_pack_info: { word_delimiter: ' ' } }, results },
+    ]).at(-1)
+    if (last?.type !== 'answer') throw new Error('expected an answer')
+    expect(last.answer).toMatchObject({
+      text: '¿Qué tal? Bien',
+      language: 'es',
+      durationSeconds: 2,
+      words: [
+        { word: 'Qué', start: 0, end: 0.4, confidence: 0.9, speaker: 0, speaker_label: 'S2' },
+        { word: 'tal?', speaker: 0 },
+        { word: 'Bien', start: 1 },
+      ],
+      entities: null,
+    })
+    const { words } = last.answer as { words: { speaker?: number }[] }
+    expect(words[2]?.speaker).toBeUndefined()
+  })
+})

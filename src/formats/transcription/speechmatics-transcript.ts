@@ -1,0 +1,95 @@
+import type { CanonicalTranscription, TranscriptWord } from '../../canonical/audio.ts'
+import { toLanguageCode } from './language-names.ts'
+import { segmentsOfWords } from './segments-of-words.ts'
+import { createSpeakers } from './speakers.ts'
+import {
+  durationIn,
+  notATranscript,
+  recordOf,
+  recordsOf,
+  scoreIn,
+  textIn,
+  timesIn,
+  type WireRecord,
+} from './transcript-wire.ts'
+
+/** Speaker of words that Speechmatics gave to nobody. */
+const nobody = 'UU'
+
+/**
+ * Speechmatics' `json-v2`: words and marks in a row, without a text of the whole. Words are joined by the language's own
+ * delimiter, and a mark stands where it attaches. Throws `provider_failed` for what is no such list.
+ */
+export function readSpeechmaticsTranscript(
+  wire: WireRecord,
+  language: string | null,
+): CanonicalTranscription {
+  const results = recordsOf(wire['results'])
+  if (results === null) throw notATranscript()
+  const metadata = recordOf(wire['metadata'])
+  const delimiter = recordOf(metadata?.['language_pack_info'])?.['word_delimiter']
+  const { text, words } = joined(results, typeof delimiter === 'string' ? delimiter : ' ')
+  const identified = identifiedIn(metadata)
+  const told = textIn(bestOf(results[0])?.['language']) ?? textIn(identified?.['language']) ?? language
+  const job = recordOf(wire['job'])
+  return {
+    text,
+    language: told === null ? null : toLanguageCode(told),
+    durationSeconds: durationIn(job?.['duration']),
+    segments: words.length > 0 ? segmentsOfWords(words, text) : null,
+    words,
+    confidence: null,
+    languageConfidence: scoreIn(identified?.['confidence']),
+    // What it calls entities are written forms of numbers and dates, not names.
+    entities: null,
+    tokens: null,
+    upstreamId: textIn(job?.['id']),
+  }
+}
+
+function bestOf(entry: WireRecord | undefined): WireRecord | null {
+  return recordsOf(entry?.['alternatives'])?.[0] ?? null
+}
+
+function identifiedIn(metadata: WireRecord | null): WireRecord | null {
+  return bestOf(recordsOf(recordOf(metadata?.['language_identification'])?.['results'])?.[0])
+}
+
+function joined(
+  results: readonly WireRecord[],
+  delimiter: string,
+): { text: string; words: TranscriptWord[] } {
+  const speakerOf = createSpeakers()
+  const words: TranscriptWord[] = []
+  let text = ''
+  let isOpen = false
+  for (const entry of results) {
+    const best = bestOf(entry)
+    const content = textIn(best?.['content'])
+    if (content === null) continue
+    const { type, attaches_to: attached } = entry
+    const isMark = type === 'punctuation'
+    const clings = isMark && (attached === 'previous' || attached === 'both')
+    text += text === '' || clings || isOpen ? content : `${delimiter}${content}`
+    isOpen = isMark && (attached === 'next' || attached === 'both')
+    const last = words.at(-1)
+    // Words of the other providers have their marks too.
+    if (isMark && clings && last) last.word += content
+    if (!isMark) words.push(...readWord(entry, { content, best, speakerOf }))
+  }
+  return { text, words }
+}
+
+interface Said {
+  content: string
+  best: WireRecord | null
+  speakerOf: ReturnType<typeof createSpeakers>
+}
+
+function readWord(entry: WireRecord, { content, best, speakerOf }: Said): TranscriptWord[] {
+  const times = timesIn({ start: entry['start_time'], end: entry['end_time'] })
+  if (times === null) return []
+  const confidence = scoreIn(best?.['confidence'])
+  const speaker = best?.['speaker'] === nobody ? undefined : best?.['speaker']
+  return [{ word: content, ...times, ...(confidence === null ? {} : { confidence }), ...speakerOf(speaker) }]
+}

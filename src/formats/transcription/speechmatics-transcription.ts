@@ -1,0 +1,121 @@
+import {
+  isRemoteAudio,
+  type CanonicalTranscription,
+  type TranscriptionAdapter,
+} from '../../canonical/audio.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { Adapter, CallAt, Exchange, Step } from '../../canonical/steps.ts'
+import type { ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { optionsFor, optionsLeftOut } from '../provider-options.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
+import { audioPart, wavPart } from './audio-part.ts'
+import { failedJob } from './failed-job.ts'
+import { tidyKeyterms } from './keyterms.ts'
+import { encodeForm } from './multipart-body.ts'
+import { readSpeechmaticsTranscript } from './speechmatics-transcript.ts'
+import { parseTranscript, recordOf, recordsOf, textIn } from './transcript-wire.ts'
+
+/** How far a job is: what the reply that comes next belongs to. */
+type JobState = { step: 'create' } | { step: 'look'; id: string; looks: number } | { step: 'read' }
+
+type Asked = CallAt<TranscriptionCall>
+type JobStep = Step<JobState, CanonicalTranscription, never>
+
+/** Waits before the looks at a job. */
+const lookWaitsMs = [250, 750, 2_000, 3_000] as const
+const jobKind = 'speechmatics.job'
+
+/** Speechmatics' batch jobs: made with the sound or its address, looked at, then their transcript is read. They are kept for seven days: no call that removes them is named. */
+export function speechmaticsTranscription(): TranscriptionAdapter {
+  const adapter: Adapter<TranscriptionCall, JobState, CanonicalTranscription> = {
+    first: (asked) => ({ type: 'send', exchange: create(asked), state: { step: 'create' } }),
+    next(state, reply, asked) {
+      if (state.step === 'create') return look({ step: 'look', id: idIn(reply) ?? refuseReply(), looks: 0 })
+      if (state.step === 'look') return readLook(state, reply, asked)
+      const wire = parseTranscript(reply.bytes)
+      return { type: 'answer', answer: readSpeechmaticsTranscript(wire, asked.call.language) }
+    },
+    readError: readUpstreamFailure,
+    resources: { [jobKind]: job },
+  }
+  return adapter
+}
+
+const job: ResourceKind = { readId: (reply) => idIn(reply), remove: null, listing: null }
+
+function idIn({ bytes }: UpstreamReply): string | null {
+  return textIn(parseTranscript(bytes)['id'])
+}
+
+function refuseReply(): never {
+  throw new GatewayError('provider_failed', 'The provider answered without what its documents promise.')
+}
+
+function create(asked: Asked): Exchange {
+  const { call, endpoint } = asked
+  const { audio } = call
+  const isFetched = isRemoteAudio(audio) && endpoint.audio?.url === true
+  const config = JSON.stringify({
+    type: 'transcription',
+    ...(isFetched ? { fetch_data: { url: audio.url } } : {}),
+    transcription_config: configOf(asked),
+  })
+  const part = audio.format === 'pcm' ? wavPart : audioPart
+  const file = isFetched ? null : { ...part(audio), name: 'data_file' }
+  const { contentType, body } = encodeForm([['config', config]], file)
+  const left = optionsLeftOut(call.preferences, endpoint, isPassable)
+  return {
+    request: { method: 'POST', path: '/jobs/', headers: { 'content-type': contentType }, body },
+    dropped: call.temperature === null ? left : [...left, 'temperature'],
+    makes: { kind: jobKind, marker: null },
+  }
+}
+
+const reserved = new Set(
+  ['language', 'model', 'operating_point', 'diarization', 'additional_vocab', 'fetch_data'].concat([
+    'notification_config',
+    'session_id',
+    'user',
+    'trace',
+  ]),
+)
+
+function isPassable(name: string): boolean {
+  return !reserved.has(name)
+}
+
+function configOf({ call, endpoint }: Asked): Record<string, unknown> {
+  const options = Object.entries(optionsFor(call.preferences, endpoint))
+  const terms = tidyKeyterms(call.keyterms)
+  return {
+    ...Object.fromEntries(options.filter(([name, value]) => isPassable(name) && value !== null)),
+    language: call.language ?? 'auto',
+    model: endpoint.upstreamModel,
+    ...(call.diarize ? { diarization: 'speaker' } : {}),
+    ...(terms.length > 0 ? { additional_vocab: terms.map((content) => ({ content })) } : {}),
+  }
+}
+
+function send(state: JobState, path: string, waitMs: number): JobStep {
+  const request: UpstreamRequest = { method: 'GET', path, headers: {}, body: null }
+  return { type: 'send', exchange: { request, waitMs }, state }
+}
+
+/** Without its own wait: this one can be ended. */
+function look(state: JobState & { step: 'look' }): JobStep {
+  const waitMs = lookWaitsMs[Math.min(state.looks, lookWaitsMs.length - 1)] ?? 0
+  return send(state, `/jobs/${encodeURIComponent(state.id)}?wait=0`, waitMs)
+}
+
+function readLook(state: JobState & { step: 'look' }, { bytes }: UpstreamReply, asked: Asked): JobStep {
+  const told = recordOf(parseTranscript(bytes)['job'])
+  const status = told?.['status']
+  if (status === 'running') return look({ ...state, looks: state.looks + 1 })
+  if (status === 'done')
+    return send({ step: 'read' }, `/jobs/${encodeURIComponent(state.id)}/transcript?format=json-v2`, 0)
+  if (status !== 'rejected' && status !== 'deleted' && status !== 'expired') return refuseReply()
+  const reasons = (recordsOf(told?.['errors']) ?? []).flatMap(({ message }) => textIn(message) ?? [])
+  throw failedJob(reasons.length > 0 ? reasons.join('; ') : `the job is ${status}`, asked)
+}
