@@ -40,9 +40,10 @@ async function upload(asked: AudioAsked): Promise<Reply> {
   })
 }
 
+const noSound = () => refusal(failureCode)
+
 async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened> {
   const { faults, mount, programs, signal } = asked
-  const noSound = () => refusal(failureCode)
   try {
     const listening = { faults, settings: mount.settings, programs, signal }
     return { heard: await hear(file, listening, { unrecognised: noSound, undecodable: noSound }) }

@@ -56,6 +56,8 @@ function configIn(body: ReadBody): JsonObject {
   throw refusal(400, 'config is no object')
 }
 
+const isTerm = (term: unknown) => isObject(term) && typeof term['content'] === 'string'
+
 function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsRequest {
   const inner = config['transcription_config']
   if (config['type'] !== 'transcription' || !isObject(inner)) throw refusal(400, 'no transcription_config')
@@ -64,7 +66,6 @@ function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsReque
   const { language, model, diarization, additional_vocab: terms } = inner
   if (typeof language !== 'string') throw refusal(400, 'language is required')
   if (model !== undefined && !models.has(String(model))) throw refusal(400, 'model is not known')
-  const isTerm = (term: unknown) => isObject(term) && typeof term['content'] === 'string'
   if (terms !== undefined && !(Array.isArray(terms) && terms.every(isTerm)))
     throw refusal(400, 'additional_vocab is a list of objects with content')
   const address = config['fetch_data']
@@ -75,9 +76,10 @@ function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsReque
   }
 }
 
+const noSound = () => refusal(400, 'unsupported audio format')
+
 async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened> {
   const { faults, mount, programs, signal } = asked
-  const noSound = () => refusal(400, 'unsupported audio format')
   try {
     const listening = { faults, settings: mount.settings, programs, signal }
     return { heard: await hear(file, listening, { unrecognised: noSound, undecodable: noSound }) }
@@ -87,10 +89,11 @@ async function listenTo(file: UploadedFile, asked: AudioAsked): Promise<Listened
   }
 }
 
+const unreachable = () => refusal(400, 'the file could not be fetched')
+
 async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
   // The job goes on when whoever asked for it has left.
   const signal = new AbortController().signal
-  const unreachable = () => refusal(400, 'the file could not be fetched')
   try {
     const remote = await fetchFile(url, { bytesMax: uploadBytesMax, signal, unreachable })
     try {
