@@ -1,6 +1,6 @@
 import { startSimulatorProcess } from './simulator-process.ts'
 import { prepareGateway } from '../story/real-gateway.ts'
-import { speechProviders } from '../support/speech-providers.ts'
+import { pricesOf, speechProviders } from '../support/speech-providers.ts'
 import { notRun, type Proof, type ProofResult } from './proof.ts'
 import { startRelay, type Relay } from './speech-relay.ts'
 import { checkTone } from './speech-sound.ts'
@@ -26,6 +26,9 @@ interface Row {
   isConverted: boolean
 }
 
+/** Those that have no mp3 of their own, or not as a stream. */
+const convertedPresets = new Set(['google-ai-studio', 'groq', 'resemble'])
+
 function rowsAt(url: string): Row[] {
   const own = speechProviders.map(({ preset, below, model, voice }): Row => ({
     preset,
@@ -35,17 +38,17 @@ function rowsAt(url: string): Row[] {
     provider: {
       preset,
       base_url: `${url}/p/${preset}${below}`,
-      models: [{ id: model, modality: 'speech', prices: { characters_per_million: '10' } }],
+      models: [{ id: model, modality: 'speech', prices: pricesOf(preset) }],
     },
-    isConverted: preset === 'resemble',
+    isConverted: convertedPresets.has(preset),
   }))
   const alike = [
-    { preset: 'openai', below: '/v1', isConverted: false },
-    { preset: 'azure', below: '/openai/v1', isConverted: false },
-    { preset: 'deepinfra', below: '/v1', isConverted: false },
-    { preset: 'custom', below: '/v1', isConverted: false },
-    { preset: 'groq', below: '/v1', isConverted: true },
-  ].map(({ preset, below, isConverted }): Row => {
+    { preset: 'openai', below: '/v1' },
+    { preset: 'azure', below: '/openai/v1' },
+    { preset: 'deepinfra', below: '/v1' },
+    { preset: 'custom', below: '/v1' },
+    { preset: 'groq', below: '/v1' },
+  ].map(({ preset, below }): Row => {
     const model = `${preset}-maker/tts-1`
     return {
       preset,
@@ -61,18 +64,10 @@ function rowsAt(url: string): Row[] {
           { id: model, upstream: 'tts-1', modality: 'speech', prices: { characters_per_million: '10' } },
         ],
       },
-      isConverted,
+      isConverted: convertedPresets.has(preset),
     }
   })
-  const gemini: Row = {
-    preset: 'google-ai-studio',
-    mount: 'google',
-    model: 'google/gemini-2.5-flash-preview-tts',
-    voice: 'Kore',
-    provider: { preset: 'google-ai-studio', base_url: `${url}/p/google/v1beta`, discover: false },
-    isConverted: true,
-  }
-  return [...own, ...alike, gemini]
+  return [...own, ...alike]
 }
 
 export const proof: Proof = {
