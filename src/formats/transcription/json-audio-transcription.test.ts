@@ -71,4 +71,65 @@ describe('a transcription in JSON', () => {
     expect(asked).toMatchObject({ response_format: 'verbose_json' })
     expect(asked).not.toHaveProperty('timestamp_granularities')
   })
+
+  test('reads the contract’s answer with scores, speakers and entities', () => {
+    const answer = {
+      text: ' Ana 🎧 in Brest',
+      language: 'en',
+      language_confidence: 0.98,
+      confidence: 0.9,
+      duration: 2.5,
+      words: [
+        {
+          word: 'Ana',
+          start: 0,
+          end: 1,
+          confidence: 0.8,
+          speaker: 0,
+          speaker_label: 'speaker_3',
+          type: 'word',
+        },
+        {
+          word: '[laughs]',
+          start: 1,
+          end: 2,
+          speaker: 1,
+          speaker_label: 'speaker_0',
+          type: 'audio_event',
+          channel: 1,
+        },
+      ],
+      entities: [
+        { text: 'Ana', type: 'name', start_char: 0, end_char: 3 },
+        { text: 'Brest', type: 'place', start_char: 9, end_char: 14 },
+      ],
+    }
+    const reply = { headers: new Headers(), bytes: new TextEncoder().encode(JSON.stringify(answer)) }
+    const asked = { call: testTranscription(), endpoint, context: testContext }
+    const step = jsonAudioTranscription().next(null, reply, asked)
+    if (step.type !== 'answer') throw new Error('expected an answer')
+    expect(step.answer).toMatchObject({
+      text: 'Ana 🎧 in Brest',
+      language: 'en',
+      languageConfidence: 0.98,
+      confidence: 0.9,
+      durationSeconds: 2.5,
+      words: [
+        { word: 'Ana', start: 0, end: 1, confidence: 0.8, speaker: 0, speaker_label: 'speaker_3' },
+        {
+          word: '[laughs]',
+          start: 1,
+          end: 2,
+          speaker: 1,
+          speaker_label: 'speaker_0',
+          type: 'audio_event',
+          channel: 1,
+        },
+      ],
+      entities: [
+        { text: 'Ana', type: 'name', start_char: 0, end_char: 3 },
+        { text: 'Brest', type: 'place', start_char: 9, end_char: 14 },
+      ],
+    })
+  })
 })

@@ -1,5 +1,6 @@
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 import { settleCounts } from '../token-counts.ts'
+import { entitiesOfOffsets } from './entity-spans.ts'
 import { unjoinTerms } from './joined-terms.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
@@ -58,9 +59,9 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
     durationSeconds: readDuration(wire, usage),
     segments: segments ?? (words && words.length > 0 ? segmentsOfWords(words, heard) : null),
     words,
-    confidence: null,
-    languageConfidence: null,
-    entities: null,
+    confidence: scoreIn(wire['confidence']),
+    languageConfidence: scoreIn(wire['language_confidence']),
+    entities: readEntities(recordsOf(wire['entities']), heard),
     tokens: readTokens(usage),
     upstreamId: textIn(recordOf(wire['x_groq'])?.['id']) ?? textIn(wire['id']),
   })
@@ -140,7 +141,7 @@ function readSegment(entry: WireRecord, index: number, speakerOf: SpeakerOf): Tr
   }
   const { tokens } = entry
   if (Array.isArray(tokens) && tokens.every((token) => Number.isSafeInteger(token))) segment.tokens = tokens
-  return [{ ...segment, ...speakerOf(labelOf(entry)) }]
+  return [{ ...segment, ...speakerOf(labelOf(entry)), ...channelIn(entry) }]
 }
 
 function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
@@ -149,10 +150,30 @@ function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
   if (times === null || word === null) return []
   const score = scoreIn(entry['confidence'] ?? entry['score'])
   const confidence = score === null ? {} : { confidence: score }
-  return [{ word: word.trim(), ...times, ...confidence, ...speakerOf(labelOf(entry)) }]
+  const type = entry['type'] === 'audio_event' ? { type: 'audio_event' as const } : {}
+  const told = { ...confidence, ...speakerOf(labelOf(entry)), ...type, ...channelIn(entry) }
+  return [{ word: word.trim(), ...times, ...told }]
 }
 
 /** Each of these hosts has a name of its own for it. */
 function labelOf(entry: WireRecord): unknown {
-  return entry['speaker'] ?? entry['speaker_id'] ?? entry['speaker_label']
+  return entry['speaker_label'] ?? entry['speaker'] ?? entry['speaker_id']
+}
+
+function channelIn(entry: WireRecord): { channel?: number } {
+  const channel = countIn(entry['channel'])
+  return channel === null ? {} : { channel }
+}
+
+/** Gateways of the contract tell them as the contract does. */
+function readEntities(entries: WireRecord[] | null, text: string): CanonicalTranscription['entities'] {
+  if (entries === null) return null
+  const told = entries.flatMap((entry) => {
+    const [own, type] = [textIn(entry['text']), textIn(entry['type'])]
+    const [start, end] = [countIn(entry['start_char']), countIn(entry['end_char'])]
+    return own === null || type === null || start === null || end === null
+      ? []
+      : [{ text: own, type, start, end }]
+  })
+  return entitiesOfOffsets(text, told)
 }
