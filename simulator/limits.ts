@@ -30,6 +30,12 @@ export const scriptTurnsMax = 1_000
 export const cachedPrefixesMax = 10_000
 /** Answers of Responses that one mount keeps; the oldest goes when one more comes. */
 export const storedResponsesMax = 1_000
+/** Files that one mount of Google's keeps; the oldest goes when one more comes. */
+export const keptFilesMax = 1_000
+/** A whole request to Google, with all that stands inside it. */
+export const googleRequestBytesMax = 20 * 1000 * 1000
+/** And a file beside it, as it is commonly documented. */
+export const googleFileBytesMax = 2_000_000_000
 /** Conversations that one mount holds for its callers; the oldest goes when one more comes. */
 export const threadsMax = 1_000
 /** Bodies whose draws one mount remembers; beyond it the draws begin again. */

@@ -1,6 +1,7 @@
 import { type AudioJobs, createAudioJobs } from './audio/jobs.ts'
 import { type Counters, createCounters } from './counters.ts'
 import { createFaultRules, type FaultRules } from './fault-rules.ts'
+import { createKeptFiles, type KeptFiles } from './gemini/kept-files.ts'
 import { mountsMax, recordedBodyBytes, usualJobLooks } from './limits.ts'
 import { createThreads, type Threads } from './messages/threads.ts'
 import type { MountSettings } from './mount-settings.ts'
@@ -20,6 +21,7 @@ export interface Mount {
   threads: Threads
   responses: StoredResponses
   audioJobs: AudioJobs
+  googleFiles: KeptFiles
   settings: MountSettings
 }
 
@@ -65,6 +67,7 @@ function createMount(name: string, seed: number): Mount {
     threads: createThreads(),
     responses: createStoredResponses(),
     audioJobs: createAudioJobs(),
+    googleFiles: createKeptFiles(),
     settings: {
       strict: true,
       anyModel: false,

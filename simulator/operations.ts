@@ -10,8 +10,10 @@ import { embeddings } from './embeddings.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import type { Faults } from './faults.ts'
 import { googleStyle } from './gemini/errors.ts'
+import { isFilesPath, operateFiles } from './gemini/files.ts'
 import { googlePath, operateGoogle } from './gemini/operations.ts'
 import type { JsonObject } from './json.ts'
+import { googleRequestBytesMax } from './limits.ts'
 import { anthropicStyle } from './messages/errors.ts'
 import { countTokens, messages } from './messages/messages.ts'
 import { claudeModelBody, claudeModelList } from './messages/models.ts'
@@ -60,7 +62,7 @@ const storedPath = /^\/v1\/responses\/(resp_[A-Za-z0-9]+)$/
 export function styleOf(path: string, headers: IncomingMessage['headers']): ApiStyle {
   const audio = audioApiAt(path)
   if (audio !== null) return audio.api.style
-  if (path.startsWith(googlePath)) return googleStyle
+  if (path.startsWith(googlePath) || isFilesPath(path)) return googleStyle
   if (isAzurePath(path)) return azureStyle
   if (path.startsWith('/v1/messages')) return anthropicStyle
   if (path.startsWith('/v1/models') && headers['anthropic-version'] !== undefined) return anthropicStyle
@@ -84,7 +86,27 @@ export async function operate(asked: Asked): Promise<Reply> {
     const address = azureAddressOf(path, query)
     return operate({ ...withDeployment(asked, address), path: address.path })
   }
+  if (isFilesPath(path)) {
+    const { body, json, key } = asked
+    const listening = { faults, settings: mount.settings, programs, signal }
+    const origin = originOf(asked)
+    const kept = mount.googleFiles
+    return operateFiles({
+      method,
+      path,
+      query,
+      origin,
+      headers: request.headers,
+      body,
+      json,
+      kept,
+      listening,
+      key,
+    })
+  }
   if (path.startsWith(googlePath)) {
+    if (asked.body.bytes > googleRequestBytesMax)
+      throw invalidRequest(`Request payload size exceeds the limit: ${googleRequestBytesMax} bytes.`)
     const call = asked.json === null ? null : callOf(asked, asked.json)
     return operateGoogle({ method, path, query, mount, programs, call })
   }
@@ -110,6 +132,12 @@ export async function operate(asked: Asked): Promise<Reply> {
   const { json } = asked
   if (json === null) throw invalidRequest('The body of the request could not be parsed as a JSON object.')
   return operation(callOf(asked, json), asked)
+}
+
+/** Where the mount of a request is. */
+function originOf({ request, path }: Asked): string {
+  const whole = (request.url ?? '').split('?')[0] ?? ''
+  return `http://${request.headers.host}${whole.slice(0, whole.length - path.length)}`
 }
 
 /** Throws `ApiError` for a member that a fault has refused. */

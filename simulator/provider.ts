@@ -6,9 +6,10 @@ import { azureDeploymentOf } from './azure/addresses.ts'
 import { faultyAnswer } from './error-bodies.ts'
 import { ApiError, invalidRequest } from './errors.ts'
 import { faultNamesIn, type Faults, FaultSpecError, parseFaults } from './faults.ts'
+import { uploadPath as googleUploadPath } from './gemini/files.ts'
 import { googleModelOf } from './gemini/operations.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { faultWaitMsMax, uploadBytesMax as usualUploadBytesMax } from './limits.ts'
+import { faultWaitMsMax, googleFileBytesMax, uploadBytesMax as usualUploadBytesMax } from './limits.ts'
 import type { Mount } from './mounts.ts'
 import { operate, queryOf, styleOf } from './operations.ts'
 import type { Programs } from './programs.ts'
@@ -99,6 +100,8 @@ function drawFaults(asked: ProviderRequest, body: ReadBody | ApiError): DrawnFau
 function bodyRulesOf({ path, mount }: ProviderRequest): BodyRules {
   const { uploadBytesMax } = mount.settings
   const audio = audioApiAt(path)
+  if (path === googleUploadPath)
+    return { uploadBytesMax: uploadBytesMax ?? googleFileBytesMax, takesFiles: true }
   if (audio === null) return { uploadBytesMax: uploadBytesMax ?? usualUploadBytesMax, takesFiles: false }
   return { uploadBytesMax: uploadBytesMax ?? audio.api.uploadBytesMax, takesFiles: true }
 }

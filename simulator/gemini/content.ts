@@ -35,7 +35,7 @@ export async function generateContent({ call, mount, programs, name, form }: Con
   const request = readContentRequest(call.body, model, call.faults)
   const listening = { faults: call.faults, settings: mount.settings, programs, signal }
   if (model.isSpeaker === true) return readAloud(request, { ...listening, form, key })
-  const sounds = await soundsOf(request, listening)
+  const sounds = await soundsOf(request, listening, mount.googleFiles)
   const faults = withTranscript(call.faults, sounds, request)
   const input = { ...inputOf(request), sound: sounds.tokens }
   refuseOverflow(input.text + input.media + input.sound, request)

@@ -160,9 +160,9 @@ function refuseLostSignatures(contents: readonly Content[]): void {
   }
 }
 
-/** A part whose bytes are sound. */
+/** A part that is sound, or a file of sound. */
 export function isSound(part: JsonObject): boolean {
-  const media = isObject(part['inlineData']) ? part['inlineData'] : {}
+  const media = [part['inlineData'], part['fileData']].find(isObject) ?? {}
   return String(media['mimeType']).startsWith('audio/')
 }
 

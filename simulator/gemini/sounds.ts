@@ -3,6 +3,8 @@ import { type ApiError, invalidRequest } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
 import { createFolder, FileSpool, type UploadFolder } from '../uploaded-file.ts'
 import { type Content, isSound, textOf } from './contents.ts'
+import { fileOf } from './files.ts'
+import type { KeptFiles } from './kept-files.ts'
 import type { ContentRequest, TranscriptionConfig } from './request.ts'
 
 /** The sounds of a request. */
@@ -20,7 +22,11 @@ const tokensPerSecond = 32
  * Listens to the sounds of a request; only to their lengths where nobody asks for their words. Throws 400 for a model that
  * does not hear, and for what is no sound.
  */
-export async function soundsOf(request: ContentRequest, listening: Listening): Promise<Sounds> {
+export async function soundsOf(
+  request: ContentRequest,
+  listening: Listening,
+  files: KeptFiles,
+): Promise<Sounds> {
   const parts = request.contents.flatMap((content) => content.parts).filter(isSound)
   if (parts.length > 0 && request.model.isDeaf === true)
     throw invalidRequest(`Audio input modality is not enabled for models/${request.model.id}`)
@@ -28,7 +34,10 @@ export async function soundsOf(request: ContentRequest, listening: Listening): P
   const folder = createFolder()
   try {
     const all: Heard[] = []
-    for (const part of parts) all.push(await heardIn(part, folder, { listening, isWanted }))
+    for (const part of parts) {
+      const file = isObject(part['fileData']) ? fileOf(part['fileData']['fileUri'], files) : null
+      all.push(file?.heard ?? (await heardIn(part, folder, { listening, isWanted })))
+    }
     const tokens = all.reduce((sum, { seconds }) => sum + Math.ceil(seconds * tokensPerSecond), 0)
     return { tokens, heard: isWanted ? (all.at(-1) ?? null) : null }
   } finally {

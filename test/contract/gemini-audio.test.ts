@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { at, startTestGateway } from '../support/gateway.ts'
+import { at, startTestGateway, toneWav, until } from '../support/gateway.ts'
 
 // The provider speaks Google's format. Prices are those of 2.5 Flash: $0.30 a million tokens of text, $1 of sound, $2.50 said.
 
@@ -26,26 +26,11 @@ beforeEach(() => gateway.admin('faults', { mount: 'google', rules: [] }))
 
 const model = 'google/gemini-2.5-flash'
 
-/** Silence: 16-bit, mono, 16,000 samples a second. */
-function wave(seconds: number): string {
-  const bytes = seconds * 32_000
-  const file = Buffer.alloc(44 + bytes)
-  file.write('RIFF', 0)
-  file.writeUInt32LE(36 + bytes, 4)
-  file.write('WAVEfmt ', 8)
-  file.writeUInt32LE(16, 16)
-  file.writeUInt16LE(1, 20)
-  file.writeUInt16LE(1, 22)
-  file.writeUInt32LE(16_000, 24)
-  file.writeUInt32LE(32_000, 28)
-  file.writeUInt16LE(2, 32)
-  file.writeUInt16LE(16, 34)
-  file.write('data', 36)
-  file.writeUInt32LE(bytes, 40)
-  return file.toString('base64')
-}
-
-const asked = (more: object = {}) => ({ model, input_audio: { data: wave(3), format: 'wav' }, ...more })
+const asked = (more: object = {}) => ({
+  model,
+  input_audio: { data: Buffer.from(toneWav(3)).toString('base64'), format: 'wav' },
+  ...more,
+})
 const fault = (spec: string) => gateway.admin('faults', { mount: 'google', rules: [{ fault: spec }] })
 /** The last request that the provider was sent. */
 async function sentBody() {
@@ -54,6 +39,13 @@ async function sentBody() {
   }
   return JSON.parse(counters.last_requests?.at(-1)?.body ?? '')
 }
+/** What is left at the provider. */
+async function filesLeft(): Promise<unknown[]> {
+  const headers = { 'x-goog-api-key': 'simulated-key' }
+  const listed = await fetch(`${gateway.simulator.url}/p/google/v1beta/files`, { headers })
+  return ((await listed.json()) as { files: unknown[] }).files
+}
+
 await gateway.admin('settings', { mount: 'google', recorded_body_bytes: 1_000_000 })
 
 describe('a transcript of Gemini', () => {
@@ -137,6 +129,23 @@ describe('a transcript of Gemini', () => {
     if (expected === 429) expect(headers.get('retry-after')).toBe('34')
     expect(at((await gateway.get('/credits')).json, 'data')).toEqual(at(before.json, 'data'))
   })
+})
+
+test('sound that is too large for one request is uploaded before it, and its file is removed', async () => {
+  await fault('text=the%20tide%20is%20high')
+  const form = new FormData()
+  form.set('model', model)
+  // 500 seconds are 16 MB, more than fit into a request of 20 MB as base64.
+  form.set('file', new File([toneWav(500)], 'long.wav', { type: 'audio/wav' }))
+  const response = await gateway.request('/audio/transcriptions', { method: 'POST', body: form })
+  const json = (await response.json()) as Record<string, unknown>
+  expect([response.status, json['text']]).toEqual([200, 'The tide is high.'])
+  expect(at(json, 'usage.seconds')).toBe(500)
+  // 16,000 tokens of sound at $1 a million, and the instruction.
+  const input = Number(at(json, 'usage.input_tokens'))
+  const cost = (16_000 + (input - 16_000) * 0.3 + Number(at(json, 'usage.output_tokens')) * 2.5) / 1_000_000
+  expect(Number(at(json, 'usage.cost'))).toBeCloseTo(cost, 12)
+  await until(filesLeft, (files) => files.length === 0)
 })
 
 test('a model of which the operator says that it gives times tells words and speakers', async () => {

@@ -8,6 +8,8 @@ import { readCandidate } from '../gemini/gemini-audio.ts'
 import { readGeminiUsage } from '../gemini/gemini-usage.ts'
 import { parseAnswer, parseAnswerText, unreadable } from '../upstream-json.ts'
 import { toLanguageCode } from './language-names.ts'
+import { createSpeakers } from './speakers.ts'
+import { timesIn } from './transcript-wire.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -61,14 +63,16 @@ function readWritten(parts: readonly Wire[]): Said {
   return { text: written['text'].trim(), language: isLanguage ? language : null, segments: null, words: null }
 }
 
+type SpeakerOf = ReturnType<typeof createSpeakers>
+
 /** Parts of a transcript, as `audioTranscriptionConfig` brings them. */
 function readPieces(parts: readonly Wire[]): Said {
   const pieces = parts.map((part) => part['audioTranscription']).filter(isRecord)
-  const speakers = new Map<string, number>()
+  const speakerOf = createSpeakers()
   const segments = pieces
     .slice(0, transcriptPiecesMax)
-    .flatMap((piece, id) => readSegment(piece, id, speakers))
-  const words = pieces.flatMap((piece) => readWords(piece, speakers)).slice(0, transcriptPiecesMax)
+    .flatMap((piece, id) => readSegment(piece, id, speakerOf))
+  const words = pieces.flatMap((piece) => readWords(piece, speakerOf)).slice(0, transcriptPiecesMax)
   const spoken = pieces.length > 0 ? pieces : parts
   return {
     text: spoken
@@ -82,40 +86,26 @@ function readPieces(parts: readonly Wire[]): Said {
   }
 }
 
-function readSegment(piece: Wire, id: number, speakers: Map<string, number>): TranscriptSegment[] {
+function readSegment(piece: Wire, id: number, speakerOf: SpeakerOf): TranscriptSegment[] {
   const times = readTimes(piece)
   const text = stringOrNull(piece['text'])
   return times === null || text === null
     ? []
-    : [{ id, ...times, text: text.trim(), ...readSpeaker(piece, speakers) }]
+    : [{ id, ...times, text: text.trim(), ...speakerOf(piece['speakerLabel']) }]
 }
 
-function readWords(piece: Wire, speakers: Map<string, number>): TranscriptWord[] {
+function readWords(piece: Wire, speakerOf: SpeakerOf): TranscriptWord[] {
   const words = Array.isArray(piece['words']) ? piece['words'].filter(isRecord) : []
   return words.flatMap((wire) => {
     const times = readTimes(wire)
     const word = stringOrNull(wire['word'])?.trim() ?? ''
-    return times === null || word === '' ? [] : [{ word, ...times, ...readSpeaker(piece, speakers) }]
+    return times === null || word === '' ? [] : [{ word, ...times, ...speakerOf(piece['speakerLabel']) }]
   })
-}
-
-/** Speakers are numbered in the order in which they are first heard; the provider's own label is kept beside. */
-function readSpeaker(
-  piece: Wire,
-  speakers: Map<string, number>,
-): { speaker?: number; speaker_label?: string } {
-  const label = stringOrNull(piece['speakerLabel'])
-  if (label === null) return {}
-  const speaker = speakers.get(label) ?? speakers.size
-  speakers.set(label, speaker)
-  return { speaker, speaker_label: label }
 }
 
 /** Offsets are texts such as `1.2s`. */
 function readTimes({ startOffset, endOffset }: Wire): { start: number; end: number } | null {
-  const start = secondsOf(startOffset)
-  const end = secondsOf(endOffset)
-  return start === null || end === null || end < start ? null : { start, end }
+  return timesIn({ start: secondsOf(startOffset), end: secondsOf(endOffset) })
 }
 
 function secondsOf(offset: unknown): number | null {

@@ -1,16 +1,21 @@
-import {
-  pcmInputRate,
-  wavHeader,
-  type CanonicalTranscription,
-  type TranscriptionAdapter,
-} from '../../canonical/audio.ts'
+import { pcmInputRate, wavHeader, type CanonicalTranscription } from '../../canonical/audio.ts'
 import type { AudioSource, TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import { oneExchange } from '../../canonical/steps.ts'
+import type { Adapter, CallAt } from '../../canonical/steps.ts'
+import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import type { GeminiModel, GeminiThinking } from '../gemini/gemini-quirks.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
-import { encodeBase64Body, type EncodedFile } from './base64-body.ts'
+import { encodeBase64Body } from './base64-body.ts'
+import {
+  beginUpload,
+  geminiFiles,
+  lookAgain,
+  readFile,
+  sendUpload,
+  type GeminiFile,
+  type GeminiSound,
+} from './gemini-files.ts'
 import { readGeminiTranscript } from './gemini-transcript.ts'
 
 /** What differs from one host of Gemini's contents to another. */
@@ -19,38 +24,97 @@ export interface GeminiTranscriptionOptions {
   modelOf(upstreamModel: string): Pick<GeminiModel, 'thinking'>
 }
 
+/** Of sound inside a request, which has at most 20 MB: base64 makes four bytes of three, and the rest has room beside it. */
+export const inlineAudioBytesMax = ((20_000_000 - 40_000) / 4) * 3
+
 /**
- * Gemini's contents as transcription: the sound is sent inside the request, and the model is told to write down what is
+ * Gemini's contents as transcription: the sound is sent inside the request, or as a file before it, and the model is told to write down what is
  * said, as JSON. Such an answer has no times, because a model that writes times beside its words makes them up.
  *
  * Where the operator says that a model gives times or speakers, or takes terms, Gemini's own `audioTranscriptionConfig` is sent instead, whose
  * answer has both. Which models accept it is not documented (SDK 3.1.0 has only its types), so that no model has it by itself.
  */
-export function geminiTranscription({ modelOf }: GeminiTranscriptionOptions): TranscriptionAdapter {
-  return oneExchange<TranscriptionCall, CanonicalTranscription>({
-    encode({ call, endpoint }) {
-      const { mimeType, file } = toFile(call.audio)
-      const sound = `{"inlineData":{"mimeType":${JSON.stringify(mimeType)},"data":"`
-      const rest = JSON.stringify({
-        generationConfig: { ...configOf(call, endpoint), ...thinkingOf(modelOf(endpoint.upstreamModel)) },
-        ...passedOptions(call, endpoint),
-      })
-      const told = hasOwnConfig(endpoint) ? '' : `,${JSON.stringify({ text: instructionOf(call) })}`
-      const body = encodeBase64Body(
-        `{"contents":[{"role":"user","parts":[${sound}`,
-        file,
-        `"}}${told}]}],${rest.slice(1)}`,
-      )
-      const path = `/models/${encodeURIComponent(endpoint.upstreamModel)}:generateContent`
-      return {
-        request: { method: 'POST', path, headers: { 'content-type': 'application/json' }, body },
-        dropped: optionsLeftOut(call.preferences, endpoint, isPassable),
-      }
+export function geminiTranscription(options: GeminiTranscriptionOptions): GeminiTranscriptionAdapter {
+  return {
+    first(asked) {
+      const { audio, preferences } = asked.call
+      const dropped = optionsLeftOut(preferences, asked.endpoint, isPassable)
+      const file = toFile(audio)
+      if (file.prefix.length + file.sizeBytes <= inlineAudioBytesMax)
+        return {
+          type: 'send',
+          exchange: { request: inlineRequest(asked, file, options), dropped },
+          state: null,
+        }
+      const request = beginUpload(asked, file)
+      return { type: 'send', exchange: { request, dropped }, state: { stage: 'begun' } }
     },
-    decode: ({ bytes }, { call, endpoint, context }) =>
-      readGeminiTranscript(bytes, { call, context, isTimed: hasOwnConfig(endpoint) }),
+    next(state, reply, asked) {
+      if (state === null) {
+        const { call, endpoint, context } = asked
+        const reading = { call, context, isTimed: hasOwnConfig(endpoint) }
+        return { type: 'answer', answer: readGeminiTranscript(reply.bytes, reading) }
+      }
+      if (state.stage === 'begun')
+        return {
+          type: 'send',
+          exchange: sendUpload(reply, asked, toFile(asked.call.audio)),
+          state: { stage: 'sent' },
+        }
+      const file = readFile(reply)
+      if (file.isReady)
+        return { type: 'send', exchange: { request: fileRequest(asked, file, options) }, state: null }
+      return { type: 'send', exchange: lookAgain(file), state: { stage: 'sent' } }
+    },
     readError: readUpstreamFailure,
+    resources: geminiFiles,
+  }
+}
+
+/** What is done with the sound: it stands in the request (null), or it is uploaded before. */
+type UploadState = null | { stage: 'begun' | 'sent' }
+
+type GeminiTranscriptionAdapter = Adapter<TranscriptionCall, UploadState, CanonicalTranscription>
+
+type Asked = CallAt<TranscriptionCall>
+
+function inlineRequest(
+  asked: Asked,
+  file: GeminiSound,
+  options: GeminiTranscriptionOptions,
+): UpstreamRequest {
+  const [before, after] = aroundSound(asked, options)
+  const head = `${before}{"inlineData":{"mimeType":${JSON.stringify(file.mimeType)},"data":"`
+  return { ...requestOf(asked), body: encodeBase64Body(head, file, `"}}${after}`) }
+}
+
+function fileRequest(
+  asked: Asked,
+  { uri }: GeminiFile,
+  options: GeminiTranscriptionOptions,
+): UpstreamRequest {
+  const [before, after] = aroundSound(asked, options)
+  const { mimeType } = toFile(asked.call.audio)
+  const sound = JSON.stringify({ fileData: { mimeType, fileUri: uri } })
+  return { ...requestOf(asked), body: [`${before}${sound}${after}`] }
+}
+
+function requestOf({ endpoint }: Asked): Omit<UpstreamRequest, 'body'> {
+  const path = `/models/${encodeURIComponent(endpoint.upstreamModel)}:generateContent`
+  return { method: 'POST', path, headers: { 'content-type': 'application/json' } }
+}
+
+/** The request's text before and behind the part that is the sound. */
+function aroundSound(
+  { call, endpoint }: Asked,
+  { modelOf }: GeminiTranscriptionOptions,
+): [before: string, after: string] {
+  const told = hasOwnConfig(endpoint) ? '' : `,${JSON.stringify({ text: instructionOf(call) })}`
+  const rest = JSON.stringify({
+    generationConfig: { ...configOf(call, endpoint), ...thinkingOf(modelOf(endpoint.upstreamModel)) },
+    ...passedOptions(call, endpoint),
   })
+  return ['{"contents":[{"role":"user","parts":[', `${told}]}],${rest.slice(1)}`]
 }
 
 /** Whether the operator has said that the model takes the configuration whose answers have times, and terms. */
@@ -58,10 +122,10 @@ function hasOwnConfig({ audio }: Endpoint): boolean {
   return audio !== null && (audio.wordTimes || audio.diarize || audio.keyterms !== null)
 }
 
-function toFile(audio: AudioSource): { mimeType: string; file: EncodedFile } {
+function toFile(audio: AudioSource): GeminiSound {
   const file = { prefix: new Uint8Array(0), sizeBytes: audio.sizeBytes, open: () => audio.open() }
-  if (audio.format !== 'pcm') return { mimeType: audio.contentType, file }
-  return { mimeType: 'audio/wav', file: { ...file, prefix: wavHeader(audio.sizeBytes, pcmInputRate) } }
+  if (audio.format !== 'pcm') return { ...file, mimeType: audio.contentType }
+  return { ...file, mimeType: 'audio/wav', prefix: wavHeader(audio.sizeBytes, pcmInputRate) }
 }
 
 /** The answer's form is the same for `json` and `verbose_json`, so that both cost the same. */

@@ -24,15 +24,8 @@ export const studioModels: readonly ModelRule[] = [
   { name: /gemini/i, transcribes: true },
 ]
 
-/**
- * Sound travels inside the request, which has at most 20 MB: base64 makes four bytes of three, and the rest of the request
- * has room beside it.
- */
-const inlineAudioBytesMax = ((20_000_000 - 20_000) / 4) * 3
-
 /** Gemini as transcription: it writes what it hears, without times, speakers, or terms that it surely takes. */
 export const studioTranscription: Partial<AudioCapabilities> = {
-  uploadBytesMax: inlineAudioBytesMax,
   // The last two by the types of SDK 3.1.0, the others by the page on audio.
   uploadFormats: ['wav', 'mp3', 'aiff', 'aac', 'ogg', 'flac', 'm4a', 'webm'],
   // Nine and a half hours.
