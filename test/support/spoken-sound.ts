@@ -53,11 +53,12 @@ export function createSoundLab() {
       for (const { text, voice } of parts) {
         const [raw, even] = [next('wav'), next('wav')]
         await run(['espeak-ng', '-v', voice, '-s', '140', '-w', raw, text])
-        await run(['sox', raw, '-r', '16000', '-c', '1', '-b', '16', even, 'pad', '0.3', '1'])
+        // Undithered: noise of chance would be heard as other words in each run.
+        await run(['sox', '-D', raw, '-r', '16000', '-c', '1', '-b', '16', even, 'pad', '0.3', '1'])
         spoken.push(even)
       }
       const whole = next('wav')
-      await run(['sox', ...spoken, whole])
+      await run(['sox', '-D', ...spoken, whole])
       return read(whole)
     },
     /** The same sound in a container. */
