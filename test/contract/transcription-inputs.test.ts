@@ -44,6 +44,11 @@ const providers = (url: string) => [
       { id: 'both/ears', upstream: 'voxtral-mini-2602', modality: 'transcription', prices },
     ],
   }),
+  sandboxProvider(taker.url, {
+    preset: 'deepgram',
+    ...at1,
+    models: [{ id: 'deepgram/nova-3', upstream: 'nova-3', modality: 'transcription', prices }],
+  }),
   sandboxProvider(other.url, {
     preset: 'custom',
     id: 'acme',
@@ -282,6 +287,19 @@ describe('audio at an address', () => {
     expect([status, at(json, 'usage.seconds'), at(json, 'usage.cost')]).toEqual([200, 7, 0.007])
     expect(asked).toEqual([])
     expect(taker.seen.at(-1)?.body).toContain(address)
+  })
+
+  test('4.3.i3e sound that only its provider has seen is billed for as many channels as that has heard', async () => {
+    taker.answer(() =>
+      Response.json({
+        metadata: { duration: 7, channels: 2 },
+        results: { channels: [{ alternatives: [{ transcript: 'Open the gate.', words: [] }] }] },
+      }),
+    )
+    const { status, json } = await open.post('/audio/transcriptions', remote('deepgram/nova-3'))
+    taker.answer(() => Response.json(heard))
+    // Two channels of seven seconds at 0.06 a minute.
+    expect([status, at(json, 'usage.seconds'), at(json, 'usage.cost')]).toEqual([200, 7, 0.014])
   })
 
   test('4.3.i3d an address is fetched once by the gateway where an endpoint of the model takes none, and all are sent its bytes', async () => {

@@ -4,6 +4,7 @@ import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 import { createSpeakers } from './speakers.ts'
 import {
+  channelsTold,
   countIn,
   durationIn,
   notATranscript,
@@ -51,6 +52,7 @@ export function readDeepgramTranscript(bytes: Uint8Array, asked: string | null):
     text,
     language: language === null ? null : toLanguageCode(language),
     durationSeconds: durationIn(metadata?.['duration']),
+    ...channelsTold(metadata?.['channels']),
     segments: readUtterances(results, isSeveral, speakerOf) ?? segmentsOfWords(words, text),
     words,
     // Each channel has its own, and there is no figure for all of them.
@@ -96,16 +98,15 @@ function readUtterances(
   isSeveral: boolean,
   speakerOf: SpeakerOf,
 ): TranscriptSegment[] | null {
-  return (
-    recordsOf(results?.['utterances'])?.flatMap((wire, id): TranscriptSegment[] => {
-      const times = timesIn(wire)
-      const text = wire['transcript']
-      if (times === null || typeof text !== 'string') return []
-      const channel = isSeveral ? countIn(wire['channel']) : null
-      const spoken = { ...speakerOf(wire['speaker']), ...(channel === null ? {} : { channel }) }
-      return [{ id, ...times, text: text.trim(), ...spoken }]
-    }) ?? null
-  )
+  const segments = (recordsOf(results?.['utterances']) ?? []).flatMap((wire, id): TranscriptSegment[] => {
+    const times = timesIn(wire)
+    const text = wire['transcript']
+    if (times === null || typeof text !== 'string') return []
+    const channel = isSeveral ? countIn(wire['channel']) : null
+    const spoken = { ...speakerOf(wire['speaker']), ...(channel === null ? {} : { channel }) }
+    return [{ id, ...times, text: text.trim(), ...spoken }]
+  })
+  return segments.length > 0 ? segments : null
 }
 
 /** Null where nobody looked for them. Their numbers count the words of their channel; the published sample's end is exclusive. */

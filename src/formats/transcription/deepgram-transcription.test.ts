@@ -142,6 +142,7 @@ describe('an answer of Deepgram', () => {
       text: 'Anna said: yes. No!',
       language: 'en',
       durationSeconds: 2.5,
+      channels: 1,
       segments: [
         { id: 0, start: 0, end: 1.4, text: 'Anna said: yes.', speaker: 0, speaker_label: '1' },
         { id: 1, start: 2, end: 2.4, text: 'No!', speaker: 1, speaker_label: '0' },
@@ -168,6 +169,7 @@ describe('an answer of Deepgram', () => {
     expect(read({ metadata: { duration: 2, channels: 2 }, results }, 'de')).toMatchObject({
       text: 'hello\nbye',
       language: 'de',
+      channels: 2,
       confidence: null,
       entities: null,
       words: [
@@ -179,6 +181,12 @@ describe('an answer of Deepgram', () => {
         { id: 1, text: 'bye', channel: 1 },
       ],
     })
+  })
+
+  test('has its segments made of words where no utterance is told', () => {
+    const alternatives = [{ transcript: 'Hi. Bye.', words: [word('Hi.', 0), word('Bye.', 1)] }]
+    const { segments } = read({ results: { channels: [{ alternatives }], utterances: [] } })
+    expect(segments?.map(({ text }) => text)).toEqual(['Hi.', 'Bye.'])
   })
 
   test('of silence is an empty text', () => {

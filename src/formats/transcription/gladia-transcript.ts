@@ -3,6 +3,7 @@ import { entitiesOfTimes } from './entity-spans.ts'
 import { toLanguageCode } from './language-names.ts'
 import { createSpeakers } from './speakers.ts'
 import {
+  channelsTold,
   durationIn,
   notATranscript,
   recordOf,
@@ -19,6 +20,7 @@ import {
  */
 export function readGladiaTranscript(job: WireRecord, language: string | null): CanonicalTranscription {
   const result = recordOf(job['result'])
+  const metadata = recordOf(result?.['metadata'])
   const transcription = recordOf(result?.['transcription'])
   const text = transcription?.['full_transcript']
   if (typeof text !== 'string') throw notATranscript()
@@ -38,7 +40,8 @@ export function readGladiaTranscript(job: WireRecord, language: string | null): 
   return {
     text: text.trim(),
     language: told === null ? null : toLanguageCode(told),
-    durationSeconds: durationIn(recordOf(result?.['metadata'])?.['audio_duration']),
+    durationSeconds: durationIn(metadata?.['audio_duration']),
+    ...channelsTold(metadata?.['number_of_distinct_channels']),
     segments: segments.length > 0 ? segments : null,
     words,
     confidence: null,

@@ -155,7 +155,7 @@ describe('a job of Gladia', () => {
       id: 'g1',
       status: 'done',
       result: {
-        metadata: { audio_duration: 1.5 },
+        metadata: { audio_duration: 1.5, number_of_distinct_channels: 2, billing_time: 3 },
         transcription: { full_transcript: 'Anna left. Oh.', languages: ['en'], utterances },
         named_entity_recognition: { results: [{ entity_type: 'NAME', text: 'Anna', start: 0, end: 0.4 }] },
       },
@@ -166,6 +166,7 @@ describe('a job of Gladia', () => {
       text: 'Anna left. Oh.',
       language: 'en',
       durationSeconds: 1.5,
+      channels: 2,
       segments: [
         { id: 0, text: 'Anna left.', speaker: 0, speaker_label: '1', channel: 0 },
         { id: 1, text: 'Oh.', speaker: 1, speaker_label: '0' },

@@ -44,6 +44,12 @@ export function countIn(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null
 }
 
+/** Channels that a provider says it heard, as a transcript has them; nothing for a number that is none. */
+export function channelsTold(value: unknown): { channels?: number } {
+  const channels = countIn(value) ?? 0
+  return channels > 0 ? { channels } : {}
+}
+
 /** A score from 0 to 1; null for anything else, because a wrong one is worse than none. */
 export function scoreIn(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= 1 ? value : null
