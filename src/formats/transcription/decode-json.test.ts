@@ -302,8 +302,14 @@ describe('the fields of a JSON body', () => {
   })
 
   test('no key terms are the same as none', async () => {
-    const { call } = await decode({ keyterms: [] })
-    expect({ keyterms: call.keyterms, parameters: call.parameters }).toEqual({ keyterms: [], parameters: [] })
+    for (const keyterms of [[], [' ', '\t']]) {
+      const { call } = await decode({ keyterms })
+      expect({ keyterms: call.keyterms, parameters: call.parameters }).toEqual({ keyterms: [], parameters: [] })
+      // Nothing to charge for either.
+      expect(call.demand.audioFeatures).toBeUndefined()
+    }
+    const { call } = await decode({ keyterms: [' head race ', 'head race', ' '] })
+    expect(call.keyterms).toEqual(['head race'])
   })
 
   test('the session of the body wins, and then the header is not validated', async () => {

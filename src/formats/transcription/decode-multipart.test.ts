@@ -111,6 +111,21 @@ describe('a multipart transcription', () => {
     expect(call.granularities).toEqual(['word', 'segment'])
   })
 
+  test('takes a list that came as JSON in one part', async () => {
+    const json: Field[] = [
+      ['response_format', 'verbose_json'],
+      ['timestamp_granularities', '["word", "segment"]'],
+      ['keyterms', '["Müller, Hans", "Headrace"]'],
+    ]
+    const { call } = await decode([file, model, ...json])
+    expect([call.granularities, call.keyterms]).toEqual([
+      ['word', 'segment'],
+      ['Müller, Hans', 'Headrace'],
+    ])
+    // What only begins like one is a term.
+    expect((await decode([file, model, ['keyterms[]', '[sic]']])).call.keyterms).toEqual(['[sic]'])
+  })
+
   test('splits key terms that came joined in one part', async () => {
     expect((await decode([file, model, ['keyterms[]', 'alpha,beta gamma']])).call.keyterms).toEqual([
       'alpha',

@@ -181,12 +181,26 @@ function toFields(form: Form): Record<string, unknown> {
 }
 
 /**
- * Clients send lists as repeated parts, or as one part joined with commas. Words that cannot hold a comma are always
+ * Clients send lists as repeated parts, as JSON in one part, or as one part joined with commas. Words that cannot hold a comma are always
  * split; key terms only when they came as one part, so that a repeated term may hold one.
  */
 function toList(values: readonly string[], isAlwaysSplit: boolean): string[] {
+  const [first = ''] = values
+  const listed = values.length === 1 ? jsonTexts(first) : null
+  if (listed !== null) return listed
   if (!isAlwaysSplit && values.length > 1) return [...values]
   return values.flatMap((value) => value.split(',').map((item) => item.trim()))
+}
+
+/** Null for text that is no JSON array of texts: a term may begin with a bracket. */
+function jsonTexts(text: string): string[] | null {
+  if (!text.trimStart().startsWith('[')) return null
+  try {
+    const list = JSON.parse(text) as unknown[]
+    return list.every((item) => typeof item === 'string') ? list : null
+  } catch {
+    return null
+  }
 }
 
 function toValue(name: string, text: string): unknown {

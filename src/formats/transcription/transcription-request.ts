@@ -12,6 +12,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
 import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
 import { fieldError } from '../field-error.ts'
+import { tidyKeyterms } from './keyterms.ts'
 import { formatOfFileName } from './received-audio.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseTranscriptMedia } from './transcript-media.ts'
@@ -117,20 +118,21 @@ export function toTranscriptionCall(
   const media = isJson ? 'json' : chooseTranscriptMedia(headers.accept)
   const wantsTimes = responseFormat === 'verbose_json' || media === 'vtt' || media === 'srt'
   const { preferences, dropped: droppedPreferences } = parsePreferences(wire.provider)
+  const keyterms = tidyKeyterms(wire.keyterms ?? [])
   const call: TranscriptionCall = {
     kind: 'transcription',
     operation: 'transcription',
     model: wire.model,
     fallbackModels: [],
     preferences,
-    parameters: sentParameters(wire),
+    parameters: sentParameters({ ...wire, keyterms }),
     demand: {
       inputTokens: 0,
       outputTokensMax: null,
       choices: 1,
       audioMilliseconds: null,
       characters: 0,
-      ...askedFeatures(wire, preferences),
+      ...askedFeatures({ ...wire, keyterms }, preferences),
     },
     sessionId: chooseSession(wire.session_id, headers),
     userId: wire.user ?? null,
@@ -143,7 +145,7 @@ export function toTranscriptionCall(
     responseFormat: wantsTimes ? 'verbose_json' : 'json',
     granularities: responseFormat === 'verbose_json' ? [...new Set(wire.timestamp_granularities)] : [],
     diarize: wire.diarize ?? false,
-    keyterms: [...new Set(wire.keyterms)],
+    keyterms,
     ...(isStreamed ? { stream: true as const } : {}),
   }
   return { call, media, isStreamed }
@@ -203,7 +205,7 @@ const optionalParameters = [
   'keyterms',
 ] as const
 
-/** `diarize: false` and an empty `keyterms` ask for nothing, so no endpoint is left out because of them. */
+/** `diarize: false` and `keyterms` without a term ask for nothing, so no endpoint is left out because of them. */
 function sentParameters(wire: TranscriptionSettings): string[] {
   return optionalParameters.filter((name) => {
     if (name === 'diarize') return wire.diarize === true
