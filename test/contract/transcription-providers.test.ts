@@ -258,6 +258,24 @@ describe.each(transcribers.map((row) => [nameOf(row), row] as const))('%s', (_, 
     })
   }
 
+  test(row.streams ? 'streams its text as events' : 'gives its whole text as one event', async () => {
+    const { status, text } = await transcribe(row, { stream: true })
+    const events = text.split('\n\n').flatMap((block) => {
+      return block.startsWith('data: ') ? [JSON.parse(block.slice(6)) as Record<string, unknown>] : []
+    })
+    const deltas = events.filter(({ type }) => type === 'transcript.text.delta')
+    // Pieces that come in one read are one event.
+    expect([status, row.streams === true || deltas.length === 1]).toEqual([200, true])
+    expect(deltas.map(({ delta }) => delta).join('')).toBe(row.text)
+    expect(events.at(-1)).toMatchObject({
+      type: 'transcript.text.done',
+      text: row.text,
+      usage: { seconds: 6 },
+    })
+    const sent = (await lastSent(row)).fields
+    expect(valuesOf(sent, 'stream')).toEqual(row.streams === true ? ['true'] : [])
+  })
+
   const { privacy } = row.sends
   if (privacy !== undefined) {
     test(`asks for ${Object.keys(privacy.wish).join()}`, async () => {

@@ -44,6 +44,8 @@ export interface Transcriber {
   job?: { path: string; upload: string }
   /** The field whose JSON has what is asked, and its member in which most of it stands. */
   config?: readonly [field: string, member: string]
+  /** The text comes piece by piece where a caller wants events. */
+  streams?: true
   /** What the provider says with a status, where it is not the usual. */
   statuses?: Readonly<Record<number, number>>
 }
@@ -97,6 +99,7 @@ export const transcribers: readonly Transcriber[] = [
     sends: usual,
     url: null,
     pcm: 'wav',
+    streams: true,
   },
   {
     preset: 'openai',
@@ -130,6 +133,7 @@ export const transcribers: readonly Transcriber[] = [
     sends: usual,
     url: null,
     pcm: 'wav',
+    streams: true,
   },
   {
     preset: 'groq',
@@ -161,6 +165,7 @@ export const transcribers: readonly Transcriber[] = [
     sends: usual,
     url: 'file_url',
     pcm: 'wav',
+    streams: true,
   },
   {
     preset: 'fireworks',

@@ -2,8 +2,8 @@ import { ApiError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { lettersOf } from '../../random.ts'
 import type { SpokenWord } from '../../recognise.ts'
-import { jsonReply, type Reply } from '../../reply.ts'
-import { countTokens } from '../../tokens.ts'
+import { eventReply, jsonReply, namedFrame, type Reply } from '../../reply.ts'
+import { countTokens, splitTokens } from '../../tokens.ts'
 import { distortUsage } from '../../usage.ts'
 import { type AudioApi, type AudioAsked, fieldOf, fieldsOf, textMember } from '../audio-api.ts'
 import { bearerStyle } from '../bearer-style.ts'
@@ -81,7 +81,23 @@ async function transcriptions(asked: AudioAsked): Promise<Reply> {
   const text = echo(heard.recognition.utterances.map(joined).join(' '), terms)
   const segments = wanted.any ? segmentsOf(heard, { words: wanted.words, diarize, terms }) : []
   const usage = distortUsage(usageOf(heard, text), faults.usage)
-  return jsonReply(JSON.stringify({ model, text, language, segments, usage }))
+  const told = { model, text, language, segments, usage }
+  return switchOf(asked, 'stream', refuse) ? streamed(told) : jsonReply(JSON.stringify(told))
+}
+
+/** The language, the text piece by piece, the segments, and everything once more. */
+function streamed(body: { text: string; segments: readonly JsonObject[]; language: string | null }): Reply {
+  const { text, segments, language } = body
+  return eventReply([
+    event('transcription.language', { audio_language: language ?? 'en' }),
+    ...splitTokens(text).map((piece) => event('transcription.text.delta', { text: piece })),
+    ...segments.map((one) => event('transcription.segment', one)),
+    event('transcription.done', body),
+  ])
+}
+
+function event(type: string, members: object): string {
+  return namedFrame(type, { ...members, type })
 }
 
 function termsOf({ body }: AudioAsked): string[] {

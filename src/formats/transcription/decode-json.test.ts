@@ -304,7 +304,10 @@ describe('the fields of a JSON body', () => {
   test('no key terms are the same as none', async () => {
     for (const keyterms of [[], [' ', '\t']]) {
       const { call } = await decode({ keyterms })
-      expect({ keyterms: call.keyterms, parameters: call.parameters }).toEqual({ keyterms: [], parameters: [] })
+      expect({ keyterms: call.keyterms, parameters: call.parameters }).toEqual({
+        keyterms: [],
+        parameters: [],
+      })
       // Nothing to charge for either.
       expect(call.demand.audioFeatures).toBeUndefined()
     }

@@ -7,39 +7,61 @@ import { createFrameSplitter, readFrameData, toUtf8, type ByteText } from '../ss
 /** Reads a whole transcript, as the same provider answers without a stream. */
 type ReadWhole = (bytes: Uint8Array) => CanonicalTranscription
 
+/** What the events of a transcript are called, by their `type`. */
+export interface TranscriptEventNames {
+  /** A piece of the text. */
+  delta: string
+  /** The member of it that is the piece. */
+  deltaMember: string
+  /** The last one, which has what an answer as a whole would have. */
+  done: string
+}
+
+/** OpenAI's own. */
+export const openAiTranscriptEvents: TranscriptEventNames = {
+  delta: 'transcript.text.delta',
+  deltaMember: 'delta',
+  done: 'transcript.text.done',
+}
+
 /**
- * Reads OpenAI's events of a transcription. A model that does not stream answers as a whole, also when it was asked for
+ * Reads a transcript that comes as events. A model that does not stream answers as a whole, also when it was asked for
  * events; that is read by its first letter.
  */
-export function openAiTranscriptReader(readWhole: ReadWhole): TranscriptReader {
-  return new OpenAiTranscriptReader(readWhole)
+export function openAiTranscriptReader(names: TranscriptEventNames, readWhole: ReadWhole): TranscriptReader {
+  return new OpenAiTranscriptReader(names, readWhole)
 }
 
 class OpenAiTranscriptReader implements TranscriptReader {
+  readonly #names: TranscriptEventNames
   readonly #readWhole: ReadWhole
   readonly #splitter = createFrameSplitter(streamFrameBytesMax)
   /** Pieces of an answer that is no stream; null once it is known to be one. */
   #pieces: Uint8Array[] | null = []
+  /** Nothing but space has come, which tells neither. */
+  #isBlank = true
   #bytes = 0
+  #hasShown = false
   #done: string | null = null
   #failure: GatewayError | null = null
 
-  constructor(readWhole: ReadWhole) {
+  constructor(names: TranscriptEventNames, readWhole: ReadWhole) {
+    this.#names = names
     this.#readWhole = readWhole
   }
 
   push(chunk: Uint8Array): string {
     this.#bytes += chunk.length
     if (this.#bytes > answerBytesMax) throw brokenOff('its answer is too large')
-    if (this.#pieces !== null) {
-      this.#pieces.push(new Uint8Array(chunk))
-      const begun = Buffer.concat(this.#pieces)
-      const first = begun.toString('latin1').trimStart()[0]
-      if (first === undefined || first === '{') return ''
-      this.#pieces = null
-      return this.#read(this.#splitter.push(begun))
-    }
-    return this.#read(this.#splitter.push(chunk))
+    if (this.#pieces === null) return this.#read(this.#splitter.push(chunk))
+    this.#pieces.push(new Uint8Array(chunk))
+    if (!this.#isBlank) return ''
+    const first = Buffer.from(chunk).toString('latin1').trimStart()[0]
+    this.#isBlank = first === undefined
+    if (this.#isBlank || first === '{') return ''
+    const begun = Buffer.concat(this.#pieces)
+    this.#pieces = null
+    return this.#read(this.#splitter.push(begun))
   }
 
   end(): CanonicalTranscription {
@@ -64,11 +86,19 @@ class OpenAiTranscriptReader implements TranscriptReader {
     const event = parseEvent(data)
     // Kept until the text before it has been given.
     if (event === null) this.#failure ??= brokenOff('it sent an event that is no JSON')
-    else if ('error' in event) this.#failure ??= brokenOff('it told of an error')
+    else if ((event['error'] ?? null) !== null || event['type'] === 'error')
+      this.#failure ??= brokenOff('it told of an error')
     if (event === null || this.#failure) return ''
-    if (event['type'] === 'transcript.text.done') this.#done = data
-    const { delta } = event
-    return event['type'] === 'transcript.text.delta' && typeof delta === 'string' ? delta : ''
+    if (event['type'] === this.#names.done) this.#done = data
+    return event['type'] === this.#names.delta ? this.#shown(event[this.#names.deltaMember]) : ''
+  }
+
+  /** The whole begins without the space that some put before its first word. */
+  #shown(piece: unknown): string {
+    if (typeof piece !== 'string') return ''
+    const text = this.#hasShown ? piece : piece.trimStart()
+    this.#hasShown ||= text !== ''
+    return text
   }
 }
 

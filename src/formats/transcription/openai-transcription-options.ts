@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { TextPath } from '../text-adapter.ts'
+import type { TranscriptEventNames } from './openai-transcript-stream.ts'
 
 /** How one provider departs from OpenAI's transcription form. */
 export interface OpenAiTranscriptionOptions {
@@ -33,8 +34,8 @@ export interface OpenAiTranscriptionOptions {
   combinesLanguageAndTimes?: boolean
   /** Segments carry speakers where they are asked for with `diarize`, which costs nothing there. */
   diarizesSegments?: boolean
-  /** It sends a transcript without times as events, where it is asked to. */
-  streams?: boolean
+  /** The events in which it sends a transcript without times where it is asked to; null where it does not. */
+  streams?: TranscriptEventNames | null
   /** Further fields, which the caller's own options for the provider replace. */
   fields?: Readonly<Record<string, string>>
   /** How headerless samples are described; null where they are given a WAV header instead. */
@@ -62,7 +63,7 @@ const usual: TranscriptionForm = {
   languageWhenOmitted: null,
   combinesLanguageAndTimes: true,
   diarizesSegments: false,
-  streams: false,
+  streams: null,
   fields: {},
   sampleFields: null,
 }

@@ -8,6 +8,7 @@ import { noUsage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { testContext } from '../chat/chat-testing.ts'
 import { toLanguageCode } from './language-names.ts'
+import { openAiTranscriptEvents } from './openai-transcript-stream.ts'
 import { openAiTranscription } from './openai-transcription.ts'
 import type { OpenAiTranscriptionOptions } from './openai-transcription-options.ts'
 import { renderTranscription } from './render-transcription.ts'
@@ -173,6 +174,27 @@ describe('the form for an OpenAI-style provider', () => {
       ['context_bias', 'a_b'],
       ['file', '<audio.wav>'],
     ])
+  })
+
+  test('asks for events where only text is wanted and comes as it was heard', () => {
+    const adapter = openAiTranscription({
+      streams: openAiTranscriptEvents,
+      verboseFormat: null,
+      keytermsField: 'context_bias',
+      keytermJoiner: '_',
+    })
+    const stepFor = (changes: Partial<TranscriptionCall>) =>
+      adapter.first({
+        call: callWith({ stream: true, ...changes }),
+        endpoint: endpointWith(),
+        context: testContext,
+      }).type
+    expect(stepFor({})).toBe('stream')
+    // The length comes unasked.
+    expect(stepFor({ measuredMilliseconds: null })).toBe('stream')
+    expect(stepFor({ responseFormat: 'verbose_json' })).toBe('send')
+    // Terms that were joined are taken apart in the whole.
+    expect(stepFor({ keyterms: ['head race'] })).toBe('send')
   })
 
   test('leaves times out where a language excludes them, and says so', async () => {

@@ -15,7 +15,7 @@ import { audioPart, wavPart } from './audio-part.ts'
 import { joinTerm } from './joined-terms.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
-import { openAiTranscriptReader } from './openai-transcript-stream.ts'
+import { openAiTranscriptReader, type TranscriptEventNames } from './openai-transcript-stream.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
 import {
   formFor,
@@ -29,8 +29,9 @@ export function openAiTranscription(options: OpenAiTranscriptionOptions = {}): T
     first(asked) {
       const form = formFor(options, asked.endpoint)
       const exchange = encode(asked, form)
-      if (!isStreamed(asked, form)) return { type: 'send', exchange, state: null }
-      const open = () => openAiTranscriptReader((bytes) => decode(bytes, asked, form))
+      const names = eventsFor(asked, form)
+      if (names === null) return { type: 'send', exchange, state: null }
+      const open = () => openAiTranscriptReader(names, (bytes) => decode(bytes, asked, form))
       return { type: 'stream', exchange, open }
     },
     next: (_, { bytes }, asked) => ({
@@ -66,9 +67,14 @@ function decode(
   })
 }
 
-/** Text alone is streamed: times and speakers come with the whole. */
-function isStreamed({ call, endpoint }: Asked, form: TranscriptionForm): boolean {
-  return call.stream === true && form.streams && !isVerbose(call, endpoint)
+/**
+ * The events in which the text is to come; null for a whole. Text alone is streamed: times and speakers come with the
+ * whole, and terms that were joined can be taken apart only there.
+ */
+function eventsFor({ call, endpoint }: Asked, form: TranscriptionForm): TranscriptEventNames | null {
+  const asksForTimes = form.verboseFormat === null ? wantsTimes(call) : isVerbose(call, endpoint)
+  const joinsTerms = form.keytermJoiner !== null && call.keyterms.length > 0
+  return call.stream === true && !asksForTimes && !joinsTerms ? form.streams : null
 }
 
 /** Names of sent fields that this endpoint is not sent. */
@@ -99,7 +105,7 @@ function fieldsOf(
   const language = call.language ?? form.languageWhenOmitted
   if (language !== null) fields.push(['language', language])
   if (call.temperature !== null && form.hasTemperature) fields.push(['temperature', String(call.temperature)])
-  if (isStreamed({ call, endpoint }, form)) fields.push(['stream', 'true'])
+  if (eventsFor({ call, endpoint }, form) !== null) fields.push(['stream', 'true'])
   fields.push(...timeFields(call, endpoint, form))
   fields.push(...keytermFields(call.keyterms, form))
   const passed = passedFields(optionsFor(call.preferences, endpoint), form)

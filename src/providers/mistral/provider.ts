@@ -42,6 +42,7 @@ export const mistral = defineProvider({
       // A term holds neither spaces nor commas; the transcript may echo what is written in their place.
       keytermJoiner: '_',
       diarizesSegments: true,
+      streams: { delta: 'transcription.text.delta', deltaMember: 'text', done: 'transcription.done' },
       modelOf: (asked) =>
         isSecondVoxtral(asked) ? { hasWordsInSegments: true, combinesLanguageAndTimes: false } : {},
     }),

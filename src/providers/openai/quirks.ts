@@ -2,6 +2,7 @@ import { openAiMembers, type ChatQuirkOptions } from '../../formats/chat/chat-qu
 import type { EmbeddingsQuirkOptions } from '../../formats/embeddings/embeddings-codec.ts'
 import type { ResponsesQuirkOptions } from '../../formats/responses/responses-quirks.ts'
 import type { AskedInterface } from '../../formats/text-adapter.ts'
+import { openAiTranscriptEvents } from '../../formats/transcription/openai-transcript-stream.ts'
 import type { OpenAiTranscriptionOptions } from '../../formats/transcription/openai-transcription-options.ts'
 import { named } from '../define-provider.ts'
 
@@ -73,7 +74,7 @@ export const openAiTranscriptionOptions: OpenAiTranscriptionOptions = {
       }
     }
     // whisper-1 takes the wish for events and answers as a whole.
-    const streams = /transcribe/.test(asked.upstreamModel)
+    const streams = /transcribe/.test(asked.upstreamModel) ? openAiTranscriptEvents : null
     return takesKeywords(asked) ? { keytermsField: 'keywords', streams } : { streams }
   },
 }
