@@ -19,8 +19,12 @@ export interface FormRefusals {
 /** How a provider takes sound in a form. */
 export interface SoundRules {
   fields: FieldRules
+  /** The part with the file, where it is not called `file`. */
+  filePart?: string
   /** The field for an address, which may be `file` itself; null where addresses are not taken. */
   urlField: string | null
+  /** The address where it stands in no field of its own, such as within a field of JSON; `urlField` is null then. */
+  urlOf?(asked: AudioAsked): string | null
   /** The part with the file must be the last. */
   isFileLast?: boolean
   bytesMax: number
@@ -30,10 +34,11 @@ export interface SoundRules {
 }
 
 /** Checks the form against the rules. Throws what they refuse with; the sound itself is not looked at. */
-export function checkForm({ body }: AudioAsked, rules: SoundRules): void {
-  const { fields, urlField, refuse } = rules
+export function checkForm(asked: AudioAsked, rules: SoundRules): void {
+  const { body } = asked
+  const { fields, urlField, refuse, filePart = 'file' } = rules
   const { form } = body
-  if (form === null) throw refuse.field('file', 'The request must be multipart/form-data.')
+  if (form === null) throw refuse.field(filePart, 'The request must be multipart/form-data.')
   const seen = new Set<string>()
   for (const { name } of form.fields) {
     const isAddress = name === urlField
@@ -42,15 +47,22 @@ export function checkForm({ body }: AudioAsked, rules: SoundRules): void {
     if (rule !== 'many' && seen.has(name)) throw refuse.field(name, `Field '${name}' was given twice.`)
     seen.add(name)
   }
-  const files = form.files.filter(({ name }) => name === 'file')
-  const stray = form.files.find(({ name }) => name !== 'file')
+  const files = form.files.filter(({ name }) => name === filePart)
+  const stray = form.files.find(({ name }) => name !== filePart)
   if (stray !== undefined) throw refuse.field(stray.name, `Unknown field '${stray.name}'.`)
-  const addresses = urlField === null ? [] : fieldsOf(body, urlField)
-  const named = urlField === null || urlField === 'file' ? "'file'" : `'file' or '${urlField}'`
-  if (files.length + addresses.length !== 1) throw refuse.field('file', `Send exactly one of ${named}.`)
+  const addresses = addressesIn(asked, rules)
+  const named =
+    urlField === null || urlField === filePart ? `'${filePart}'` : `'${filePart}' or '${urlField}'`
+  if (files.length + addresses.length !== 1) throw refuse.field(filePart, `Send exactly one of ${named}.`)
   if (files[0]?.bytes === 0) throw refuse.sound('The file is empty.')
-  if (rules.isFileLast === true && form.partNames.at(-1) !== 'file')
-    throw refuse.field('file', "The part 'file' must be the last of the form.")
+  if (rules.isFileLast === true && form.partNames.at(-1) !== filePart)
+    throw refuse.field(filePart, `The part '${filePart}' must be the last of the form.`)
+}
+
+function addressesIn(asked: AudioAsked, { urlField, urlOf }: SoundRules): string[] {
+  const inside = urlOf?.(asked) ?? null
+  const named = urlField === null ? [] : fieldsOf(asked.body, urlField)
+  return inside === null ? named : [...named, inside]
 }
 
 /** Listens to the file of a checked form, or to what is at its address. */
@@ -66,8 +78,7 @@ export async function hearForm(asked: AudioAsked, rules: SoundRules): Promise<He
     hear(file, { faults, settings: mount.settings, programs, signal }, reading)
   const [file] = body.form?.files ?? []
   if (file !== undefined) return listen(file)
-  const url = rules.urlField === null ? '' : (fieldOf(body, rules.urlField) ?? '')
-  const remote = await fetchFile(url, {
+  const remote = await fetchFile(addressesIn(asked, rules).at(-1) ?? '', {
     bytesMax: rules.bytesMax,
     signal,
     unreachable: rules.refuse.unreachable,

@@ -93,6 +93,22 @@ export async function textReply(
   return { ...replyOf(said, more), body: wrapped(said.audio, more) }
 }
 
+/** Speech as base64 in one member of an object, sent as it is spoken. */
+export function base64Reply(asked: AudioAsked, saying: Saying, member: string): Promise<Reply> {
+  let rest: Buffer = Buffer.alloc(0)
+  return textReply(asked, saying, {
+    contentType: 'application/json',
+    wrap(piece, index) {
+      const all = Buffer.concat([rest, piece])
+      // Three bytes are four letters; what is left over belongs to the next piece.
+      const whole = all.length - (all.length % 3)
+      rest = all.subarray(whole)
+      return `${index === 0 ? `{${JSON.stringify(member)}:"` : ''}${all.toString('base64', 0, whole)}`
+    },
+    end: () => `${rest.toString('base64')}"}`,
+  })
+}
+
 function replyOf(
   { engine, dispose }: Said,
   { contentType, headers = {} }: { contentType: string; headers?: Record<string, string> },

@@ -1,9 +1,9 @@
 import { ApiError } from '../../errors.ts'
-import { frame, jsonReply, type Reply } from '../../reply.ts'
+import { frame, type Reply } from '../../reply.ts'
 import { countTokens } from '../../tokens.ts'
 import type { AudioAsked, AudioOperation } from '../audio-api.ts'
-import { memberOf, textReply } from '../speech-api.ts'
-import { say, type Saying } from '../speaking.ts'
+import { base64Reply, memberOf, textReply } from '../speech-api.ts'
+import type { Saying } from '../speaking.ts'
 
 const models = new Set(['voxtral-mini-tts-3-0', 'voxtral-mini-tts-3', 'voxtral-mini-tts-2603'])
 
@@ -31,10 +31,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
       end: () => frame({ type: 'speech.audio.done', usage }),
     })
   }
-  const said = await say(saying, asked)
-  const pieces: Uint8Array[] = []
-  for await (const piece of said.audio) pieces.push(piece)
-  return jsonReply(JSON.stringify({ audio_data: Buffer.concat(pieces).toString('base64') }))
+  return base64Reply(asked, saying, 'audio_data')
 }
 
 /** A clip takes the place of a voice. */
