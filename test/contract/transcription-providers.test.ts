@@ -124,7 +124,7 @@ async function lastSent(row: Transcriber) {
 }
 
 /** What stands in the JSON of one field, as fields of their own; an address stands for what is fetched from it. */
-function unfolded(fields: readonly Sent[], [field, member]: NonNullable<Transcriber['config']>): Sent[] {
+function unfolded(fields: readonly Sent[], [field, member = '']: NonNullable<Transcriber['config']>): Sent[] {
   const value = fields.find(([name]) => name === field)?.[1] ?? '{}'
   const { [member]: inner, ...outer } = JSON.parse(value) as Record<string, object | string>
   return Object.entries({ ...outer, ...(inner as object) }).map(([name, told]: [string, unknown]): Sent => {

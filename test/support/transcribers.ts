@@ -42,8 +42,8 @@ export interface Transcriber {
   entities?: { options: Record<string, unknown>; types: readonly [string, string] }
   /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
   job?: { path: string; upload: string }
-  /** The field whose JSON has what is asked, and its member in which most of it stands. */
-  config?: readonly [field: string, member: string]
+  /** The field whose JSON has what is asked, and its member in which most of it stands; none where all stands at the top. */
+  config?: readonly [field: string, member?: string]
   /** The text comes piece by piece where a caller wants events. */
   streams?: true
   /** What the provider says with a status, where it is not the usual. */
