@@ -1,25 +1,27 @@
 import {
   cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseSummary } from '../runner/summary.ts'
 import { rootFolder } from '../tidy/sources.ts'
 import { runCommand } from './command.ts'
-import { combine, type ProofResult } from './proof.ts'
+import { combine, notRun, type ProofResult } from './proof.ts'
 
 const msMax = 900_000
 
 /** What follows from the registry, and is written by a command. */
 const generated: ReadonlySet<string> = new Set([
   'README.md',
+  'docs/audio.md',
   'docs/config.schema.json',
   'docs/configuration.md',
   'src/catalog/price-package.gen.ts',
@@ -28,11 +30,24 @@ const generated: ReadonlySet<string> = new Set([
 /** What somebody who had not seen the code wrote by CONTRIBUTING.md alone. */
 const written = join(import.meta.dir, 'strangers')
 
+/** Lists with a line for each provider, in the order of the alphabet, and the file of a provider that the line names. */
+const providerList = { file: 'src/providers/index.ts', names: (slug: string) => `./${slug}/provider.ts` }
+const fakeList = { file: 'simulator/audio/apis.ts', names: (slug: string) => `./${slug}/${slug}.ts` }
+
+/** Lists with a row for each provider: the file of what the stranger wrote, and the list that it joins. */
+const tables = [
+  { row: 'rows/transcriber.txt', file: 'test/support/transcribers.ts', list: 'transcribers' },
+  { row: 'rows/speech-provider.txt', file: 'test/support/speech-providers.ts', list: 'speechProviders' },
+]
+
 /**
- * Adds providers that a stranger wrote to a clone without them, one after the other: each is a folder and a line, and the
- * checks pass after the command that CONTRIBUTING.md names. `tests` are run after each.
+ * Adds providers that a stranger wrote to a clone without them, one after the other: each is a folder and a line, where it has an
+ * audio API of its own also its adapters, its fake and their lines; and the checks pass after the command that CONTRIBUTING.md
+ * names. `tests` are run after each.
  */
 export async function proveRecipe(slugs: readonly string[], tests: readonly string[]): Promise<ProofResult> {
+  const lacking = slugs.filter((slug) => !existsSync(join(written, slug)))
+  if (lacking.length > 0) return notRun(`test/prove/strangers has no ${lacking.join(' and no ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'headrace-stranger-'))
   const clone = join(folder, 'clone')
   try {
@@ -57,14 +72,15 @@ function checkAndFix(clone: string) {
 
 async function proveProvider(clone: string, slug: string, tests: readonly string[]): Promise<ProofResult> {
   const startedMs = performance.now()
-  addProvider(clone, slug)
+  const added = addProvider(clone, slug)
   const byHand = changesOf(clone)
   const fix = await checkAndFix(clone)
   const byCommand = changesOf(clone).filter((path) => !byHand.includes(path))
   const test = await runCommand(['npm', 'test', '--', ...tests], { cwd: clone, msMax })
   const { passed, failed } = parseSummary(test.output, test.code)
   const isByRecipe =
-    byHand.join() === [`src/providers/${slug}/`, 'src/providers/index.ts'].toSorted().join() &&
+    byHand.length > 1 &&
+    byHand.join() === added.toSorted().join() &&
     byCommand.every((path) => generated.has(path))
   commit(clone, slug)
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
@@ -77,25 +93,74 @@ async function proveProvider(clone: string, slug: string, tests: readonly string
   }
 }
 
-/** The product has a folder of that name by now; the proof starts without it. */
+/** The product may have a provider of that name by now; the proof starts without it. */
 function removeProvider(clone: string, slug: string): void {
-  const index = join(clone, 'src/providers/index.ts')
-  const lines = readFileSync(index, 'utf8').split('\n')
-  writeFileSync(index, lines.filter((line) => !line.includes(`/${slug}/`)).join('\n'))
-  rmSync(join(clone, 'src/providers', slug), { recursive: true })
+  for (const path of ownPaths(clone, slug)) rmSync(join(clone, path), { recursive: true })
+  for (const { file, names } of [providerList, fakeList])
+    editFile(clone, file, (text) => text.replace(new RegExp(`^.*'${names(slug)}'\\n`, 'm'), ''))
+  for (const { file } of tables)
+    editFile(clone, file, (text) =>
+      text.replace(new RegExp(`^  \\{\\n    preset: '${slug}',\\n(?:    .*\\n)*  \\},\\n`, 'gm'), ''),
+    )
 }
 
-/** The folder, and the line in its place of the alphabet. */
-function addProvider(clone: string, slug: string): void {
-  const folder = join(clone, 'src/providers', slug)
-  cpSync(join(written, slug), folder, { recursive: true })
-  // Kept as text, so that nobody takes it for a part of the product.
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.txt')))
-    renameSync(join(folder, name), join(folder, name.replace(/txt$/, 'ts')))
-  const index = join(clone, 'src/providers/index.ts')
-  const lines = readFileSync(index, 'utf8').trimEnd().split('\n')
-  lines.push(`export { ${slug} } from './${slug}/provider.ts'`)
-  writeFileSync(index, `${lines.toSorted().join('\n')}\n`)
+/** What is one provider's alone, as CONTRIBUTING.md names it. */
+function ownPaths(clone: string, slug: string): string[] {
+  const folders = [`src/providers/${slug}`, `simulator/audio/${slug}`]
+  return [
+    ...folders.filter((folder) => existsSync(join(clone, folder))),
+    ...globSync(`src/formats/{transcription,speech}/${slug}-*.ts`, { cwd: clone }),
+  ]
+}
+
+/**
+ * Adds what the stranger wrote, and returns what is changed by it, as git tells it. A provider that speaks a known format is a folder
+ * of its own; one with an audio API has the paths of the repository in it, and its rows.
+ */
+function addProvider(clone: string, slug: string): string[] {
+  const own = join(written, slug)
+  if (!existsSync(join(own, 'src'))) {
+    copyWritten(own, join(clone, 'src/providers', slug))
+    addLine(clone, providerList, slug)
+    return [`src/providers/${slug}/`, providerList.file]
+  }
+  for (const folder of ['src', 'simulator']) copyWritten(join(own, folder), join(clone, folder))
+  for (const list of [providerList, fakeList]) addLine(clone, list, slug)
+  const rows = tables.filter(({ row }) => existsSync(join(own, row)))
+  for (const { row, file, list } of rows) {
+    const added = readFileSync(join(own, row), 'utf8').trimEnd()
+    editFile(clone, file, (text) =>
+      text.replace(
+        new RegExp(`(const ${list}\\b[^]*?\\n)\\]\\n`),
+        (_, before: string) => `${before}${added}\n]\n`,
+      ),
+    )
+  }
+  const paths = ownPaths(clone, slug).map((path) => (path.endsWith('.ts') ? path : `${path}/`))
+  return [...paths, providerList.file, fakeList.file, ...rows.map(({ file }) => file)]
+}
+
+/** Code is kept as text, so that nobody takes it for a part of the product. */
+function copyWritten(from: string, to: string): void {
+  for (const path of globSync('**/*.{txt,json,sse}', { cwd: from })) {
+    const target = join(to, path.replace(/\.txt$/, '.ts'))
+    mkdirSync(dirname(target), { recursive: true })
+    cpSync(join(from, path), target)
+  }
+}
+
+/** A line in its place of the alphabet. */
+function addLine(clone: string, { file, names }: typeof providerList, slug: string): void {
+  const name = slug.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+  editFile(clone, file, (text) => {
+    const lines = [...text.trimEnd().split('\n'), `export { ${name} } from '${names(slug)}'`]
+    return `${lines.toSorted().join('\n')}\n`
+  })
+}
+
+function editFile(clone: string, file: string, edit: (text: string) => string): void {
+  const path = join(clone, file)
+  writeFileSync(path, edit(readFileSync(path, 'utf8')))
 }
 
 function commit(clone: string, message: string): void {
