@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { endpointOf } from '../../test/simulation/billing-fixtures.ts'
 import { createLearning } from '../billing/metering/learning.ts'
 import { AttemptFailed } from '../canonical/attempt-failed.ts'
@@ -7,6 +7,7 @@ import { defaultPreferences, type SpeechCall } from '../canonical/call.ts'
 import { leastAudio } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
+import { speechTailBytes } from '../core/limits/audio.ts'
 import { rawSpeech } from '../formats/speech/raw-speech.ts'
 import { wrappedSpeech } from '../formats/speech/wrapped-speech.ts'
 import { createHealth } from '../routing/health.ts'
@@ -154,19 +155,49 @@ test('a caller who hangs up in the middle of speech pays for its input', async (
   expect([captured, cancels()]).toEqual([[7n], 1])
 })
 
-test('speech that its provider breaks off is a failed attempt, and its endpoint is asked last', async () => {
-  let reads = 0
-  const { dependencies, scope, captured } = setUp(async () => {
-    reads += 1
-    if (reads > 1) throw new GatewayError('provider_failed', 'The connection broke.')
-    return new Uint8Array(4_096)
+describe('speech that its provider breaks off', () => {
+  const breakAfter = (sound: Uint8Array, open = usualReader) => {
+    let reads = 0
+    return setUp(async () => {
+      reads += 1
+      if (reads > 1) throw new GatewayError('provider_failed', 'The connection broke.')
+      return sound
+    }, open)
+  }
+  /** Silent frames of MPEG, of 288 bytes each; the last one is kept back. */
+  const frames = (count: number) => {
+    const bytes = Buffer.alloc(Math.ceil(count) * 288)
+    for (let at = 0; at < bytes.length; at += 288) bytes.writeUInt32BE(0xff_f3_a4_c0, at)
+    return bytes.subarray(0, count * 288)
+  }
+
+  test('is a failed attempt, and its endpoint is asked last', async () => {
+    const { dependencies, scope } = breakAfter(new Uint8Array(4_096))
+    const outcome = await executeSpeech(call, scope, dependencies)
+    await new Response(outcome.body as ReadableStream<Uint8Array>).bytes().catch(() => null)
+    await outcome.ended
+    expect(scope.facts.tried).toMatchObject([{ outcome: 'failed', errorType: 'provider_failed' }])
+    expect(dependencies.health.stateOf(endpoint)).toBe('failing')
   })
-  const outcome = await executeSpeech(call, scope, dependencies)
-  await new Response(outcome.body as ReadableStream<Uint8Array>).bytes().catch(() => null)
-  await outcome.ended
-  expect(captured).toEqual([-1n])
-  expect(scope.facts.tried).toMatchObject([{ outcome: 'failed', errorType: 'provider_failed' }])
-  expect(dependencies.health.stateOf(endpoint)).toBe('failing')
+
+  test.each([
+    ['mp3', 'after half a frame is not charged', frames(1.5), -1n],
+    ['mp3', 'after a whole frame is charged in full', frames(2), 7n],
+    ['pcm', 'after a whole sample is charged in full', new Uint8Array(speechTailBytes + 2), 7n],
+  ] as const)('as %s %s', async (responseFormat, _, sound, cost) => {
+    const isMpeg = responseFormat === 'mp3'
+    const { dependencies, scope, captured } = breakAfter(sound, () =>
+      isMpeg ? rawSpeech({ container: 'mpeg' }) : usualReader(),
+    )
+    const outcome = await executeSpeech({ ...call, responseFormat }, scope, dependencies)
+    const ending = new Response(outcome.body as ReadableStream<Uint8Array>).bytes().then(
+      () => 'whole',
+      () => 'broken off',
+    )
+    expect(await ending).toBe('broken off')
+    await outcome.ended
+    expect(captured).toEqual([cost])
+  })
 })
 
 test('speech whose time is over breaks off, so that nobody takes a part for the whole or waits for more', async () => {

@@ -160,16 +160,15 @@ function speechBody(
     finish()
   }
   const onAbort = () => void leave('caller')
-  const leave = async (why: 'caller' | 'stall' | 'deadline') => {
+  const settleBroken = (ending: CallEnding) => settle(ending).catch((error) => warnLate(error, work))
+  const leave = async (why: 'caller' | 'deadline') => {
     if (isOver) return
     over()
     closeProvider(opened)
     // Whoever still listens must neither wait for more nor take this for the end.
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
-    await settle('cancelled').catch((error) =>
-      work.dependencies.warn('a capture after a hang-up is late', { error: String(error) }),
-    )
+    await settleBroken('cancelled')
   }
   // A caller can be gone before anybody pulls; then neither pull nor cancel is ever called.
   if (signal.aborted) onAbort()
@@ -194,11 +193,11 @@ function speechBody(
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           noteBreak(error, answered, work)
-          // A provider that was kept waiting gives up, and whoever made it do so has had the speech for nothing.
-          if (opened.rest.wasJustLong) await leave('stall')
-          else over()
-          giveUp(opened, work)
+          over()
+          closeProvider(opened)
           controller.error(error)
+          // A provider that was kept waiting gives up: then it is the caller who left.
+          await settleBroken(opened.rest.wasJustLong ? 'cancelled' : 'failed')
         }
       },
       cancel: () => leave('caller'),
@@ -206,6 +205,10 @@ function speechBody(
     { highWaterMark: 0 },
   )
   return { body, ended }
+}
+
+function warnLate(error: unknown, { dependencies }: SpeechWork): void {
+  dependencies.warn('a capture of broken speech is late', { error: String(error) })
 }
 
 /** For the log, and for the provider's health unless the caller kept it waiting or the money did not become durable. */
@@ -218,12 +221,6 @@ function noteBreak(
   state.scope.facts.errorType = failure.error.type
   if (failure.retryElsewhere && !value.rest.wasJustLong)
     dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
-}
-
-/** The provider is closed and, unless it was settled before, nothing is charged. */
-function giveUp(opened: OpenedSpeech, { plan }: SpeechWork): void {
-  plan.settlement.release()
-  closeProvider(opened)
 }
 
 /** Nothing more is read or converted. */
@@ -276,7 +273,7 @@ async function nextPiece(opened: OpenedSpeech): Promise<Uint8Array | null> {
   return piece
 }
 
-/** The whole input once at least one whole frame or sample was delivered, nothing before. */
+/** The whole input once at least one whole frame or sample was delivered, however the speech then ended; nothing before. */
 async function settleSpeech(
   answered: Answered<OpenedSpeech>,
   work: SpeechWork,
@@ -286,7 +283,7 @@ async function settleSpeech(
   if (plan.settlement.isSettled) return
   answered.attempt.endedMs = state.elapsedMs()
   const { hasDelivered } = answered.value.stream
-  if (ending === 'cancelled' && !hasDelivered) return plan.settlement.release()
+  if (ending !== 'completed' && !hasDelivered) return plan.settlement.release()
   const { row } = state.charge(answered.attempt, readingOf(call, answered), ending)
   await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
 }
