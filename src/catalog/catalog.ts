@@ -16,6 +16,7 @@ import { buildSnapshot } from './snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { idsOf, unknownModel } from './unknown-model.ts'
 import { awaitedProviders } from './unread-listings.ts'
+import { voicedEndpoints } from './voiced-models.ts'
 
 /** What is offered at one moment: models, and the endpoints behind them. Never changed. */
 export interface CatalogView {
@@ -115,7 +116,13 @@ export function createCatalog(options: CatalogOptions): Catalog {
     const isUnread = ({ source, listed }: Known) =>
       listed === null && options.askedDeployments?.has(source.deployment.id) === true
     const unread = known.filter(isUnread).map(({ source }) => source)
-    const surroundings = { providers, potential: options.potential ?? [], unread, table }
+    const surroundings = {
+      sources: options.deployments,
+      providers,
+      potential: options.potential ?? [],
+      unread,
+      table,
+    }
     return viewOf(yield* buildSnapshot(offers, naming), surroundings)
   }
 
@@ -168,6 +175,7 @@ function providersOf(deployments: readonly DeploymentSource[]): readonly Catalog
 
 /** What a picture has besides its models. */
 interface Surroundings {
+  sources: readonly DeploymentSource[]
   providers: readonly CatalogProvider[]
   potential: readonly PotentialProvider[]
   /** Deployments that are asked which models they have, and have not told yet. */
@@ -175,12 +183,17 @@ interface Surroundings {
   table: PricePackage
 }
 
-function viewOf(snapshot: Snapshot, { providers, potential, unread, table }: Surroundings): CatalogView {
+function viewOf(
+  snapshot: Snapshot,
+  { providers, sources, potential, unread, table }: Surroundings,
+): CatalogView {
   return {
     providers,
     awaitedProviders: (modelId) =>
       awaitedProviders({ base: resolveIn(snapshot, modelId).base, snapshot, unread, table }),
-    endpointsOf: (base, modality) => snapshot.endpoints[modality].get(base) ?? none,
+    endpointsOf: (base, modality) =>
+      snapshot.endpoints[modality].get(base) ??
+      (modality === 'speech' ? voicedEndpoints({ base, sources, speech: snapshot.endpoints.speech }) : none),
     placesOf: (base) => snapshot.names.get(base)?.places ?? null,
     resolve: (modelId) => resolveIn(snapshot, modelId),
     model: (base) => snapshot.models.get(base) ?? null,

@@ -32,6 +32,8 @@ export interface DeploymentSource {
   prices: PriceOverlay
   /** A model's name without what is only an address of the provider's. */
   publicName: (upstreamModel: string) => string
+  /** The family of a model whose name has a voice in it, as `familyOfVoice` of a preset says. */
+  familyOfVoice?: (upstreamModel: string) => string | null
   /** What names tell of its models. */
   modelRules: readonly ModelRule[]
   /** Which parameters an endpoint of it honours, as `parameters` of the endpoint says; asked before that is set. */

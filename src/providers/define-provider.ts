@@ -87,6 +87,8 @@ export interface Preset {
   hourWrites?: HourRule
   /** A model's name without what is only an address of the provider's; the public id is made of it. */
   publicName: (upstreamModel: string) => string
+  /** The family that serves a name with a voice in it, so that not every voice need be listed; null of other names. */
+  familyOfVoice?: (upstreamModel: string) => string | null
   /** What names tell of the models that it made, here and at every host of many makers. */
   family: readonly ModelRule[]
   /** What names tell of its models here alone, such as limits of its own. Counts before every family. */

@@ -75,6 +75,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     prices: createPriceOverlay(preset.prices, preset.documentedModels),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
     publicName: preset.publicName,
+    ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),
     modelRules: modelRulesOf(preset),
     parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
     isFree: preset.isLocal,

@@ -131,10 +131,35 @@ describe('what is one provider’s own', () => {
       status: 400,
       error: { message: expect.stringContaining('voice') },
     })
+    expect((await speak({ model: 'deepgram/aura-2', input: text, voice: 'aura-2-thalia-en' })).status).toBe(
+      200,
+    )
     expect(await speak({ model: 'deepgram/aura-2', input: text })).toMatchObject({
       status: 400,
       error: { message: 'An explicit voice is required for this TTS provider.' },
     })
+  })
+
+  test('Aura speaks by the whole name of a voice that no list has, as its family does', async () => {
+    for (const model of [
+      'deepgram/aura-2-apollo-en',
+      'aura-2-celeste-es',
+      'deepgram/aura-2-apollo-en:nitro',
+    ]) {
+      const { status, headers, error } = await speak({ model, input: text })
+      expect([model, status, error]).toEqual([model, 200, undefined])
+      const { json } = await gateway.get(`/generation?id=${headers.get('x-generation-id')}`)
+      expect([at(json, 'data.model'), at(json, 'data.total_cost')]).toEqual(['deepgram/aura-2', 0.001])
+    }
+    expect(
+      await speak({ model: 'deepgram/aura-2-apollo-en', input: text, voice: 'thalia-en' }),
+    ).toMatchObject({ status: 400, error: { message: expect.stringContaining('voice') } })
+    expect(await speak({ model: 'deepgram/aura-2-missing-en', input: text })).toMatchObject({
+      status: 400,
+      error: { message: expect.stringContaining('voice') },
+    })
+    for (const model of ['deepgram/aura-3-apollo-en', 'deepgram/aura-2-apollo'])
+      expect(await speak({ model, input: text })).toMatchObject({ status: 400, error: { param: 'model' } })
   })
 
   test('Fish Audio speaks like clips with their transcripts, and is not asked with one that has none', async () => {

@@ -25,12 +25,13 @@ const formats = {
   pcm: { encoding: 'linear16', container: 'none', sample_rate: '24000' },
 }
 
-/** Names that end in a voice and its language: `aura-2-thalia-en`, `aura-asteria-en`. */
-export const auraVoicePattern = /^aura(?:-\d+)?-([a-z]+-[a-z]{2})$/
+/** Names that end in a voice and its language, behind their family: `aura-2-thalia-en`, `aura-asteria-en`. */
+export const auraVoicePattern = /^(aura(?:-\d+)?)-([a-z]+-[a-z]{2})$/
 
 function modelOf({ endpoint: { upstreamModel, model }, call }: AskedSpeech): string {
-  const inName = auraVoicePattern.exec(upstreamModel)?.[1]
-  if (inName === undefined) return `${upstreamModel}-${call.voice}`
+  const inName = auraVoicePattern.exec(upstreamModel)?.[2]
+  if (inName === undefined)
+    return call.voice?.startsWith(`${upstreamModel}-`) ? call.voice : `${upstreamModel}-${call.voice}`
   if (call.voice === null || call.voice === inName || call.voice === upstreamModel) return upstreamModel
   throw fieldError('voice', `is another one than that of ${model}. Leave it out, or name the family alone.`)
 }

@@ -1,4 +1,4 @@
-import { deepgramSpeech } from '../../formats/speech/deepgram-speech.ts'
+import { auraVoicePattern, deepgramSpeech } from '../../formats/speech/deepgram-speech.ts'
 import { deepgramTranscription } from '../../formats/transcription/deepgram-transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { deepgramListening, deepgramModels } from './capabilities.ts'
@@ -13,6 +13,7 @@ export const deepgram = defineProvider({
   keyVariable: 'DEEPGRAM_API_KEY',
   author: 'deepgram',
   listing: null,
+  familyOfVoice: (upstreamModel) => auraVoicePattern.exec(upstreamModel)?.[1] ?? null,
   documentedModels: ['nova-3-medical', 'nova-2'],
   modelRules: deepgramModels,
   prices: deepgramPrices,
