@@ -53,6 +53,8 @@ export interface AnswerContext {
   created: number
   /** What the model that was asked is called here and at its provider; these names are no secrets. */
   modelNames: readonly string[]
+  /** Fields of the request, of which a failure that is told inside an answer may name one. */
+  parameterNames?: readonly string[]
   /** A provider's words without what they repeat of the deployment's own secrets. */
   hideSecrets(text: string): string
   /** What the beginning of a stream shows of the exchange, in this order; absent where the caller did not ask for it. */

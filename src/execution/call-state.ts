@@ -203,6 +203,7 @@ export class CallState {
       created: Math.floor(this.createdAtMs / 1000),
       hideSecrets: (text) => hideSecrets(text, this.#credentialOf(candidate)),
       modelNames: modelNamesOf(endpoint),
+      parameterNames: this.call.parameters,
     }
   }
 

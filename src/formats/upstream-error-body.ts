@@ -20,6 +20,9 @@ export function parseErrorBody(body: Uint8Array): ReportedError {
   }
 }
 
+/** Of ElevenLabs; the second one is for a voice that the account's plan may not use. */
+const voiceCodes: ReadonlySet<string> = new Set(['voice_not_found', 'invalid_uid'])
+
 /** Every shape seen in the wild, in the order that finds the most telling one. */
 export function readShape(wire: unknown): ReportedError {
   const body = isObject(Array.isArray(wire) ? wire[0] : wire)
@@ -51,7 +54,7 @@ export function readShape(wire: unknown): ReportedError {
     ]),
     type: firstText([source['type'], source['status']]),
     code,
-    param: firstText([source['param'], code === 'voice_not_found' ? 'voice' : undefined]) || null,
+    param: firstText([source['param'], voiceCodes.has(code) ? 'voice' : undefined]) || null,
     ...readDetails(source['details']),
   }
 }

@@ -37,7 +37,7 @@ export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFa
 }
 
 /** What reads an answer knows of its secrets. */
-type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames'>
+type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames' | 'parameterNames'>
 
 /** The error alone of what `readReportedFailure` finds. */
 export function readReportedError(wire: unknown, context: ReportContext): GatewayError {
@@ -51,7 +51,7 @@ export function readReportedError(wire: unknown, context: ReportContext): Gatewa
  */
 export function readReportedFailure(
   wire: unknown,
-  { hideSecrets, modelNames }: ReportContext,
+  { hideSecrets, modelNames, parameterNames = [] }: ReportContext,
 ): UpstreamFailure {
   const { message, type, code, param, reason, retryDelayMs } = readShape({ error: wire })
   const reported: ReportedError = {
@@ -65,7 +65,7 @@ export function readReportedFailure(
   const status = statusOfReport(reported)
   const kind = classify(status, reported)
   const retryAfterMs = delayOf(reported)
-  const facts = { status, reported, modelNames, retryAfterMs, requestedModel: '', parameterNames: [] }
+  const facts = { status, reported, modelNames, retryAfterMs, requestedModel: '', parameterNames }
   return toFailure(kind, facts)
 }
 
@@ -315,10 +315,14 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
 }
 
 const parameterPattern = /^[\w.[\]-]{1,100}$/
+/** Most providers of speech say in words alone that they have no such voice. */
+const voicePattern =
+  /\b(?:unknown|invalid|no such)\b[^.]{0,40}\bvoice\b|\bvoice\b.{0,120}\b(?:not found|not exist|unknown|invalid)\b/i
 
 /** The parameter the provider names, when the caller did send it. */
 function parameterOf({ reported, parameterNames }: FailureFacts): string | null {
-  const { param } = reported
+  const { param, message } = reported
+  if (parameterNames.includes('voice') && voicePattern.test(message)) return 'voice'
   if (param === null || !parameterPattern.test(param)) return null
   const root = param.split(/[.[]/, 1)[0] ?? ''
   return parameterNames.includes(root) || root === 'messages' || root === 'input' ? param : null

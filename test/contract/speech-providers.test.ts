@@ -81,13 +81,17 @@ for (const { preset, model, voice, missing, speeds, busy = 529, billed = 100 } o
       })
     } else {
       test('has no speed, and says so', async () => {
-        expect(await speak({ ...base, speed: 1.1 })).toMatchObject({ status: 400 })
+        expect(await speak({ ...base, speed: 1.1 })).toMatchObject({ status: 400, error: { param: 'speed' } })
       })
     }
 
     test('says that it has no such voice', async () => {
       if (missing === undefined) return
-      expect((await speak({ ...base, voice: missing.voice })).status).toBe(missing.status)
+      const { status, error } = await speak({ ...base, voice: missing.voice })
+      expect([status, error?.['param']]).toEqual([
+        missing.status,
+        missing.param === null ? undefined : 'voice',
+      ])
     })
 
     test.each([
@@ -174,6 +178,12 @@ describe('what is one provider’s own', () => {
     expect((await cloned(clip, words, clip, words)).status).toBe(200)
     const remote = { type: 'input_audio', input_audio: { url: `http://127.0.0.1:${clips.port}/clip.wav` } }
     expect((await cloned(remote, words)).status).toBe(200)
+    const named = { model: 'fish-audio/s1', input: text, input_references: [clip, words] }
+    expect(await speak({ ...named, voice: 'a-stored-voice' })).toMatchObject({
+      status: 400,
+      error: { param: 'voice', message: expect.stringContaining('input_references') },
+    })
+    expect((await speak({ ...named, voice: 'default' })).status).toBe(200)
     for (const parts of [[clip], [clip, words, clip]]) {
       expect(await cloned(...parts)).toMatchObject({
         status: 404,

@@ -8,8 +8,8 @@ export interface SpeechProvider {
   model: string
   /** Absent where the voice is in the model's name or need not be given. */
   voice?: string
-  /** A voice that it does not have, and the status that the caller gets. */
-  missing?: { voice: string; status: number }
+  /** A voice that it does not have, the status that the caller gets, and the field's name unless nothing tells it. */
+  missing?: { voice: string; status: number; param?: null }
   /** A speed that it has, and one beyond; absent where it has none. */
   speeds?: { within: number; beyond: number }
   /** What the caller gets for its 503, where that is not 529. */
@@ -49,7 +49,8 @@ export const speechProviders: readonly SpeechProvider[] = [
     preset: 'fish-audio',
     below: '/fish-audio/v1',
     model: 'fish-audio/s1',
-    missing: { voice: 'missing', status: 400 },
+    // How it says so is not documented.
+    missing: { voice: 'missing', status: 400, param: null },
     speeds: { within: 2, beyond: 2.1 },
   },
   {

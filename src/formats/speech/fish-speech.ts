@@ -2,7 +2,13 @@ import { encode } from '@msgpack/msgpack'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import { mpegOr, rawSpeech } from './raw-speech.ts'
-import { contractSamples, speechRequestAdapter, speedMember } from './speech-request-adapter.ts'
+import { refuseVoiceBesideClips } from './reference-members.ts'
+import {
+  type AskedSpeech,
+  contractSamples,
+  speechRequestAdapter,
+  speedMember,
+} from './speech-request-adapter.ts'
 
 /** The voice that it speaks with when none is named. */
 export const fishOwnVoice = 'default'
@@ -21,9 +27,7 @@ export const fishSpeech: SpeechAdapter = speechRequestAdapter({
   headers: ({ endpoint }) => ({ model: endpoint.upstreamModel }),
   body: (asked) => ({
     text: asked.call.input,
-    ...(asked.call.references.length > 0 || asked.voice === fishOwnVoice
-      ? {}
-      : { reference_id: asked.voice }),
+    ...voiceMember(asked),
     ...formats[asked.format],
     ...(asked.call.speed === 1 ? {} : { prosody: speedMember('speed', asked) }),
   }),
@@ -35,6 +39,12 @@ export const fishSpeech: SpeechAdapter = speechRequestAdapter({
   },
   open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
 })
+
+/** Clips take the place of a voice. */
+function voiceMember({ call, voice }: AskedSpeech): Readonly<Record<string, unknown>> {
+  refuseVoiceBesideClips(call, fishOwnVoice)
+  return call.references.length > 0 || voice === fishOwnVoice ? {} : { reference_id: voice }
+}
 
 function clipsOf({ references }: SpeechCall): { audio: Uint8Array; text: string }[] {
   return references.map(({ data, transcript }) => ({

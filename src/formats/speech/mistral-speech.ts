@@ -4,9 +4,9 @@ import type { SpeechCall } from '../../canonical/call.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
-import { fieldError } from '../field-error.ts'
 import { readReportedFailure } from '../upstream-errors.ts'
 import { mpegOr } from './raw-speech.ts'
+import { refuseVoiceBesideClips } from './reference-members.ts'
 import { contractSamples, speechRequestAdapter } from './speech-request-adapter.ts'
 import { wrappedSpeech, type SoundFacts } from './wrapped-speech.ts'
 
@@ -35,14 +35,11 @@ export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
     }),
 })
 
-/** Throws `invalid_request` for both a voice and a clip: the provider takes one of them. */
-function voiceMembers({ references: [clip], voice: named }: SpeechCall, voice: string | null) {
+function voiceMembers(call: SpeechCall, voice: string | null) {
+  const [clip] = call.references
   if (clip === undefined) return { voice_id: voice }
-  if (named === null) return { ref_audio: clip.data }
-  throw fieldError(
-    'voice',
-    'cannot stand beside `input_references` at the provider of this model, where a clip is the voice. Leave one of them out.',
-  )
+  refuseVoiceBesideClips(call)
+  return { ref_audio: clip.data }
 }
 
 function readEvent(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {

@@ -1,4 +1,5 @@
-import type { SpeechReference } from '../../canonical/call.ts'
+import type { SpeechCall, SpeechReference } from '../../canonical/call.ts'
+import { fieldError } from '../field-error.ts'
 
 /** References as the contract has them, for gateways that take it over: clips, texts behind them, or one picture. */
 export function contractReferences(
@@ -11,4 +12,16 @@ export function contractReferences(
     return transcript === null ? [clip] : [clip, { type: 'text', text: transcript }]
   })
   return { input_references: parts }
+}
+
+/**
+ * Throws `invalid_request` for a voice beside clips, for providers where clips take the voice's place. `own` is a voice that
+ * stands for none.
+ */
+export function refuseVoiceBesideClips({ references, voice }: SpeechCall, own: string | null = null): void {
+  if (references.length === 0 || voice === null || voice === own) return
+  throw fieldError(
+    'voice',
+    'cannot stand beside `input_references` at the provider of this model, where a clip is the voice. Leave one of them out.',
+  )
 }
