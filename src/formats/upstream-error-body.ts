@@ -50,6 +50,7 @@ export function readShape(wire: unknown): ReportedError {
       body?.['detail'],
       listMessages(body?.['detail']),
       fault?.['faultstring'],
+      problemOf(body),
       typeof wire === 'string' ? wire : undefined,
     ]),
     type: firstText([source['type'], source['status']]),
@@ -69,6 +70,16 @@ function readDetails(details: unknown): Pick<ReportedError, 'reason' | 'retryDel
     reason: firstText(list.map((detail) => detail?.['reason'])),
     retryDelayMs: seconds === undefined ? null : Math.ceil(Number(seconds) * 1000),
   }
+}
+
+/** A problem as Rev AI words it: a title, and by the name of each wrong parameter a list of what is wrong. */
+function problemOf(body: ReturnType<typeof isObject>): string | undefined {
+  const title = body?.['title']
+  if (typeof title !== 'string') return undefined
+  const wrong = Object.entries(isObject(body?.['parameters']) ?? {}).flatMap(([name, reasons]) =>
+    Array.isArray(reasons) ? `${name}: ${reasons.join(' ')}` : [],
+  )
+  return [title, ...wrong].join('; ')
 }
 
 function listMessages(detail: unknown): string | undefined {

@@ -503,7 +503,7 @@ const planted = [
 function withSecrets(body: unknown): string {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return text.replace(
-    /("(?:message|detail|msg|faultstring|error|err_msg|status_msg)":")((?:[^"\\]|\\.)*)"/,
+    /("(?:message|detail|msg|faultstring|error|err_msg|status_msg|title)":")((?:[^"\\]|\\.)*)"/,
     (_, start: string, said: string) => `${start}${said} ${planted.join(' ')}"`,
   )
 }

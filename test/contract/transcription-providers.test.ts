@@ -120,16 +120,20 @@ async function lastSent(row: Transcriber) {
     ...(body.fields ?? []).map(({ name, value }): Sent => [name, value]),
     ...new URLSearchParams(last?.query),
   ]
-  return { ...body, fields: row.config === undefined ? fields : unfolded(fields, row.config) }
+  if (row.config === undefined) return { ...body, fields }
+  const [field, member] = row.config
+  const config = body.fields === undefined ? last?.body : valuesOf(fields, field)[0]
+  return { ...body, fields: unfolded(config ?? '{}', member) }
 }
 
 /** What stands in the JSON of one field, as fields of their own; an address stands for what is fetched from it. */
-function unfolded(fields: readonly Sent[], [field, member = '']: NonNullable<Transcriber['config']>): Sent[] {
-  const value = fields.find(([name]) => name === field)?.[1] ?? '{}'
-  const { [member]: inner, ...outer } = JSON.parse(value) as Record<string, object | string>
-  return Object.entries({ ...outer, ...(inner as object) }).map(([name, told]: [string, unknown]): Sent => {
-    if (typeof told !== 'object' || told === null) return [name, String(told)]
-    return [name, 'url' in told ? String(told.url) : JSON.stringify(told)]
+function unfolded(config: string, member: string | undefined): Sent[] {
+  const told = JSON.parse(config) as Record<string, unknown>
+  const inner = member === undefined ? {} : told[member]
+  return Object.entries({ ...told, ...(inner as object) }).flatMap(([name, value]): Sent[] => {
+    if (name === member) return []
+    if (typeof value !== 'object' || value === null) return [[name, String(value)]]
+    return [[name, 'url' in value ? String(value.url) : JSON.stringify(value)]]
   })
 }
 

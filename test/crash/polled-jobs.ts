@@ -1,7 +1,8 @@
 /**
- * Proof 6 of the audio contract: a gateway is killed with SIGKILL at every point of a polled job, several times each, on both
- * databases; afterwards nothing may be charged that was not answered, and nothing may be left at the provider once the next
- * process has swept. `polled-jobs.ts [sqlite|postgres] [times]`. Prints figures; exits with 1 when a promise was broken.
+ * Proof 6 of the audio contract: a gateway is killed with SIGKILL at every point of a polled job, several times each, at each
+ * provider whose jobs can be removed and on both databases; afterwards nothing may be charged that was not answered, and
+ * nothing may be left at the provider once the next process has swept. `polled-jobs.ts [sqlite|postgres] [times] [at=provider]`.
+ * Prints figures; exits with 1 when a promise was broken.
  */
 import { wave } from '../../simulator/audio/testing.ts'
 import { createRunFolder } from '../support/after-the-end.ts'
@@ -26,35 +27,88 @@ function commitPoint(point: string, skip: number, name: string): Point[] {
   return isDurable.map((when) => ({ name: `${when} ${name}`, site: { point, when, skip } }))
 }
 
-const paths = { upload: '/v2/upload', create: '/v2/transcript' }
+/** A provider whose transcripts are jobs, and at which points of them a process can die. */
+interface Subject {
+  preset: string
+  /** Its base URL below the mount. */
+  path: string
+  model: string
+  /** What a model costs of which nobody publishes a price; the account has a balance. */
+  prices?: Readonly<Record<string, string>>
+  /** What it leaves there for which no call is documented that removes it; null where there is none. */
+  unremovable: string | null
+  points: readonly Point[]
+}
+
+interface RequestKind {
+  name: string
+  method: string
+  path: RegExp
+  /** What a fault's rule compares with the path; absent where the path has an id, so that the fault is every request's. */
+  match?: string
+}
 
 /** Before the provider has done what it was asked (`latency`), and after, with its reply on the way (`first_byte`). */
-function requestPoint(name: string, method: string, match: string, number = 1): Point[] {
-  const isJob = match === ''
-  const path = isJob ? /\/v2\/transcript\/[^/]+$/ : new RegExp(`${match}$`)
+function requestPoint({ name, method, path, match = '' }: RequestKind, number = 1): Point[] {
   return ['latency', 'first_byte'].map((fault) => ({
     name: `${name} ${fault === 'latency' ? 'not done yet' : 'done, its reply under way'}`,
     request: { method, path, number },
     fault: `${fault}=${underWayMs}`,
     match,
-    ...(isJob && method === 'GET' ? { looks: 1 } : {}),
+    ...(match === '' && method === 'GET' ? { looks: 1 } : {}),
   }))
 }
 
-const points: readonly Point[] = [
-  ...commitPoint('resource.intend', 0, 'noting the upload'),
-  ...requestPoint('upload', 'POST', paths.upload),
-  ...commitPoint('resource.name', 0, 'naming the upload'),
-  ...commitPoint('resource.intend', 1, 'noting the job'),
-  ...requestPoint('job', 'POST', paths.create),
-  ...commitPoint('resource.name', 1, 'naming the job'),
-  ...requestPoint('first look', 'GET', '', 1),
-  ...requestPoint('last look', 'GET', '', 2),
-  ...commitPoint('ledger.capture', 0, 'the charge'),
-  ...commitPoint('resource.leave', 0, 'leaving the job'),
-  ...commitPoint('resource.claim', 0, 'claiming the job'),
-  ...requestPoint('removal', 'DELETE', ''),
-  ...commitPoint('resource.removed', 0, 'noting that it is gone'),
+/** A job that exists: its looks, the charge, and its removal. */
+function pointsOfJob(job: RegExp, between: readonly Point[] = []): Point[] {
+  return [
+    ...requestPoint({ name: 'first look', method: 'GET', path: job }, 1),
+    ...requestPoint({ name: 'last look', method: 'GET', path: job }, 2),
+    ...between,
+    ...commitPoint('ledger.capture', 0, 'the charge'),
+    ...commitPoint('resource.leave', 0, 'leaving the job'),
+    ...commitPoint('resource.claim', 0, 'claiming the job'),
+    ...requestPoint({ name: 'removal', method: 'DELETE', path: job }),
+    ...commitPoint('resource.removed', 0, 'noting that it is gone'),
+  ]
+}
+
+const uploadPath = '/v2/upload'
+const transcriptsPath = '/v2/transcript'
+const jobsPath = '/speechtotext/v1/jobs'
+
+const subjects: readonly Subject[] = [
+  {
+    preset: 'assemblyai',
+    path: '/assemblyai',
+    model: 'assemblyai/universal-2',
+    unremovable: 'assemblyai.upload',
+    points: [
+      ...commitPoint('resource.intend', 0, 'noting the upload'),
+      ...requestPoint({ name: 'upload', method: 'POST', path: /\/v2\/upload$/, match: uploadPath }),
+      ...commitPoint('resource.name', 0, 'naming the upload'),
+      ...commitPoint('resource.intend', 1, 'noting the job'),
+      ...requestPoint({ name: 'job', method: 'POST', path: /\/v2\/transcript$/, match: transcriptsPath }),
+      ...commitPoint('resource.name', 1, 'naming the job'),
+      ...pointsOfJob(/\/v2\/transcript\/[^/]+$/),
+    ],
+  },
+  {
+    preset: 'revai',
+    path: '/revai/speechtotext/v1',
+    model: 'revai/machine',
+    prices: { audio_per_hour: '0.36' },
+    unremovable: null,
+    points: [
+      ...commitPoint('resource.intend', 0, 'noting the job'),
+      ...requestPoint({ name: 'job', method: 'POST', path: /\/v1\/jobs$/, match: jobsPath }),
+      ...commitPoint('resource.name', 0, 'naming the job'),
+      ...pointsOfJob(
+        /\/v1\/jobs\/[^/]+$/,
+        requestPoint({ name: 'reading', method: 'GET', path: /\/v1\/jobs\/[^/]+\/transcript$/ }),
+      ),
+    ],
+  },
 ]
 
 /** Points that a process reaches when its charge is durable and its answer may not have left yet. */
@@ -70,33 +124,47 @@ interface Tally {
   problems: string[]
 }
 
-async function campaign(name: DatabaseName, times: number): Promise<Tally> {
+async function campaign(name: DatabaseName, subject: Subject, times: number): Promise<Tally> {
+  const { preset, path, model, prices } = subject
   const tally: Tally = { runs: 0, answered: 0, charged: 0, cutOff: 0, lost: 0, problems: [] }
   const world = await createWorld({
     database: name,
     credits: '1000',
-    providers: (url) => [{ preset: 'assemblyai', base_url: `${url}/assemblyai`, api_key: 'key' }],
+    providers: (url) => [
+      {
+        preset,
+        base_url: `${url}${path}`,
+        api_key: 'key',
+        models: prices === undefined ? [] : [{ id: model, prices }],
+      },
+    ],
   })
   try {
     await admin(world, 'settings', { transcription: 'scripted' })
-    for (const point of points) {
-      for (let time = 0; time < times; time += 1) await runOnce(world, point, tally)
+    for (const point of subject.points) {
+      for (let time = 0; time < times; time += 1) await runOnce(world, { point, tally, subject })
     }
     tally.problems.push(...(await world.findings()))
-    tally.problems.push(...(await uploadsWithoutRow(world)))
+    tally.problems.push(...(await uploadsWithoutRow(world, subject)))
   } finally {
     await world.remove()
   }
   return tally
 }
 
-async function runOnce(world: World, point: Point, tally: Tally): Promise<void> {
+interface Run {
+  point: Point
+  tally: Tally
+  subject: Subject
+}
+
+async function runOnce(world: World, { point, tally, subject }: Run): Promise<void> {
   const before = await usagesIn(world)
   await admin(world, 'settings', { job_looks: point.looks ?? 0 })
   await world.setFaults('site' in point ? [] : [{ match: matchOf(point.match), fault: point.fault }])
   const process = await world.start('site' in point ? { armed: [point.site] } : {})
   const seen = await requestsAt(world, point)
-  const call = transcribe(process)
+  const call = transcribe(process, subject)
   if ('site' in point) await Promise.race([process.ended, Bun.sleep(sweepMsMax)])
   else await killWhenAsked(world, point, { process, seen })
   if (process.isAlive) {
@@ -139,10 +207,10 @@ function count(tally: Tally, { point, world, isAnswered, charged, left }: Outcom
 }
 
 /** True for a whole answer. */
-async function transcribe({ baseUrl, isAlive }: GatewayProcess): Promise<boolean> {
+async function transcribe({ baseUrl, isAlive }: GatewayProcess, { model }: Subject): Promise<boolean> {
   if (baseUrl === '' || !isAlive) return false
   const body = {
-    model: 'assemblyai/universal-2',
+    model,
     input_audio: { data: Buffer.from(sound).toString('base64'), format: 'wav' },
   }
   try {
@@ -226,10 +294,11 @@ async function usagesIn({ database }: World): Promise<number> {
 }
 
 /** No call removes an upload: each that is there without its job has a row that says so. */
-async function uploadsWithoutRow(world: World): Promise<string[]> {
+async function uploadsWithoutRow(world: World, { unremovable }: Subject): Promise<string[]> {
   const { uploads_left: left = 0 } = await countsAt(world)
   const [row] = await world.database.query<{ kept: number }>(
-    `select count(*) as kept from upstream_resources where kind = 'assemblyai.upload'`,
+    `select count(*) as kept from upstream_resources where kind = $1`,
+    [unremovable],
   )
   const kept = row?.kept ?? 0
   return left <= kept ? [] : [`${world.name}: ${left} uploads are left, and ${kept} have a row`]
@@ -246,22 +315,25 @@ const wanted = process.argv.slice(2)
 const times = Number(wanted.find((word) => /^\d+$/.test(word)) ?? 5)
 const reason = whyNoPostgres()
 const databases = (['sqlite', 'postgres'] as const).filter(
-  (name) => wanted.every((word) => !/^[a-z]/.test(word)) || wanted.includes(name),
+  (name) => !wanted.some((word) => word === 'sqlite' || word === 'postgres') || wanted.includes(name),
 )
 await createRunFolder('headrace-polled-jobs-')
+const at = wanted.flatMap((word) => (word.startsWith('at=') ? [word.slice('at='.length)] : []))
 let isGood = true
-for (const name of databases) {
-  if (name === 'postgres' && reason !== null) {
-    console.log(`WRONG: ${reason}`)
-    isGood = false
-    continue
+for (const subject of subjects.filter(({ preset }) => at.length === 0 || at.includes(preset))) {
+  for (const name of databases) {
+    if (name === 'postgres' && reason !== null) {
+      console.log(`WRONG: ${reason}`)
+      isGood = false
+      continue
+    }
+    const { runs, answered, charged, cutOff, lost, problems } = await campaign(name, subject, times)
+    console.log(
+      `${subject.preset}, ${name}: killed ${runs} times at ${subject.points.length} points of a job, ${times} times each: ${answered} answered, ` +
+        `${charged} charged, ${cutOff} of them cut off between the commit of the charge and its answer; ${lost} jobs left at the provider after the sweep`,
+    )
+    for (const problem of problems) console.log(`WRONG: ${problem}`)
+    isGood &&= problems.length === 0
   }
-  const { runs, answered, charged, cutOff, lost, problems } = await campaign(name, times)
-  console.log(
-    `${name}: killed ${runs} times at ${points.length} points of a job, ${times} times each: ${answered} answered, ${charged} charged, ` +
-      `${cutOff} of them cut off between the commit of the charge and its answer; ${lost} jobs left at the provider after the sweep`,
-  )
-  for (const problem of problems) console.log(`WRONG: ${problem}`)
-  isGood &&= problems.length === 0
 }
 process.exit(isGood ? 0 : 1)

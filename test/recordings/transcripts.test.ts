@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { presets } from '../../src/providers/registry.ts'
 import { startTestGateway, toneWav } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { readTranscript, recordedTranscripts, whyNoTranscripts } from './transcripts.ts'
+import { readReplies, recordedTranscripts, whyNoTranscripts } from './transcripts.ts'
 
 const reason = whyNoTranscripts()
 if (reason !== null) console.log(reason)
@@ -29,9 +29,13 @@ describe.if(reason === null)('a recorded transcript', () => {
   test.each(recordedTranscripts.map((row) => [row.preset, row] as const))(
     'of %s is told as it was',
     async (_, row) => {
-      const wire = readTranscript(row)
-      const expected = row.expected(wire)
-      upstream.answer(() => Response.json(wire))
+      const replies = readReplies(row)
+      const last = replies.at(-1) ?? {}
+      const expected = row.expected(last, replies)
+      const coming = [...replies]
+      upstream.answer(({ method }) =>
+        method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json(coming.shift()),
+      )
       // As long as it was said to be, so that its length is believed.
       const seconds = typeof expected['duration'] === 'number' ? expected['duration'] : 3
       const data = Buffer.from(toneWav(seconds)).toString('base64')
@@ -40,6 +44,7 @@ describe.if(reason === null)('a recorded transcript', () => {
         input_audio: { data, format: 'wav' },
         response_format: 'verbose_json',
         ...(row.words ? { timestamp_granularities: ['word'] } : {}),
+        ...(row.diarize === true ? { diarize: true } : {}),
       })
       expect(status).toBe(200)
       expect(json).toMatchObject(expected)

@@ -1,5 +1,6 @@
 /** One request an upstream was sent. */
 export interface UpstreamSeen {
+  method: string
   path: string
   headers: Headers
   body: string
@@ -29,7 +30,13 @@ export function startScriptedUpstream(): ScriptedUpstream {
       const { pathname } = new URL(request.url)
       // Latin-1 keeps every byte of an upload apart.
       const body = Buffer.from(await request.arrayBuffer()).toString('latin1')
-      const one = { path: pathname, headers: request.headers, body, signal: request.signal }
+      const one = {
+        method: request.method,
+        path: pathname,
+        headers: request.headers,
+        body,
+        signal: request.signal,
+      }
       seen.push(one)
       return respond(one)
     },

@@ -42,7 +42,10 @@ export interface Transcriber {
   entities?: { options: Record<string, unknown>; types: readonly [string, string] }
   /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
   job?: { path: string; upload: string }
-  /** The field whose JSON has what is asked, and its member in which most of it stands; none where all stands at the top. */
+  /**
+   * The field whose JSON has what is asked, and its member in which most of it stands, where it has such a one; what has no
+   * form is that JSON itself.
+   */
   config?: readonly [field: string, member?: string]
   /** The text comes piece by piece where a caller wants events. */
   streams?: true
@@ -264,6 +267,22 @@ export const transcribers: readonly Transcriber[] = [
     url: 'fetch_data',
     pcm: 'wav',
     config: ['config', 'transcription_config'],
+  },
+  {
+    preset: 'revai',
+    path: '/revai/speechtotext/v1',
+    upstream: 'machine',
+    text: sentences,
+    language: 'en',
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['0', '1'] },
+    keyterms: [['custom_vocabularies', '[{"phrases":["head race","sluice"]}]']],
+    sends: { language: languageSent, temperature: null },
+    url: 'source_config',
+    pcm: 'wav',
+    config: ['options'],
   },
   {
     preset: 'deepgram',

@@ -16,19 +16,47 @@ const mediaPatterns: readonly RegExp[] = [
 ]
 
 /**
- * A job that its provider has given up, told inside an answer with a status of success. What the caller sent is at fault
- * where the provider's reason blames it; else another provider may do it. The job is not begun again at the same one.
+ * What is to blame for a job that failed: the sound that the caller sent or named, the gateway's account with the provider, or
+ * the provider itself.
  */
-export function failedJob(reason: string, { call, context }: CallAt<TranscriptionCall>): AttemptFailed {
+export type JobFault = 'sound' | 'account' | 'provider'
+
+/**
+ * A job that its provider has given up, told inside an answer with a status of success. Where no word of the provider's own
+ * says what is to blame, its reason does. Unless it is the sound another provider may do it. The job is not begun again at
+ * the same one.
+ */
+export function failedJob(
+  reason: string,
+  { call, context }: CallAt<TranscriptionCall>,
+  fault: JobFault = blamedIn(reason),
+): AttemptFailed {
   const said = redact(context.hideSecrets(reason), context.modelNames)
   const cause = new ProviderReport('the job has failed', said)
-  const isMedia = mediaPatterns.some((pattern) => pattern.test(reason))
   return new AttemptFailed({
-    error: isMedia ? unusable(call, said, cause) : givenUp(said, cause),
-    retryElsewhere: !isMedia,
+    error: errorOf(fault, { call, said, cause }),
+    retryElsewhere: fault !== 'sound',
     retrySame: false,
-    credentialFault: false,
+    credentialFault: fault === 'account',
     retryAfterMs: null,
+  })
+}
+
+function blamedIn(reason: string): JobFault {
+  return mediaPatterns.some((pattern) => pattern.test(reason)) ? 'sound' : 'provider'
+}
+
+interface Failed {
+  call: TranscriptionCall
+  said: string
+  cause: Error
+}
+
+function errorOf(fault: JobFault, { call, said, cause }: Failed): GatewayError {
+  if (fault === 'sound') return unusable(call, said, cause)
+  if (fault === 'provider') return givenUp(said, cause)
+  return new GatewayError('provider_failed', "The gateway's account with the provider has no quota left.", {
+    cause,
   })
 }
 

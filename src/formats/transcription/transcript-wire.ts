@@ -6,13 +6,24 @@ export type WireRecord = Readonly<Record<string, unknown>>
 
 /** The object of a transcript's answer. Throws `provider_failed` for what is no JSON object. */
 export function parseTranscript(bytes: Uint8Array): WireRecord {
+  const wire = recordOf(parseJson(bytes))
+  if (wire === null) throw notATranscript()
+  return wire
+}
+
+/** The objects of an answer that is a list. Throws `provider_failed` for what is none. */
+export function parseEntries(bytes: Uint8Array): WireRecord[] {
+  const entries = recordsOf(parseJson(bytes))
+  if (entries === null) throw new GatewayError('provider_failed', 'The provider answered without a list.')
+  return entries
+}
+
+function parseJson(bytes: Uint8Array): unknown {
   try {
-    const wire = recordOf(JSON.parse(new TextDecoder().decode(bytes)))
-    if (wire) return wire
+    return JSON.parse(new TextDecoder().decode(bytes))
   } catch (cause) {
     throw notATranscript(cause)
   }
-  throw notATranscript()
 }
 
 /** What a caller is told where an answer has no transcript. */

@@ -14,4 +14,5 @@ export const gladia = defineProvider({
   documentedModels: ['solaria-1', 'solaria-3', 'solaria-fusion'],
   family: gladiaModels,
   adapters: { transcription: gladiaTranscription() },
+  recordedAudio: ['transcription'],
 })

@@ -1,0 +1,40 @@
+import { type ApiStyle, bearerKeyOf } from '../../api-style.ts'
+import { ApiError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+
+/** What Rev AI says with a status: the title of a problem. */
+const usual: Readonly<Record<number, string>> = {
+  400: "Your request parameters didn't validate",
+  401: 'Authorization has been denied for this request',
+  403: 'You do not have permission to access this deployment',
+  404: 'could not find job',
+  409: 'Job is in invalid state',
+  413: 'The media is too large',
+  429: 'Too many requests',
+  500: 'Internal server error',
+}
+
+/** A refusal in Rev AI's words; `details` are its members beside the title and the status. */
+export function refusal(
+  status: number,
+  title = usual[status] ?? `Status ${status}`,
+  details?: JsonObject,
+): ApiError {
+  return new ApiError({ status, message: title, ...(details === undefined ? {} : { details }) })
+}
+
+/** An option that is wrong; Rev AI names it and says why. */
+export function wrongOption(name: string, why: string): ApiError {
+  return refusal(400, usual[400], { parameters: { [name]: [why] } })
+}
+
+/** How Rev AI takes keys and words refusals. */
+export const revAiStyle: ApiStyle = {
+  authenticate({ authorization }) {
+    const key = bearerKeyOf(authorization)
+    if (key === null || key.startsWith('bad-key')) throw refusal(401)
+  },
+  errorBody: ({ status, message, details }) => JSON.stringify({ ...details, title: message, status }),
+  errorOf: ({ status, kind, message }) => refusal(status ?? (kind === 'overloaded' ? 503 : 400), message),
+  headers: () => ({}),
+}
