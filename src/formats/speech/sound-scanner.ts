@@ -1,4 +1,5 @@
 import { audioFieldsDepthMax, speechFieldsBytesMax } from '../../core/limits/audio.ts'
+import { KeptBytes, positionOf, toLatin1 } from '../kept-bytes.ts'
 import { unreadable } from '../upstream-json.ts'
 import { SoundDecoder, type SoundEncoding } from './sound-decoder.ts'
 
@@ -27,8 +28,7 @@ export class SoundScanner {
   #isList: boolean[] = []
   #isName = false
   #stringStart = 0
-  #kept: Uint8Array = new Uint8Array(1_024)
-  #keptLength = 0
+  readonly #kept = new KeptBytes(speechFieldsBytesMax, () => unreadable('it has too much besides its sound'))
   /** An escape inside the sound that is not whole yet. */
   #escape = ''
   #decoder: SoundDecoder | null = null
@@ -59,12 +59,12 @@ export class SoundScanner {
     this.#isName = false
     this.#path = []
     this.#isList = []
-    this.#keptLength = 0
+    this.#kept.clear()
     return text
   }
 
   #text(): string {
-    return new TextDecoder().decode(this.#kept.subarray(0, this.#keptLength))
+    return new TextDecoder().decode(this.#kept.view())
   }
 
   /** From here to the quote that ends the sound, or to the end of the piece. */
@@ -78,7 +78,7 @@ export class SoundScanner {
       }
       const end = positionOf(quote, piece, offset)
       const escape = positionOf(backslash, piece.subarray(0, end), offset)
-      if (escape > offset) this.#decode(latin1(piece, offset, escape), sound)
+      if (escape > offset) this.#decode(toLatin1(piece, offset, escape), sound)
       if (escape === piece.length) return escape
       offset = escape + 1
       if (escape === end) {
@@ -112,11 +112,11 @@ export class SoundScanner {
     const last = this.#decoder?.end()
     if (last && last.length > 0) sound.push(last)
     this.#isInSound = false
-    this.#keep(quote)
+    this.#kept.add(quote)
   }
 
   #scanByte(byte: number): void {
-    this.#keep(byte)
+    this.#kept.add(byte)
     if (this.#isInString) return this.#scanStringByte(byte)
     if (byte === quote) return this.#openString()
     if (byte === 0x7b || byte === 0x5b) return this.#descend(byte === 0x5b)
@@ -148,7 +148,7 @@ export class SoundScanner {
       this.#isInSound = true
       return
     }
-    this.#stringStart = this.#keptLength - 1
+    this.#stringStart = this.#kept.length - 1
     this.#isInString = true
   }
 
@@ -166,31 +166,11 @@ export class SoundScanner {
   }
 
   #keptString(): string {
-    const text = new TextDecoder().decode(this.#kept.subarray(this.#stringStart, this.#keptLength))
+    const text = new TextDecoder().decode(this.#kept.view(this.#stringStart))
     try {
       return JSON.parse(text) as string
     } catch (cause) {
       throw unreadable('it is not JSON', cause)
     }
   }
-
-  #keep(byte: number): void {
-    if (this.#keptLength === speechFieldsBytesMax) throw unreadable('it has too much besides its sound')
-    if (this.#keptLength === this.#kept.length) {
-      const larger = new Uint8Array(this.#kept.length * 2)
-      larger.set(this.#kept)
-      this.#kept = larger
-    }
-    this.#kept[this.#keptLength++] = byte
-  }
-}
-
-/** Where a byte next stands, at or after `start`; the end when it does not. */
-function positionOf(byte: number, piece: Uint8Array, start: number): number {
-  const found = piece.indexOf(byte, start)
-  return found < 0 ? piece.length : found
-}
-
-function latin1(piece: Uint8Array, start: number, end: number): string {
-  return Buffer.from(piece.buffer, piece.byteOffset + start, end - start).toString('latin1')
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
+import { KeptBytes, positionOf, toLatin1 } from '../kept-bytes.ts'
 import { requireUniqueNames } from '../json-document.ts'
 import { fieldError } from '../field-error.ts'
 import { notJson } from '../json-body.ts'
@@ -25,8 +26,7 @@ export class AudioJsonScanner {
   readonly #isArray: boolean[] = []
   #isKey = false
   #stringStart = 0
-  #kept = new Uint8Array(4_096)
-  #keptLength = 0
+  readonly #kept = new KeptBytes(audioFieldsBytesMax, tooManyFields)
   #escape = ''
   /** Text of the audio in this chunk, its escapes read, that is not decoded yet. */
   #text = ''
@@ -52,7 +52,7 @@ export class AudioJsonScanner {
    * it has a member twice.
    */
   end(): { fields: unknown; hasAudio: boolean; mimeType: string | null } {
-    const bytes = this.#kept.subarray(0, this.#keptLength)
+    const bytes = this.#kept.view()
     const audio = { hasAudio: this.#audio !== null, mimeType: this.#audio?.mimeType ?? null }
     let fields: unknown
     try {
@@ -90,7 +90,7 @@ export class AudioJsonScanner {
       if (end < offset) end = positionOf(quote, chunk, offset)
       if (escape < offset) escape = positionOf(backslash, chunk, offset)
       const plainEnd = Math.min(end, escape)
-      if (plainEnd > offset) this.#text += latin1(chunk, offset, plainEnd)
+      if (plainEnd > offset) this.#text += toLatin1(chunk, offset, plainEnd)
       offset = plainEnd + 1
       if (escape < end) this.#escape = '\\'
       else if (end < chunk.length) {
@@ -117,7 +117,7 @@ export class AudioJsonScanner {
     const last = this.#audio?.end()
     if (last && last.length > 0) decoded.push(last)
     this.#state = 'outside'
-    this.#keep(quote)
+    this.#kept.add(quote)
   }
 
   /** In one piece for each chunk, because every piece is a write of its own. */
@@ -129,7 +129,7 @@ export class AudioJsonScanner {
   }
 
   #scanByte(byte: number): void {
-    this.#keep(byte)
+    this.#kept.add(byte)
     if (this.#state === 'string') return this.#scanStringByte(byte)
     if (byte === quote) return this.#openString()
     if (byte === 0x7b || byte === 0x5b) return this.#descend(byte === 0x5b)
@@ -167,10 +167,10 @@ export class AudioJsonScanner {
       }
       this.#audio = new Base64Stream('input_audio.data')
       this.#state = 'audio'
-      this.#audioAt = this.#keptLength - 1
+      this.#audioAt = this.#kept.length - 1
       return
     }
-    this.#stringStart = this.#keptLength - 1
+    this.#stringStart = this.#kept.length - 1
     this.#state = 'string'
   }
 
@@ -196,38 +196,20 @@ export class AudioJsonScanner {
   }
 
   #keptString(): string {
-    const bytes = this.#kept.subarray(this.#stringStart, this.#keptLength)
+    const bytes = this.#kept.view(this.#stringStart)
     try {
       return JSON.parse(new TextDecoder().decode(bytes)) as string
     } catch (cause) {
-      throw notJson(this.#describeFault(this.#kept.subarray(0, this.#keptLength)), cause)
+      throw notJson(this.#describeFault(this.#kept.view()), cause)
     }
-  }
-
-  #keep(byte: number): void {
-    if (this.#keptLength === audioFieldsBytesMax) {
-      throw new GatewayError(
-        'payload_too_large',
-        `The fields besides \`input_audio.data\` are larger than ${audioFieldsBytesMax} bytes. Shorten them.`,
-      )
-    }
-    if (this.#keptLength === this.#kept.length) {
-      const larger = new Uint8Array(this.#kept.length * 2)
-      larger.set(this.#kept)
-      this.#kept = larger
-    }
-    this.#kept[this.#keptLength++] = byte
   }
 }
 
-/** Where a byte next stands, at or after `start`; the end when it does not. */
-function positionOf(byte: number, chunk: Uint8Array, start: number): number {
-  const found = chunk.indexOf(byte, start)
-  return found < 0 ? chunk.length : found
-}
-
-function latin1(chunk: Uint8Array, start: number, end: number): string {
-  return Buffer.from(chunk.buffer, chunk.byteOffset + start, end - start).toString('latin1')
+function tooManyFields(): GatewayError {
+  return new GatewayError(
+    'payload_too_large',
+    `The fields besides \`input_audio.data\` are larger than ${audioFieldsBytesMax} bytes. Shorten them.`,
+  )
 }
 
 function readEscape(escape: string): string {
