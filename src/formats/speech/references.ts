@@ -63,31 +63,35 @@ function requireTextsAfterClips(parts: readonly ReferencePart[]): void {
 function toClip({ input_audio: audio }: Clip, index: number): Omit<SpeechReference, 'transcript'> {
   const format = audio.format?.toLowerCase() ?? null
   if (audio.data === undefined) return { type: 'audio', data: null, url: audio.url ?? null, format }
-  const { data, mimeType } = splitDataUrl(audio.data, index)
-  requireBase64(data, index)
+  const { data: written, mimeType } = splitDataUrl(audio.data, index)
+  const data = plainBase64(written, index)
   return { type: 'audio', data, url: null, format: format ?? formatOfMimeType(mimeType) }
 }
 
 function splitDataUrl(text: string, index: number): { data: string; mimeType: string | null } {
-  if (!text.startsWith('data:')) return { data: text, mimeType: null }
+  if (!/^data:/i.test(text)) return { data: text, mimeType: null }
   const prefix = /^data:([^,;]*)(?:;[^,;]*)*;base64,/i.exec(text.slice(0, 256))
   if (!prefix)
     throw wrong(index, 'has a data URL that is not base64. Send `data:<type>;base64,…` or plain base64.')
   return { data: text.slice(prefix[0].length), mimeType: prefix[1] ?? null }
 }
 
-function requireBase64(data: string, index: number): void {
-  const size = decodedSize(data)
-  if (size === null)
+/** The same bytes in base64 without white space and with its padding, which not every provider does without. */
+function plainBase64(written: string, index: number): string {
+  const bytes = bytesOf(written)
+  if (bytes === null)
     throw wrong(index, 'has `data` that is not valid base64. Encode the bytes of the audio file.')
-  if (size === 0) throw wrong(index, 'has empty `data`. Send the bytes of an audio file.')
-  if (size > referenceBytesMax)
+  if (bytes.length === 0) throw wrong(index, 'has empty `data`. Send the bytes of an audio file.')
+  if (bytes.length > referenceBytesMax)
     throw wrong(index, `is larger than ${referenceBytesMax} bytes. Send a shorter clip.`)
+  const padding = '='.repeat((3 - (bytes.length % 3)) % 3)
+  const isPlain = written.length === Math.ceil(bytes.length / 3) * 4 && written.endsWith(padding)
+  return isPlain ? written : bytes.toBase64()
 }
 
-function decodedSize(data: string): number | null {
+function bytesOf(base64: string): Uint8Array | null {
   try {
-    return Uint8Array.fromBase64(data).length
+    return Uint8Array.fromBase64(base64)
   } catch {
     return null
   }

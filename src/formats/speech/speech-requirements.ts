@@ -1,6 +1,6 @@
 import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
-import type { AudioCapabilities } from '../../canonical/endpoint.ts'
+import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { canGive } from './format-to-ask.ts'
 
@@ -31,10 +31,10 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
     add(
       'speed',
       ({ speed: range }) => range !== null && speed >= range.min && speed <= range.max,
-      (model) =>
+      (model, endpoints) =>
         refusal(
           'speed',
-          `${model} cannot speak at speed ${speed}. Omit \`speed\` or set it to 1, or choose another model.`,
+          `${model} cannot speak at speed ${speed}${rangesOf(endpoints)}. Omit \`speed\` or set it to 1, or choose another model.`,
         ),
     )
   }
@@ -59,26 +59,41 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   add(
     'input',
     (audio) => (audio.inputCharactersMax ?? Number.POSITIVE_INFINITY) >= characters,
-    (model) =>
+    (model, endpoints) =>
       new GatewayError(
         'string_too_long',
-        `\`input\` has ${characters} characters, more than ${model} speaks at once. Split the text.`,
+        `\`input\` has ${characters} characters, more than the ${mostOf(endpoints)} that ${model} speaks at once. Split the text.`,
         { param: 'input' },
       ),
   )
   return requirements
 }
 
+/** The speeds that these endpoints have; empty where they have none. */
+function rangesOf(endpoints: readonly Endpoint[]): string {
+  const ranges = endpoints.flatMap(({ audio }) => audio?.speed ?? [])
+  const told = new Set(ranges.map(({ min, max }) => `from ${min} to ${max}`))
+  return told.size === 0 ? '' : `, only at one ${[...told].join(' or ')}`
+}
+
+/** Characters of the longest text that one of them takes. */
+function mostOf(endpoints: readonly Endpoint[]): number {
+  return Math.max(0, ...endpoints.map(({ audio }) => audio?.inputCharactersMax ?? 0))
+}
+
 function canUse(audio: AudioCapabilities, { references }: SpeechCall): boolean {
   if (references[0]?.type === 'image') return audio.imageReference
   const isWithin = references.length === 1 || audio.multipleReferences
-  const hasWords = references.every(({ transcript }) => transcript !== null && transcript !== '')
-  return audio.voiceCloning && isWithin && (hasWords || !audio.referenceTranscripts)
+  return audio.voiceCloning && isWithin && (isTranscribed(references) || !audio.referenceTranscripts)
+}
+
+/** An empty text tells as little as none. */
+function isTranscribed(references: SpeechCall['references']): boolean {
+  return references.every(({ transcript }) => transcript !== null && transcript !== '')
 }
 
 function referencesRefused({ references }: SpeechCall): AudioRequirement['refuse'] {
-  const isTranscribed = references.every(({ transcript }) => transcript !== null)
-  const clips = `${references.length} audio clip(s)${isTranscribed ? '' : ' without a transcript of each'}`
+  const clips = `${references.length} audio clip(s)${isTranscribed(references) ? '' : ' without a transcript of each'}`
   const kind = references[0]?.type === 'image' ? 'an image' : clips
   return (model) =>
     new GatewayError(

@@ -167,6 +167,17 @@ describe('references', () => {
     ])
   })
 
+  test.each([
+    'Q0\nQ=',
+    ' Q0Q= ',
+    'Q0Q',
+    'Q0Q\n',
+    'data:audio/wav;base64,Q0\r\nQ=',
+    'DATA:audio/wav;BASE64,Q0Q=',
+  ])('are base64 as providers want it, however it is wrapped: %j', (data) => {
+    expect(decode({ input_references: [clip(data)] }).references[0]?.data).toBe('Q0Q=')
+  })
+
   test('that are none ask for nothing', () => {
     expect(decode({ input_references: [] })).toMatchObject({ references: [], parameters: [] })
   })
@@ -294,6 +305,25 @@ describe('what speech needs of an endpoint', () => {
       expect(error?.message).toContain(param)
     },
   )
+
+  test('says how much text and which speeds there are', () => {
+    const refused = (fields: Record<string, unknown>, ...audio: Partial<AudioCapabilities>[]) =>
+      speechRequirements(decode(fields))
+        .find((requirement) => !requirement.isMet(endpointWith(audio[0])))
+        ?.refuse('a/b', audio.map(endpointWith)).message
+    expect(refused({ input: '12345678901' }, {}, { inputCharactersMax: 7 })).toContain(
+      'more than the 10 that',
+    )
+    expect(refused({ speed: 9 }, { speed: { min: 0.5, max: 2 } })).toContain('from 0.5 to 2')
+    expect(refused({ speed: 9 }, { speed: null })).toContain('set it to 1')
+  })
+
+  test('takes an empty transcript for none', () => {
+    const audio = { voiceCloning: true, referenceTranscripts: true, defaultVoice: null }
+    expect(firstUnmet({ input_references: [clip(), text('')] }, audio)?.message).toContain(
+      'without a transcript',
+    )
+  })
 
   test('says where the voices of a model are listed', () => {
     expect(firstUnmet({ voice: 'unknown' }, {})?.message).toContain('`supported_voices`')
