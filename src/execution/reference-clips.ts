@@ -50,5 +50,9 @@ async function fetched(url: string, { publicFetch, timeoutMs, signal }: ClipFetc
     }
     chunks.push(chunk)
   }
+  if (size === 0) {
+    const message = `The address of a clip of \`${param}\` gives nothing. Name one that has an audio file.`
+    throw new GatewayError('invalid_request', message, { param })
+  }
   return Buffer.concat(chunks, size).toString('base64')
 }

@@ -4,7 +4,14 @@ import { speechDeployments, speechProviders } from '../support/speech-providers.
 
 // Every provider of speech with an API of its own, against its stand-in: what a caller gets, and what of refusals.
 
-const clips = Bun.serve({ port: 0, fetch: () => new Response(Buffer.from('RIFFxxxxWAVE')) })
+const clips = Bun.serve({
+  port: 0,
+  fetch({ url }) {
+    if (url.endsWith('/gone.wav')) return new Response('gone', { status: 404 })
+    if (url.endsWith('/large.wav')) return new Response(new Uint8Array(15 * 1024 * 1024 + 1))
+    return new Response(url.endsWith('/empty.wav') ? '' : Buffer.from('RIFFxxxxWAVE'))
+  },
+})
 const gateway = await startTestGateway({
   providers: speechDeployments,
   fetchHosts: [`127.0.0.1:${clips.port}`, `localhost:${clips.port}`],
@@ -190,6 +197,23 @@ describe('what is one provider’s own', () => {
         error: { message: expect.stringContaining('transcript') },
       })
     }
+  })
+
+  test.each([
+    ['gone.wav', 400],
+    ['empty.wav', 400],
+    ['large.wav', 413],
+  ])('a clip at an address that gives no clip is refused by the field: %s', async (name, status) => {
+    const requests = async () => Number((await gateway.admin('counters?mount=mistral'))['requests'])
+    const before = await requests()
+    const url = `http://127.0.0.1:${clips.port}/${name}`
+    const answer = await speak({
+      model: 'mistralai/voxtral-mini-tts-3-0',
+      input: text,
+      input_references: [{ type: 'input_audio', input_audio: { url } }],
+    })
+    expect([answer.status, answer.error?.['param']]).toEqual([status, 'input_references'])
+    expect(await requests()).toBe(before)
   })
 
   test('Mistral speaks like one clip, with or without its transcript, and like no two', async () => {
