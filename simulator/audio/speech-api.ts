@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiStyle } from '../api-style.ts'
 import { ApiError } from '../errors.ts'
-import type { ErrorFault, ErrorKind } from '../faults.ts'
+import type { ErrorFault, ErrorKind, Faults, StreamErrorFault } from '../faults.ts'
 import type { JsonObject } from '../json.ts'
 import type { Reply } from '../reply.ts'
 import type { AudioAsked } from './audio-api.ts'
@@ -83,14 +83,23 @@ export async function bytesReply(
   return { ...replyOf(said, more), body: said.audio }
 }
 
-/** Speech as text around each piece of it; `end` follows the last one. */
+/** How speech is wrapped in text. */
+interface Wrapping {
+  wrap(piece: Buffer, index: number): string
+  /** What follows the last piece. */
+  end(bytes: number): string
+  /** What stands in place of the rest when the API fails in the middle; absent where it has no way to say so. */
+  failure?(fault: StreamErrorFault): string
+}
+
+/** Speech as text around each piece of it. */
 export async function textReply(
   asked: AudioAsked,
   saying: Saying,
-  more: { contentType: string; wrap(piece: Buffer, index: number): string; end(bytes: number): string },
+  more: Wrapping & { contentType: string },
 ): Promise<Reply> {
   const said = await say(saying, asked)
-  return { ...replyOf(said, more), body: wrapped(said.audio, more) }
+  return { ...replyOf(said, more), body: wrapped(said.audio, more, asked.faults) }
 }
 
 /** Speech as base64 in one member of an object, sent as it is spoken. */
@@ -118,11 +127,13 @@ function replyOf(
 
 async function* wrapped(
   audio: AsyncGenerator<Uint8Array>,
-  { wrap, end }: { wrap(piece: Buffer, index: number): string; end(bytes: number): string },
+  { wrap, end, failure }: Wrapping,
+  { errorAfterChunks, streamError = {} }: Faults,
 ): AsyncGenerator<Uint8Array> {
   let index = 0
   let bytes = 0
   for await (const piece of audio) {
+    if (failure && index === errorAfterChunks) return yield Buffer.from(failure(streamError))
     bytes += piece.length
     yield Buffer.from(wrap(Buffer.from(piece), index++))
   }

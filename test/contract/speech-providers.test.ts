@@ -246,6 +246,29 @@ describe('what is one provider’s own', () => {
     }
   })
 
+  test.each([
+    ['inworld', 'inworld/inworld-tts-2', 8, 429],
+    ['minimax', 'minimax/speech-2.8-turbo', 1002, 429],
+    ['mistral', 'mistralai/voxtral-mini-tts-3-0', 500, 502],
+  ])(
+    '%s may fail within its answer: before the first sound it is an error, then the stream breaks',
+    async (...told) => {
+      const [preset, model, code, status] = told
+      const asked = { model, input: text, voice: 'v' }
+      await fault(preset, [{ fault: `tone,error_chunk=0;code=${code}` }])
+      expect((await speak(asked)).status).toBe(status)
+      await fault(preset, [{ fault: `tone,error_chunk=2;code=${code}` }])
+      const response = await gateway.request('/audio/speech', {
+        method: 'POST',
+        key: gateway.key,
+        body: asked,
+      })
+      expect(response.status).toBe(200)
+      expect(await readUntilItBreaks(response)).toBeGreaterThan(1)
+      await fault(preset, [{ fault: 'tone' }])
+    },
+  )
+
   test('ElevenLabs’ account without credits is no bad key, though it has the status of one', async () => {
     const elevenlabs = await startTestGateway({ providers: speechDeployments })
     try {

@@ -47,6 +47,8 @@ async function speak(asked: AudioAsked): Promise<Reply> {
       contentType: 'application/json',
       wrap: (piece) => lineOf({ audioContent: piece.toString('base64'), usage }),
       end: () => '',
+      failure: ({ code = '13', message = 'internal' }) =>
+        `${JSON.stringify({ error: { code: Number(code), message } })}\n`,
     },
   )
 }

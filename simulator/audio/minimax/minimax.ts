@@ -59,6 +59,8 @@ async function speak(asked: AudioAsked): Promise<Reply> {
       if (!isExcluded) pieces.push(piece)
       return frame({ data: { audio: piece.toString('hex'), status: 1 }, ...facts })
     },
+    failure: ({ code = '1000', message = 'unknown error' }) =>
+      frame({ trace_id: key, base_resp: { status_code: Number(code), status_msg: message } }),
     end: (bytes) =>
       frame({
         data: { audio: Buffer.concat(pieces).toString('hex'), status: 2 },

@@ -29,6 +29,8 @@ async function speak(asked: AudioAsked): Promise<Reply> {
       contentType: 'text/event-stream',
       wrap: (piece) => frame({ type: 'speech.audio.delta', audio_data: piece.toString('base64') }),
       end: () => frame({ type: 'speech.audio.done', usage }),
+      failure: ({ code = '500', message = 'Internal server error', type = 'internal_server_error' }) =>
+        frame({ object: 'error', message, type, param: null, code }),
     })
   }
   return base64Reply(asked, saying, 'audio_data')
