@@ -15,13 +15,14 @@ import { processEnvironment, type Config } from './config.ts'
 import { assert } from './core/assert.ts'
 import { atMost } from './core/at-most.ts'
 import { systemClock, type Clock } from './core/clock.ts'
-import { audioBodyBytesMax } from './core/limits/audio.ts'
+import { audioBodyBytesMax, speechTurnMs } from './core/limits/audio.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
 import { discoveryMissWaitMs } from './core/limits/catalog.ts'
 import { learningSaveEveryMs } from './core/limits/billing.ts'
 import { keepAliveMs } from './core/limits/http.ts'
 import { resourcesStopMs } from './core/limits/resources.ts'
 import { storageStopMs } from './core/limits/storage.ts'
+import { SharedTurns } from './core/shared-turns.ts'
 import { createEdge } from './edge.ts'
 import { executeBatchItem } from './execution/batch-item.ts'
 import { toCredits } from './core/money.ts'
@@ -376,6 +377,7 @@ function createExecution(
     transcriptionMs: config.transcriptionMs,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     mp3Encoder: createMp3Encoder(),
+    speechTurns: new SharedTurns(speechTurnMs, clock),
     resources,
     clock,
     random: hooks.random ?? Math.random,

@@ -169,14 +169,21 @@ class CheckedSound {
   push(chunk: Uint8Array): Uint8Array {
     if (this.#step !== null || chunk.length === 0) return this.#step?.push(chunk) ?? nothing
     this.#head = this.#head.length === 0 ? new Uint8Array(chunk) : Buffer.concat([this.#head, chunk])
-    return this.#head.length < headBytesMin ? nothing : this.#choose().push(this.#head)
+    return this.#head.length < headBytesMin ? nothing : this.#pushHead(this.#choose())
   }
 
   end(): Uint8Array {
     if (this.#step !== null) return this.#step.end()
     if (this.#head.length === 0) return nothing
     const step = this.#choose()
-    return Buffer.concat([step.push(this.#head), step.end()])
+    return Buffer.concat([this.#pushHead(step), step.end()])
+  }
+
+  #pushHead(step: Step): Uint8Array {
+    const head = this.#head
+    // Not kept as long as the stream lasts.
+    this.#head = nothing
+    return step.push(head)
   }
 
   #choose(): Step {

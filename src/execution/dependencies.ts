@@ -3,6 +3,7 @@ import type { AudioIntake } from '../canonical/audio.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
 import type { Clock } from '../core/clock.ts'
+import type { SharedTurns } from '../core/shared-turns.ts'
 import type { Health } from '../routing/health.ts'
 import type { Limiter } from '../routing/limiter.ts'
 import type { StickyRoutes } from '../routing/sticky.ts'
@@ -33,6 +34,8 @@ export interface ExecutionDependencies {
   streamWatch: StreamWatch
   /** For speech whose provider has no mp3. */
   mp3Encoder: Mp3Encoder
+  /** What all speech of this process shares of each turn of the event loop. */
+  speechTurns: SharedTurns
   /** What calls make at providers and leave there. */
   resources: UpstreamResources
   clock: Clock

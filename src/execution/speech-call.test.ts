@@ -8,6 +8,7 @@ import { leastAudio } from '../catalog/capabilities.ts'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { speechTailBytes } from '../core/limits/audio.ts'
+import { SharedTurns } from '../core/shared-turns.ts'
 import { rawSpeech } from '../formats/speech/raw-speech.ts'
 import { wrappedSpeech } from '../formats/speech/wrapped-speech.ts'
 import { createHealth } from '../routing/health.ts'
@@ -54,7 +55,10 @@ function setUp(
   const deadlines: (() => void)[] = []
   const captured: bigint[] = []
   let cancels = 0
+  let stepMs = 0
   const dependencies = {
+    // By this clock a step takes a millisecond, and two of them use a turn up.
+    speechTurns: new SharedTurns(2, { monotonicMs: () => (stepMs += 1) }),
     clock: systemClock,
     learning: createLearning(),
     health: createHealth({ clock: systemClock }),
@@ -258,7 +262,7 @@ test('a failure that a body reports before its first sound is as good as a refus
   expect(captured).toEqual([-1n])
 })
 
-test('a long read is converted in pieces, between which others have their turn', async () => {
+test('a long read is converted in pieces, and others have their turn after two of them', async () => {
   const chunks = [new Uint8Array(2_000_000), null]
   const { dependencies, scope } = setUp(async () => chunks.shift() ?? null)
   const outcome = await executeSpeech(call, scope, dependencies)
@@ -272,5 +276,28 @@ test('a long read is converted in pieces, between which others have their turn',
   const bytes = await new Response(outcome.body as ReadableStream<Uint8Array>).bytes()
   isOver = true
   expect(bytes.length).toBe(2_000_000)
-  expect(turns).toBeGreaterThanOrEqual(2_000_000 / 65_536 - 1)
+  expect(turns).toBeGreaterThanOrEqual(2_000_000 / 65_536 / 2 - 1)
+})
+
+test('streams that are ready at once share the turns of the loop', async () => {
+  const count = 20
+  const asked: number[] = []
+  let turn = 0
+  let isOver = false
+  const next = () => {
+    turn += 1
+    if (!isOver) setImmediate(next)
+  }
+  next()
+  const { dependencies, scope } = setUp(async () => {
+    asked.push(turn)
+    return new Uint8Array(48_000)
+  })
+  const calls = Array.from({ length: count }, () => executeSpeech(call, scope, dependencies))
+  const outcomes = await Promise.all(calls)
+  isOver = true
+  for (const { body } of outcomes) await (body as ReadableStream<Uint8Array>).cancel()
+  const inOneTurn = Math.max(...asked.map((at) => asked.filter((other) => other === at).length))
+  expect(asked).toHaveLength(count)
+  expect(inOneTurn).toBeLessThanOrEqual(4)
 })

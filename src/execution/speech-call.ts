@@ -1,39 +1,24 @@
 import { speechUsage } from '../billing/metering/speech-usage.ts'
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
-import type { SpeechAdapter, SpeechStream } from '../canonical/audio.ts'
+import type { SpeechAdapter } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
-import { speechPieceBytes } from '../core/limits/audio.ts'
 import { publicFetchMs } from '../core/limits/calls.ts'
-import { corkedPieceBytes } from '../core/limits/http.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
-import type { UpstreamResponse } from '../transport/http-client.ts'
 import { failureOf, firstToAnswer, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
 import { CallState } from './call-state.ts'
 import type { CallEnding } from './charge.ts'
 import { exchange } from './exchanges.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { OpenedSpeech } from './opened-speech.ts'
 import { prepare, type Plan } from './prepare.ts'
 import { hasRemoteClips, withFetchedClips, type ClipFetching } from './reference-clips.ts'
 import type { Candidate } from './prepared.ts'
 import type { Outcome, RequestScope } from './scope.ts'
-
-const nothing = new Uint8Array(0)
-
-interface OpenedSpeech {
-  response: UpstreamResponse
-  stream: SpeechStream
-  /** What was read and not converted yet. */
-  waiting: Uint8Array
-  first: Uint8Array
-  /** What is shown last, once the money is durable; null while the upstream still speaks. */
-  tail: Uint8Array | null
-  rest: CallerRest
-}
 
 /** Synthesizes: bytes leave as they arrive, the last chunk once the money is durable. */
 export async function executeSpeech(
@@ -42,6 +27,9 @@ export async function executeSpeech(
   dependencies: ExecutionDependencies,
 ): Promise<Outcome> {
   const state = new CallState(call, scope, dependencies)
+  // A call takes half a millisecond to prepare, and many may come at once.
+  const turn = dependencies.speechTurns.next()
+  if (turn !== null) await turn
   const stepAt = (candidate: Candidate, asked = call) =>
     adapterAt(candidate, state).first(askedAt(asked, candidate, state))
   const plan = await prepare(
@@ -65,14 +53,17 @@ export async function executeSpeech(
           dependencies,
         })
         assert(reached.type === 'opened', 'speech is a body')
-        const rest = new CallerRest(dependencies.streamWatch.keepAliveMs)
-        const opened = await readFirst(
-          reached.response,
-          createSpeechStream(call, reached.reader, dependencies.mp3Encoder),
-          rest,
+        const opened = await OpenedSpeech.open(
+          {
+            response: reached.response,
+            stream: createSpeechStream(call, reached.reader, dependencies.mp3Encoder),
+            turns: dependencies.speechTurns,
+            rest: new CallerRest(dependencies.streamWatch.keepAliveMs),
+          },
+          call.isWav ? wavHeader() : undefined,
         )
         attempt.firstTokenMs = state.elapsedMs()
-        return call.isWav ? { ...opened, first: Buffer.concat([wavHeader(), opened.first]) } : opened
+        return opened
       },
     )
     scope.facts.firstByteMs = answered.attempt.firstTokenMs
@@ -114,23 +105,6 @@ function withoutDeadline(error: unknown): unknown {
   return new GatewayError('provider_timeout', error.message, { cause: error })
 }
 
-/** Reads until there is audio to show, so that errors before the first byte stay JSON. */
-async function readFirst(
-  response: UpstreamResponse,
-  stream: SpeechStream,
-  rest: CallerRest,
-): Promise<OpenedSpeech> {
-  const opened: OpenedSpeech = { response, stream, waiting: nothing, first: nothing, tail: null, rest }
-  try {
-    // A short answer is all tail; ending the stream here lets an empty or false one fail while another endpoint may still try.
-    opened.first = (await convertNext(opened)) ?? nothing
-    return opened
-  } catch (error) {
-    closeProvider(opened)
-    throw error
-  }
-}
-
 interface SpeechWork {
   call: SpeechCall
   plan: Pick<Plan<unknown>, 'settlement'>
@@ -164,7 +138,7 @@ function speechBody(
   const leave = async (why: 'caller' | 'deadline') => {
     if (isOver) return
     over()
-    closeProvider(opened)
+    opened.close()
     // Whoever still listens must neither wait for more nor take this for the end.
     if (why === 'deadline')
       shown?.error(new GatewayError('provider_timeout', 'The call ran out of its time.'))
@@ -180,7 +154,7 @@ function speechBody(
       },
       pull: async (controller) => {
         try {
-          const bytes = await nextBytes(opened)
+          const bytes = await opened.next()
           if (isOver) return
           if (bytes !== null) return controller.enqueue(bytes)
           await settle('completed')
@@ -194,7 +168,7 @@ function speechBody(
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           noteBreak(error, answered, work)
           over()
-          closeProvider(opened)
+          opened.close()
           controller.error(error)
           // A provider that was kept waiting gives up: then it is the caller who left.
           await settleBroken(opened.rest.wasJustLong ? 'cancelled' : 'failed')
@@ -221,56 +195,6 @@ function noteBreak(
   state.scope.facts.errorType = failure.error.type
   if (failure.retryElsewhere && !value.rest.wasJustLong)
     dependencies.health.recordFailure(endpoint, failure, state.noteFailure(attempt, failure))
-}
-
-/** Nothing more is read or converted. */
-function closeProvider({ response, stream }: OpenedSpeech): void {
-  response.body.cancel()
-  stream.close()
-}
-
-/** What comes next; null at the end. It is asked for when the caller has taken what came before. */
-async function nextBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
-  opened.rest.end()
-  const bytes = await readBytes(opened)
-  opened.rest.begin()
-  return bytes
-}
-
-async function readBytes(opened: OpenedSpeech): Promise<Uint8Array | null> {
-  if (opened.first.byteLength > 0) {
-    const { first } = opened
-    // The server writes a small first piece together with the headers, and each header alone with a large one.
-    opened.first = first.subarray(corkedPieceBytes)
-    return first.subarray(0, corkedPieceBytes)
-  }
-  return opened.tail === null ? convertNext(opened) : null
-}
-
-/** Reads until there is sound to show; null at the end, when only the tail is left. */
-async function convertNext(opened: OpenedSpeech): Promise<Uint8Array | null> {
-  for (;;) {
-    const piece = await nextPiece(opened)
-    if (piece === null) {
-      opened.tail = await opened.stream.end()
-      return null
-    }
-    const bytes = await opened.stream.push(piece)
-    if (bytes !== null && bytes.byteLength > 0) return bytes
-  }
-}
-
-/** What can be converted at one go; a long read is cut, and everybody else has a turn between its pieces. */
-async function nextPiece(opened: OpenedSpeech): Promise<Uint8Array | null> {
-  if (opened.waiting.byteLength > 0) await new Promise<void>((resolve) => void setImmediate(resolve))
-  else {
-    const { done, value } = await opened.response.body.read()
-    if (done) return null
-    opened.waiting = value
-  }
-  const piece = opened.waiting.subarray(0, speechPieceBytes)
-  opened.waiting = opened.waiting.subarray(speechPieceBytes)
-  return piece
 }
 
 /** The whole input once at least one whole frame or sample was delivered, however the speech then ended; nothing before. */

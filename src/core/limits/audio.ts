@@ -79,6 +79,8 @@ export const audioRequestBytesMax = 1_350_000_000
 export const resamplePhasesMax = 960
 /** One piece of a speech body that is unwrapped and converted at one go, within a few milliseconds. */
 export const speechPieceBytes = 65_536
+/** Of one turn of the event loop, what the pieces of all speech streams may take together. */
+export const speechTurnMs = 4
 /** Everything of one JSON document of a speech answer but its sound: the times of each letter of a long text fit. */
 export const speechFieldsBytesMax = 4_000_000
 /** Sound that came before its own description; what comes later is taken for what the provider documents. */
