@@ -66,6 +66,8 @@ const first = {
   supports_implicit_caching: true,
   supports_tool_choice: { auto: true, function: false, none: false, required: false },
   supports_voice_cloning: false,
+  supports_multiple_audio_references: false,
+  supports_image_reference: false,
   latency_last_30m: { p50: 1, p75: 2, p90: 3, p99: 4 },
   throughput_last_30m: null,
   uptime_last_5m: 50,

@@ -24,6 +24,8 @@ export interface EndpointJson {
   supports_implicit_caching: boolean
   supports_tool_choice: { auto: boolean; function: boolean; none: boolean; required: boolean }
   supports_voice_cloning: boolean
+  supports_multiple_audio_references: boolean
+  supports_image_reference: boolean
   /** Milliseconds to the first output; of this process, as all that follows. */
   latency_last_30m: Percentiles | null
   /** Output tokens a second. */
@@ -127,6 +129,8 @@ function renderEndpoint(endpoint: Endpoint, catalog: CatalogView, figures: Endpo
       required: takesChoice,
     },
     supports_voice_cloning: audio?.voiceCloning ?? false,
+    supports_multiple_audio_references: audio?.multipleReferences ?? false,
+    supports_image_reference: audio?.imageReference ?? false,
     latency_last_30m: figures.latencyMs,
     throughput_last_30m: figures.throughput,
     uptime_last_5m: figures.uptime5m,

@@ -330,6 +330,8 @@ const endpoint = {
   supports_implicit_caching: true,
   supports_tool_choice: { auto: true, function: true, none: true, required: true },
   supports_voice_cloning: false,
+  supports_multiple_audio_references: false,
+  supports_image_reference: false,
   latency_last_30m: { p50: 310, p75: 420, p90: 600, p99: 1800 },
   throughput_last_30m: { p50: 85, p75: 90, p90: 96, p99: 101 },
   uptime_last_5m: 100,

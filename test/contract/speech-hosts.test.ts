@@ -140,6 +140,15 @@ describe.each(hosts)('$name', ({ id, preset, voice, speed, clips, image }) => {
       if (status === 404) expect(String(at(json, 'error.message'))).toContain('input_references')
   })
 
+  test('tells of its endpoint which references it takes', async () => {
+    const { json } = await gateway.get(`/models/${id}/mouth/endpoints`)
+    expect(at(json, 'data.endpoints.0')).toMatchObject({
+      supports_voice_cloning: clips > 0,
+      supports_multiple_audio_references: clips > 1,
+      supports_image_reference: image,
+    })
+  })
+
   test('wants a voice where the provider has none of its own', async () => {
     const { status } = await say(id, {})
     expect(status).toBe(preset === 'openrouter' ? 200 : 400)

@@ -4,7 +4,7 @@ import { speechDeployments, speechProviders } from '../support/speech-providers.
 
 // Every provider of speech with an API of its own, against its stand-in: what a caller gets, and what of refusals.
 
-const clips = Bun.serve({
+const clipServer = Bun.serve({
   port: 0,
   fetch({ url }) {
     if (url.endsWith('/gone.wav')) return new Response('gone', { status: 404 })
@@ -14,11 +14,11 @@ const clips = Bun.serve({
 })
 const gateway = await startTestGateway({
   providers: speechDeployments,
-  fetchHosts: [`127.0.0.1:${clips.port}`, `localhost:${clips.port}`],
+  fetchHosts: [`127.0.0.1:${clipServer.port}`, `localhost:${clipServer.port}`],
 })
 afterAll(async () => {
   await gateway.stop()
-  await clips.stop(true)
+  await clipServer.stop(true)
 })
 
 const text = 'x'.repeat(100)
@@ -50,7 +50,16 @@ async function readUntilItBreaks(response: Response): Promise<number> {
   }
 }
 
-for (const { preset, model, voice, missing, speeds, busy = 529, billed = 100 } of speechProviders) {
+for (const {
+  preset,
+  model,
+  voice,
+  missing,
+  speeds,
+  clips = 0,
+  busy = 529,
+  billed = 100,
+} of speechProviders) {
   const base = { model, input: text, ...(voice === undefined ? {} : { voice }) }
 
   describe(preset, () => {
@@ -91,6 +100,22 @@ for (const { preset, model, voice, missing, speeds, busy = 529, billed = 100 } o
         expect(await speak({ ...base, speed: 1.1 })).toMatchObject({ status: 400, error: { param: 'speed' } })
       })
     }
+
+    test('speaks like clips only where it can, and says so before it is asked', async () => {
+      const clip = {
+        type: 'input_audio',
+        input_audio: { data: Buffer.from('RIFFxxxxWAVE').toString('base64') },
+      }
+      const words = { type: 'text', text: 'what is said in it' }
+      const counts = [1, 2].map((count) => Array.from({ length: count }, () => [clip, words]).flat())
+      const statuses = []
+      for (const parts of counts) {
+        const { status, error } = await speak({ model, input: text, input_references: parts })
+        statuses.push(status)
+        if (status !== 200) expect([status, error?.['param']]).toEqual([404, 'input_references'])
+      }
+      expect(statuses).toEqual([clips > 0 ? 200 : 404, clips > 1 ? 200 : 404])
+    })
 
     test('says that it has no such voice', async () => {
       if (missing === undefined) return
@@ -183,7 +208,10 @@ describe('what is one provider’s own', () => {
       speak({ model: 'fish-audio/s1', input: text, input_references: parts })
     expect((await cloned(clip, words)).status).toBe(200)
     expect((await cloned(clip, words, clip, words)).status).toBe(200)
-    const remote = { type: 'input_audio', input_audio: { url: `http://127.0.0.1:${clips.port}/clip.wav` } }
+    const remote = {
+      type: 'input_audio',
+      input_audio: { url: `http://127.0.0.1:${clipServer.port}/clip.wav` },
+    }
     expect((await cloned(remote, words)).status).toBe(200)
     const named = { model: 'fish-audio/s1', input: text, input_references: [clip, words] }
     expect(await speak({ ...named, voice: 'a-stored-voice' })).toMatchObject({
@@ -206,7 +234,7 @@ describe('what is one provider’s own', () => {
   ])('a clip at an address that gives no clip is refused by the field: %s', async (name, status) => {
     const requests = async () => Number((await gateway.admin('counters?mount=mistral'))['requests'])
     const before = await requests()
-    const url = `http://127.0.0.1:${clips.port}/${name}`
+    const url = `http://127.0.0.1:${clipServer.port}/${name}`
     const answer = await speak({
       model: 'mistralai/voxtral-mini-tts-3-0',
       input: text,

@@ -12,6 +12,8 @@ export interface SpeechProvider {
   missing?: { voice: string; status: number; param?: null }
   /** A speed that it has, and one beyond; absent where it has none. */
   speeds?: { within: number; beyond: number }
+  /** How many clips it can speak like; absent where none. */
+  clips?: 1 | 3
   /** What the caller gets for its 503, where that is not 529. */
   busy?: number
   /** Characters billed of a text of a hundred, by what it says; absent where it says nothing. */
@@ -49,6 +51,7 @@ export const speechProviders: readonly SpeechProvider[] = [
     preset: 'fish-audio',
     below: '/fish-audio/v1',
     model: 'fish-audio/s1',
+    clips: 3,
     // How it says so is not documented.
     missing: { voice: 'missing', status: 400, param: null },
     speeds: { within: 2, beyond: 2.1 },
@@ -101,6 +104,7 @@ export const speechProviders: readonly SpeechProvider[] = [
     below: '/mistral/v1',
     model: 'mistralai/voxtral-mini-tts-3-0',
     voice: 'voice_478',
+    clips: 1,
     missing: { voice: 'missing', status: 400 },
   },
   {
