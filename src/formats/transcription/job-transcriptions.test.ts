@@ -248,6 +248,8 @@ describe('a job of Speechmatics', () => {
       row('punctuation', '¿', 0, { attaches_to: 'next' }),
       row('word', 'Qué', 0),
       row('word', 'tal', 0.5),
+      row('punctuation', '.', 0.8, { attaches_to: 'previous', is_eos: false }),
+      row('word', 'va', 0.85),
       row('punctuation', '?', 0.9, { attaches_to: 'previous', is_eos: true }),
       row('word', 'Bien', 1),
     ]
@@ -258,18 +260,24 @@ describe('a job of Speechmatics', () => {
     ]).at(-1)
     if (last?.type !== 'answer') throw new Error('expected an answer')
     expect(last.answer).toMatchObject({
-      text: '¿Qué tal? Bien',
+      text: '¿Qué tal. va? Bien',
+      // As it says where sentences end, and not as marks would.
+      segments: [
+        { id: 0, text: '¿Qué tal. va?', speaker: 0 },
+        { id: 1, text: 'Bien' },
+      ],
       language: 'es',
       durationSeconds: 2,
       words: [
         { word: 'Qué', start: 0, end: 0.4, confidence: 0.9, speaker: 0, speaker_label: 'S2' },
-        { word: 'tal?', speaker: 0 },
+        { word: 'tal.', speaker: 0 },
+        { word: 'va?', speaker: 0 },
         { word: 'Bien', start: 1 },
       ],
       entities: null,
     })
     const { words } = last.answer as { words: { speaker?: number }[] }
-    expect(words[2]?.speaker).toBeUndefined()
+    expect(words[3]?.speaker).toBeUndefined()
   })
 })
 

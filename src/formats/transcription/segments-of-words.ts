@@ -8,13 +8,19 @@ const gapSeconds = 0.8
 /**
  * Segments where a provider gives only words: broken at the end of a sentence, at a silence, and where another speaker
  * or channel begins. All their times are times of words, and each says what the whole text has from its first word to its last.
+ * `lastWords` are those that end a sentence, where the provider says so; else their marks tell.
  */
-export function segmentsOfWords(words: readonly TranscriptWord[], text: string): TranscriptSegment[] {
+export function segmentsOfWords(
+  words: readonly TranscriptWord[],
+  text: string,
+  lastWords: ReadonlySet<TranscriptWord> | null = null,
+): TranscriptSegment[] {
+  const endsSentence = (word: TranscriptWord) => lastWords?.has(word) ?? sentenceEnd.test(word.word)
   const groups: TranscriptWord[][] = []
   for (const word of words) {
     const group = groups.at(-1)
     const last = group?.at(-1)
-    if (group === undefined || (last && endsBefore(last, word))) groups.push([word])
+    if (!group || !last || endsSentence(last) || isApart(last, word)) groups.push([word])
     else group.push(word)
   }
   const textOf = textsOf(text, words)
@@ -49,13 +55,10 @@ const marksMax = 8
 const openingMarks = /[\p{Ps}\p{Pi}\p{Sc}¿¡"'-]*$/u
 const closingMarks = /^[^\s\p{L}\p{M}\p{N}\p{Ps}\p{Pi}]*/u
 
-function endsBefore(last: TranscriptWord, next: TranscriptWord): boolean {
-  return (
-    /[.!?。！？…]["'”’)]?$/.test(last.word) ||
-    next.start - last.end > gapSeconds ||
-    next.speaker !== last.speaker ||
-    next.channel !== last.channel
-  )
+const sentenceEnd = /[\p{Sentence_Terminal}…]["'”’)]?$/u
+
+function isApart(last: TranscriptWord, next: TranscriptWord): boolean {
+  return next.start - last.end > gapSeconds || next.speaker !== last.speaker || next.channel !== last.channel
 }
 
 function toSegment(group: readonly TranscriptWord[], named: { id: number; text: string }): TranscriptSegment {

@@ -28,7 +28,7 @@ export function readSpeechmaticsTranscript(
   if (results === null) throw notATranscript()
   const metadata = recordOf(wire['metadata'])
   const delimiter = recordOf(metadata?.['language_pack_info'])?.['word_delimiter']
-  const { text, words } = joined(results, typeof delimiter === 'string' ? delimiter : ' ')
+  const { text, words, lastWords } = joined(results, typeof delimiter === 'string' ? delimiter : ' ')
   const identified = identifiedIn(metadata)
   const told = textIn(bestOf(results[0])?.['language']) ?? textIn(identified?.['language']) ?? language
   const job = recordOf(wire['job'])
@@ -36,7 +36,7 @@ export function readSpeechmaticsTranscript(
     text,
     language: told === null ? null : toLanguageCode(told),
     durationSeconds: durationIn(job?.['duration']),
-    segments: words.length > 0 ? segmentsOfWords(words, text) : null,
+    segments: words.length > 0 ? segmentsOfWords(words, text, lastWords.size > 0 ? lastWords : null) : null,
     words,
     confidence: null,
     languageConfidence: scoreIn(identified?.['confidence']),
@@ -55,11 +55,16 @@ function identifiedIn(metadata: WireRecord | null): WireRecord | null {
   return bestOf(recordsOf(recordOf(metadata?.['language_identification'])?.['results'])?.[0])
 }
 
-function joined(
-  results: readonly WireRecord[],
-  delimiter: string,
-): { text: string; words: TranscriptWord[] } {
+interface Joined {
+  text: string
+  words: TranscriptWord[]
+  /** Those that end a sentence. */
+  lastWords: Set<TranscriptWord>
+}
+
+function joined(results: readonly WireRecord[], delimiter: string): Joined {
   const speakerOf = createSpeakers()
+  const lastWords = new Set<TranscriptWord>()
   const words: TranscriptWord[] = []
   let text = ''
   let isOpen = false
@@ -75,9 +80,10 @@ function joined(
     const last = words.at(-1)
     // Words of the other providers have their marks too.
     if (isMark && clings && last) last.word += content
+    if (entry['is_eos'] === true && last) lastWords.add(last)
     if (!isMark) words.push(...readWord(entry, { content, best, speakerOf }))
   }
-  return { text, words }
+  return { text, words, lastWords }
 }
 
 interface Said {

@@ -105,6 +105,22 @@ describe('segments of words', () => {
     ])
   })
 
+  test.each(['यह ठीक है। चलो', 'هل تسمع؟ نعم', 'یہ ٹھیک ہے۔ چلو', 'Wait… “Go.” Now'])(
+    'end with sentences of any script: %s',
+    (text) => {
+      expect(segmentsOfWords(said(text), text).length).toBeGreaterThan(1)
+    },
+  )
+
+  test('end where the provider says that a sentence does, where it does', () => {
+    const words = said('Dr. Anna left ok bye')
+    const ends = new Set(words.slice(3, 4))
+    expect(segmentsOfWords(words, 'Dr. Anna left ok bye', ends).map(({ text }) => text)).toEqual([
+      'Dr. Anna left ok',
+      'bye',
+    ])
+  })
+
   test('join the words where the text has them not', () => {
     expect(segmentsOfWords(said('eighteen nine'), '18 9').map(({ text }) => text)).toEqual(['eighteen nine'])
   })
