@@ -44,6 +44,9 @@ export type SoundFinding =
 /** Audio whose bytes are here. */
 export interface LocalAudio extends AudioSource {
   stored: StoredAudio
+  /** The request field that had the bytes or their address, and the one that told their format: what errors name. */
+  field: string
+  formatField: string
 }
 
 /**

@@ -377,6 +377,25 @@ test('4.3.e413 audio larger than any provider takes is 413', async () => {
   const large = new Uint8Array(26 * 1024 * 1024)
   large.set(wav.subarray(0, 44))
   await expectRefusal(form({ model: 'openai/whisper-1' }, large), 413)
+  const { json } = await transcribe(form({ model: 'openai/whisper-1' }, large))
+  expect(at(json, 'error.param')).toBe('file')
+})
+
+test('4.3.f1d a format that no provider takes is refused by the field that says it', async () => {
+  const adts = new Uint8Array(2_000)
+  for (let place = 0; place < adts.length; place += 200)
+    adts.set([0xff, 0xf1, 0x50, 0x80, 0x19, 0x1f, 0xfc], place)
+  const upload = new FormData()
+  upload.append('model', 'openai/whisper-1')
+  upload.append('file', new File([adts], 'clip.aac'))
+  const inline = { ...base, input_audio: { data: Buffer.from(adts).toString('base64'), format: 'aac' } }
+  for (const [body, param] of [
+    [upload, 'file'],
+    [inline, 'input_audio.format'],
+  ] as const) {
+    const { status, json } = await transcribe(body)
+    expect([status, at(json, 'error.param')]).toEqual([400, param])
+  }
 })
 
 test('4.3.e413b a body that says it is larger than any audio may be is 413', async () => {

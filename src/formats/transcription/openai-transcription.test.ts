@@ -595,7 +595,10 @@ describe('what a transcription needs of an endpoint', () => {
       param: 'timestamp_granularities',
     })
     expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes }))).toBeUndefined()
-    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes - 1 }))?.status).toBe(413)
+    expect(firstUnmet(callWith(), endpointWith({ uploadBytesMax: sizeBytes - 1 }))).toMatchObject({
+      status: 413,
+      param: 'input_audio.data',
+    })
   })
 
   test('is said to be there for segments where a model tells no speakers of words', () => {
@@ -636,6 +639,7 @@ describe('what a transcription needs of an endpoint', () => {
     expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['wav'] }))).toBeUndefined()
     expect(firstUnmet(pcm, endpointWith({ uploadFormats: ['mp3', 'flac'] }))).toMatchObject({
       status: 400,
+      param: 'input_audio.format',
       message: 'No provider of a/b takes audio in the format "pcm". Convert it to one of mp3, flac.',
     })
   })

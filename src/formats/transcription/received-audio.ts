@@ -43,6 +43,8 @@ export async function localAudio(
     contentType: contentTypeOf(format),
     sizeBytes: stored.sizeBytes,
     stored,
+    field: stated.param,
+    formatField: stated.formatParam,
     open: () => stored.open(),
   }
 }

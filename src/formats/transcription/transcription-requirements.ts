@@ -1,4 +1,4 @@
-import { isLocalAudio, type AudioRequirement } from '../../canonical/audio.ts'
+import { isLocalAudio, type AudioRequirement, type LocalAudio } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -12,8 +12,9 @@ export function transcriptionRequirements(call: TranscriptionCall): AudioRequire
   if (keyterms.length > 0) requirements.push(keytermsTaken(keyterms))
   if (call.granularities.includes('word') && !call.diarize) requirements.push(wordTimes)
   if (language !== null) requirements.push(languageKnown(language))
-  if (isLocalAudio(audio)) requirements.push(formatTaken(audio.format), uploadSize(audio.sizeBytes))
-  if (measuredMilliseconds !== null) requirements.push(lengthTaken(measuredMilliseconds))
+  if (!isLocalAudio(audio)) return requirements
+  requirements.push(formatTaken(audio), uploadSize(audio))
+  if (measuredMilliseconds !== null) requirements.push(lengthTaken(measuredMilliseconds, audio))
   return requirements
 }
 
@@ -86,7 +87,7 @@ function languageKnown(language: string): AudioRequirement {
 }
 
 /** Samples without a header are taken wherever a WAV file is. */
-function formatTaken(format: string): AudioRequirement {
+function formatTaken({ format, formatField }: LocalAudio): AudioRequirement {
   const isTaken = (formats: readonly string[]) =>
     formats.includes(format) || (format === 'pcm' && formats.includes('wav'))
   return {
@@ -95,14 +96,14 @@ function formatTaken(format: string): AudioRequirement {
     refuse(model, endpoints) {
       const taken = [...new Set(endpoints.flatMap(({ audio }) => audio?.uploadFormats ?? []))]
       return refusal(
-        'format',
+        formatField,
         `No provider of ${model} takes audio in the format "${format}". Convert it to one of ${taken.join(', ')}.`,
       )
     },
   }
 }
 
-function uploadSize(sizeBytes: number): AudioRequirement {
+function uploadSize({ sizeBytes, field }: LocalAudio): AudioRequirement {
   return {
     name: 'file',
     isMet: has(({ uploadBytesMax }) => (uploadBytesMax ?? Number.POSITIVE_INFINITY) >= sizeBytes),
@@ -110,11 +111,12 @@ function uploadSize(sizeBytes: number): AudioRequirement {
       new GatewayError(
         'payload_too_large',
         `The audio has ${sizeBytes} bytes, more than any provider of ${model} takes. Compress it to mp3 or ogg, or split it.`,
+        { param: field },
       ),
   }
 }
 
-function lengthTaken(milliseconds: number): AudioRequirement {
+function lengthTaken(milliseconds: number, { field }: LocalAudio): AudioRequirement {
   return {
     name: 'duration',
     isMet: has(
@@ -125,6 +127,7 @@ function lengthTaken(milliseconds: number): AudioRequirement {
       return new GatewayError(
         'payload_too_large',
         `The audio lasts ${Math.ceil(milliseconds / 1000)} seconds, longer than any provider of ${model} takes. Split it into pieces of at most ${Math.floor(longest / 1000)} seconds.`,
+        { param: field },
       )
     },
   }

@@ -15,6 +15,8 @@ const stored: StoredAudio = {
 export function testSound(format: string): LocalAudio {
   return {
     stored,
+    field: 'input_audio.data',
+    formatField: 'input_audio.format',
     format,
     fileName: fileNameOf(format),
     contentType: contentTypeOf(format),
