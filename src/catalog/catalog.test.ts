@@ -203,6 +203,20 @@ describe('what is offered', () => {
     ).toBe(false)
   })
 
+  test.each([
+    ['one modality', ['transcription'], 'acme/ours', 'ours'],
+    ['two modalities, whose name tells', ['speech', 'transcription'], 'acme/dove', 'dove-asr-1'],
+  ] as const)(
+    'the operator need not say what a model does at a provider of %s',
+    (_, modalities, id, upstream) => {
+      const models = [{ id, upstream, prices: { audio_per_hour: '0.2' } }]
+      const [endpoint] = catalogOf([source('one', { modalities, models })])
+        .current()
+        .endpointsOf(id, 'transcription')
+      expect(endpoint).toMatchObject({ upstreamModel: upstream, isPriced: true })
+    },
+  )
+
   test('several providers of one id become one model with several endpoints', () => {
     const models = [{ id: 'acme/large', modality: 'language' as const }]
     const catalog = catalogOf([source('one', { models }), source('two', { models })])

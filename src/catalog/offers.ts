@@ -119,7 +119,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const { listed, operator } = described
   const { upstream } = listed
   const traits = audioTraitsOf(source, upstream, operator)
-  const modality = modalityOf(described, traits, pricesProviderId !== null)
+  const modality = modalityOf(described, traits, source)
   if (modality === null || !source.modalities.includes(modality)) return []
   const priced = { table: context.table, providerId: pricesProviderId }
   const facts = packageFacts(priced, upstream, context.nowMs)
@@ -197,16 +197,20 @@ function transcribing(
 
 /**
  * The operator first, then the provider, then the name. What the operator describes is served in any case, and its name,
- * which the operator may have chosen, counts only at a provider whose models are known by name.
+ * which the operator may have chosen, counts only at a provider whose models are known by name or that has no text.
  */
 function modalityOf(
   { listed, operator }: Described,
   traits: ModelTraits,
-  isKnownByName: boolean,
+  { pricesProviderId, modalities }: DeploymentSource,
 ): Modality | null {
-  const named = isKnownByName ? traits.modality : null
-  if (operator) return operator.modality ?? listed.modality ?? named ?? 'language'
-  return listed.modality === undefined ? traits.modality : listed.modality
+  if (!operator) return listed.modality === undefined ? traits.modality : listed.modality
+  const told = operator.modality ?? listed.modality
+  if (told) return told
+  const [only, another] = modalities
+  const hasText = modalities.includes('language')
+  if (only !== undefined && another === undefined && !hasText) return only
+  return (pricesProviderId === null && hasText ? null : traits.modality) ?? 'language'
 }
 
 function kindSourceOf({ listed, operator }: Described): KindSource {
