@@ -28,7 +28,15 @@ function providerOf(url: string, row: Transcriber): ProviderConfig {
     weight: 1,
     discover: false,
     only_models: true,
-    models: [{ id: `${id}/model`, upstream: row.upstream, modality: 'transcription' }],
+    ...(row.query === undefined ? {} : { query: row.query }),
+    models: [
+      {
+        id: `${id}/model`,
+        upstream: row.upstream,
+        modality: 'transcription',
+        ...(row.audio === undefined ? {} : { audio: row.audio }),
+      },
+    ],
   }
 }
 

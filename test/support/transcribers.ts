@@ -7,6 +7,8 @@ export interface Transcriber {
   preset: string
   /** The base URL below the mount. */
   path: string
+  /** Members of every address, which the configuration adds. */
+  query?: Record<string, string>
   /** The name that the provider knows. */
   upstream: string
   /** Behind the slug of the preset, where a row more is for another of its models. */
@@ -29,7 +31,7 @@ export interface Transcriber {
   keyterms: readonly Sent[] | null
   /** What else is sent for these; null where the field is left out and listed. */
   sends: {
-    language: Sent
+    language: Sent | Told
     temperature: Sent | null
     /** With `provider.zdr` or `data_collection: deny`, where the provider can be asked. */
     privacy?: { wish: Record<string, unknown>; sent: Sent }
@@ -43,10 +45,12 @@ export interface Transcriber {
   /** How a job is made: JSON whose members count as fields, and the bytes of an upload before it. */
   job?: { path: string; upload: string }
   /**
-   * The field whose JSON has what is asked, and its member in which most of it stands, where it has such a one; what has no
-   * form is that JSON itself.
+   * The field whose JSON has what is asked, or no name where that JSON is the whole body, and its member in which most of it
+   * stands, where it has such a one.
    */
   config?: readonly [field: string, member?: string]
+  /** What the configuration says of the model, where its name does not tell what it can do. */
+  audio?: Record<string, unknown>
   /** The text comes piece by piece where a caller wants events. */
   streams?: true
   /** What the provider says with a status, where it is not the usual. */
@@ -55,6 +59,12 @@ export interface Transcriber {
 
 /** A field of a form or a member of the address, as it must arrive. */
 export type Sent = readonly [name: string, value: string]
+
+/** What a model is told in words, in a member that has more of them. */
+export interface Told {
+  within: string
+  words: string
+}
 
 /** What the simulator is told to hear. */
 export const heardText = 'we met Anna in New York last week again they said no'
@@ -137,6 +147,121 @@ export const transcribers: readonly Transcriber[] = [
     url: null,
     pcm: 'wav',
     streams: true,
+  },
+  {
+    preset: 'azure',
+    path: '/openai/v1',
+    upstream: 'whisper-1',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'azure',
+    variant: 'older',
+    path: '/openai',
+    upstream: 'gpt-4o-transcribe-diarize',
+    query: { 'api-version': '2025-04-01-preview' },
+    text: heardText,
+    language: null,
+    segments: utterances,
+    words: false,
+    speakers: { of: 'segments', labels: ['A', 'B'] },
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'custom',
+    path: '/v1',
+    upstream: 'whisper-1',
+    text: heardText,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: null,
+    pcm: 'wav',
+  },
+  {
+    preset: 'google-ai-studio',
+    path: '/v1beta',
+    upstream: 'gemini-2.5-flash',
+    text: sentences,
+    language: 'en',
+    segments: whole,
+    words: false,
+    speakers: null,
+    keyterms: null,
+    sends: {
+      language: { within: 'contents', words: 'ISO 639-1 code \\"de\\"' },
+      temperature: temperatureSent,
+    },
+    url: null,
+    pcm: 'wav',
+    config: ['', 'generationConfig'],
+  },
+  {
+    preset: 'google-ai-studio',
+    variant: 'timed',
+    path: '/v1beta',
+    upstream: 'gemini-3-flash-preview',
+    audio: { word_times: true, diarize: true, keyterms: true },
+    text: sentences,
+    language: 'en',
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['spk_1', 'spk_2'] },
+    keyterms: [['audioTranscriptionConfig', '{"customVocabulary":["head race","sluice"]}']],
+    sends: {
+      language: ['audioTranscriptionConfig', '{"languageCodes":["de"]}'],
+      temperature: temperatureSent,
+    },
+    url: null,
+    pcm: 'wav',
+    config: ['', 'generationConfig'],
+  },
+  {
+    preset: 'openrouter',
+    path: '/openrouter/api/v1',
+    upstream: 'openai/whisper-1',
+    text: heardText,
+    language: 'en',
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: null,
+    keyterms: null,
+    sends: usual,
+    url: 'url',
+    pcm: [['format', 'pcm']],
+    config: ['', 'input_audio'],
+  },
+  {
+    preset: 'openrouter',
+    variant: 'speakers',
+    path: '/openrouter/api/v1',
+    upstream: 'deepgram/nova-3',
+    text: heardText,
+    language: 'en',
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'words', labels: ['speaker_0', 'speaker_1'] },
+    keyterms: [['keyterms', '["head race","sluice"]']],
+    sends: usual,
+    url: 'url',
+    pcm: [['format', 'pcm']],
+    config: ['', 'input_audio'],
   },
   {
     preset: 'groq',
