@@ -50,6 +50,9 @@ async function installInto(
   const mark = join(folder, 'installed.json')
   const wanted = JSON.stringify(versions)
   if (existsSync(mark) && (await Bun.file(mark).text()) === wanted) return { folder, reason: null }
+  const program = registry === 'npm' ? 'npm' : 'python3'
+  if (Bun.which(program) === null)
+    return { folder: null, reason: `${program}, for ${set}, is not on the path` }
   const commands = registry === 'npm' ? npmCommands(folder, versions) : pythonCommands(folder, versions)
   for (const command of commands) {
     const { code, output } = await runCommand(command, { cwd: folder, msMax: installMsMax })

@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import OpenAI from 'openai'
-import type { RunningServer } from './servers.ts'
+import type { RunningServer } from './real-server.ts'
 
 /** The gateway that the cases ask. */
 export interface AskedGateway {
@@ -14,6 +14,8 @@ export interface AskedGateway {
 export interface CaseResult {
   name: string
   failure: string | null
+  /** What was measured. */
+  figure?: string
 }
 
 type Check = (world: World) => Promise<void>
@@ -40,7 +42,7 @@ export async function runCases(server: RunningServer, gateway: AskedGateway): Pr
     openrouter: new OpenRouter({ serverURL: `${root}/v1`, apiKey: key, retryConfig: { strategy: 'none' } }),
   }
   const results: CaseResult[] = []
-  const { text, embedding, transcription } = server.models
+  const { text, embedding } = server.models
   const runAll = async (model: string | null, cases: Readonly<Record<string, Check>>) => {
     if (model === null) return
     for (const [name, check] of Object.entries(cases)) {
@@ -51,7 +53,8 @@ export async function runCases(server: RunningServer, gateway: AskedGateway): Pr
   if (server.keepsSchemas) await runAll(text, { structured })
   if (server.contextTokens !== null) await runAll(text, { 'too long': tooLong })
   await runAll(embedding, { listed, embeddings })
-  await runAll(transcription, { listed, transcription: transcriptionCase, 'transcription, verbose': verbose })
+  await runAll(server.models.transcription, { listed })
+  await runAll(server.models.speech, { listed })
   return results
 }
 
@@ -240,39 +243,4 @@ const embeddings: Check = async ({ openai, model }) => {
   const answer = await openai.embeddings.create({ model, input: ['one', 'two'] })
   expect(answer.data.length === 2 && (answer.data[0]?.embedding.length ?? 0) > 0, 'it has no vectors')
   expect(answer.usage.prompt_tokens > 0, 'it counts nothing')
-}
-
-/** A second of a tone, as a WAV file. */
-function tone(): File {
-  const rate = 16_000
-  const samples = Int16Array.from({ length: rate }, (_, at) => Math.round(9_000 * Math.sin(at / 6)))
-  const header = Buffer.alloc(44)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(36 + samples.byteLength, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(rate, 24)
-  header.writeUInt32LE(rate * 2, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(samples.byteLength, 40)
-  return new File([header, samples], 'tone.wav', { type: 'audio/wav' })
-}
-
-const transcriptionCase: Check = async ({ openai, model }) => {
-  const answer = await openai.audio.transcriptions.create({ model, file: tone() })
-  expect(typeof answer.text === 'string', 'it has no text')
-}
-
-const verbose: Check = async ({ openai, model }) => {
-  const answer = await openai.audio.transcriptions.create({
-    model,
-    file: tone(),
-    response_format: 'verbose_json',
-  })
-  expect(Math.abs(answer.duration - 1) < 0.05, `its duration is ${answer.duration}`)
-  expect((answer.segments?.length ?? 0) > 0, 'it has no segments')
 }

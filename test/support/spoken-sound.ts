@@ -68,6 +68,14 @@ export function createSoundLab() {
       await run(['ffmpeg', '-v', 'error', '-y', '-i', from, ...(containers[container] ?? []), to])
       return read(to)
     },
+    /** Sound of any container, or samples of a rate, as a WAV file. */
+    async decode(sound: Uint8Array, samples: { rate: number } | null): Promise<Uint8Array<ArrayBuffer>> {
+      const [from, to] = [next('sound'), next('wav')]
+      writeFileSync(from, sound)
+      const raw = samples === null ? [] : ['-f', 's16le', '-ar', String(samples.rate), '-ac', '1']
+      await run(['ffmpeg', '-v', 'error', '-y', ...raw, '-i', from, '-ac', '1', to])
+      return read(to)
+    },
     /** Silence of so many seconds as a FLAC file: hours are some megabytes. */
     async silence(seconds: number): Promise<Uint8Array<ArrayBuffer>> {
       const path = next('flac')
