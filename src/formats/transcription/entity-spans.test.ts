@@ -42,6 +42,10 @@ describe('entities from numbers of words', () => {
       { text: 'Paris, Texas', type: 'GPE', startWord: 3, endWord: 5 },
     ])
     expect(entity).toEqual({ text: 'Paris, Texas', type: 'GPE', start_char: 13, end_char: 25 })
+    const [alone] = entitiesOfWords(text, wordsOf('paris is not paris texas'), [
+      { text: 'Paris', type: 'GPE', startWord: 3, endWord: 4 },
+    ])
+    expect(alone).toEqual({ text: 'Paris', type: 'GPE', start_char: 13, end_char: 18 })
   })
 
   test('do not take a short word for a piece of a longer one', () => {
