@@ -59,7 +59,7 @@ const audioSchema = z
       .array(z.enum(['mp3', 'pcm']))
       .min(1)
       .optional()
-      .describe('Formats that it gives itself, both by default; of `pcm` the gateway makes mp3'),
+      .describe('Formats that it gives itself, both by default; the gateway makes the other of it'),
     speed: z
       .strictObject({ min: z.number().positive(), max: z.number().positive() })
       .optional()

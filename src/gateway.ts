@@ -65,7 +65,7 @@ import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
 import { createTransport, type Transport } from './transport/http-client.ts'
 import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
-import { createMp3Encoder } from './audio/mp3-encoder.ts'
+import { createMp3Codec } from './audio/mp3-codec.ts'
 import { createAccess, createMoney } from './stores.ts'
 
 /** What tests may change; a start by hand passes none of it. */
@@ -159,7 +159,7 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     providers.prices.stop()
     // Together: a batch must not begin new items for as long as some live stream takes to end.
     await Promise.all([edge.close(), atMost(batchesStopMs, batches.stop())])
-    execution.mp3Encoder.close()
+    execution.mp3Codec.close()
     await atMost(resourcesStopMs, sweeper.stop())
     core.access.rates.stop()
     core.metrics.stop()
@@ -376,7 +376,7 @@ function createExecution(
     },
     transcriptionMs: config.transcriptionMs,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
-    mp3Encoder: createMp3Encoder(),
+    mp3Codec: createMp3Codec(),
     speechTurns: new SharedTurns(speechTurnMs, clock),
     resources,
     clock,

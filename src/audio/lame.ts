@@ -19,6 +19,15 @@ interface LameExports {
 /** Channels, rate of the input, kilobits a second, quality of a variable rate, rate of the output. */
 const parameterBytes = 5 * 4
 
+/** One stream of 16-bit samples. */
+interface LameEncoder {
+  /** What of them makes whole pieces of MPEG. */
+  push(samples: Uint8Array): Uint8Array
+  /** What is left when no more samples come. */
+  end(): Uint8Array
+  close(): void
+}
+
 /**
  * LAME in WebAssembly, with any number of encoders in one memory. Synchronous: a minute of speech takes a third of a second,
  * so that it runs in a thread of its own. Throws when memory is exhausted or the samples cannot be encoded.
@@ -45,8 +54,17 @@ export class Lame {
     return new Lame(exports)
   }
 
-  /** A new encoder of the contract's samples, to be closed. */
-  open(): number {
+  /** A new encoder of the contract's samples, to be closed once. */
+  open(): LameEncoder {
+    const encoder = this.#create()
+    return {
+      push: (samples) => this.#encode(encoder, samples),
+      end: () => this.#take(encoder, this.#exports.enc_flush(encoder)),
+      close: () => this.#exports.enc_free(encoder),
+    }
+  }
+
+  #create(): number {
     const { malloc, free, enc_init, memory } = this.#exports
     const parameters = requirePointer(malloc(parameterBytes))
     const view = new DataView(memory.buffer, parameters, parameterBytes)
@@ -59,8 +77,7 @@ export class Lame {
     return requirePointer(encoder)
   }
 
-  /** 16-bit samples as far as they make whole pieces of MPEG. */
-  encode(encoder: number, bytes: Uint8Array): Uint8Array {
+  #encode(encoder: number, bytes: Uint8Array): Uint8Array {
     const samples = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const count = bytes.byteLength >> 1
     const encoded: Uint8Array[] = []
@@ -76,15 +93,6 @@ export class Lame {
       encoded.push(this.#take(encoder, this.#exports.enc_encode(encoder, sliceCount)))
     }
     return encoded.length === 1 ? (encoded[0] ?? new Uint8Array(0)) : Buffer.concat(encoded)
-  }
-
-  /** What is left when no more samples come. */
-  flush(encoder: number): Uint8Array {
-    return this.#take(encoder, this.#exports.enc_flush(encoder))
-  }
-
-  close(encoder: number): void {
-    this.#exports.enc_free(encoder)
   }
 
   #take(encoder: number, length: number): Uint8Array {

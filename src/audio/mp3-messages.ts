@@ -1,8 +1,11 @@
-/** To the thread that encodes. Each stream has an id of its own; all but `close` are answered, in their order. */
+/** What becomes of a stream: samples of the contract made mp3, or mp3 made such samples. */
+export type Mp3Direction = 'encode' | 'decode'
+
+/** To the thread that converts. Each stream has an id of its own; all but `close` are answered, in their order. */
 export type ToMp3Thread =
-  | { kind: 'samples'; id: number; samples: Uint8Array }
+  | { kind: 'bytes'; id: number; direction: Mp3Direction; bytes: Uint8Array }
   | { kind: 'end'; id: number }
   | { kind: 'close'; id: number }
 
-/** From it: what was encoded, or why it was not. */
-export type FromMp3Thread = { id: number; encoded: Uint8Array } | { id: number; failure: string }
+/** From it: what became of the bytes, or why nothing did. */
+export type FromMp3Thread = { id: number; converted: Uint8Array } | { id: number; failure: string }

@@ -1,34 +1,51 @@
 import { mp3CollectBytes } from '../core/limits/audio.ts'
 import { Lame } from './lame.ts'
-import type { FromMp3Thread, ToMp3Thread } from './mp3-messages.ts'
+import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
+import { Mp3ToSamples } from './mp3-to-samples.ts'
 
 declare const self: Worker
 
-const nothing = new Uint8Array(0)
-const encoders = new Map<number, number>()
-const loading = Bun.file(new URL(import.meta.resolve('wasm-media-encoders/wasm/mp3')))
-  .arrayBuffer()
-  .then(Lame.load)
-
-// Messages wait for each other, so that they are answered in their order also while the encoder is being loaded.
-let last: Promise<unknown> = loading
-self.onmessage = ({ data }: MessageEvent<ToMp3Thread>): void => {
-  last = last.then(async () => take(await loading, data)).catch((error) => fail(data, error))
+/** One stream on its way from one format to the other. */
+interface Conversion {
+  push(bytes: Uint8Array): Uint8Array
+  end(): Uint8Array
+  close(): void
 }
 
-function take(lame: Lame, message: ToMp3Thread): void {
+// The decoder names every damaged frame there, as often as a provider likes.
+Object.assign(console, { error: () => undefined })
+
+const nothing = new Uint8Array(0)
+const conversions = new Map<number, Conversion>()
+let lame: Promise<Lame> | null = null
+
+// Messages wait for each other, so that they are answered in their order also while a codec is being loaded.
+let last: Promise<unknown> = Promise.resolve()
+self.onmessage = ({ data }: MessageEvent<ToMp3Thread>): void => {
+  last = last.then(() => take(data)).catch((error) => fail(data, error))
+}
+
+async function take(message: ToMp3Thread): Promise<void> {
   const { id } = message
-  const encoder = encoders.get(id)
-  if (message.kind === 'close') return close(lame, id)
+  if (message.kind === 'close') return close(id)
   if (message.kind === 'end') {
-    const encoded = encoder === undefined ? nothing : lame.flush(encoder)
-    close(lame, id)
-    return send({ id, encoded })
+    const converted = conversions.get(id)?.end() ?? nothing
+    close(id)
+    return send({ id, converted })
   }
-  collectNowAndThen(message.samples.length)
-  const opened = encoder ?? lame.open()
-  encoders.set(id, opened)
-  send({ id, encoded: lame.encode(opened, message.samples) })
+  const conversion = conversions.get(id) ?? (await open(message.direction))
+  conversions.set(id, conversion)
+  const converted = conversion.push(message.bytes)
+  send({ id, converted })
+  collectNowAndThen(message.bytes.length + converted.length)
+}
+
+async function open(direction: Mp3Direction): Promise<Conversion> {
+  if (direction === 'decode') return Mp3ToSamples.open()
+  lame ??= Bun.file(new URL(import.meta.resolve('wasm-media-encoders/wasm/mp3')))
+    .arrayBuffer()
+    .then(Lame.load)
+  return (await lame).open()
 }
 
 let uncollectedBytes = 0
@@ -41,11 +58,9 @@ function collectNowAndThen(bytes: number): void {
   Bun.gc(true)
 }
 
-function close(lame: Lame, id: number): void {
-  const encoder = encoders.get(id)
-  if (encoder === undefined) return
-  encoders.delete(id)
-  lame.close(encoder)
+function close(id: number): void {
+  conversions.get(id)?.close()
+  conversions.delete(id)
 }
 
 function fail({ id, kind }: ToMp3Thread, error: unknown): void {

@@ -1,4 +1,5 @@
 import { mpegSearchBytesMax } from '../core/limits/audio.ts'
+import { id3HeadBytes, id3TagBytes } from './tag-bytes.ts'
 
 /** Kilobits of a second by their index; of layers III, II and I. MPEG 2.5 has those of MPEG 2. */
 const bitRates1: readonly (readonly number[])[] = [
@@ -40,10 +41,10 @@ export class MpegFrameDetector {
   /** False while more bytes are needed to know whether a tag leads. */
   #readTag(): boolean {
     const window = this.#window
-    if (window.length < 10) return false
+    if (window.length < id3HeadBytes) return false
     this.#isTagRead = true
-    if (window[0] !== 0x49 || window[1] !== 0x44 || window[2] !== 0x33) return true
-    const size = 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((window[at] ?? 0) & 0x7f), 0)
+    const size = id3TagBytes(window)
+    if (size === 0) return true
     this.#tagLeft = Math.max(0, size - window.length)
     this.#window = window.subarray(size)
     return this.#tagLeft === 0

@@ -1,10 +1,10 @@
 import { pcmOutputRate, type SpeechReader, type SpeechStream, type SpeechOutput } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
-import { mpegSearchBytesMax, speechTailBytes } from '../core/limits/audio.ts'
+import { mp3PieceBytes, mpegSearchBytesMax, speechPieceBytes, speechTailBytes } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { KeepBackStream } from './keep-back.ts'
-import type { Mp3Encoder, Mp3Encoding } from './mp3-encoder.ts'
+import type { Mp3Codec, Mp3Conversion } from './mp3-codec.ts'
 import { mp3FrameBytes, mp3InfoFrame } from './mp3-info-frame.ts'
 import { MpegFrameDetector, readMpegFrame } from './mpeg-frames.ts'
 import { isResamplable, Resampler } from './resampler.ts'
@@ -16,6 +16,13 @@ import { WavReader } from './wav-reader.ts'
 interface Step {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
+}
+
+/** What a step's bytes are. */
+type SoundKind = 'samples' | 'mpeg'
+
+interface SoundStep extends Step {
+  kind: SoundKind
 }
 
 const nothing = new Uint8Array(0)
@@ -50,29 +57,35 @@ export function wavHeader(): Uint8Array {
 
 /**
  * An upstream's answer on its way to the caller: its sound is taken out, refused when it is text or another container,
- * brought to the contract's samples or to the mp3 that was asked for, and shown without its last bytes until the capture is
- * durable.
+ * brought to the contract's samples or made the mp3 that was asked for, or samples of mp3, and shown without its last bytes
+ * until the capture is durable.
  */
 export function createSpeechStream(
-  call: Pick<SpeechCall, 'responseFormat'>,
+  { responseFormat }: Pick<SpeechCall, 'responseFormat'>,
   reader: SpeechReader,
-  mp3: Mp3Encoder,
+  codec: Mp3Codec,
 ): SpeechStream {
   const checked = new CheckedSound(reader)
-  const isMpeg = call.responseFormat === 'mp3'
-  let encoding: Mp3Encoding | null = null
+  const asked: SoundKind = responseFormat === 'mp3' ? 'mpeg' : 'samples'
+  let conversion: Mp3Conversion | null = null
   let kept: KeptSpeech | null = null
 
   const begin = (sound: Uint8Array): KeptSpeech => {
-    if (!isMpeg) return new KeptSpeech({ isMpeg, tailBytes: speechTailBytes })
-    if (reader.output.container === 'mpeg') return new KeptSpeech({ isMpeg, tailBytes: tailOf(sound) })
-    encoding = mp3.open()
-    return new KeptSpeech({ isMpeg, tailBytes: mp3FrameBytes, lead: mp3InfoFrame() })
+    const isMpeg = asked === 'mpeg'
+    if (checked.kind !== asked) {
+      conversion = codec.open(isMpeg ? 'encode' : 'decode')
+      if (isMpeg) return new KeptSpeech({ isMpeg, tailBytes: mp3FrameBytes, lead: mp3InfoFrame() })
+    }
+    return new KeptSpeech({ isMpeg, tailBytes: isMpeg ? tailOf(sound) : speechTailBytes })
   }
-  const encodeRest = async (encoder: Mp3Encoding, rest: Uint8Array, to: KeptSpeech): Promise<Uint8Array> => {
-    if (rest.length > 0) to.keepAll(await encoder.push(rest))
-    to.keepAll(await encoder.end())
-    encoder.close()
+  const convertRest = async (
+    through: Mp3Conversion,
+    rest: Uint8Array,
+    to: KeptSpeech,
+  ): Promise<Uint8Array> => {
+    if (rest.length > 0) to.keepAll(await through.push(rest))
+    to.keepAll(await through.end())
+    through.close()
     return to.end()
   }
 
@@ -81,17 +94,22 @@ export function createSpeechStream(
       const bytes = checked.push(reader.push(piece))
       if (bytes.length === 0) return null
       const to = (kept ??= begin(bytes))
-      return encoding === null ? to.keep(bytes) : encoding.push(bytes).then((encoded) => to.keep(encoded))
+      return conversion === null
+        ? to.keep(bytes)
+        : conversion.push(bytes).then((converted) => to.keep(converted))
     },
     end() {
       const rest = Buffer.concat([checked.push(reader.end()), checked.end()])
       if (kept === null && rest.length === 0) throw noAudio()
       const to = (kept ??= begin(rest))
-      if (encoding !== null) return encodeRest(encoding, rest, to)
+      if (conversion !== null) return convertRest(conversion, rest, to)
       to.keepAll(rest)
       return to.end()
     },
-    close: () => encoding?.close(),
+    close: () => conversion?.close(),
+    get pieceBytes() {
+      return asked === 'samples' && checked.kind === 'mpeg' ? mp3PieceBytes : speechPieceBytes
+    },
     get hasDelivered() {
       return kept?.hasDelivered === true
     },
@@ -159,11 +177,16 @@ class KeptSpeech {
 /** Refuses what is no sound by its first bytes, and brings samples to the contract's. */
 class CheckedSound {
   readonly #reader: SpeechReader
-  #step: Step | null = null
+  #step: SoundStep | null = null
   #head: Uint8Array = nothing
 
   constructor(reader: SpeechReader) {
     this.#reader = reader
+  }
+
+  /** What the sound is; what the provider documents, as long as none has come. */
+  get kind(): SoundKind {
+    return this.#step?.kind ?? (this.#reader.output.container === 'mpeg' ? 'mpeg' : 'samples')
   }
 
   push(chunk: Uint8Array): Uint8Array {
@@ -186,7 +209,7 @@ class CheckedSound {
     return step.push(head)
   }
 
-  #choose(): Step {
+  #choose(): SoundStep {
     this.#step = chooseStep(this.#head, this.#reader.output)
     return this.#step
   }
@@ -195,19 +218,22 @@ class CheckedSound {
 /** Enough to tell every container, and text, from samples. */
 const headBytesMin = 12
 
-function chooseStep(head: Uint8Array, output: SpeechOutput): Step {
+function chooseStep(head: Uint8Array, output: SpeechOutput): SoundStep {
   const seen = sniffFormat(head)
   if (isText(head)) throw noAudio()
-  if (output.container === 'mpeg') {
+  // Some local servers give mp3 whatever was asked for.
+  if (output.container === 'mpeg' || (seen === 'mp3' && isContainer(head))) {
     if (seen !== null && seen !== 'mp3') throw noAudio()
     // A tag of any length may stand before the first frame.
     const isTagged = seen === 'mp3' && head[0] !== 0xff
-    return isTagged ? { push: (chunk) => chunk, end: () => nothing } : mpegStep()
+    const step = isTagged ? { push: (chunk: Uint8Array) => chunk, end: () => nothing } : mpegStep()
+    return { kind: 'mpeg', ...step }
   }
-  // Some local servers put a header before what they call pcm.
-  if (output.container === 'wav' || seen === 'wav') return wavStep()
+  // Others put a header before what they call pcm.
+  if (output.container === 'wav' || seen === 'wav') return { kind: 'samples', ...wavStep() }
   if (isContainer(head)) throw noAudio()
-  return samplesStep({ encoding: output.encoding, rate: output.rate, channels: output.channels })
+  const { encoding, rate, channels } = output
+  return { kind: 'samples', ...samplesStep({ encoding, rate, channels }) }
 }
 
 /**

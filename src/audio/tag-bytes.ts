@@ -2,9 +2,16 @@ import type { BoundedBlob } from './bounded-blob.ts'
 
 /** Bytes of the ID3 tag that a file begins with, 0 without one. Decoders pass it by, whatever is in it. */
 export async function leadingTagBytes(blob: BoundedBlob): Promise<number> {
-  const head = await blob.read(0, 10)
-  if (head.length < 10 || head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33) return 0
-  return Math.min(blob.size, 10 + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((head[at] ?? 0) & 0x7f), 0))
+  return Math.min(blob.size, id3TagBytes(await blob.read(0, id3HeadBytes)))
+}
+
+/** Bytes that say whether an ID3 tag follows, and how long it is. */
+export const id3HeadBytes = 10
+
+/** Bytes of the ID3 tag whose head these bytes begin with; 0 where they begin with none. */
+export function id3TagBytes(head: Uint8Array): number {
+  if (head.length < id3HeadBytes || head[0] !== 0x49 || head[1] !== 0x44 || head[2] !== 0x33) return 0
+  return id3HeadBytes + [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((head[at] ?? 0) & 0x7f), 0)
 }
 
 /** Bytes before the first frame of a FLAC file that begins at `start`: pictures, comments, seek points. */

@@ -183,7 +183,7 @@ export interface SpeechReader {
 /** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */
 export type SpeechAdapter = Adapter<SpeechCall, unknown, never, SpeechReader>
 
-/** What may have to be encoded elsewhere first. */
+/** What may have to be converted elsewhere first. */
 type Soon<Value> = Value | Promise<Value>
 
 /**
@@ -197,6 +197,8 @@ export interface SpeechStream {
   end(): Soon<Uint8Array>
   /** Frees what the stream holds, also before its end. May be called again, never throws. */
   close(): void
+  /** The most bytes of the body that it takes at one go, as far as is known: what is made of them may be many times more. */
+  readonly pieceBytes: number
   /** True once at least one whole frame or sample was among the bytes `push` returned: from then on it is billed. */
   readonly hasDelivered: boolean
   /** What the provider says it billed, as far as it has; null while it has said nothing. */

@@ -1,4 +1,4 @@
-import type { Mp3Encoder } from '../audio/mp3-encoder.ts'
+import type { Mp3Codec } from '../audio/mp3-codec.ts'
 import type { AudioIntake } from '../canonical/audio.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
@@ -32,8 +32,8 @@ export interface ExecutionDependencies {
   /** Longest time of a transcription from when its audio is here, in milliseconds; null for the operation's own. */
   transcriptionMs: number | null
   streamWatch: StreamWatch
-  /** For speech whose provider has no mp3. */
-  mp3Encoder: Mp3Encoder
+  /** For speech whose provider has no mp3, or nothing else. */
+  mp3Codec: Mp3Codec
   /** What all speech of this process shares of each turn of the event loop. */
   speechTurns: SharedTurns
   /** What calls make at providers and leave there. */

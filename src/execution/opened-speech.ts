@@ -1,5 +1,4 @@
 import type { SpeechStream } from '../canonical/audio.ts'
-import { speechPieceBytes } from '../core/limits/audio.ts'
 import { corkedPieceBytes } from '../core/limits/http.ts'
 import type { SharedTurns } from '../core/shared-turns.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
@@ -99,8 +98,9 @@ export class OpenedSpeech {
     const turn = this.#turns.next()
     if (turn !== null) await turn
     const waiting = this.#waiting
-    this.#waiting = restOf(waiting, speechPieceBytes)
-    return waiting.subarray(0, speechPieceBytes)
+    const { pieceBytes } = this.stream
+    this.#waiting = restOf(waiting, pieceBytes)
+    return waiting.subarray(0, pieceBytes)
   }
 }
 

@@ -56,7 +56,7 @@ export async function executeSpeech(
         const opened = await OpenedSpeech.open(
           {
             response: reached.response,
-            stream: createSpeechStream(call, reached.reader, dependencies.mp3Encoder),
+            stream: createSpeechStream(call, reached.reader, dependencies.mp3Codec),
             turns: dependencies.speechTurns,
             rest: new CallerRest(dependencies.streamWatch.keepAliveMs),
           },

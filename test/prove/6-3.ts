@@ -22,8 +22,8 @@ interface Row {
   model: string
   voice?: string
   provider: Record<string, unknown>
-  /** The gateway makes its mp3. */
-  isConverted: boolean
+  /** What the gateway makes of its other format. */
+  converted: 'mp3' | 'pcm' | null
 }
 
 /** Those that have no mp3 of their own, or not as a stream. */
@@ -40,7 +40,7 @@ function rowsAt(url: string): Row[] {
       base_url: `${url}/p/${preset}${below}`,
       models: [{ id: model, modality: 'speech', prices: pricesOf(preset) }],
     },
-    isConverted: convertedPresets.has(preset),
+    converted: convertedPresets.has(preset) ? 'mp3' : null,
   }))
   const alike = [
     { preset: 'openai', below: '/v1' },
@@ -64,10 +64,37 @@ function rowsAt(url: string): Row[] {
           { id: model, upstream: 'tts-1', modality: 'speech', prices: { characters_per_million: '10' } },
         ],
       },
-      isConverted: convertedPresets.has(preset),
+      converted: convertedPresets.has(preset) ? 'mp3' : null,
     }
   })
-  return [...own, ...alike]
+  return [...own, ...alike, ...mp3Only(url)]
+}
+
+/** As if they gave mp3 alone: at 24,000 and at 44,100 Hz. */
+function mp3Only(url: string): Row[] {
+  return [
+    { preset: 'custom', below: '/v1', voice: 'alloy', upstream: 'tts-1' },
+    { preset: 'elevenlabs', below: '/elevenlabs/v1', voice: 'JBFqnCBsd6RMkjVDRZzb', upstream: 'eleven_v3' },
+  ].map(({ preset, below, voice, upstream }): Row => {
+    const mount = `${preset}-mp3`
+    const model = `${mount}/speech`
+    const audio = { speech_formats: ['mp3'] }
+    const prices = { characters_per_million: '10' }
+    return {
+      preset: mount,
+      mount,
+      model,
+      voice,
+      provider: {
+        preset,
+        id: mount,
+        base_url: `${url}/p/${mount}${below}`,
+        discover: false,
+        models: [{ id: model, upstream, modality: 'speech', audio, prices }],
+      },
+      converted: 'pcm',
+    }
+  })
 }
 
 export const proof: Proof = {
@@ -118,9 +145,10 @@ async function proveRow(row: Row, format: 'mp3' | 'pcm', world: World): Promise<
       figures: [`${row.preset} ${format}: ${response.status} ${await response.text()}`],
     }
   }
-  const findings = await checkTone(await response.bytes(), format, characters)
+  const isConverted = format === row.converted
+  const tone = { format, characters, isCoded: format === 'mp3' || isConverted }
+  const findings = await checkTone(await response.bytes(), tone)
   const { quickMs, middleMs } = await addedToFirstByte(row, format, world)
-  const isConverted = format === 'mp3' && row.isConverted
   const boundMs = isConverted ? convertedMsMax : addedMsMax
   if (quickMs > boundMs) findings.push(`the first byte is ${quickMs.toFixed(1)} ms later`)
   const stopMs = await stopAfterHangUp(row, format, world)

@@ -13,12 +13,15 @@ async function outputOf(command: string[], bytes: Uint8Array): Promise<Uint8Arra
   return new Response(program.stdout).bytes()
 }
 
-/** What ffprobe and the samples say of an answer that is to be the simulator's tone for so many characters. */
-export async function checkTone(
-  bytes: Uint8Array,
-  format: 'mp3' | 'pcm',
-  characters: number,
-): Promise<Findings> {
+/** The simulator's tone for so many characters; coded where it is mp3, or was. */
+interface Tone {
+  format: 'mp3' | 'pcm'
+  characters: number
+  isCoded: boolean
+}
+
+/** What ffprobe and the samples say of an answer that is to be a tone. */
+export async function checkTone(bytes: Uint8Array, { format, characters, isCoded }: Tone): Promise<Findings> {
   const seconds = characters * secondsPerCharacter
   const input = format === 'mp3' ? ['-f', 'mp3'] : ['-f', 's16le', '-ar', String(rate), '-ac', '1']
   const probe = [
@@ -45,17 +48,16 @@ export async function checkTone(
   if (format === 'pcm' && Number(stream?.sample_rate) !== rate) findings.push(`rate ${stream?.sample_rate}`)
   const heard = samples.length / rate
   // An encoder is late by some frames at both ends.
-  if (Math.abs(heard - seconds) > (format === 'mp3' ? 0.15 : 0.001))
-    findings.push(`${heard} s for ${seconds} s`)
-  return [...findings, ...findClicks(samples, format)]
+  if (Math.abs(heard - seconds) > (isCoded ? 0.15 : 0.001)) findings.push(`${heard} s for ${seconds} s`)
+  return [...findings, ...findClicks(samples, isCoded)]
 }
 
 /** Samples of one tone follow from the two before them; what does not is a click, or another sound. */
-function findClicks(samples: Int16Array, format: 'mp3' | 'pcm'): Findings {
+function findClicks(samples: Int16Array, isCoded: boolean): Findings {
   const next = 2 * Math.cos((2 * Math.PI * toneHz) / rate)
   // The ends fade in and out by the codec's windows and the resampler's.
-  const edge = format === 'mp3' ? 4_000 : 200
-  const tolerance = format === 'mp3' ? 500 : 8
+  const edge = isCoded ? 4_000 : 200
+  const tolerance = isCoded ? 500 : 8
   let farthest = 0
   let power = 0
   for (let at = edge; at < samples.length - edge; at += 1) {

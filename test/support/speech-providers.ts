@@ -131,11 +131,32 @@ export function pricesOf(preset: string): Record<string, string> {
 
 /** All of them as deployments of one simulator; each has its own mount, named like its preset. */
 export function speechDeployments(simulatorUrl: string): ProviderConfig[] {
-  return speechProviders.map(({ preset, below, model }) => ({
+  return speechProviders.map((provider) => deploymentOf(provider, simulatorUrl))
+}
+
+/** Those without mp3 of their own, or not as a stream. */
+const withoutMp3: ReadonlySet<string> = new Set(['google-ai-studio', 'resemble'])
+
+/** Providers that can be asked for mp3 alone: at 22,050, 24,000, 32,000 and 44,100 Hz. */
+export const mp3Providers = speechProviders.filter(({ preset }) => !withoutMp3.has(preset))
+
+/** Those as if mp3 were all that they gave. */
+export function mp3OnlyDeployments(simulatorUrl: string): ProviderConfig[] {
+  return mp3Providers.map((provider) =>
+    deploymentOf(provider, simulatorUrl, { audio: { speech_formats: ['mp3'] } }),
+  )
+}
+
+function deploymentOf(
+  { preset, below, model }: SpeechProvider,
+  simulatorUrl: string,
+  stated: Partial<NonNullable<ProviderConfig['models']>[number]> = {},
+): ProviderConfig {
+  return {
     preset,
     base_url: `${simulatorUrl}/p/${preset}${below}`,
     api_key: 'simulated-key',
     weight: 1,
-    models: [{ id: model, modality: 'speech' as const, prices: pricesOf(preset) }],
-  }))
+    models: [{ id: model, modality: 'speech', prices: pricesOf(preset), ...stated }],
+  }
 }

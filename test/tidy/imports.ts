@@ -26,6 +26,7 @@ const layerOf: Readonly<Record<string, number>> = {
 const ownersOf: Readonly<Record<string, readonly string[]>> = {
   hono: ['src/http/', 'simulator/'],
   'wasm-media-encoders': ['src/audio/', 'simulator/'],
+  'mpg123-decoder': ['src/audio/'],
   '@msgpack/msgpack': ['src/formats/speech/', 'simulator/'],
   pino: ['src/telemetry/'],
   'prom-client': ['src/telemetry/'],

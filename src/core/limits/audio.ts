@@ -87,7 +87,11 @@ export const speechFieldsBytesMax = 4_000_000
 export const speechUndescribedBytesMax = 262_144
 /** Samples that are encoded at one go: a quarter of a second, so that a stream holds little memory. */
 export const mp3SliceSamples = 5_760
-/** Streams that are encoded at once; each holds half a megabyte while it lasts. */
-export const mp3EncodingsMax = 512
-/** Samples that the encoder's thread takes before it collects its garbage: half a second of work. */
+/** Bytes of mp3 that are decoded at one go: two frames of usual speech, within which its rate does not change. */
+export const mp3SliceBytes = 1_024
+/** One piece of a body of mp3 that is decoded: at the lowest rate there is, eight seconds of sound. */
+export const mp3PieceBytes = 8_192
+/** Streams that are converted from or to mp3 at once; each holds half a megabyte while it lasts. */
+export const mp3ConversionsMax = 512
+/** Bytes that the converting thread takes and gives before it collects its garbage: half a second of work. */
 export const mp3CollectBytes = 4_000_000

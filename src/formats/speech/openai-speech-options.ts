@@ -18,7 +18,7 @@ export interface OpenAiSpeechOptions {
   path?: TextPath
   /** Other paths by how a deployment's base URL ends, as `elsewhere` of a text interface. */
   elsewhere?: Readonly<Record<string, TextPath>>
-  /** A provider that cannot give one of them has endpoints without it in `speechFormats`. */
+  /** A provider that cannot give one of them has endpoints without it in `speechFormats`; it is made of the other. */
   mp3?: SpeechFormatChoice
   pcm?: SpeechFormatChoice
   /** The members for a voice or a picture to speak like; null where there are none, as the capabilities then say. */

@@ -2,11 +2,10 @@ import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { canGive } from './format-to-ask.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
 export function speechRequirements(call: SpeechCall): AudioRequirement[] {
-  const { references, voice, speed, responseFormat } = call
+  const { references, voice, speed } = call
   const requirements: AudioRequirement[] = []
   const add = (
     name: string,
@@ -18,15 +17,6 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   if (references.length > 0) {
     add('input_references', (audio) => canUse(audio, call), referencesRefused(call))
   }
-  add(
-    'response_format',
-    (audio) => canGive(audio, responseFormat),
-    (model) =>
-      refusal(
-        'response_format',
-        `${model} cannot give the response_format "${responseFormat}". Ask for "${responseFormat === 'mp3' ? 'pcm' : 'mp3'}".`,
-      ),
-  )
   if (speed !== 1) {
     add(
       'speed',

@@ -278,14 +278,14 @@ describe('what speech needs of an endpoint', () => {
     expect(firstUnmet({ speed: 1 }, { speed: null })).toBeUndefined()
   })
 
-  test('is no format where there are samples, of which mp3 can be made', () => {
+  test('is no format: either is made of the other', () => {
     expect(firstUnmet({ response_format: 'mp3' }, { speechFormats: ['pcm'] })).toBeUndefined()
+    expect(firstUnmet({ response_format: 'pcm' }, { speechFormats: ['mp3'] })).toBeUndefined()
   })
 
   test.each([
     [{ speed: 1.1 }, { speed: null }, 400, 'speed'],
     [{ speed: 4.1 }, {}, 400, 'speed'],
-    [{ response_format: 'pcm' }, { speechFormats: ['mp3'] }, 400, 'response_format'],
     [{}, { defaultVoice: null }, 400, 'voice'],
     [{ voice: 'unknown' }, {}, 400, 'voice'],
     [{ input: '12345678901' }, {}, 400, 'input'],
@@ -395,6 +395,12 @@ describe('the call to an OpenAI-style provider', () => {
     const adapter = openAiSpeech({ pcm: pcmFromWav })
     const samplesOnly = { speechFormats: ['pcm'] } as const
     expect(bodyOf({ response_format: 'mp3' }, adapter, samplesOnly).response_format).toBe('wav')
+  })
+
+  test('asks for mp3 where a provider has nothing else, of which samples are made', () => {
+    const mp3Only = { speechFormats: ['mp3'] } as const
+    expect(bodyOf({ response_format: 'pcm' }, openAiSpeech(), mp3Only).response_format).toBe('mp3')
+    expect(outputOf(openAiSpeech(), decode({}), endpointWith(mp3Only))).toEqual({ container: 'mpeg' })
   })
 
   test('asks a provider for what it has, and says what will come', () => {

@@ -1,52 +1,48 @@
 import { GatewayError } from '../core/errors.ts'
-import { mp3EncodingsMax } from '../core/limits/audio.ts'
-import type { FromMp3Thread, ToMp3Thread } from './mp3-messages.ts'
+import { mp3ConversionsMax } from '../core/limits/audio.ts'
+import type { FromMp3Thread, Mp3Direction, ToMp3Thread } from './mp3-messages.ts'
 
-/** One stream of the contract's samples on its way to MPEG. Whoever opens it closes it. */
-export interface Mp3Encoding {
-  /** What became whole with these samples. The next call waits for the answer to this one, so that nothing piles up. */
-  push(samples: Uint8Array): Promise<Uint8Array>
+/** One stream that is converted. Whoever opens it closes it. */
+export interface Mp3Conversion {
+  /** What became whole with these bytes. The next call waits for the answer to this one, so that nothing piles up. */
+  push(bytes: Uint8Array): Promise<Uint8Array>
   /** What was left; nothing may be pushed afterwards. */
   end(): Promise<Uint8Array>
   /** Frees what the stream holds. May be called again, never throws. */
   close(): void
 }
 
-/** Encodes MPEG layer III, off the event loop. */
-export interface Mp3Encoder {
-  /** Throws `no_healthy_endpoint` when as many streams are encoded as may be at once. */
-  open(): Mp3Encoding
-  /** Ends the thread; streams that still encode fail. */
+/** Makes MPEG layer III of the contract's samples and such samples of MPEG audio, off the event loop. */
+export interface Mp3Codec {
+  /** Throws `no_healthy_endpoint` when as many streams are converted as may be at once. */
+  open(direction: Mp3Direction): Mp3Conversion
+  /** Ends the thread; streams that are still converted fail. */
   close(): void
 }
 
-/** An encoder whose thread starts with its first stream and then stays. */
-export function createMp3Encoder(): Mp3Encoder {
-  return new ThreadedEncoder()
+/** A codec whose thread starts with its first stream and then stays. */
+export function createMp3Codec(): Mp3Codec {
+  return new ThreadedCodec()
 }
 
-class ThreadedEncoder implements Mp3Encoder {
+class ThreadedCodec implements Mp3Codec {
   #worker: Worker | null = null
   #lastId = 0
   readonly #open = new Set<number>()
   readonly #waiting = new Map<number, PromiseWithResolvers<Uint8Array>>()
 
-  open(): Mp3Encoding {
-    if (this.#open.size >= mp3EncodingsMax) {
-      throw new GatewayError(
-        'no_healthy_endpoint',
-        'Too much speech is converted to mp3 now. Try again soon.',
-        {
-          retryAfterSeconds: 1,
-        },
-      )
+  open(direction: Mp3Direction): Mp3Conversion {
+    if (this.#open.size >= mp3ConversionsMax) {
+      throw new GatewayError('no_healthy_endpoint', 'Too much speech is converted now. Try again soon.', {
+        retryAfterSeconds: 1,
+      })
     }
     const worker = (this.#worker ??= this.#start())
     this.#lastId += 1
     const id = this.#lastId
     this.#open.add(id)
     return {
-      push: (samples) => this.#ask(worker, { kind: 'samples', id, samples }),
+      push: (bytes) => this.#ask(worker, { kind: 'bytes', id, direction, bytes }),
       end: () => this.#ask(worker, { kind: 'end', id }),
       close: () => {
         if (this.#open.delete(id)) worker.postMessage({ kind: 'close', id } satisfies ToMp3Thread)
@@ -66,7 +62,7 @@ class ThreadedEncoder implements Mp3Encoder {
       const waiting = this.#waiting.get(data.id)
       this.#waiting.delete(data.id)
       if ('failure' in data) waiting?.reject(failed(data.failure))
-      else waiting?.resolve(data.encoded)
+      else waiting?.resolve(data.converted)
     }
     worker.onerror = (event) => this.#abandon(worker, event.message)
     worker.addEventListener('close', () => this.#abandon(worker, 'its thread ended'))
@@ -81,7 +77,7 @@ class ThreadedEncoder implements Mp3Encoder {
     return waiting.promise
   }
 
-  /** Whatever encodes fails; the next stream starts another thread. */
+  /** Whatever is converted fails; the next stream starts another thread. */
   #abandon(worker: Worker, reason: string): void {
     if (worker !== this.#worker) return
     this.#worker = null
@@ -93,7 +89,7 @@ class ThreadedEncoder implements Mp3Encoder {
 }
 
 function failed(reason: string): GatewayError {
-  return new GatewayError('internal', 'The speech could not be converted to mp3.', {
-    cause: new Error(`the mp3 encoder failed: ${reason}`),
+  return new GatewayError('internal', 'The speech could not be converted.', {
+    cause: new Error(`the mp3 codec failed: ${reason}`),
   })
 }

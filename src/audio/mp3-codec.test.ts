@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { SpeechReader } from '../canonical/audio.ts'
 import { GatewayError } from '../core/errors.ts'
-import { mp3EncodingsMax } from '../core/limits/audio.ts'
-import { createMp3Encoder, type Mp3Encoding } from './mp3-encoder.ts'
+import { mp3ConversionsMax } from '../core/limits/audio.ts'
+import { createMp3Codec, type Mp3Conversion } from './mp3-codec.ts'
 import { mp3FrameBytes } from './mp3-info-frame.ts'
 import { readMpegFrame } from './mpeg-frames.ts'
 import { toS16 } from './samples.ts'
 import { createSpeechStream } from './speech-stream.ts'
 
-const encoder = createMp3Encoder()
-afterAll(() => encoder.close())
+const codec = createMp3Codec()
+afterAll(() => codec.close())
 
 const rate = 24_000
 const samplesPerFrame = 576
@@ -35,7 +35,7 @@ function pcmReader(): SpeechReader {
 
 /** All that a caller gets, and what each piece of so many samples brought. */
 async function speak(samples: Uint8Array, pieceSamples: number): Promise<{ mp3: Buffer; shown: number[] }> {
-  const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), encoder)
+  const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
   const parts: Uint8Array[] = []
   const shown: number[] = []
   for (let offset = 0; offset < samples.length; offset += pieceSamples * 2) {
@@ -121,7 +121,7 @@ describe('mp3 of samples', () => {
   })
 
   test('has delivered nothing while only the frame before its sound was shown', async () => {
-    const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), encoder)
+    const stream = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
     const samples = voice(1)
     let delivered = 0
     for (let frame = 0; frame < 8; frame += 1) {
@@ -134,34 +134,34 @@ describe('mp3 of samples', () => {
   })
 
   test('of nothing, or of text, is an error and no empty file', async () => {
-    const silent = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), encoder)
+    const silent = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
     expect(() => silent.end()).toThrow(GatewayError)
-    const text = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), encoder)
+    const text = createSpeechStream({ responseFormat: 'mp3' }, pcmReader(), codec)
     expect(() => text.push(Buffer.from('{"error":"no such voice"}'))).toThrow(GatewayError)
   })
 })
 
-describe('the encoder', () => {
+describe('the codec', () => {
   test('refuses more streams at once than it has room for, and has room again when they close', async () => {
-    const own = createMp3Encoder()
-    const streams: Mp3Encoding[] = []
-    for (let count = 0; count < mp3EncodingsMax; count += 1) streams.push(own.open())
-    expect(() => own.open()).toThrow(expect.objectContaining({ type: 'no_healthy_endpoint' }))
+    const own = createMp3Codec()
+    const streams: Mp3Conversion[] = []
+    for (let count = 0; count < mp3ConversionsMax; count += 1) streams.push(own.open('encode'))
+    expect(() => own.open('encode')).toThrow(expect.objectContaining({ type: 'no_healthy_endpoint' }))
     streams[0]?.close()
     streams[0]?.close()
-    const again = own.open()
+    const again = own.open('encode')
     expect((await again.push(voice(1))).length).toBeGreaterThan(10_000)
     own.close()
   })
 
-  test('fails whatever it encodes when it is closed, and a stream that was closed takes nothing more', async () => {
-    const own = createMp3Encoder()
-    const stream = own.open()
-    const closed = own.open()
+  test('fails whatever it converts when it is closed, and a stream that was closed takes nothing more', async () => {
+    const own = createMp3Codec()
+    const stream = own.open('encode')
+    const closed = own.open('encode')
     closed.close()
     const failures = [stream.push(voice(1)), closed.push(voice(1))].map((pushed) =>
       pushed.then(
-        () => 'encoded',
+        () => 'converted',
         (error: GatewayError) => error.type,
       ),
     )
@@ -170,7 +170,7 @@ describe('the encoder', () => {
   })
 
   test('takes less than a second of processor time for a minute of sound, and none of it from the event loop', async () => {
-    const stream = encoder.open()
+    const stream = codec.open('encode')
     await stream.push(voice(1))
     const samples = voice(6)
     const before = process.cpuUsage()

@@ -1,0 +1,46 @@
+import type { Mp3Info } from './mp3-info-reader.ts'
+
+/**
+ * Leaves out what encoder and decoder have put before the first sample of a source and behind its last one, as far as the
+ * stream says how much that is. What is believed to be behind the end is held; where more comes than a codec adds, the
+ * stated length was wrong, and all of it is sound.
+ */
+export class GaplessTrim {
+  readonly #tailMax: number
+  #leadLeft: number
+  #sourceLeft: number
+  #tail: Float32Array[] = []
+  #tailSamples = 0
+
+  constructor({ leadSamples, source }: Mp3Info) {
+    this.#leadLeft = leadSamples
+    this.#sourceLeft = source?.samples ?? Number.POSITIVE_INFINITY
+    this.#tailMax = source?.tailSamples ?? 0
+  }
+
+  /** The samples of the source in these; a view where possible. What is held at the end belongs to no source. */
+  push(samples: Float32Array): Float32Array {
+    const lead = Math.min(this.#leadLeft, samples.length)
+    this.#leadLeft -= lead
+    const rest = samples.subarray(lead)
+    const taken = rest.subarray(0, Math.min(rest.length, this.#sourceLeft))
+    this.#sourceLeft -= taken.length
+    return taken.length === rest.length ? taken : this.#hold(taken, rest.subarray(taken.length))
+  }
+
+  #hold(taken: Float32Array, tail: Float32Array): Float32Array {
+    this.#tail.push(tail)
+    this.#tailSamples += tail.length
+    if (this.#tailSamples <= this.#tailMax) return taken
+    this.#sourceLeft = Number.POSITIVE_INFINITY
+    const all = new Float32Array(taken.length + this.#tailSamples)
+    all.set(taken)
+    let at = taken.length
+    for (const held of this.#tail) {
+      all.set(held, at)
+      at += held.length
+    }
+    this.#tail = []
+    return all
+  }
+}

@@ -1,0 +1,65 @@
+import { readMpegFrame } from './mpeg-frames.ts'
+import { id3TagBytes } from './tag-bytes.ts'
+
+/** What the silent frame before a stream says of the samples that a decoder gives. */
+export interface Mp3Info {
+  /** So many come before the first of the source. */
+  leadSamples: number
+  /** How many the source has, and how many at most come behind them; null where the encoder did not know. */
+  source: { samples: number; tailSamples: number } | null
+}
+
+/** Samples by which every decoder of layer III is late. */
+const decoderDelay = 529
+
+/** Header, checksum, side information, counts with their table, and the encoder's own words up to its delays. */
+const infoBytes = 4 + 2 + 32 + 120 + 24
+
+/** Reads what the first frame of a stream says, behind tags of any length. Feed it every piece until it is done. */
+export class Mp3InfoReader {
+  /** Null where the first frame says nothing, and as long as it is not here. */
+  info: Mp3Info | null = null
+  #isDone = false
+  #head: Buffer = Buffer.alloc(0)
+  #skip = 0
+
+  push(chunk: Uint8Array): void {
+    if (this.#isDone) return
+    const skipped = Math.min(this.#skip, chunk.length)
+    this.#skip -= skipped
+    this.#head = Buffer.concat([this.#head, chunk.subarray(skipped)])
+    for (let tagBytes = id3TagBytes(this.#head); tagBytes > 0; tagBytes = id3TagBytes(this.#head)) {
+      this.#skip += Math.max(0, tagBytes - this.#head.length)
+      this.#head = this.#head.subarray(tagBytes)
+    }
+    if (this.#skip > 0 || this.#head.length < infoBytes) return
+    this.#isDone = true
+    this.info = readMp3Info(this.#head)
+    this.#head = Buffer.alloc(0)
+  }
+}
+
+/** What the frame at the beginning of these bytes says; null where it is a frame of sound, or none. */
+function readMp3Info(frame: Buffer): Mp3Info | null {
+  if (readMpegFrame(frame, 0) === null) return null
+  const second = frame.readUInt8(1)
+  const isMpeg1 = (second & 0x18) === 0x18
+  const isMono = frame.readUInt8(3) >> 6 === 3
+  const isChecked = (second & 1) === 0
+  const [monoBytes, stereoBytes] = isMpeg1 ? [17, 32] : [9, 17]
+  const sideBytes = isMono ? monoBytes : stereoBytes
+  const tag = 4 + sideBytes + (isChecked ? 2 : 0)
+  if (!/^(?:Xing|Info)$/.test(frame.toString('latin1', tag, tag + 4))) return null
+  const flags = frame.readUInt32BE(tag + 4)
+  // Counts of frames and of bytes, a table of a hundred bytes, and a quality, each where its bit is set.
+  const frames = flags & 1 ? frame.readUInt32BE(tag + 8) : 0
+  const encoder =
+    tag + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0)
+  if (frame.readUInt8(encoder) === 0) return null
+  const delays = frame.readUIntBE(encoder + 21, 3)
+  const delay = delays >> 12
+  const padding = delays & 0xfff
+  const samples = frames * (isMpeg1 ? 1152 : 576) - delay - padding
+  const tailSamples = Math.max(0, padding - decoderDelay)
+  return { leadSamples: delay + decoderDelay, source: samples > 0 ? { samples, tailSamples } : null }
+}

@@ -1,0 +1,66 @@
+import { pcmOutputRate } from '../canonical/audio.ts'
+import { mp3SliceBytes } from '../core/limits/audio.ts'
+import { GaplessTrim } from './gapless-trim.ts'
+import { Mp3InfoReader } from './mp3-info-reader.ts'
+import { Mpg123 } from './mpg123.ts'
+import { isResamplable, Resampler } from './resampler.ts'
+import { toS16 } from './samples.ts'
+
+/**
+ * One stream of MPEG audio on its way to the contract's samples: decoded, mixed to one channel, without what the encoder
+ * put before and behind its source as far as the stream tells, and brought to the contract's rate. To be closed.
+ */
+export class Mp3ToSamples {
+  readonly #decoder: Mpg123
+  readonly #info = new Mp3InfoReader()
+  #trim: GaplessTrim | null = null
+  /** 0 before the first sound. */
+  #rate = 0
+  /** Null where the stream has the contract's rate. */
+  #resampler: Resampler | null = null
+
+  private constructor(decoder: Mpg123) {
+    this.#decoder = decoder
+  }
+
+  static async open(): Promise<Mp3ToSamples> {
+    return new Mp3ToSamples(await Mpg123.open())
+  }
+
+  push(bytes: Uint8Array): Uint8Array {
+    const converted: Uint8Array[] = []
+    for (let from = 0; from < bytes.length; from += mp3SliceBytes)
+      converted.push(...this.#convert(bytes.subarray(from, from + mp3SliceBytes)))
+    return Buffer.concat(converted)
+  }
+
+  end(): Uint8Array {
+    return this.#resampler === null ? new Uint8Array(0) : toS16(this.#resampler.end())
+  }
+
+  close(): void {
+    this.#decoder.close()
+  }
+
+  *#convert(slice: Uint8Array): Generator<Uint8Array> {
+    this.#info.push(slice)
+    const { rate, samples } = this.#decoder.push(slice)
+    if (samples.length === 0 || !isResamplable(rate, pcmOutputRate)) return
+    if (rate !== this.#rate) yield this.#begin(rate)
+    const source = this.#trim?.push(samples) ?? samples
+    yield toS16(this.#resampler?.push(source) ?? source)
+  }
+
+  /**
+   * The first sound, and sound at another rate: some servers join what they have said sentence by sentence. Gives what was
+   * left at the rate before. A first frame that tells of delays has been read before there is any sound.
+   */
+  #begin(rate: number): Uint8Array {
+    const rest = this.end()
+    const { info } = this.#info
+    this.#trim = this.#rate === 0 && info !== null ? new GaplessTrim(info) : null
+    this.#rate = rate
+    this.#resampler = rate === pcmOutputRate ? null : new Resampler(rate, pcmOutputRate)
+    return rest
+  }
+}
