@@ -180,6 +180,15 @@ test('a token of Entra travels as a bearer to Azure, in every format', () => {
   })
 })
 
+test('a key of Inworld travels as it is, and a JWT as a bearer', () => {
+  const authOf = (more: { key_form?: string }) =>
+    toDeploymentSource({ preset: 'inworld', api_key: 'key-1', weight: 1, models: [], ...more }).credential
+      .auth
+  const header = { type: 'header', name: 'authorization', secret: 'key-1' }
+  expect<unknown>(authOf({})).toEqual({ ...header, prefix: 'Basic ' })
+  expect<unknown>(authOf({ key_form: 'bearer' })).toEqual({ ...header, prefix: 'Bearer ' })
+})
+
 test('models of xAI and Moonshot that sample for themselves are not sent what they refuse', () => {
   const interfaceOf = (preset: string, upstreamModel: string) => {
     const { adapters } = presetOf(preset)

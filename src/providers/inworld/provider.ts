@@ -1,5 +1,5 @@
 import { inworldSpeech } from '../../formats/speech/inworld-speech.ts'
-import { defineProvider } from '../define-provider.ts'
+import { bearer, defineProvider } from '../define-provider.ts'
 import { inworldModels } from './capabilities.ts'
 
 export const inworld = defineProvider({
@@ -7,6 +7,8 @@ export const inworld = defineProvider({
   name: 'Inworld',
   baseUrl: 'https://api.inworld.ai/tts/v1',
   auth: { type: 'header', name: 'authorization', prefix: 'Basic ' },
+  // A JWT, which somebody must renew.
+  keyForms: { bearer },
   keyVariable: 'INWORLD_API_KEY',
   author: 'inworld',
   listing: null,
