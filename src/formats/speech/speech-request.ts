@@ -51,6 +51,8 @@ export const speechRequestSchema = z.object({
   input: z
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty; it is the text to speak' })
+    // What has no sound some providers refuse and others answer with nothing, which would count against them.
+    .regex(/\S/, { error: 'must have more than white space; it is the text to speak' })
     .describe('The text to speak.'),
   voice: z
     .string({ error: 'must be a string' })

@@ -74,6 +74,7 @@ describe('a speech request', () => {
     ['model', undefined],
     ['input', undefined],
     ['input', ''],
+    ['input', ' \n\t\u3000'],
     ['input', ['a']],
     ['voice', ''],
     ['voice', { id: 'x' }],
