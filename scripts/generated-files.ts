@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
 import { asObject } from '../src/core/json.ts'
+import type { Preset } from '../src/providers/define-provider.ts'
 import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'
 import { fidelityDocument } from '../test/fidelity/document.ts'
@@ -147,12 +148,13 @@ const shown = (has: unknown) => (has === undefined ? '' : 'yes')
 function providersTable(): string {
   const rows = presets
     .filter((preset) => !preset.isSimulator)
-    .map(({ slug, name, status, keyVariable, baseUrlVariable, adapters }) => {
+    .map((preset) => {
+      const { slug, name, keyVariable, baseUrlVariable, adapters } = preset
       const variable = keyVariable ?? baseUrlVariable
       const offers = [adapters.language, adapters.embedding, adapters.transcription, adapters.speech].map(
         shown,
       )
-      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} | ${status} |`
+      return `| ${name} | \`${slug}\` | ${variable ? `\`${variable}\`` : 'configuration file'} | ${offers.join(' | ')} | ${statusOf(preset)} |`
     })
   const headers = [
     'Provider',
@@ -165,6 +167,15 @@ function providersTable(): string {
     'Status',
   ]
   return [`| ${headers.join(' | ')} |`, '|---|---|---|---|---|---|---|---|', ...rows].join('\n')
+}
+
+/** The status of a provider's text; where it has none, that of its sound. */
+function statusOf({ status, adapters, recordedAudio }: Preset): string {
+  if (adapters.language ?? adapters.embedding) return status
+  const kinds = (['transcription', 'speech'] as const).filter((kind) => adapters[kind] !== undefined)
+  const recorded = kinds.filter((kind) => recordedAudio.includes(kind))
+  if (recorded.length === 0) return 'documented only'
+  return recorded.length === kinds.length ? 'recorded' : `recorded: ${recorded.join(', ')}`
 }
 
 /** The page with the parts between its marks replaced. Throws when marks are missing. */
