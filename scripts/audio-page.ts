@@ -1,10 +1,9 @@
 import type { AudioCapabilities, KeytermRules } from '../src/canonical/endpoint.ts'
 import { leastAudio, traitsOf } from '../src/catalog/capabilities.ts'
-import { packageNames } from '../src/catalog/package-prices.ts'
-import { createPriceOverlay } from '../src/catalog/price-overlay.ts'
-import { pricePackage } from '../src/catalog/price-package.gen.ts'
 import type { Preset } from '../src/providers/define-provider.ts'
 import { modelRulesOf, presets } from '../src/providers/registry.ts'
+import { namesOf } from './documented-models.ts'
+import { speechRows, speechTitles } from './speech-table.ts'
 
 const head = `# Audio: what each provider can do
 
@@ -22,6 +21,20 @@ checked against a fake of it that was written after them too.
 - **Key terms**: how many, and what one may be. **Entities**: where the provider's own options (\`provider.options\`) ask for them.
 - **Addresses**: the provider fetches them itself; for the others the gateway does.
 - **Formats**: those that are taken; empty where all are sent. \`pcm\` goes as WAV where the provider takes no samples without a header.
+`
+
+const speechHead = `
+## Text to speech
+
+- **Gives**: the formats that the provider itself gives, samples at 24,000 Hz unless another rate is named; those that are not the
+  contract's become so on their way. **Made here**: the gateway makes the other one of it, streaming
+  ([ADR 10](adr/0010-mp3-is-made-here-by-lame.md)).
+- **As**: what the provider's answer is while it speaks: the bytes of the sound, or JSON that has them.
+- **Voice**: in \`voice\`, or as a part of the model's name. **References**: what \`input_references\` may hold.
+- **Speed**, **Largest text**: the range of \`speed\`, and the characters of one call; empty where it has no speed, and where no bound
+  is documented.
+- **Billed by**: empty where the provider's listing tells it, and where nobody publishes a price: \`prices\` of the model in the
+  configuration states it then.
 `
 
 /** `docs/audio.md`. */
@@ -42,8 +55,11 @@ export function audioDocument(): string {
     'Longest',
     'Status',
   ]
-  const lines = [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-  return `${head}\n${lines.join('\n')}\n`
+  return `${head}\n${tableOf(titles, rows)}\n${speechHead}\n${tableOf(speechTitles, speechRows())}\n`
+}
+
+function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [titles, titles.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** A row for all models of a provider that can do the same. */
@@ -64,11 +80,6 @@ function rowsOf(preset: Preset): string[][] {
     return [[name, 'those that its listing or the configuration names', ...cells, status]]
   }
   return [...models.values()].map(({ names, cells }) => [name, names.toSorted().join(', '), ...cells, status])
-}
-
-function namesOf({ pricesProviderId, prices, documentedModels }: Preset): Set<string> {
-  const inPackage = packageNames({ table: pricePackage, providerId: pricesProviderId })
-  return new Set([...inPackage, ...createPriceOverlay(prices, documentedModels).names])
 }
 
 function cellsOf(audio: AudioCapabilities): string[] {

@@ -178,6 +178,8 @@ export interface SpeechReader {
   readonly output: SpeechOutput
   /** What headers and body have said so far; null while they have said nothing. */
   readonly billed: SpeechBilled | null
+  /** How the body is cut into the JSON that has the sound; absent where the body is the sound itself. */
+  readonly framing?: 'json' | 'lines' | 'events'
 }
 
 /** One way to ask an upstream for speech whose answer is a body with sound in it. Pure. */

@@ -37,6 +37,7 @@ export function wrappedSpeech(wrapping: SpeechWrapping): SpeechReader {
 class WrappedSpeech implements SpeechReader {
   output: SpeechOutput
   billed: SpeechBilled | null = null
+  readonly framing
   readonly #wrapping: SpeechWrapping
   readonly #scanner: SoundScanner
   readonly #splitter
@@ -47,6 +48,7 @@ class WrappedSpeech implements SpeechReader {
   constructor(wrapping: SpeechWrapping) {
     this.#wrapping = wrapping
     this.output = wrapping.output
+    this.framing = wrapping.framing
     this.#isHeld = wrapping.isDescribed === true
     this.#scanner = new SoundScanner(wrapping)
     this.#splitter = createDocumentSplitter(wrapping.framing, {
