@@ -9,6 +9,7 @@ export interface StoredAudio {
   sizeBytes: number
   /** The first bytes, enough to recognise a container; fewer when the audio is shorter. */
   head: Uint8Array
+  /** Its bytes, piece by piece. A piece is good until the next is asked for, because both may lie in the same memory. */
   open(): ReadableStream<Uint8Array>
   /** Random access; reads only what is sliced and read. */
   blob(): Blob

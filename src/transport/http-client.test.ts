@@ -231,6 +231,40 @@ describe('a request', () => {
     expect(received.endsWith('hello')).toBe(true)
   })
 
+  test('arrives as it was, though each of its pieces is written over the one before', async () => {
+    const pieces = 40
+    const memory = new Uint8Array(262_144)
+    const arrived: Buffer[] = []
+    const url = httpUpstream(async ({ body }) => {
+      for await (const bytes of body ?? []) {
+        arrived.push(Buffer.from(bytes))
+        // Slower than it is sent, so that pieces wait on the way.
+        await Bun.sleep(2)
+      }
+      return Response.json({})
+    })
+    let piece = 0
+    const open = () =>
+      new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (piece === pieces) return controller.close()
+            piece += 1
+            controller.enqueue(memory.fill(piece))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+    const response = await send(
+      url,
+      {},
+      { ...request, body: { contentLength: pieces * memory.length, open } },
+    )
+    await response.readAll(10)
+    const expected = Array.from({ length: pieces }, (_, index) => Buffer.alloc(memory.length, index + 1))
+    expect(Buffer.concat(arrived).equals(Buffer.concat(expected))).toBe(true)
+  })
+
   test('is not sent for a caller who has already left', async () => {
     const controller = new AbortController()
     controller.abort()
