@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { median } from '../../bench/harness/figures.ts'
@@ -6,6 +6,7 @@ import { commandOf, isReady } from '../../bench/harness/headrace.ts'
 import { startFloor } from '../../bench/harness/nginx.ts'
 import { sparePort, start, untilReady, type Running } from '../../bench/harness/processes.ts'
 import { combine, notRun, type ProofResult } from './proof.ts'
+import { describeCosts, threadCosts } from './thread-costs.ts'
 
 const key = 'sk-hr-v1-0000000000000000000000000000000000000000000000000000000000000prove'
 const boundary = 'a-boundary-of-the-proof'
@@ -190,30 +191,9 @@ const profiledUploads = 20
 /** What an upload costs each kind of thread, in milliseconds of its own code and of the kernel's. */
 async function profileOf({ process: running }: Target, uploadOnce: () => Promise<void>): Promise<string> {
   const pid = running.workingPid()
-  const before = threadTicks(pid)
+  const before = threadCosts(pid)
   for (let count = 0; count < profiledUploads; count += 1) await uploadOnce()
-  const after = threadTicks(pid)
-  const parts = [...after].map(([name, [user, kernel]]) => {
-    const [userBefore = 0, kernelBefore = 0] = before.get(name) ?? []
-    const each = (ticks: number) => (ticks * 10) / profiledUploads
-    return { name, user: each(user - userBefore), kernel: each(kernel - kernelBefore) }
-  })
-  return parts
-    .filter(({ user, kernel }) => user + kernel >= 1)
-    .map(({ name, user, kernel }) => `${name} ${user.toFixed(0)} ms and ${kernel.toFixed(0)} in the kernel`)
-    .join('; ')
-}
-
-function threadTicks(pid: number): Map<string, [user: number, kernel: number]> {
-  const ticks = new Map<string, [number, number]>()
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
-    const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')).replace(/ \d+$/, '')
-    const [, , , , , , , , , , , user, kernel] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [userSum, kernelSum] = ticks.get(name) ?? [0, 0]
-    ticks.set(name, [userSum + Number(user), kernelSum + Number(kernel)])
-  }
-  return ticks
+  return describeCosts(before, threadCosts(pid), profiledUploads)
 }
 
 /** 1 GB that nobody holds: made as it is sent. */

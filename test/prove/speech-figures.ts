@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commandOf, isReady } from '../../bench/harness/headrace.ts'
 import { sparePort, start, untilReady, type Running } from '../../bench/harness/processes.ts'
-import { requestBytes } from '../../bench/harness/raw-http.ts'
+import { probeVariable, readProbe, type LateTurn } from './loop-probe.ts'
 import { combine, notRun, type ProofResult } from './proof.ts'
+import { openSlowReaders } from './slow-readers.ts'
+import { describeCosts, threadCosts } from './thread-costs.ts'
 
 const key = 'sk-hr-v1-0000000000000000000000000000000000000000000000000000000000000prove'
 const minuteCpuMsMax = 1_000
 const streams = 200
 /** Until what the runtime reads ahead of each stream, some megabytes, is filled. */
 const settleMs = 15_000
-const watchedMs = 24_000
-const readEveryMs = 1_000
+const watchedMs = 20_000
+const endingMs = 3_000
 const growthMax = 1.1
 const blockMsMax = 10
 
@@ -24,13 +26,20 @@ export async function proveSpeech(): Promise<ProofResult> {
     return notRun('CPU and memory of a process are read from /proc, which is Linux')
   const folder = mkdtempSync(join(tmpdir(), 'headrace-speech-'))
   const upstream = await startSpeaker()
-  const gateway = await startGateway(folder, upstream.port)
+  const stops: (() => Promise<void>)[] = []
   try {
+    const bare = await startBare(folder, upstream.port)
+    stops.push(() => bare.process.stop())
+    const alone = await watchReaders(bare, 'pcm')
+    await bare.process.stop()
+    const gateway = await startGateway(folder, upstream.port)
+    stops.push(() => gateway.process.stop())
     const results = [await proveMinute(gateway)]
-    for (const format of ['pcm', 'mp3'] as const) results.push(await proveSlowReaders(gateway, format))
+    results.push(judge(await watchReaders(gateway, 'pcm'), 'passed', alone))
+    results.push(judge(await watchReaders(gateway, 'mp3'), 'converted', alone))
     return combine(results)
   } finally {
-    await gateway.process.stop()
+    for (const stop of stops) await stop()
     upstream.stop()
     rmSync(folder, { recursive: true, force: true })
   }
@@ -75,12 +84,42 @@ async function startSpeaker() {
   }
 }
 
-interface Gateway {
+/** What speaks to callers, and where its probe writes. */
+interface Measured {
   port: number
   process: Running
+  probeFile: string
 }
 
-async function startGateway(folder: string, upstreamPort: number): Promise<Gateway> {
+const probe = join(import.meta.dir, 'loop-probe.ts')
+
+async function startBare(folder: string, upstreamPort: number): Promise<Measured> {
+  const port = sparePort()
+  const probeFile = join(folder, 'bare-turns')
+  const passer = join(import.meta.dir, 'bare-passer.ts')
+  const upstream = `http://127.0.0.1:${upstreamPort}/`
+  const running = start({
+    name: 'bare runtime',
+    command: [
+      'node',
+      join(import.meta.dir, '../../bin/headrace.js'),
+      '--bun',
+      '--preload',
+      probe,
+      passer,
+      String(port),
+      upstream,
+      bodyOf(spokenSeconds, 'pcm'),
+    ],
+    cwd: folder,
+    env: { [probeVariable]: probeFile },
+    logFile: join(folder, 'bare.log'),
+  })
+  await untilReady(running, () => isReady(port))
+  return { port, process: running, probeFile }
+}
+
+async function startGateway(folder: string, upstreamPort: number): Promise<Measured> {
   const config = join(folder, 'config.json')
   mkdirSync(join(folder, 'data'))
   const model = {
@@ -98,11 +137,13 @@ async function startGateway(folder: string, upstreamPort: number): Promise<Gatew
   }
   writeFileSync(config, JSON.stringify({ providers: [provider] }))
   const port = sparePort()
+  const probeFile = join(folder, 'turns')
   const running = start({
     name: 'gateway',
-    command: commandOf([]),
+    command: commandOf(['--preload', probe]),
     cwd: folder,
     env: {
+      [probeVariable]: probeFile,
       HEADRACE_CONFIG: config,
       HEADRACE_DATA: join(folder, 'data'),
       HEADRACE_PORT: String(port),
@@ -112,14 +153,17 @@ async function startGateway(folder: string, upstreamPort: number): Promise<Gatew
     logFile: join(folder, 'output.log'),
   })
   await untilReady(running, () => isReady(port))
-  return { port, process: running }
+  return { port, process: running, probeFile }
 }
+
+/** Longer than anybody listens. */
+const spokenSeconds = 3_600
 
 const headers = { authorization: `Bearer ${key}` }
 const bodyOf = (seconds: number, format: string) =>
   JSON.stringify({ model: 'acme/voice', input: String(seconds), response_format: format })
 
-async function speak({ port }: Gateway, seconds: number): Promise<number> {
+async function speak({ port }: Measured, seconds: number): Promise<number> {
   const init = {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
@@ -133,7 +177,7 @@ async function speak({ port }: Gateway, seconds: number): Promise<number> {
   return length
 }
 
-async function proveMinute(gateway: Gateway): Promise<ProofResult> {
+async function proveMinute(gateway: Measured): Promise<ProofResult> {
   // The first one starts the thread.
   await speak(gateway, 5)
   const found: number[] = []
@@ -152,73 +196,93 @@ async function proveMinute(gateway: Gateway): Promise<ProofResult> {
   }
 }
 
-async function proveSlowReaders(gateway: Gateway, format: 'pcm' | 'mp3'): Promise<ProofResult> {
-  const readers = await openReaders(gateway, format)
-  await Bun.sleep(settleMs)
-  await blockOf(gateway)
-  const memory: number[] = []
-  for (let watched = 0; watched < watchedMs; watched += 1_000) {
-    await Bun.sleep(1_000)
-    memory.push(residentOf(gateway.process.workingPid()))
-  }
-  const blockMs = await blockOf(gateway)
-  const third = Math.floor(memory.length / 3)
-  const early = Math.max(...memory.slice(0, third))
-  const late = Math.max(...memory.slice(-third))
-  const { answered, bytes } = readers.close()
-  const isFlat = late <= early * growthMax
-  const isSmooth = blockMs <= blockMsMax
-  const isComplete = answered === streams
-  const way = format === 'mp3' ? 'converted' : 'passed'
-  return {
-    status: isFlat && isSmooth && isComplete ? 'PASS' : 'FAIL',
-    figures: [
-      `${answered} of ${streams} slow readers of ${way} speech, ${(bytes / 1e6).toFixed(0)} MB read: resident ${(early / 1e6).toFixed(0)} MB, then ${(late / 1e6).toFixed(0)}, ${isFlat ? 'flat' : 'GROWING'}`,
-      `  longest block of the event loop meanwhile: ${blockMs.toFixed(1)} ms, ${isSmooth ? 'within' : 'OVER'} ${blockMsMax}`,
-    ],
-  }
+/** What slow readers were to a program. */
+interface Watched {
+  answered: number
+  bytes: number
+  residentEarly: number
+  residentLate: number
+  opening: LoopBlocks
+  steady: LoopBlocks
+  ending: LoopBlocks
+  costs: string
+}
+
+/** The longest that the loop was late, and the longest that its own thread held it: without the waits for a core. */
+interface LoopBlocks {
+  held: LateTurn
+  late: LateTurn
 }
 
 /**
- * Callers who take what is there, and then nothing for a moment. The provider speaks as fast as it is read, so that passed
- * speech waits for its readers, and converted speech for the encoder.
+ * The provider speaks as fast as it is read, so that passed speech waits for its readers, and converted speech for the
+ * encoder.
  */
-async function openReaders({ port }: Gateway, format: 'pcm' | 'mp3') {
-  const path = '/v1/audio/speech'
-  const request = requestBytes({ port, path, headers, body: bodyOf(3_600, format) })
-  const sockets: { end(): void }[] = []
-  let answered = 0
-  let bytes = 0
-  for (let index = 0; index < streams; index += 1) {
-    const socket = await Bun.connect({
-      hostname: '127.0.0.1',
-      port,
-      data: { hasData: false },
-      socket: {
-        open: (opened) => void opened.write(request),
-        data(reading, data) {
-          if (!reading.data.hasData && data.toString('latin1', 9, 12) === '200') answered += 1
-          reading.data.hasData = true
-          bytes += data.length
-          reading.pause()
-          setTimeout(() => reading.resume(), readEveryMs)
-        },
-      },
-    })
-    sockets.push(socket)
+async function watchReaders(measured: Measured, format: 'pcm' | 'mp3'): Promise<Watched> {
+  const { port, probeFile } = measured
+  const openedMs = Date.now()
+  const readers = await openSlowReaders({
+    port,
+    path: '/v1/audio/speech',
+    headers,
+    body: bodyOf(spokenSeconds, format),
+    count: streams,
+  })
+  await Bun.sleep(settleMs)
+  const settledMs = Date.now()
+  const pid = measured.process.workingPid()
+  const before = threadCosts(pid)
+  const memory: number[] = []
+  for (let watched = 0; watched < watchedMs; watched += 1_000) {
+    await Bun.sleep(1_000)
+    memory.push(residentOf(pid))
   }
+  const third = Math.floor(memory.length / 3)
+  const costs = describeCosts(before, threadCosts(pid), watchedMs / 1_000)
+  const endedMs = Date.now()
+  const read = readers.close()
+  // What they leave behind belongs to them, and not to the next ones.
+  await Bun.sleep(endingMs)
+  const turns = readProbe(probeFile)
+  const between = (fromMs: number, toMs: number) =>
+    blocksOf(turns.filter(({ atMs }) => atMs >= fromMs && atMs < toMs))
   return {
-    close() {
-      for (const socket of sockets) socket.end()
-      return { answered, bytes }
-    },
+    ...read,
+    residentEarly: Math.max(...memory.slice(0, third)),
+    residentLate: Math.max(...memory.slice(-third)),
+    opening: between(openedMs, settledMs),
+    steady: between(settledMs, endedMs),
+    ending: between(endedMs, Number.POSITIVE_INFINITY),
+    costs,
   }
 }
 
-/** The longest block since it was asked for last, in milliseconds. */
-async function blockOf({ port }: Gateway): Promise<number> {
-  const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
-  return Number(/^headrace_event_loop_block_seconds(?:\{[^}]*\})? (\S+)$/m.exec(page)?.[1]) * 1_000
+const heldMs = ({ lateMs, waitedMs }: LateTurn) => lateMs - waitedMs
+
+function blocksOf(turns: readonly LateTurn[]): LoopBlocks {
+  const none: LateTurn = { atMs: 0, lateMs: 0, waitedMs: 0, ranMs: 0 }
+  return {
+    held: turns.reduce((longest, turn) => (heldMs(turn) > heldMs(longest) ? turn : longest), none),
+    late: turns.reduce((longest, turn) => (turn.lateMs > longest.lateMs ? turn : longest), none),
+  }
+}
+
+function judge(watched: Watched, way: 'passed' | 'converted', alone: Watched): ProofResult {
+  const { answered, bytes, residentEarly, residentLate, opening, steady, costs } = watched
+  const isFlat = residentLate <= residentEarly * growthMax
+  const isSmooth = heldMs(steady.held) <= blockMsMax
+  const megabytes = (figure: number) => (figure / 1e6).toFixed(0)
+  const held = (blocks: LoopBlocks) => `${heldMs(blocks.held).toFixed(1)} ms`
+  const { late } = steady
+  return {
+    status: isFlat && isSmooth && answered === streams ? 'PASS' : 'FAIL',
+    figures: [
+      `${answered} of ${streams} slow readers of ${way} speech, ${megabytes(bytes)} MB read: resident ${megabytes(residentEarly)} MB, then ${megabytes(residentLate)}, ${isFlat ? 'flat' : 'GROWING'}; the runtime alone, passing the same speech: ${megabytes(alone.residentLate)} MB`,
+      `  longest that the event loop was held meanwhile: ${held(steady)} (its thread ran for ${steady.held.ranMs.toFixed(1)}), ${isSmooth ? 'within' : 'OVER'} ${blockMsMax}; by the clock ${late.lateMs.toFixed(1)} ms, of which other programs had the core for ${late.waitedMs.toFixed(1)}; the runtime alone ${held(alone.steady)}`,
+      `  while all ${streams} began at once: ${held(opening)}, the runtime alone ${held(alone.opening)}; while all of them left at once: ${held(watched.ending)}, the runtime alone ${held(alone.ending)}`,
+      `  each second: ${costs}`,
+    ],
+  }
 }
 
 function residentOf(pid: number): number {
