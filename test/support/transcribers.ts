@@ -296,6 +296,27 @@ export const transcribers: readonly Transcriber[] = [
     streams: true,
   },
   {
+    preset: 'mistral',
+    variant: 'words',
+    path: '/mistral/v1',
+    upstream: 'voxtral-mini-2602',
+    text: heardText,
+    language: null,
+    // There a word is a segment of its own, and segments have scores.
+    wordConfidence: 0.97,
+    segments: utterances,
+    words: true,
+    speakers: { of: 'segments', labels: ['speaker_1', 'speaker_2'] },
+    keyterms: [
+      ['context_bias', 'head_race'],
+      ['context_bias', 'sluice'],
+    ],
+    sends: usual,
+    url: 'file_url',
+    pcm: 'wav',
+    streams: true,
+  },
+  {
     preset: 'fireworks',
     path: '/fireworks/v1',
     upstream: 'whisper-v3',
