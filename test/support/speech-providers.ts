@@ -122,6 +122,15 @@ export const speechProviders: readonly SpeechProvider[] = [
     missing: { voice: 'missing', status: 400 },
     speeds: { within: 1.5, beyond: 1.6 },
   },
+  {
+    preset: 'google-cloud-tts',
+    below: '/google-cloud-tts/v1',
+    model: 'google/chirp3-hd',
+    voice: 'en-US-Chirp3-HD-Kore',
+    // How it says so is not documented.
+    missing: { voice: 'en-US-Chirp3-HD-missing', status: 400, param: null },
+    speeds: { within: 2, beyond: 2.1 },
+  },
 ]
 
 /** Ten credits for a million of what it bills. */

@@ -1,0 +1,17 @@
+import { googleCloudTtsSpeech } from '../../formats/speech/google-cloud-tts-speech.ts'
+import { defineProvider } from '../define-provider.ts'
+import { googleCloudTtsModels } from './capabilities.ts'
+
+export const googleCloudTts = defineProvider({
+  slug: 'google-cloud-tts',
+  name: 'Google Cloud Text-to-Speech',
+  baseUrl: 'https://texttospeech.googleapis.com/v1',
+  // An access token of OAuth. Where the project must be named, the operator adds the header `x-goog-user-project`.
+  keyVariable: 'GOOGLE_CLOUD_TTS_API_KEY',
+  author: 'google',
+  listing: null,
+  // The provider charges a voice by its family, so a family is a model here. Its name is in the names of its voices.
+  documentedModels: ['chirp3-hd'],
+  modelRules: googleCloudTtsModels,
+  adapters: { speech: googleCloudTtsSpeech },
+})
