@@ -1,4 +1,5 @@
 export { assemblyAi } from './assemblyai/assemblyai.ts'
+export { azureSpeech } from './azure-speech/azure-speech.ts'
 export { cartesia } from './cartesia/cartesia.ts'
 export { deepgram } from './deepgram/deepgram.ts'
 export { deepinfra } from './deepinfra/deepinfra.ts'

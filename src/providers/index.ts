@@ -1,6 +1,7 @@
 export { anthropic } from './anthropic/provider.ts'
 export { assemblyai } from './assemblyai/provider.ts'
 export { azure } from './azure/provider.ts'
+export { azureSpeech } from './azure-speech/provider.ts'
 export { cartesia } from './cartesia/provider.ts'
 export { cerebras } from './cerebras/provider.ts'
 export { custom } from './custom/provider.ts'

@@ -1,0 +1,18 @@
+import { ApiError } from '../../errors.ts'
+import type { Refusal } from '../speech-api.ts'
+
+/** By status. The documents tell the members of a refusal and no codes: here each is the name of its status. */
+export const usual: Readonly<Record<number, Refusal>> = {
+  400: { code: 'BadRequest', message: 'The request is not valid.' },
+  401: { code: 'Unauthorized', message: 'The subscription key is missing or not valid.' },
+  403: { code: 'Forbidden', message: 'The resource must not be used in this way.' },
+  404: { code: 'NotFound', message: 'The resource was not found.' },
+  429: { code: 'TooManyRequests', message: 'There are too many requests.' },
+  500: { code: 'InternalServerError', message: 'The service failed.' },
+  503: { code: 'ServiceUnavailable', message: 'The service is not available at present.' },
+}
+
+/** A form that is not taken. */
+export function refusal(message: string): ApiError {
+  return new ApiError({ status: 400, code: 'BadRequest', message })
+}
