@@ -118,7 +118,7 @@ const providerSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'How the key travels, where a provider has several ways: `bearer` for a token of Entra at `azure`',
+      'How the key travels, where a provider has several ways: `bearer` for a token of Entra at `azure` and `azure-speech`',
     ),
   headers: z
     .record(headerName, headerValue)

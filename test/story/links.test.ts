@@ -12,6 +12,9 @@ const pages = [
   ),
 ]
 
+/** Stands for a provider that is still to be written. */
+const placeholder = /\bacme\b/
+
 /** Links to files of ours, and paths that the prose names in backticks. */
 function pathsIn(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
@@ -35,6 +38,7 @@ test('every page is looked at', () => {
 
 for (const page of pages) {
   test(`every path that ${page} names exists`, () => {
-    expect(pathsIn(page).filter((path) => !existsSync(join(root, path)))).toEqual([])
+    const missing = pathsIn(page).filter((path) => !placeholder.test(path) && !existsSync(join(root, path)))
+    expect(missing).toEqual([])
   })
 }

@@ -1,24 +1,13 @@
 import { expect, test } from 'bun:test'
-import { joinPieces } from '../../canonical/body.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
-import { leastAudio } from '../../catalog/capabilities.ts'
-import { testContext, testEndpoint } from '../chat/chat-testing.ts'
-import { decodeSpeechJson } from './decode-speech.ts'
+import { testContext } from '../chat/chat-testing.ts'
 import { googleCloudTtsSpeech } from './google-cloud-tts-speech.ts'
+import { speechRequestOf, speechStepOf } from './speech-testing.ts'
 
-function stepOf(fields: Record<string, unknown>) {
-  const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', input: 'Hello', ...fields }))
-  const call = decodeSpeechJson(bytes, { sessionId: null, accept: null })
-  const endpoint: Endpoint = { ...testEndpoint('chirp3-hd', 'acme'), modality: 'speech', audio: leastAudio }
-  const step = googleCloudTtsSpeech.first({ call, endpoint, context: testContext })
-  if (step.type !== 'stream') throw new Error('expected a stream')
-  return step
-}
+const stepOf = (fields: Record<string, unknown>) => speechStepOf(googleCloudTtsSpeech, 'chirp3-hd', fields)
 
 function requestOf(fields: Record<string, unknown>) {
-  const { request, dropped } = stepOf(fields).exchange
-  if (request.body === null || 'open' in request.body) throw new Error('expected a body in memory')
-  return { path: request.path, body: JSON.parse(Buffer.from(joinPieces(request.body)).toString()), dropped }
+  const { path, body, dropped } = speechRequestOf(googleCloudTtsSpeech, 'chirp3-hd', fields)
+  return { path, body, dropped }
 }
 
 const voice = 'en-US-Chirp3-HD-Kore'

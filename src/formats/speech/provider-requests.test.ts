@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { decode } from '@msgpack/msgpack'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
-import { joinPieces } from '../../canonical/body.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
-import { leastAudio } from '../../catalog/capabilities.ts'
-import { testContext, testEndpoint } from '../chat/chat-testing.ts'
 import { cartesiaSpeech } from './cartesia-speech.ts'
-import { decodeSpeechJson } from './decode-speech.ts'
 import { deepgramSpeech } from './deepgram-speech.ts'
 import { elevenLabsSpeech } from './elevenlabs-speech.ts'
 import { fishSpeech } from './fish-speech.ts'
@@ -16,23 +10,10 @@ import { lmntSpeech } from './lmnt-speech.ts'
 import { miniMaxSpeech } from './minimax-speech.ts'
 import { mistralSpeech } from './mistral-speech.ts'
 import { resembleSpeech } from './resemble-speech.ts'
+import { speechRequestOf } from './speech-testing.ts'
 import { xAiSpeech } from './xai-speech.ts'
 
 // What each provider is asked, member by member, as its documents have it; written by hand.
-
-function requestOf(adapter: SpeechAdapter, upstreamModel: string, fields: Record<string, unknown>) {
-  const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', input: 'Hello', ...fields }))
-  const call = decodeSpeechJson(bytes, { sessionId: null, accept: null })
-  const endpoint: Endpoint = { ...testEndpoint(upstreamModel, 'acme'), modality: 'speech', audio: leastAudio }
-  const step = adapter.first({ call, endpoint, context: testContext })
-  if (step.type !== 'stream') throw new Error('expected a stream')
-  const { request, dropped } = step.exchange
-  if (request.body === null || 'open' in request.body) throw new Error('expected a body in memory')
-  const body = joinPieces(request.body)
-  const isJson = request.headers['content-type'] === 'application/json'
-  const shown = isJson ? JSON.parse(Buffer.from(body).toString()) : decode(body)
-  return { path: request.path, headers: request.headers, body: shown, dropped }
-}
 
 const mp3 = { response_format: 'mp3' }
 
@@ -280,8 +261,8 @@ test.each([
 ] as [string, SpeechAdapter, string, Record<string, unknown>, string, Record<string, unknown>][])(
   '%s is asked in its own words (%#)',
   (...[, adapter, upstreamModel, fields, path, body]) => {
-    expect(requestOf(adapter, upstreamModel, fields)).toMatchObject({ path, body })
-    expect(Object.keys(requestOf(adapter, upstreamModel, fields).body).toSorted()).toEqual(
+    expect(speechRequestOf(adapter, upstreamModel, fields)).toMatchObject({ path, body })
+    expect(Object.keys(speechRequestOf(adapter, upstreamModel, fields).body).toSorted()).toEqual(
       Object.keys(body).toSorted(),
     )
   },
@@ -290,7 +271,7 @@ test.each([
 describe('what is one provider’s own', () => {
   test('Fish Audio has its model in a header, and clips with their words in MessagePack', () => {
     const clip = { type: 'input_audio', input_audio: { data: 'UklGRg==' } }
-    const { headers, body } = requestOf(fishSpeech, 's1', {
+    const { headers, body } = speechRequestOf(fishSpeech, 's1', {
       input_references: [clip, { type: 'text', text: 'one' }, clip, { type: 'text', text: 'two' }],
     })
     expect(headers).toMatchObject({ model: 's1', 'content-type': 'application/msgpack' })
@@ -314,7 +295,7 @@ describe('what is one provider’s own', () => {
         output_format: 'ulaw_8000',
       },
     }
-    const { body, dropped } = requestOf(elevenLabsSpeech, 'eleven_v3', {
+    const { body, dropped } = speechRequestOf(elevenLabsSpeech, 'eleven_v3', {
       voice: 'v',
       speed: 1.2,
       provider: { options },

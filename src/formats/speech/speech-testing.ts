@@ -1,0 +1,31 @@
+import { decode } from '@msgpack/msgpack'
+import type { SpeechAdapter } from '../../canonical/audio.ts'
+import { joinPieces } from '../../canonical/body.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import { leastAudio } from '../../catalog/capabilities.ts'
+import { testContext, testEndpoint } from '../chat/chat-testing.ts'
+import { decodeSpeechJson } from './decode-speech.ts'
+
+/** What an adapter does first for a caller who has sent these fields beside a model and a text. */
+export function speechStepOf(adapter: SpeechAdapter, upstreamModel: string, fields: Record<string, unknown>) {
+  const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', input: 'Hello', ...fields }))
+  const call = decodeSpeechJson(bytes, { sessionId: null, accept: null })
+  const endpoint: Endpoint = { ...testEndpoint(upstreamModel, 'acme'), modality: 'speech', audio: leastAudio }
+  const step = adapter.first({ call, endpoint, context: testContext })
+  if (step.type !== 'stream') throw new Error('expected a stream')
+  return step
+}
+
+/** What the provider is asked: the body is that of JSON or of MessagePack. */
+export function speechRequestOf(
+  adapter: SpeechAdapter,
+  upstreamModel: string,
+  fields: Record<string, unknown>,
+) {
+  const { request, dropped } = speechStepOf(adapter, upstreamModel, fields).exchange
+  if (request.body === null || 'open' in request.body) throw new Error('expected a body in memory')
+  const body = joinPieces(request.body)
+  const isJson = request.headers['content-type'] === 'application/json'
+  const shown = isJson ? JSON.parse(Buffer.from(body).toString()) : decode(body)
+  return { path: request.path, headers: request.headers, body: shown, dropped }
+}
