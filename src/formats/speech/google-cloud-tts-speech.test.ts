@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testContext } from '../chat/chat-testing.ts'
 import { googleCloudTtsSpeech } from './google-cloud-tts-speech.ts'
-import { speechRequestOf, speechStepOf } from './speech-testing.ts'
+import { speechRequestOf, speechStepOf } from '../../../test/support/speech-testing.ts'
 
 const stepOf = (fields: Record<string, unknown>) => speechStepOf(googleCloudTtsSpeech, 'chirp3-hd', fields)
 

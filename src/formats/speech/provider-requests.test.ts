@@ -10,7 +10,7 @@ import { lmntSpeech } from './lmnt-speech.ts'
 import { miniMaxSpeech } from './minimax-speech.ts'
 import { mistralSpeech } from './mistral-speech.ts'
 import { resembleSpeech } from './resemble-speech.ts'
-import { speechRequestOf } from './speech-testing.ts'
+import { speechRequestOf } from '../../../test/support/speech-testing.ts'
 import { xAiSpeech } from './xai-speech.ts'
 
 // What each provider is asked, member by member, as its documents have it; written by hand.

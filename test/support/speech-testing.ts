@@ -1,10 +1,10 @@
 import { decode } from '@msgpack/msgpack'
-import type { SpeechAdapter } from '../../canonical/audio.ts'
-import { joinPieces } from '../../canonical/body.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
-import { leastAudio } from '../../catalog/capabilities.ts'
-import { testContext, testEndpoint } from '../chat/chat-testing.ts'
-import { decodeSpeechJson } from './decode-speech.ts'
+import type { SpeechAdapter } from '../../src/canonical/audio.ts'
+import { joinPieces } from '../../src/canonical/body.ts'
+import type { Endpoint } from '../../src/canonical/endpoint.ts'
+import { leastAudio } from '../../src/catalog/capabilities.ts'
+import { testContext, testEndpoint } from '../../src/formats/chat/chat-testing.ts'
+import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 
 /** What an adapter does first for a caller who has sent these fields beside a model and a text. */
 export function speechStepOf(adapter: SpeechAdapter, upstreamModel: string, fields: Record<string, unknown>) {
