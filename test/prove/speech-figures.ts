@@ -208,9 +208,13 @@ interface Watched {
   costs: string
 }
 
-/** The longest that the loop was late, and the longest that its own thread held it: without the waits for a core. */
+/** Of some time, the turns of the loop that were the longest. */
 interface LoopBlocks {
+  /** By the processor time of its own thread, which is what the bound is about. */
+  ran: LateTurn
+  /** Without waits for a core: also when its thread waited for another one of the program, which may have had none. */
   held: LateTurn
+  /** By the clock. */
   late: LateTurn
 }
 
@@ -258,28 +262,30 @@ async function watchReaders(measured: Measured, format: 'pcm' | 'mp3'): Promise<
 }
 
 const heldMs = ({ lateMs, waitedMs }: LateTurn) => lateMs - waitedMs
+/** The kernel's count comes in steps, so that it may be more than the time there was. */
+const ranMs = (turn: LateTurn) => Math.min(turn.ranMs, heldMs(turn))
 
 function blocksOf(turns: readonly LateTurn[]): LoopBlocks {
   const none: LateTurn = { atMs: 0, lateMs: 0, waitedMs: 0, ranMs: 0 }
-  return {
-    held: turns.reduce((longest, turn) => (heldMs(turn) > heldMs(longest) ? turn : longest), none),
-    late: turns.reduce((longest, turn) => (turn.lateMs > longest.lateMs ? turn : longest), none),
-  }
+  const longest = (by: (turn: LateTurn) => number) =>
+    turns.reduce((found, turn) => (by(turn) > by(found) ? turn : found), none)
+  return { ran: longest(ranMs), held: longest(heldMs), late: longest(({ lateMs }) => lateMs) }
 }
 
 function judge(watched: Watched, way: 'passed' | 'converted', alone: Watched): ProofResult {
   const { answered, bytes, residentEarly, residentLate, opening, steady, costs } = watched
   const isFlat = residentLate <= residentEarly * growthMax
-  const isSmooth = heldMs(steady.held) <= blockMsMax
+  const isSmooth = ranMs(steady.ran) <= blockMsMax
   const megabytes = (figure: number) => (figure / 1e6).toFixed(0)
-  const held = (blocks: LoopBlocks) => `${heldMs(blocks.held).toFixed(1)} ms`
-  const { late } = steady
+  const ran = (blocks: LoopBlocks) => `${ranMs(blocks.ran).toFixed(1)} ms`
+  const { held, late } = steady
   return {
     status: isFlat && isSmooth && answered === streams ? 'PASS' : 'FAIL',
     figures: [
       `${answered} of ${streams} slow readers of ${way} speech, ${megabytes(bytes)} MB read: resident ${megabytes(residentEarly)} MB, then ${megabytes(residentLate)}, ${isFlat ? 'flat' : 'GROWING'}; the runtime alone, passing the same speech: ${megabytes(alone.residentLate)} MB`,
-      `  longest that the event loop was held meanwhile: ${held(steady)} (its thread ran for ${steady.held.ranMs.toFixed(1)}), ${isSmooth ? 'within' : 'OVER'} ${blockMsMax}; by the clock ${late.lateMs.toFixed(1)} ms, of which other programs had the core for ${late.waitedMs.toFixed(1)}; the runtime alone ${held(alone.steady)}`,
-      `  while all ${streams} began at once: ${held(opening)}, the runtime alone ${held(alone.opening)}; while all of them left at once: ${held(watched.ending)}, the runtime alone ${held(alone.ending)}`,
+      `  longest that the event loop ran in one go meanwhile: ${ran(steady)} of processor time, ${isSmooth ? 'within' : 'OVER'} ${blockMsMax}; the runtime alone ${ran(alone.steady)}`,
+      `  longest that it was held, waits for a core left out: ${heldMs(held).toFixed(1)} ms; by the clock ${late.lateMs.toFixed(1)} ms, of which other programs had the core for ${late.waitedMs.toFixed(1)}`,
+      `  while all ${streams} began at once: ${ran(opening)}, the runtime alone ${ran(alone.opening)}; while all of them left at once: ${ran(watched.ending)}, the runtime alone ${ran(alone.ending)}`,
       `  each second: ${costs}`,
     ],
   }
