@@ -121,6 +121,16 @@ export interface AudioCapabilities {
   /** It speaks in a voice that it chooses itself where none is named; `defaultVoice` is then null. */
   isVoiceOptional: boolean
   voices: readonly string[] | null
+  /** How the ids of voices begin that an account made for itself, which stand beside `voices`; absent where there are none. */
+  ownVoicePrefix?: string
+}
+
+/** Whether a voice is one that an account made for itself. */
+export function isOwnVoice(
+  voice: string,
+  { ownVoicePrefix }: Pick<AudioCapabilities, 'ownVoicePrefix'>,
+): boolean {
+  return ownVoicePrefix !== undefined && voice.startsWith(ownVoicePrefix)
 }
 
 /** The price of calls with more input than others; the whole call is billed at it. */

@@ -226,6 +226,14 @@ describe('what each is sent', () => {
     ])
   })
 
+  test('OpenAI: a voice of the account’s own by its id, beside those that all accounts have', async () => {
+    const newer = hosts.find(({ upstream }) => upstream === 'gpt-4o-mini-tts')?.id ?? ''
+    expect((await say(newer, { voice: 'voice_abc123' })).status).toBe(200)
+    expect(await lastBody(newer)).toMatchObject({ voice: { id: 'voice_abc123' } })
+    const { status, json } = await say(newer, { voice: 'abc123' })
+    expect([status, at(json, 'error.param')]).toEqual([400, 'voice'])
+  })
+
   test('texts that are too long are refused before anything is sent', async () => {
     for (const [preset, voice, most] of [
       ['openai', 'alloy', 4096],

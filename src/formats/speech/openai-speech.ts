@@ -1,6 +1,6 @@
 import type { SpeechAdapter } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
-import type { Endpoint } from '../../canonical/endpoint.ts'
+import { isOwnVoice, type Endpoint } from '../../canonical/endpoint.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { addressAt } from '../text-adapter.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
@@ -51,7 +51,7 @@ function toBody(
     ...Object.fromEntries(passed),
     model: endpoint.upstreamModel,
     input: call.input,
-    ...(voice === null ? {} : { voice }),
+    ...(voice === null ? {} : { voice: isOwnVoice(voice, endpoint.audio ?? {}) ? { id: voice } : voice }),
     response_format: choice.name,
     ...choice.members,
     // The normal speed is not forwarded: models without the field refuse it.

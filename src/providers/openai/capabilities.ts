@@ -4,6 +4,8 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 const megabyte = 1024 * 1024
 const classicVoices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer']
 const speed = { min: 0.25, max: 4 }
+/** Voices that an account had made of a sample, beside those of everybody. */
+const ownVoicePrefix = 'voice_'
 
 /** Models that OpenAI made, by their names there; Whisper also under the names that other hosts give it. */
 export const openAiModels: readonly ModelRule[] = [
@@ -15,13 +17,14 @@ export const openAiModels: readonly ModelRule[] = [
   // Segments with speakers, and no words.
   { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true, segmentSpeakers: true } },
   { name: /gpt-transcribe/, audio: { keyterms: unboundedKeyterms } },
-  { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices } },
+  { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices, ownVoicePrefix } },
   {
     name: /^gpt-4o-mini-tts/,
     audio: {
       speed,
       inputCharactersMax: 4096,
       voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
+      ownVoicePrefix,
     },
   },
   { name: /dall-e|sora/i, modality: null },
