@@ -25,6 +25,7 @@ export function generatedFiles(read: (path: string) => string): { path: string; 
   const page = withSections(configurationPath, read(configurationPath), {
     file: membersTable(schema),
     providers,
+    addresses: addressesTable(),
   })
   return [
     { path: schemaPath, content: formatted(schema) },
@@ -176,6 +177,14 @@ function statusOf({ status, adapters, recordedAudio }: Preset): string {
   const recorded = kinds.filter((kind) => recordedAudio.includes(kind))
   if (recorded.length === 0) return 'documented only'
   return recorded.length === kinds.length ? 'recorded' : `recorded: ${recorded.join(', ')}`
+}
+
+/** Where each provider is asked unless the operator says otherwise. */
+function addressesTable(): string {
+  const rows = presets
+    .filter(({ isSimulator, baseUrl }) => !isSimulator && baseUrl !== null)
+    .map(({ slug, baseUrl }) => `| \`${slug}\` | \`${baseUrl}\` |`)
+  return ['| Preset | Address |', '|---|---|', ...rows].join('\n')
 }
 
 /** The page with the parts between its marks replaced. Throws when marks are missing. */
