@@ -22,7 +22,12 @@ const shortCodes: ReadonlyMap<string, string> = new Map(
   codes.split(' ').map((entry) => [entry.slice(0, 3), entry.slice(3)]),
 )
 
-/** The code of two letters for one of three; null for a language that has none. */
+/** Codes of two letters that have been replaced; Whisper has one of them to this day. */
+const newCodes: ReadonlyMap<string, string> = new Map(
+  Object.entries({ in: 'id', iw: 'he', ji: 'yi', jw: 'jv', mo: 'ro' }),
+)
+
+/** The code of two letters for one of three, or for one that has been replaced; null where there is no other. */
 export function shortCodeOf(code: string): string | null {
-  return shortCodes.get(code) ?? null
+  return shortCodes.get(code) ?? newCodes.get(code) ?? null
 }

@@ -4,7 +4,7 @@ import { entitiesOfOffsets } from './entity-spans.ts'
 import { unjoinTerms } from './joined-terms.ts'
 import { toLanguageCode } from './language-names.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
-import { createSpeakers } from './speakers.ts'
+import { createSpeakers, withSpeakersOf } from './speakers.ts'
 import {
   countIn,
   durationIn,
@@ -46,8 +46,9 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
   const spoken = reading.areSegmentsWords
     ? entries
     : (wordsOfSpeakers(ofSpeakers) ?? recordsOf(wire['words']))
-  const words = spoken?.flatMap((word) => readWord(word, speakerOf)) ?? null
   const segments = reading.areSegmentsWords ? null : readSegments(entries, speakerOf)
+  const told = spoken?.flatMap((word) => readWord(word, speakerOf)) ?? null
+  const words = told === null || segments === null ? told : withSpeakersOf(segments, told)
   const usage = recordOf(wire['usage'])
   const languages = recordsOf(wire['languages'])
   const language = textIn(wire['language']) ?? textIn(languages?.[0]?.['code']) ?? reading.language

@@ -447,6 +447,30 @@ describe('the answer of an OpenAI-style provider', () => {
     ])
   })
 
+  test('may tell the speakers of segments alone: words have those of the segments that they stand in', () => {
+    const read = decode({
+      text: 'a b c d',
+      segments: [
+        { speaker_id: 'S1', start: 0, end: 1, text: 'a' },
+        { speaker_id: 'S0', start: 1, end: 3, text: 'b c' },
+        { start: 3, end: 4, text: 'd' },
+      ],
+      words: [
+        { word: 'a', start: 0, end: 1.2 },
+        { word: 'b', start: 0.9, end: 2 },
+        { word: 'c', start: 2, end: 3, speaker_id: 'S2' },
+        { word: 'd', start: 3, end: 4 },
+      ],
+    })
+    expect(read.segments?.map(({ speaker_label: label }) => label)).toEqual(['S1', 'S0', undefined])
+    expect(read.words?.map(({ speaker, speaker_label: label }) => [speaker, label])).toEqual([
+      [0, 'S1'],
+      [1, 'S0'],
+      [2, 'S2'],
+      [undefined, undefined],
+    ])
+  })
+
   test('may call its words segments', () => {
     const call = callWith({ responseFormat: 'verbose_json', granularities: ['word'] })
     const wire = {

@@ -1,3 +1,5 @@
+import type { TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+
 /** Who speaks, as a word or a segment has it; empty where nobody said. */
 export interface NumberedSpeaker {
   speaker?: number
@@ -14,4 +16,20 @@ export function createSpeakers(): (label: unknown) => NumberedSpeaker {
     numbers.set(label, speaker)
     return { speaker, speaker_label: label }
   }
+}
+
+/** Words of which nobody said who speaks them have the speaker of the segment that their middle is in; segments rise by time. */
+export function withSpeakersOf(
+  segments: readonly TranscriptSegment[],
+  words: readonly TranscriptWord[],
+): TranscriptWord[] {
+  let at = 0
+  return words.map((word) => {
+    if (word.speaker !== undefined) return word
+    const middle = (word.start + word.end) / 2
+    while (at < segments.length - 1 && (segments[at]?.end ?? 0) < middle) at += 1
+    const { start = 0, end = 0, speaker, speaker_label: label } = segments[at] ?? {}
+    if (speaker === undefined || middle < start || middle > end) return word
+    return { ...word, speaker, ...(label === undefined ? {} : { speaker_label: label }) }
+  })
 }

@@ -31,6 +31,12 @@ test.each([
   ['zh-Hans-CN', 'zh'],
   ['English', 'en'],
   ['norwegian', 'no'],
+  // Codes that have been replaced, and are still told.
+  ['iw', 'he'],
+  ['in', 'id'],
+  ['ji', 'yi'],
+  ['jw', 'jv'],
+  ['mo', 'ro'],
   ['multi lingual', 'multi lingual'],
 ])('the language %s is %s', (told, code) => {
   expect(toLanguageCode(told)).toBe(code)
