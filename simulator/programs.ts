@@ -7,17 +7,20 @@ export interface Programs {
   ffprobe: string | null
   sox: string | null
   recogniser: string | null
+  /** What the recogniser is told beside its file, such as the words that it knows. */
+  recogniserOptions: readonly string[]
   slots: Slots
 }
 
 /** Looks for the programs on the PATH. */
-export function findPrograms(): Programs {
+export function findPrograms(recogniserOptions: readonly string[] = []): Programs {
   return {
     espeak: Bun.which('espeak-ng'),
     ffmpeg: Bun.which('ffmpeg'),
     ffprobe: Bun.which('ffprobe'),
     sox: Bun.which('sox'),
     recogniser: Bun.which('pocketsphinx_continuous'),
+    recogniserOptions,
     slots: createSlots(childProcessesMax, childQueueMax),
   }
 }

@@ -58,7 +58,7 @@ export async function recognise(
   file: UploadedFile,
   { programs, signal, samples }: RecognitionOptions,
 ): Promise<Recognition | null> {
-  const { recogniser, ffmpeg, sox } = programs
+  const { recogniser, recogniserOptions, ffmpeg, sox } = programs
   if (recogniser === null || (ffmpeg === null && sox === null)) return null
   if (!(await programs.slots.enter(signal))) return null
   try {
@@ -67,7 +67,8 @@ export async function recognise(
     const wave = `${path}.16k.wav`
     const convert = converter({ ffmpeg, sox, path, wave, samples })
     if ((await outputOf(convert, signal)) === null) return null
-    const output = await outputOf([recogniser, '-infile', wave, '-time', 'yes'], signal)
+    const listen = [recogniser, '-infile', wave, '-time', 'yes', ...recogniserOptions]
+    const output = await outputOf(listen, signal)
     return output === null ? null : { engine: 'pocketsphinx', utterances: parseWords(output) }
   } finally {
     programs.slots.leave()
@@ -100,11 +101,11 @@ function parseWords(output: string): SpokenWord[][] {
   const utterances: SpokenWord[][] = []
   for (const line of output.split('\n')) {
     const found = /^(\S+) (\d+\.\d+) (\d+\.\d+) (\d+\.\d+)$/.exec(line)
-    if (found === null) continue
-    const [, name = '', start = '', end = '', sure = ''] = found
-    if (name === '<s>') utterances.push([])
+    // That line begins an utterance: the mark of a sentence is there only without a grammar.
+    if (found === null) utterances.push([])
+    const [, name = '', start = '', end = '', sure = ''] = found ?? []
     // Silence, noise and sentence marks are not words; "to(2)" is another pronunciation of "to".
-    if (/^[<[+]/.test(name)) continue
+    if (name === '' || /^[<[+]/.test(name)) continue
     const word = name.replace(/\(\d+\)$/, '')
     const confidence = Math.min(1, Number(sure))
     utterances.at(-1)?.push({ word, start: Number(start), end: Number(end), confidence })

@@ -16,6 +16,8 @@ export interface SimulatorOptions {
   seed?: number
   /** Print nothing, also no errors of the simulator itself. */
   quiet?: boolean
+  /** Further arguments of pocketsphinx, such as a small language of its own. */
+  recogniserOptions?: readonly string[]
 }
 
 /** A simulator that is listening. */
@@ -38,7 +40,7 @@ const mountedPath = new RegExp(
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1'
   const mounts = createMounts(options.seed ?? 1)
-  const programs = findPrograms()
+  const programs = findPrograms(options.recogniserOptions)
   const server = createServer((request, response) => {
     route({ request, response, mounts, programs }).catch((error: unknown) => {
       if (options.quiet !== true) process.stderr.write(`simulator: ${Bun.inspect(error)}\n`)

@@ -42,6 +42,8 @@ export interface TestGatewayOptions {
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
   folder?: string
+  /** What the simulator's recogniser is told beside its file. */
+  recogniserOptions?: readonly string[]
 }
 
 /** Another organization with keys of its own. */
@@ -108,7 +110,8 @@ const origin = 'http://gateway.test'
 /** Starts simulator and gateway; both end with `stop`. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'headrace-contract-'))
-  const simulator = await startSimulator({ port: 0, quiet: true, seed: 7 })
+  const { recogniserOptions = [] } = options
+  const simulator = await startSimulator({ port: 0, quiet: true, seed: 7, recogniserOptions })
   const config = configOf(folder, simulator.url, options)
   const gateway = await createGateway(config, options.hooks ?? { writeLog: () => undefined })
   const setUp = await createSetUp(config.databaseUrl, gateway.bootstrapped.organizationId)
