@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Deployment } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
 import { nextTurn } from '../core/turns.ts'
-import { openAiModels } from '../providers/openai/capabilities.ts'
+import { openAiModels, openAiService } from '../providers/openai/capabilities.ts'
 import { openAiPrices } from '../providers/openai/prices.ts'
 import { createCatalog } from './catalog.ts'
 import type { CatalogOptions } from './catalog.ts'
@@ -53,7 +53,7 @@ function catalogOf(deployments: DeploymentSource[], changes: Partial<CatalogOpti
 const openai = source('openai', {
   pricesProviderId: 'openai',
   prices: createPriceOverlay(openAiPrices),
-  modelRules: openAiModels,
+  modelRules: [...openAiService, ...openAiModels],
   parametersOf: () => null,
 })
 const potential = [

@@ -1,10 +1,10 @@
 import type { MediaSource } from '../canonical/text/conversation.ts'
 
-const dataUrl = /^data:([^;,]*)(?:;[^,]*)?,/
+const dataUrl = /^data:([^;,]*)(?:;[^,]*)?,/i
 
 /** An address as the formats write it: of something to fetch, or with the bytes in it. */
 export function readMediaUrl(url: string, fallbackType: string): MediaSource {
-  const match = url.startsWith('data:') ? dataUrl.exec(url.slice(0, 256)) : null
+  const match = dataUrl.exec(url.slice(0, 256))
   if (match === null) return { kind: 'url', url }
   const [lead = '', mediaType = ''] = match
   return { kind: 'data', mediaType: mediaType || fallbackType, base64: url.slice(lead.length) }

@@ -78,6 +78,12 @@ test('Google’s own models transcribe at Google alone', () => {
   expect(transcribes('openrouter', 'google/gemini-2.5-flash')).toBe(false)
 })
 
+test('a server that calls its own voice tts-1 has neither OpenAI’s voices nor its limits', () => {
+  expect(traits('openai', 'tts-1').audio).toHaveProperty('voices')
+  expect(traits('azure', 'gpt-4o-mini-tts').audio).toHaveProperty('voices')
+  expect(traits('custom', 'tts-1').audio).toEqual({ speed: { min: 0.25, max: 4 } })
+})
+
 test('the limits of an audio model are those of the host that states them', () => {
   expect(traits('openai', 'tts-1').audio).toMatchObject({ inputCharactersMax: 4096 })
   expect(traits('groq', 'canopylabs/orpheus-v1-english').audio).toMatchObject({ inputCharactersMax: 200 })

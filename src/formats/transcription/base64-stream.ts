@@ -38,7 +38,7 @@ export class Base64Stream {
 
   /** The last bytes; a value that ends inside a group is refused unless only its padding is missing. */
   end(): Uint8Array {
-    if (!this.#isPrefixDone && this.#carry.startsWith('data:')) throw this.#badPrefix()
+    if (!this.#isPrefixDone && this.#carry.toLowerCase().startsWith('data:')) throw this.#badPrefix()
     const last = this.#carry
     this.#carry = ''
     if (last === '') return new Uint8Array(0)
@@ -52,7 +52,7 @@ export class Base64Stream {
   /** Where the base64 begins, or null while that cannot be told. */
   #skipPrefix(text: string): number | null {
     const marker = 'data:'
-    if (!text.startsWith(marker.slice(0, text.length))) {
+    if (!marker.startsWith(text.slice(0, marker.length).toLowerCase())) {
       this.#isPrefixDone = true
       return 0
     }

@@ -123,13 +123,16 @@ describe('the audio in a JSON body', () => {
     }
   })
 
-  test('may be a data URL, whose type gives the format when none is named', async () => {
-    const decoded = await decode({
-      input_audio: { data: `data:audio/mpeg;base64,${Buffer.from('frames').toString('base64')}` },
-    })
-    expect(decoded.call.audio.format).toBe('mp3')
-    expect(await bytesOf(decoded)).toBe('frames')
-  })
+  test.each(['data:audio/mpeg;base64,', 'DATA:audio/mpeg;BASE64,'])(
+    'may be a data URL that begins with %s, whose type gives the format when none is named',
+    async (begin) => {
+      const decoded = await decode({
+        input_audio: { data: begin + Buffer.from('frames').toString('base64') },
+      })
+      expect(decoded.call.audio.format).toBe('mp3')
+      expect(await bytesOf(decoded)).toBe('frames')
+    },
+  )
 
   test('may lack its padding', async () => {
     const decoded = await decode({ input_audio: { data: 'QUJDRA', format: 'mp3' } })

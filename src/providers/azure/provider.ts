@@ -13,7 +13,7 @@ import {
   openAiEmbeddings,
   openAiResponses,
 } from '../define-provider.ts'
-import { openAiUploads } from '../openai/capabilities.ts'
+import { openAiService } from '../openai/capabilities.ts'
 import {
   isChatServed,
   isResponsesServed,
@@ -55,7 +55,7 @@ export const azure = defineProvider({
   listing: null,
   onlyListed: true,
   pricesProviderId: 'azure',
-  modelRules: openAiUploads,
+  modelRules: openAiService,
   hostsManyMakers: true,
   adapters: {
     language: [

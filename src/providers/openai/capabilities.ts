@@ -3,7 +3,6 @@ import type { ModelRule } from '../../catalog/capabilities.ts'
 
 const megabyte = 1024 * 1024
 const classicVoices = ['alloy', 'ash', 'coral', 'echo', 'fable', 'onyx', 'nova', 'sage', 'shimmer']
-const speed = { min: 0.25, max: 4 }
 /** Voices that an account had made of a sample, beside those of everybody. */
 const ownVoicePrefix = 'voice_'
 
@@ -17,16 +16,7 @@ export const openAiModels: readonly ModelRule[] = [
   // Segments with speakers, and no words.
   { name: /gpt-4o-transcribe-diarize/, audio: { verboseJson: true, segmentSpeakers: true } },
   { name: /gpt-transcribe/, audio: { keyterms: unboundedKeyterms } },
-  { name: /^tts-1/, audio: { speed, inputCharactersMax: 4096, voices: classicVoices, ownVoicePrefix } },
-  {
-    name: /^gpt-4o-mini-tts/,
-    audio: {
-      speed,
-      inputCharactersMax: 4096,
-      voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
-      ownVoicePrefix,
-    },
-  },
+  { name: /^(tts-1|gpt-4o-mini-tts)/, audio: { speed: { min: 0.25, max: 4 } } },
   { name: /dall-e|sora/i, modality: null },
   // Models of text completions, which no operation has.
   {
@@ -39,8 +29,20 @@ export const openAiModels: readonly ModelRule[] = [
   { name: /gpt-4o|gpt-4\.1|gpt-4-turbo/i, sees: true },
 ]
 
-/** Limits of OpenAI's own service and of Azure's, which other hosts of the same models do not have. */
-export const openAiUploads: readonly ModelRule[] = [
+/**
+ * Limits and voices of OpenAI's own service and of Azure's. Other hosts of the same models, and servers that use these
+ * names for models of their own, do not have them.
+ */
+export const openAiService: readonly ModelRule[] = [
+  { name: /^tts-1/, audio: { inputCharactersMax: 4096, voices: classicVoices, ownVoicePrefix } },
+  {
+    name: /^gpt-4o-mini-tts/,
+    audio: {
+      inputCharactersMax: 4096,
+      voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
+      ownVoicePrefix,
+    },
+  },
   {
     name: /whisper|transcribe/i,
     audio: {

@@ -1,7 +1,7 @@
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, onlyFor, openAiChat, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
-import { openAiModels, openAiUploads } from './capabilities.ts'
+import { openAiModels, openAiService } from './capabilities.ts'
 import { openAiPrices } from './prices.ts'
 import {
   isChatServed,
@@ -23,7 +23,7 @@ export const openai = defineProvider({
   dataPolicy: { zdr: false, trains: false, stores: true },
   batch: 'native',
   family: openAiModels,
-  modelRules: openAiUploads,
+  modelRules: openAiService,
   prices: openAiPrices,
   adapters: {
     // Callers of other formats are translated to the first that serves their call.

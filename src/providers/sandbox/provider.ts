@@ -2,7 +2,7 @@ import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { ownMachine } from '../own-machine.ts'
-import { openAiUploads } from '../openai/capabilities.ts'
+import { openAiService } from '../openai/capabilities.ts'
 import { openAiPrices } from '../openai/prices.ts'
 import { openAiChatOptions, openAiEmbeddingsOptions, openAiTranscriptionOptions } from '../openai/quirks.ts'
 
@@ -16,7 +16,7 @@ export const sandbox = defineProvider({
   dataPolicy: ownMachine,
   batch: 'native',
   isSimulator: true,
-  modelRules: openAiUploads,
+  modelRules: openAiService,
   hostsManyMakers: true,
   prices: openAiPrices,
   adapters: {
