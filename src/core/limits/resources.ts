@@ -38,3 +38,5 @@ export const resourcesStopMs = 5_000
 export const knownResourcesMax = 100_000
 /** Processes whose death one look asks after. */
 export const resourceOwnersMax = 1_000
+/** Longest name of a job at a provider, in characters: those that are known have 36 at most. */
+export const providerIdLengthMax = 256

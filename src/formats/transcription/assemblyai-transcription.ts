@@ -13,6 +13,7 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { readAssemblyAiTranscript } from './assemblyai-transcript.ts'
 import { failedJob } from './failed-job.ts'
+import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { soundBody } from './sound-body.ts'
 import { parseTranscript, recordsOf, textIn } from './transcript-wire.ts'
@@ -141,7 +142,7 @@ function requestOf(method: UpstreamRequest['method'], path: string): UpstreamReq
 }
 
 function idIn({ bytes }: UpstreamReply): string | null {
-  return textIn(parseTranscript(bytes)['id'])
+  return jobIdOf(parseTranscript(bytes)['id'])
 }
 
 function uploadUrlIn({ bytes }: UpstreamReply): string | null {

@@ -12,6 +12,7 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { audioPart, wavPart } from './audio-part.ts'
 import { failedJob } from './failed-job.ts'
+import { jobIdOf } from './job-id.ts'
 import { readGladiaTranscript } from './gladia-transcript.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
@@ -62,7 +63,7 @@ function parsed({ bytes }: UpstreamReply) {
 }
 
 function idIn(reply: UpstreamReply): string | null {
-  return textIn(parsed(reply)['id'])
+  return jobIdOf(parsed(reply)['id'])
 }
 
 function refuseReply(): never {

@@ -6,6 +6,7 @@ import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { CallAt, Exchange, Step } from '../../canonical/steps.ts'
 import { leastAudio } from '../../catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../chat/chat-testing.ts'
+import { assemblyAiTranscription } from './assemblyai-transcription.ts'
 import { gladiaTranscription } from './gladia-transcription.ts'
 import { revAiTranscription } from './revai-transcription.ts'
 import { speechmaticsTranscription } from './speechmatics-transcription.ts'
@@ -68,6 +69,16 @@ function failureOf(run: () => unknown) {
   }
   throw new Error('expected a failure')
 }
+
+test.each([
+  ['gladia', gladiaTranscription()],
+  ['speechmatics', speechmaticsTranscription()],
+  ['revai', revAiTranscription()],
+  ['assemblyai', assemblyAiTranscription()],
+])('a job of %s with a name that leads elsewhere is refused', (preset, adapter) => {
+  expect(() => walk(adapter, askedFor(preset), [{ id: '..' }])).toThrow('without what its documents promise')
+  expect(() => walk(adapter, askedFor(preset), [{ id: 'x'.repeat(257) }])).toThrow('documents promise')
+})
 
 describe('a job of Gladia', () => {
   const adapter = gladiaTranscription()

@@ -12,6 +12,7 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { audioPart, wavPart } from './audio-part.ts'
 import { failedJob, type JobFault } from './failed-job.ts'
+import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
 import { readRevAiTranscript, type RevAiJob } from './revai-transcript.ts'
@@ -54,7 +55,7 @@ export function revAiTranscription(): TranscriptionAdapter {
 }
 
 function idIn({ bytes }: UpstreamReply): string | null {
-  return textIn(parseTranscript(bytes)['id'])
+  return jobIdOf(parseTranscript(bytes)['id'])
 }
 
 function refuseReply(): never {

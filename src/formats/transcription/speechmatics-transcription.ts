@@ -12,6 +12,7 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { audioPart, wavPart } from './audio-part.ts'
 import { failedJob } from './failed-job.ts'
+import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
 import { readSpeechmaticsTranscript } from './speechmatics-transcript.ts'
@@ -46,7 +47,7 @@ export function speechmaticsTranscription(): TranscriptionAdapter {
 const job: ResourceKind = { readId: (reply) => idIn(reply), remove: null, listing: null }
 
 function idIn({ bytes }: UpstreamReply): string | null {
-  return textIn(parseTranscript(bytes)['id'])
+  return jobIdOf(parseTranscript(bytes)['id'])
 }
 
 function refuseReply(): never {

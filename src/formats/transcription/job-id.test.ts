@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'bun:test'
+import { jobIdOf } from './job-id.ts'
+
+/** What a provider may call a job: `/` and the like are written so that they stay one part of the path. */
+describe('the id of a job', () => {
+  test.each(['1f3c-aa', 'a/b', 'MTIz+/==', '...', 'x'.repeat(256)])(
+    'is a text that a path can hold: %p',
+    (id) => {
+      expect(jobIdOf(id)).toBe(id)
+    },
+  )
+
+  test.each([
+    ['nothing', ''],
+    ['a number', 12],
+    ['nothing said', undefined],
+    ['the folder itself', '.'],
+    ['the folder above', '..'],
+    ['longer than any', 'x'.repeat(257)],
+    ['with a space', 'a b'],
+    ['with an end of line', 'a\r\nb'],
+    ['with a zero byte', 'a\u0000b'],
+    ['half a character', '\ud800'],
+  ])('is not %s', (_, id) => {
+    expect(jobIdOf(id)).toBeNull()
+  })
+})
