@@ -160,6 +160,8 @@ describe('what a provider’s refusal means', () => {
       'context_length_exceeded: elsewhere',
     ],
     ['too large', 413, openai('too large'), 'payload_too_large: elsewhere'],
+    ['a too long address', 414, '', 'invalid_request'],
+    ['a too long address that counts as a header', 431, '', 'invalid_request'],
     [
       'a wrong parameter',
       400,

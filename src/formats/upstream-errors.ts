@@ -116,8 +116,8 @@ const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safet
 const overloadPattern =
   /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
 
-/** Refusals of what was sent; 414 where it stands in the address. */
-const requestStatuses: ReadonlySet<number> = new Set([400, 413, 414, 415, 422])
+/** Refusals of what was sent; 414 and 431 where it stands in the address, which some servers count as a header. */
+const requestStatuses: ReadonlySet<number> = new Set([400, 413, 414, 415, 422, 431])
 
 function classify(status: number, reported: ReportedError): Kind {
   const words = `${reported.code} ${reported.type} ${reported.message}`
