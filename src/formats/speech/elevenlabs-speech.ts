@@ -1,4 +1,5 @@
 import type { SpeechAdapter } from '../../canonical/audio.ts'
+import { fieldError } from '../field-error.ts'
 import { billedCharacters, mpegOr, rawSpeech } from './raw-speech.ts'
 import { contractSamples, speechRequestAdapter, speedMember } from './speech-request-adapter.ts'
 
@@ -8,7 +9,7 @@ import { contractSamples, speechRequestAdapter, speedMember } from './speech-req
  */
 export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
   path: ({ voice, format }) =>
-    `/text-to-speech/${encodeURIComponent(voice ?? '')}/stream?output_format=${format === 'mp3' ? 'mp3_44100_128' : 'pcm_24000'}`,
+    `/text-to-speech/${segmentOf(voice ?? '')}/stream?output_format=${format === 'mp3' ? 'mp3_44100_128' : 'pcm_24000'}`,
   body: (asked) => ({
     text: asked.call.input,
     model_id: asked.endpoint.upstreamModel,
@@ -19,3 +20,10 @@ export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
   open: ({ format }, { headers }) =>
     rawSpeech(mpegOr(format, contractSamples), billedCharacters(headers.get('character-cost'))),
 })
+
+/** A voice as one part of a path. Dots alone would be steps to another path, in which escapes are of no help. */
+function segmentOf(voice: string): string {
+  if (/^\.{1,2}$/.test(voice))
+    throw fieldError('voice', 'is no id of a voice. Name one that the provider lists.')
+  return encodeURIComponent(voice)
+}

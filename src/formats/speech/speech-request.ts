@@ -57,6 +57,8 @@ export const speechRequestSchema = z.object({
   voice: z
     .string({ error: 'must be a string' })
     .min(1, { error: 'must not be empty; omit it for the default voice' })
+    // Half of a surrogate pair can stand in no address.
+    .refine((voice) => voice.isWellFormed(), { error: 'must be whole Unicode characters' })
     .optional(),
   // A client that asked for events would take sound for them.
   stream_format: z

@@ -78,6 +78,7 @@ describe('a speech request', () => {
     ['input', ['a']],
     ['voice', ''],
     ['voice', { id: 'x' }],
+    ['voice', 'half a pair: \ud83d'],
     ['response_format', 'wav'],
     ['speed', 0],
     ['speed', -1],
