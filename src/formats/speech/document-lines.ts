@@ -43,6 +43,9 @@ function eachLine(piece: Uint8Array, take: (line: Uint8Array, isWhole: boolean) 
 
 const dataPrefix = 'data:'
 
+/** The mark of UTF-8 that some servers put before their first line. */
+const byteOrderMark = '\xef\xbb\xbf'
+
 /** The data of server-sent events. Comments and other fields are passed over. */
 class EventSplitter implements DocumentSplitter {
   readonly #sink: DocumentSink
@@ -50,6 +53,7 @@ class EventSplitter implements DocumentSplitter {
   #field: string | null = ''
   #isData = false
   #isBlank = true
+  #isFirstLine = true
 
   constructor(sink: DocumentSink) {
     this.#sink = sink
@@ -75,6 +79,10 @@ class EventSplitter implements DocumentSplitter {
       if (byte === 0x0d) continue
       this.#isBlank = false
       this.#field += String.fromCharCode(byte)
+      if (this.#isFirstLine && byteOrderMark.startsWith(this.#field)) {
+        if (this.#field === byteOrderMark) this.#field = ''
+        continue
+      }
       this.#isData = this.#field === dataPrefix
       if (this.#isData || !dataPrefix.startsWith(this.#field)) this.#field = null
     }
@@ -83,6 +91,7 @@ class EventSplitter implements DocumentSplitter {
 
   #endLine(): void {
     if (this.#isBlank) this.#sink.endDocument()
+    this.#isFirstLine = false
     this.#field = ''
     this.#isData = false
     this.#isBlank = true

@@ -38,7 +38,8 @@ export class SoundDecoder {
     const bytes = new Uint8Array(Math.ceil(text.length / 4) * 3)
     try {
       const { read, written } = bytes.setFromBase64(text, { lastChunkHandling: 'stop-before-partial' })
-      this.#rest = text.slice(read)
+      // White space alone makes no group, however much of it comes.
+      this.#rest = text.slice(read).replace(whitespace, '')
       return bytes.subarray(0, written)
     } catch (cause) {
       throw unreadable('its sound is not base64', cause)

@@ -45,15 +45,10 @@ export class SoundScanner {
     }
   }
 
-  /** Nothing but white space has come since the last document. */
-  get isEmpty(): boolean {
-    return !this.#isInSound && this.#text().trim() === ''
-  }
-
   /** The document's text without its sound. The next piece begins another document. Throws when it ended within its sound. */
   end(): string {
     if (this.#isInSound) throw unreadable('it ended within its sound')
-    const text = this.#text()
+    const text = new TextDecoder().decode(this.#kept.view())
     this.#isInString = false
     this.#isEscaped = false
     this.#isName = false
@@ -61,10 +56,6 @@ export class SoundScanner {
     this.#isList = []
     this.#kept.clear()
     return text
-  }
-
-  #text(): string {
-    return new TextDecoder().decode(this.#kept.view())
   }
 
   /** From here to the quote that ends the sound, or to the end of the piece. */

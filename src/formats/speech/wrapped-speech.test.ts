@@ -80,6 +80,14 @@ describe('sound in one JSON document', () => {
     expect(reader.end().length).toBe(0)
   })
 
+  test('may be wrapped in any amount of white space', () => {
+    const reader = wrappedSpeech(base)
+    const space = Buffer.from(' '.repeat(65_536))
+    reader.push(Buffer.from('{"data":{"audio":"QUJ'))
+    for (let pieces = 0; pieces < 400; pieces += 1) reader.push(space)
+    expect(wholeOf(reader, 'D"}}', 1)).toBe('ABC')
+  }, 1_500)
+
   test('which is described behind it waits for the description', () => {
     const reader = wrappedSpeech({
       ...base,
@@ -121,6 +129,19 @@ describe('sound in many documents', () => {
       expect(documents).toEqual([{ data: { audio: '' } }, { data: { audio: '' }, last: true }])
     }
   })
+
+  test('is not lost behind the mark of an encoding', () => {
+    const body = `\ufeffdata: {"data":{"audio":"${b64('one')}"}}\n\n`
+    for (const size of cuts)
+      expect(wholeOf(wrappedSpeech({ ...base, framing: 'events' }), body, size)).toBe('one')
+  })
+
+  test('passes blank lines by, however many there are', () => {
+    const reader = wrappedSpeech({ ...base, framing: 'lines' })
+    const piece = Buffer.from(`${' '.repeat(63)}\n`.repeat(1_024))
+    for (let pieces = 0; pieces < 30; pieces += 1) reader.push(piece)
+    expect(wholeOf(reader, `{"data":{"audio":"${b64('one')}"}}\n`, 64)).toBe('one')
+  }, 1_500)
 
   test('ends with [DONE] where the provider says it so', () => {
     const body = eventsOf(`{"data":{"audio":"${b64('one')}"}}`, '[DONE]')

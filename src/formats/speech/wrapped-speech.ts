@@ -71,8 +71,9 @@ class WrappedSpeech implements SpeechReader {
   }
 
   #readDocument(): void {
-    if (this.#scanner.isEmpty) return
     const text = this.#scanner.end()
+    // A blank line, or an event without data.
+    if (text.trim() === '') return
     // The end of OpenAI's event streams, which several providers took over.
     if (text.trim() === '[DONE]') {
       this.#isLast = true
