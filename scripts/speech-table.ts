@@ -6,6 +6,7 @@ import { packageFacts } from '../src/catalog/package-prices.ts'
 import { createPriceOverlay } from '../src/catalog/price-overlay.ts'
 import { pricePackage } from '../src/catalog/price-package.gen.ts'
 import { testContext, testEndpoint } from '../src/formats/chat/chat-testing.ts'
+import { atOnce } from '../src/core/turns.ts'
 import { decodeSpeechJson } from '../src/formats/speech/decode-speech.ts'
 import type { Preset } from '../src/providers/define-provider.ts'
 import { modelRulesOf, presets } from '../src/providers/registry.ts'
@@ -72,7 +73,7 @@ function readerOf(preset: Preset, model: string, audio: AudioCapabilities): Spee
   const { adapters, slug } = preset
   const voice = hasVoiceInName(preset, model) ? {} : { voice: 'a' }
   const body = JSON.stringify({ model: 'a/b', input: 'a', ...voice })
-  const call = decodeSpeechJson(new TextEncoder().encode(body), { sessionId: null, accept: null })
+  const call = atOnce(decodeSpeechJson(new TextEncoder().encode(body), { sessionId: null, accept: null }))
   const endpoint: Endpoint = { ...testEndpoint(model, slug), modality: 'speech', audio }
   const step = adapters.speech?.first({ call, endpoint, context: testContext })
   if (step?.type !== 'stream') throw new Error(`${slug} does not stream its speech`)

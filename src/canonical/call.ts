@@ -155,8 +155,8 @@ export interface TranscriptionCall extends CallBase {
 /** A voice or a picture to speak like; either its data or its address is set. */
 export interface SpeechReference {
   type: 'audio' | 'image'
-  /** Base64 without a data-URL prefix, or null when `url` is set. */
-  data: string | null
+  /** A clip's bytes, in pieces of less than a megabyte; null when `url` is set. */
+  data: readonly Uint8Array[] | null
   url: string | null
   format: string | null
   transcript: string | null

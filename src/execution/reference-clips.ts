@@ -34,7 +34,7 @@ function isRemote({ type, url }: SpeechReference): boolean {
   return type === 'audio' && url !== null
 }
 
-async function fetched(url: string, { publicFetch, timeoutMs, signal }: ClipFetching): Promise<string> {
+async function fetched(url: string, { publicFetch, timeoutMs, signal }: ClipFetching): Promise<Uint8Array[]> {
   const file = await publicFetch(url, param, { ...anyClip, timeoutMs, signal })
   const chunks: Uint8Array[] = []
   let size = 0
@@ -54,5 +54,5 @@ async function fetched(url: string, { publicFetch, timeoutMs, signal }: ClipFetc
     const message = `The address of a clip of \`${param}\` gives nothing. Name one that has an audio file.`
     throw new GatewayError('invalid_request', message, { param })
   }
-  return Buffer.concat(chunks, size).toString('base64')
+  return chunks
 }

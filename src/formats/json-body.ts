@@ -68,7 +68,8 @@ function tooDeep(): GatewayError {
   )
 }
 
-function tooManyValues(): GatewayError {
+/** The refusal of a body that is more than a few long texts. */
+export function tooManyValues(): GatewayError {
   return new GatewayError(
     'payload_too_large',
     `The request body has more than ${bodyValuesBytesMax} bytes besides its long texts. Send less.`,

@@ -6,6 +6,7 @@ import {
   leanHeadBytesMax,
   leanProbeBytes,
   leanProbeTextBytesMin,
+  leanSliceBytes,
   leanStepQuotes,
   leanTextBytesMin,
   wholeBodyBytesMax,
@@ -17,6 +18,7 @@ import { mark, writtenMark } from './set-aside-texts.ts'
 
 const quote = 0x22
 const colon = 0x3a
+const backslash = 0x5c
 
 /** Without escapes, which would make a head longer than its text. */
 const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
@@ -196,6 +198,36 @@ export function wholeText(text: string, source: Uint8Array, { texts }: LeanJson)
     return left === undefined ? part : parseText(toBuffer(source).toString('utf8', left.start, left.end))
   })
   return parts.join('')
+}
+
+/**
+ * A text of a lean document in slices, its escapes read, so that megabytes of it stall nobody. For texts in ASCII: other bytes
+ * come as Latin-1. Throws `invalid_request` when it is no JSON.
+ */
+export function* slicesOfText(text: string, { bytes, lean }: JsonDocument): Generator<string> {
+  for (const [index, part] of text.split(mark).entries()) {
+    const left = index % 2 === 1 ? lean?.texts[Number(part)] : undefined
+    if (left === undefined) yield part
+    else yield* slicesOf(toBuffer(bytes).subarray(left.start, left.end))
+  }
+}
+
+function* slicesOf(json: Buffer): Generator<string> {
+  let start = 0
+  while (start < json.length) {
+    const end = endOfSlice(json, start)
+    yield parseText(json.toString('latin1', start, end))
+    start = end
+  }
+}
+
+/** Not within an escape, of which the longest has six bytes. */
+function endOfSlice(json: Buffer, start: number): number {
+  const end = start + leanSliceBytes
+  if (end >= json.length) return json.length
+  for (let at = end - 5; at < end; at += 1)
+    if (json[at] === backslash && !isEscaped(json, at, start)) return at
+  return end
 }
 
 function parseText(json: string): string {

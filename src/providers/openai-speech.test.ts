@@ -4,6 +4,7 @@ import type { SpeechCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../formats/chat/chat-testing.ts'
+import { atOnce } from '../core/turns.ts'
 import { decodeSpeechJson } from '../formats/speech/decode-speech.ts'
 import { findPreset, modelRulesOf } from './registry.ts'
 
@@ -24,7 +25,7 @@ function endpointAt(slug: string, model: string, baseUrl = 'http://localhost/v1'
 
 function callWith(members: Record<string, unknown> = {}): SpeechCall {
   const body = JSON.stringify({ model: 'a/b', input: 'Hello', voice: 'anna', ...members })
-  return decodeSpeechJson(new TextEncoder().encode(body), { sessionId: null, accept: null })
+  return atOnce(decodeSpeechJson(new TextEncoder().encode(body), { sessionId: null, accept: null }))
 }
 
 function sentTo(endpoint: Endpoint, call = callWith()) {

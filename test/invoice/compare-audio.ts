@@ -5,8 +5,8 @@ import type { Demand, Usage } from '../../src/canonical/usage.ts'
 import type { OperatorModel } from '../../src/catalog/deployment-source.ts'
 import { offersOf } from '../../src/catalog/offers.ts'
 import { pricePackage } from '../../src/catalog/price-package.gen.ts'
-import { atOnce } from '../../src/core/turns.ts'
 import { charge } from '../../src/execution/charge.ts'
+import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 import { emptyReading } from '../../src/formats/stream-meter.ts'
 import { toDeploymentSource } from '../../src/providers/deployments.ts'
@@ -122,6 +122,6 @@ function heard(asked: Extract<AudioAsked, { seconds: number }>, { deployment }: 
 
 function spoken({ text, billed = {} }: Extract<AudioAsked, { text: string }>, endpoint: Endpoint): Worked {
   const body = Buffer.from(JSON.stringify({ model: 'a/sold', voice: 'v', input: text }))
-  const { demand } = decodeSpeechJson(body, { sessionId: null, accept: null })
+  const { demand } = atOnce(decodeSpeechJson(body, { sessionId: null, accept: null }))
   return { demand, usage: speechUsage(demand, endpoint, billed) }
 }

@@ -4,12 +4,13 @@ import { joinPieces } from '../../src/canonical/body.ts'
 import type { Endpoint } from '../../src/canonical/endpoint.ts'
 import { leastAudio } from '../../src/catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../../src/formats/chat/chat-testing.ts'
+import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 
 /** What an adapter does first for a caller who has sent these fields beside a model and a text. */
 export function speechStepOf(adapter: SpeechAdapter, upstreamModel: string, fields: Record<string, unknown>) {
   const bytes = new TextEncoder().encode(JSON.stringify({ model: 'a/b', input: 'Hello', ...fields }))
-  const call = decodeSpeechJson(bytes, { sessionId: null, accept: null })
+  const call = atOnce(decodeSpeechJson(bytes, { sessionId: null, accept: null }))
   const endpoint: Endpoint = { ...testEndpoint(upstreamModel, 'acme'), modality: 'speech', audio: leastAudio }
   const step = adapter.first({ call, endpoint, context: testContext })
   if (step.type !== 'stream') throw new Error('expected a stream')

@@ -31,6 +31,8 @@ export const leanTextBytesMin = 256
 export const leanStepQuotes = 4_096
 /** Of such a text's beginning, which tells a data URL's type or where a sealed thought is from, so many bytes at most are kept. */
 export const leanHeadBytesMax = 384
+/** One that must be read all the same is read in slices of so many bytes. */
+export const leanSliceBytes = 262_144
 /** A text of an answer from this length on is passed on as its bytes; shorter ones cost less to read and write again. */
 export const setAsideTextBytesMin = 4_096
 /** Strings of one answer looked through for such texts. An answer of many strings has few that are long, and is parsed whole. */

@@ -1,12 +1,10 @@
-import type { JsonDocument, SpeechCall } from '../../canonical/call.ts'
-import { GatewayError } from '../../core/errors.ts'
-import { speechFieldBytesMax } from '../../core/limits/audio.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
 import { choosePreferred } from '../accept.ts'
 import { parseField } from '../field-error.ts'
-import { parseJsonBody } from '../json-body.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseSession, codePoints, unknownMembers } from '../transcription/audio-fields.ts'
 import { toReferences } from './references.ts'
+import { parseSpeechFields } from './speech-fields.ts'
 import { speechRequestSchema } from './speech-request.ts'
 
 /** Headers that say something about a speech request. */
@@ -15,9 +13,12 @@ export interface SpeechHeaders {
   accept: string | null
 }
 
-/** A speech request as a call. Throws `invalid_request` that names the field, with the index inside lists. */
-export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): SpeechCall {
-  const fields = parseJsonBody(bytes)
+/**
+ * A speech request as a call, in steps of a few milliseconds. Throws `invalid_request` or `payload_too_large` that names the
+ * field, with the index inside lists.
+ */
+export function* decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Generator<void, SpeechCall> {
+  const { fields, slicesOf } = yield* parseSpeechFields(bytes, speechRequestSchema.shape)
   const wire = parseField(speechRequestSchema, '', fields)
   const { preferences, dropped } = parsePreferences(wire.provider)
   const media = wire.response_format ?? choosePreferred(headers.accept, mediaOfType, 'pcm')
@@ -45,23 +46,7 @@ export function decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Spe
     responseFormat: media === 'mp3' ? 'mp3' : 'pcm',
     isWav: media === 'wav',
     speed: wire.speed ?? 1,
-    references: toReferences(wire.input_references ?? []),
-  }
-}
-
-/**
- * Refuses a large request whose size is not that of its clips, before it is parsed: no provider speaks hours of text in
- * one piece, and parsing megabytes of it would stall everybody. Throws `payload_too_large` that names the field.
- */
-export function requireSpeakable({ members }: JsonDocument): void {
-  for (const [name, { valueStart, valueEnd }] of members) {
-    if (name === 'input_references' || valueEnd - valueStart <= speechFieldBytesMax) continue
-    const param = name.slice(0, 64)
-    throw new GatewayError(
-      'payload_too_large',
-      `"${param}" is larger than ${speechFieldBytesMax} bytes. Send less at once.`,
-      { param },
-    )
+    references: yield* toReferences(wire.input_references ?? [], slicesOf),
   }
 }
 

@@ -1,6 +1,5 @@
-import { encode } from '@msgpack/msgpack'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
-import type { SpeechCall } from '../../canonical/call.ts'
+import { messagePackWithClips } from './clip-message-pack.ts'
 import { mpegOr, rawSpeech } from './raw-speech.ts'
 import { refuseVoiceBesideClips } from './reference-members.ts'
 import {
@@ -34,8 +33,7 @@ export const fishSpeech: SpeechAdapter = speechRequestAdapter({
   reserved: ['reference_id', 'references', 'format', 'sample_rate', 'mp3_bitrate', 'opus_bitrate'],
   encode(body, { call }) {
     if (call.references.length === 0) return null
-    const bytes = encode({ ...body, references: clipsOf(call) })
-    return { contentType: 'application/msgpack', bytes }
+    return { contentType: 'application/msgpack', pieces: messagePackWithClips(body, call.references) }
   },
   open: ({ format }) => rawSpeech(mpegOr(format, contractSamples)),
 })
@@ -44,11 +42,4 @@ export const fishSpeech: SpeechAdapter = speechRequestAdapter({
 function voiceMember({ call, voice }: AskedSpeech): Readonly<Record<string, unknown>> {
   refuseVoiceBesideClips(call, fishOwnVoice)
   return call.references.length > 0 || voice === fishOwnVoice ? {} : { reference_id: voice }
-}
-
-function clipsOf({ references }: SpeechCall): { audio: Uint8Array; text: string }[] {
-  return references.map(({ data, transcript }) => ({
-    audio: Uint8Array.fromBase64(data ?? ''),
-    text: transcript ?? '',
-  }))
 }

@@ -5,6 +5,7 @@ import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
 import { readReportedFailure } from '../upstream-errors.ts'
+import { clipMark } from './clip-body.ts'
 import { mpegOr } from './raw-speech.ts'
 import { refuseVoiceBesideClips } from './reference-members.ts'
 import { contractSamples, speechRequestAdapter } from './speech-request-adapter.ts'
@@ -36,10 +37,9 @@ export const mistralSpeech: SpeechAdapter = speechRequestAdapter({
 })
 
 function voiceMembers(call: SpeechCall, voice: string | null) {
-  const [clip] = call.references
-  if (clip === undefined) return { voice_id: voice }
+  if (call.references.length === 0) return { voice_id: voice }
   refuseVoiceBesideClips(call)
-  return { ref_audio: clip.data }
+  return { ref_audio: clipMark(0) }
 }
 
 function readEvent(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {

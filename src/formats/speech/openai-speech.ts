@@ -4,6 +4,7 @@ import { isOwnVoice, type Endpoint } from '../../canonical/endpoint.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { addressAt } from '../text-adapter.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
+import { bodyWithClips } from './clip-body.ts'
 import { formatToAsk } from './format-to-ask.ts'
 import {
   speechFormFor,
@@ -19,7 +20,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
     first({ call, endpoint }) {
       const form = speechFormFor(options, endpoint)
       const choice = form[formatToAsk(call, endpoint)]
-      const body = [JSON.stringify(toBody(call, endpoint, { form, choice }))]
+      const body = bodyWithClips(JSON.stringify(toBody(call, endpoint, { form, choice })), call.references)
       const target = { model: endpoint.upstreamModel, stream: true }
       const address = addressAt(endpoint.deployment.baseUrl, form, target)
       const dropped = optionsLeftOut(call.preferences, endpoint, (name) => !reserved.has(name))

@@ -6,6 +6,7 @@ import { leastAudio } from '../../catalog/capabilities.ts'
 import type { ErrorType } from '../../core/errors.ts'
 import { testContext, testEndpoint } from '../chat/chat-testing.ts'
 import { cartesiaSpeech } from './cartesia-speech.ts'
+import { atOnce } from '../../core/turns.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
 import { deepgramSpeech } from './deepgram-speech.ts'
 import { elevenLabsSpeech } from './elevenlabs-speech.ts'
@@ -37,10 +38,12 @@ interface Reply {
 
 function readerOf(adapter: SpeechAdapter, { contentType = 'audio/mpeg', headers = {} }: Omit<Reply, 'body'>) {
   const wire = { model: 'a/b', input: 'Hello', voice: 'v', response_format: 'pcm' }
-  const call = decodeSpeechJson(new TextEncoder().encode(JSON.stringify(wire)), {
-    sessionId: null,
-    accept: null,
-  })
+  const call = atOnce(
+    decodeSpeechJson(new TextEncoder().encode(JSON.stringify(wire)), {
+      sessionId: null,
+      accept: null,
+    }),
+  )
   const endpoint: Endpoint = { ...testEndpoint('aura-2', 'acme'), modality: 'speech', audio: leastAudio }
   const step = adapter.first({ call, endpoint, context: testContext })
   if (step.type !== 'stream') throw new Error('expected a stream')

@@ -1,13 +1,20 @@
 import type { SpeechCall, SpeechReference } from '../../canonical/call.ts'
 import { fieldError } from '../field-error.ts'
+import { clipMark } from './clip-body.ts'
 
-/** References as the contract has them, for gateways that take it over: clips, texts behind them, or one picture. */
+/**
+ * References as the contract has them, for gateways that take it over: clips, with marks for their sounds, texts behind them,
+ * or one picture.
+ */
 export function contractReferences(
   references: readonly SpeechReference[],
 ): Readonly<Record<string, unknown>> {
-  const parts = references.flatMap<unknown>(({ type, data, url, format, transcript }) => {
+  const parts = references.flatMap<unknown>(({ type, data, url, format, transcript }, index) => {
     if (type === 'image') return [{ type: 'image_url', image_url: { url } }]
-    const audio = { ...(data === null ? { url } : { data }), ...(format === null ? {} : { format }) }
+    const audio = {
+      ...(data === null ? { url } : { data: clipMark(index) }),
+      ...(format === null ? {} : { format }),
+    }
     const clip = { type: 'input_audio', input_audio: audio }
     return transcript === null ? [clip] : [clip, { type: 'text', text: transcript }]
   })

@@ -1,10 +1,12 @@
 import type { SpeechAdapter, SpeechReader } from '../../canonical/audio.ts'
+import type { BodyPieces } from '../../canonical/body.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
 import type { CallAt } from '../../canonical/steps.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
+import { bodyWithClips } from './clip-body.ts'
 import { formatToAsk } from './format-to-ask.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -26,8 +28,8 @@ export interface SpeechRequestForm {
   body(asked: AskedSpeech): Members
   /** Members that the caller's options must not set, besides those of the body that are no objects. */
   reserved?: readonly string[]
-  /** The body as bytes where it is not to be JSON. */
-  encode?: (body: Members, asked: AskedSpeech) => { contentType: string; bytes: Uint8Array } | null
+  /** The body where it is not to be JSON. In JSON a clip stands as its `clipMark`. */
+  encode?: (body: Members, asked: AskedSpeech) => { contentType: string; pieces: BodyPieces } | null
   open(asked: AskedSpeech, response: { context: AnswerContext; headers: Headers }): SpeechReader
 }
 
@@ -47,7 +49,7 @@ export function speechRequestAdapter(form: SpeechRequestForm): SpeechAdapter {
         method: 'POST' as const,
         path: form.path(asked),
         headers: { 'content-type': encoded?.contentType ?? 'application/json', ...form.headers?.(asked) },
-        body: [encoded?.bytes ?? JSON.stringify(body)],
+        body: encoded?.pieces ?? bodyWithClips(JSON.stringify(body), call.references),
       }
       const dropped = optionsLeftOut(call.preferences, endpoint, isOpen)
       return {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { SpeechAdapter } from '../../canonical/audio.ts'
 import { joinPieces } from '../../canonical/body.ts'
-import type { SpeechCall } from '../../canonical/call.ts'
+import type { SpeechCall, SpeechReference } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { testContext } from '../chat/chat-testing.ts'
+import { atOnce } from '../../core/turns.ts'
 import { decodeSpeechJson } from './decode-speech.ts'
 import { pcmFromWav } from './openai-speech-options.ts'
 import { openAiSpeech } from './openai-speech.ts'
@@ -18,7 +19,7 @@ function decode(
   headers: { sessionId?: string | null; accept?: string | null } = {},
 ) {
   const bytes = new TextEncoder().encode(JSON.stringify({ ...required, ...fields }))
-  return decodeSpeechJson(bytes, { ...noSession, ...headers })
+  return atOnce(decodeSpeechJson(bytes, { ...noSession, ...headers }))
 }
 
 function refusal(fields: Record<string, unknown>): GatewayError {
@@ -31,6 +32,7 @@ function refusal(fields: Record<string, unknown>): GatewayError {
 }
 
 const clip = (data = 'QUJD') => ({ type: 'input_audio', input_audio: { data } })
+const soundOf = (data: SpeechReference['data'] | undefined) => Buffer.concat(data ?? []).toString()
 const text = (words: string) => ({ type: 'text', text: words })
 const image = (url = 'https://example.com/face.png') => ({ type: 'image_url', image_url: { url } })
 
@@ -120,13 +122,13 @@ describe('a speech request', () => {
 
   test('with a speed that is no finite number is refused', () => {
     const bytes = new TextEncoder().encode('{"model":"a/b","input":"x","speed":1e999}')
-    expect(() => decodeSpeechJson(bytes, noSession)).toThrow(/speed/)
+    expect(() => atOnce(decodeSpeechJson(bytes, noSession))).toThrow(/speed/)
   })
 
   test.each(['', '[]', 'null', '{', '{"model":1}', '\xff'])(
     'that is not one JSON object is refused: %s',
     (body) => {
-      expect(() => decodeSpeechJson(Buffer.from(body, 'latin1'), noSession)).toThrow(GatewayError)
+      expect(() => atOnce(decodeSpeechJson(Buffer.from(body, 'latin1'), noSession))).toThrow(GatewayError)
     },
   )
 
@@ -153,12 +155,18 @@ describe('references', () => {
   ])('pair clips with their texts (%#)', (parts, transcripts) => {
     const { references } = decode({ input_references: parts })
     expect(references.map(({ transcript }) => transcript)).toEqual(transcripts)
-    expect(references.every(({ type, data }) => type === 'audio' && data === 'QUJD')).toBe(true)
+    expect(references.every(({ type, data }) => type === 'audio' && soundOf(data) === 'ABC')).toBe(true)
   })
 
   test('may be a data URL, an address, or one image', () => {
     expect(decode({ input_references: [clip('data:audio/wav;base64,QUJD')] }).references).toEqual([
-      { type: 'audio', data: 'QUJD', url: null, format: 'wav', transcript: null },
+      {
+        type: 'audio',
+        data: [new Uint8Array(Buffer.from('ABC'))],
+        url: null,
+        format: 'wav',
+        transcript: null,
+      },
     ])
     const url = { type: 'input_audio', input_audio: { url: 'https://example.com/a.wav', format: 'WAV' } }
     expect(decode({ input_references: [url] }).references).toEqual([
@@ -176,8 +184,8 @@ describe('references', () => {
     'Q0Q\n',
     'data:audio/wav;base64,Q0\r\nQ=',
     'DATA:audio/wav;BASE64,Q0Q=',
-  ])('are base64 as providers want it, however it is wrapped: %j', (data) => {
-    expect(decode({ input_references: [clip(data)] }).references[0]?.data).toBe('Q0Q=')
+  ])('are read however their base64 is wrapped: %j', (data) => {
+    expect(soundOf(decode({ input_references: [clip(data)] }).references[0]?.data)).toBe('CD')
   })
 
   test('that are none ask for nothing', () => {

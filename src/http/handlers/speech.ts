@@ -1,10 +1,7 @@
-import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { liveBodyBytesMax } from '../../core/limits/http.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
-import { parseJsonDocument } from '../../formats/json-document.ts'
-import { leaveOutTexts } from '../../formats/lean-json.ts'
-import { decodeSpeechJson, requireSpeakable } from '../../formats/speech/decode-speech.ts'
+import { decodeSpeechJson } from '../../formats/speech/decode-speech.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { withPrincipal, type Route } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
@@ -21,13 +18,9 @@ export function speechRoute(dependencies: HttpDependencies): Route {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
-      if (bytes.length > speechFieldBytesMax)
-        requireSpeakable(parseJsonDocument(bytes, await inTurns(leaveOutTexts(bytes))))
       const { headers } = exchange.request
-      const call = decodeSpeechJson(bytes, {
-        sessionId: headers.get('x-session-id'),
-        accept: headers.get('accept'),
-      })
+      const said = { sessionId: headers.get('x-session-id'), accept: headers.get('accept') }
+      const call = await inTurns(decodeSpeechJson(bytes, said))
       const outcome = await dependencies.executor.speech(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)
     }),

@@ -1,0 +1,94 @@
+import { isUtf8 } from 'node:buffer'
+import type { JsonDocument } from '../../canonical/call.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { speechFieldBytesMax } from '../../core/limits/audio.ts'
+import { bodyValuesBytesMax, leanBodyBytesMin } from '../../core/limits/text.ts'
+import { isRecord } from '../chat/chat-media.ts'
+import { notJson, parseJsonBody, tooManyValues } from '../json-body.ts'
+import { leanMemberValue, parseJsonDocument } from '../json-document.ts'
+import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../lean-json.ts'
+import { mark } from '../set-aside-texts.ts'
+
+/** What a speech request says. */
+export interface SpeechFields {
+  /** The JSON body. In a large one the `data` of clips is not whole: see `slicesOf`. */
+  fields: unknown
+  /** The whole `data` of a clip, in slices of some hundred kilobytes. */
+  slicesOf(data: string): Iterable<string>
+}
+
+/**
+ * Parses a speech request; a large one in steps of a few milliseconds, without the sound of its clips. `known` has the names
+ * of the members that are looked into. Throws `invalid_request`, or `payload_too_large` for what nobody would speak.
+ */
+export function* parseSpeechFields(
+  bytes: Uint8Array,
+  known: Readonly<Record<string, unknown>>,
+): Generator<void, SpeechFields> {
+  if (bytes.length < leanBodyBytesMin) return { fields: parseJsonBody(bytes), slicesOf: (data) => [data] }
+  const lean = yield* leaveOutTexts(bytes)
+  if (lean.bytes.length > bodyValuesBytesMax) throw tooManyValues()
+  if (!isUtf8(lean.bytes)) throw notUtf8()
+  yield
+  const document = parseJsonDocument(bytes, lean)
+  requireSpeakable(document)
+  yield
+  const fields: [string, unknown][] = []
+  for (const name of document.members.keys()) {
+    const value = leanMemberValue(document, name)
+    fields.push([name, Object.hasOwn(known, name) ? yield* wholeValue(value, name, document) : value])
+  }
+  return { fields: Object.fromEntries(fields), slicesOf: (data) => slicesOfText(data, document) }
+}
+
+/**
+ * Refuses a large member that is not the clips: no provider speaks hours of text in one piece, and parsing megabytes of it
+ * would stall everybody.
+ */
+function requireSpeakable({ members }: JsonDocument): void {
+  for (const [name, { valueStart, valueEnd }] of members) {
+    if (name !== clipsName && valueEnd - valueStart > speechFieldBytesMax) throw tooLarge(name.slice(0, 64))
+  }
+}
+
+const clipsName = 'input_references'
+
+/** A member with the texts that were left out of it, but for the `data` of clips. */
+function* wholeValue(value: unknown, name: string, document: JsonDocument): Generator<void, unknown> {
+  if (typeof value === 'string') {
+    if (!value.includes(mark)) return value
+    yield
+    return wholeTextOf(value, name, document)
+  }
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) items.push(yield* wholeValue(item, name, document))
+    return items
+  }
+  if (!isRecord(value)) return value
+  const members: [string, unknown][] = []
+  for (const [key, member] of Object.entries(value)) {
+    const isSound = name === clipsName && key === 'data' && typeof member === 'string'
+    members.push([key, isSound ? member : yield* wholeValue(member, name, document)])
+  }
+  return Object.fromEntries(members)
+}
+
+function wholeTextOf(text: string, name: string, document: JsonDocument): string {
+  const { bytes, lean } = document
+  if (lean === null) return text
+  if (new LookedInto(document, name, Buffer.alloc(0)).lengthOf(text) > speechFieldBytesMax)
+    throw tooLarge(name)
+  const whole = wholeText(text, bytes, lean)
+  if (whole.includes('\uFFFD') && !isUtf8(bytes)) throw notUtf8()
+  return whole
+}
+
+function tooLarge(param: string): GatewayError {
+  const message = `"${param}" is larger than ${speechFieldBytesMax} bytes. Send less at once.`
+  return new GatewayError('payload_too_large', message, { param })
+}
+
+function notUtf8(): GatewayError {
+  return notJson('it is not text in UTF-8', null)
+}
