@@ -37,7 +37,7 @@ export function readUpstreamFailure(response: UpstreamErrorResponse): UpstreamFa
 }
 
 /** What reads an answer knows of its secrets. */
-type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames' | 'parameterNames'>
+export type ReportContext = Pick<AnswerContext, 'hideSecrets' | 'modelNames' | 'parameterNames'>
 
 /** The error alone of what `readReportedFailure` finds. */
 export function readReportedError(wire: unknown, context: ReportContext): GatewayError {

@@ -27,12 +27,13 @@ export const cartesiaTranscription: TranscriptionAdapter = oneExchange<
       ...(call.temperature === null ? [] : ['temperature']),
     ],
   }),
-  decode: ({ bytes }, { call }) =>
+  decode: ({ bytes }, { call, context }) =>
     readOpenAiTranscript(bytes, {
       areSegmentsWords: false,
       isTextOfSegments: false,
       language: call.language,
       joinedTerms: null,
+      context,
     }),
   readError: readUpstreamFailure,
 })

@@ -37,12 +37,13 @@ export function jsonAudioTranscription(): TranscriptionAdapter {
         dropped: optionsLeftOut(call.preferences, endpoint, isPassed),
       }
     },
-    decode: ({ bytes }, { call }) =>
+    decode: ({ bytes }, { call, context }) =>
       readOpenAiTranscript(bytes, {
         areSegmentsWords: false,
         isTextOfSegments: false,
         language: call.language,
         joinedTerms: null,
+        context,
       }),
     readError: readUpstreamFailure,
   })

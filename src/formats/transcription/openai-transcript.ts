@@ -1,5 +1,7 @@
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
 import { settleCounts } from '../token-counts.ts'
+import { readReportedFailure, type ReportContext } from '../upstream-errors.ts'
 import { entitiesOfOffsets } from './entity-spans.ts'
 import { unjoinTerms } from './joined-terms.ts'
 import { toLanguageCode } from './language-names.ts'
@@ -30,15 +32,18 @@ export interface TranscriptReading {
   language: string | null
   /** The terms that were sent as one word each, and how they were joined. */
   joinedTerms: { terms: readonly string[]; joiner: string } | null
+  /** What is taken out of the provider's words where it tells of an error. */
+  context: ReportContext
 }
 
 /**
  * Reads the transcript of an OpenAI-style provider. Only what is used is read, null is absent, and a wrong time or
- * score is left out rather than passed on. Throws `provider_failed` when there is no text.
+ * score is left out rather than passed on. Throws `provider_failed` when there is no text, and what an error that stands
+ * in its place says.
  */
 export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReading): CanonicalTranscription {
   const wire = parseTranscript(bytes)
-  if (typeof wire['text'] !== 'string') throw notATranscript()
+  if (typeof wire['text'] !== 'string') throw failureIn(wire, reading.context)
   const speakerOf = createSpeakers()
   const ofSpeakers = recordsOf(wire['speaker_segments'])
   // Together tells speakers most surely in a list of its own.
@@ -66,6 +71,11 @@ export function readOpenAiTranscript(bytes: Uint8Array, reading: TranscriptReadi
     tokens: readTokens(usage),
     upstreamId: textIn(recordOf(wire['x_groq'])?.['id']) ?? textIn(wire['id']),
   })
+}
+
+function failureIn({ error }: WireRecord, context: ReportContext): Error {
+  const isTold = recordOf(error) !== null || textIn(error) !== null
+  return isTold ? new AttemptFailed(readReportedFailure(error, context)) : notATranscript()
 }
 
 function textOf(segments: readonly TranscriptSegment[]): string {

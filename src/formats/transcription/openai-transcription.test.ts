@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { TranscriptionAdapter } from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
 import { type AudioCapabilities, type Endpoint, unboundedKeyterms } from '../../canonical/endpoint.ts'
@@ -295,6 +296,15 @@ describe('the form for an OpenAI-style provider', () => {
   })
 })
 
+function thrownBy(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (thrown) {
+    return thrown
+  }
+  throw new Error('expected a failure')
+}
+
 function decode(answer: unknown, call = callWith(), options: OpenAiTranscriptionOptions = {}) {
   const wire = typeof answer === 'string' ? answer : JSON.stringify(answer)
   const asked = { call, endpoint: endpointWith(), context: testContext }
@@ -410,7 +420,18 @@ describe('the answer of an OpenAI-style provider', () => {
     expect(endless.segments).toBeNull()
   })
 
-  test.each(['', 'null', '[]', '{}', '{"error":{"message":"secret host"}}', '{"text":5}', '<html>'])(
+  test.each([
+    ['{"error":{"message":"Slow down","code":429}}', 'upstream_rate_limited', true],
+    ['{"error":{"message":"Invalid file format.","type":"invalid_request_error"}}', 'invalid_request', false],
+    ['{"text":null,"error":{"message":"at secret.example","code":500}}', 'provider_failed', true],
+    ['{"error":"out of memory"}', 'provider_failed', true],
+  ] as const)('that tells of an error in place of a text is that error: %s', (wire, type, retryElsewhere) => {
+    const { failure } = thrownBy(() => decode(wire)) as AttemptFailed
+    expect(failure).toMatchObject({ error: { type }, retryElsewhere })
+    expect(failure.error.message).not.toContain('secret.example')
+  })
+
+  test.each(['', 'null', '[]', '{}', '{"error":null}', '{"text":5}', '<html>'])(
     'without a transcript is the provider’s failure: %s',
     (wire) => {
       expect(() => decode(wire)).toThrow(GatewayError)

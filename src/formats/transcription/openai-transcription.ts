@@ -56,7 +56,7 @@ function encode({ call, endpoint }: Asked, form: TranscriptionForm): Exchange {
 
 function decode(
   bytes: Uint8Array,
-  { call, endpoint }: Asked,
+  { call, endpoint, context }: CallAt<TranscriptionCall>,
   form: TranscriptionForm,
 ): CanonicalTranscription {
   return readOpenAiTranscript(bytes, {
@@ -64,6 +64,7 @@ function decode(
     isTextOfSegments: form.verboseFormat === 'diarized_json',
     language: call.language,
     joinedTerms: form.keytermJoiner === null ? null : { terms: call.keyterms, joiner: form.keytermJoiner },
+    context,
   })
 }
 
