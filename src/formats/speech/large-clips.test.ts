@@ -141,6 +141,12 @@ describe('a request with large clips', () => {
     expect([refusal.status, refusal.param]).toEqual([status, param])
   })
 
+  test('is refused for its end within a clip', () => {
+    const refusal = refusalOf(bytesOf({ input_references: [clip(base64)] }).subarray(0, middle))
+    expect(refusal.status).toBe(400)
+    expect(refusal.message).toContain('a string is not closed (line 1, column 96)')
+  })
+
   test('is refused for a line that is broken without an escape', () => {
     const json = JSON.stringify({ ...required, input_references: [clip(broken('#'))] })
     expect(refusalOf(Buffer.from(json.replace('#', '\n'))).status).toBe(400)
@@ -182,13 +188,11 @@ describe('large clips go to a provider', () => {
 
   test('by the contract itself, each in its place', async () => {
     const adapter = openAiSpeech({ references: contractReferences })
-    const pieces = await writtenBy(requestOf(adapter, three))
+    const request = requestOf(adapter, three)
     const parts = [clip(base64), text('one'), clip('QUJD'), text('two'), clip(base64), text('three')]
-    expect(Bun.deepEquals(parsed(pieces)['input_references'], parts)).toBe(true)
-    // As for another attempt.
-    expect(
-      Bun.deepEquals(parsed(await writtenBy(requestOf(adapter, three)))['input_references'], parts),
-    ).toBe(true)
+    // An attempt may be sent again.
+    for (const pieces of [await writtenBy(request), await writtenBy(request)])
+      expect(Bun.deepEquals(parsed(pieces)['input_references'], parts)).toBe(true)
   })
 
   test('in MessagePack as the bytes that they are', () => {

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import type { JsonDocument } from '../../canonical/call.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { speechFieldBytesMax } from '../../core/limits/audio.ts'
-import { bodyValuesBytesMax, leanBodyBytesMin } from '../../core/limits/text.ts'
+import { bodyValuesBytesMax, leanBodyBytesMin, setAsideTextBytesMin } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { notJson, parseJsonBody, tooManyValues } from '../json-body.ts'
-import { leanMemberValue, parseJsonDocument } from '../json-document.ts'
+import { hasFewValues, notJson, parseJsonBody, tooManyValues } from '../json-body.ts'
+import { leanMemberValue, parseJsonDocument, toBuffer } from '../json-document.ts'
 import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../lean-json.ts'
 import { mark } from '../set-aside-texts.ts'
 
@@ -27,7 +27,8 @@ export function* parseSpeechFields(
 ): Generator<void, SpeechFields> {
   if (bytes.length < leanBodyBytesMin) return { fields: parseJsonBody(bytes), slicesOf: (data) => [data] }
   const lean = yield* leaveOutTexts(bytes)
-  if (lean.bytes.length > bodyValuesBytesMax) throw tooManyValues()
+  if (lean.bytes.length > bodyValuesBytesMax && !hasFewValues(toBuffer(bytes), fewValues))
+    throw tooManyValues()
   if (!isUtf8(lean.bytes)) throw notUtf8()
   yield
   const document = parseJsonDocument(bytes, lean)
@@ -40,6 +41,9 @@ export function* parseSpeechFields(
   }
   return { fields: Object.fromEntries(fields), slicesOf: (data) => slicesOfText(data, document) }
 }
+
+/** As of a body that is parsed whole. */
+const fewValues = { textBytesMin: setAsideTextBytesMin, bytesMax: bodyValuesBytesMax }
 
 /**
  * Refuses a large member that is not the clips: no provider speaks hours of text in one piece, and parsing megabytes of it
