@@ -7,6 +7,7 @@ import type { MeterReading } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
 import { publicFetchMs } from '../core/limits/calls.ts'
+import { nextTurn } from '../core/turns.ts'
 import { speechRequirements } from '../formats/speech/speech-requirements.ts'
 import { failureOf, firstToAnswer, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
@@ -167,6 +168,8 @@ function speechBody(
           if (work.state.scope.signal.aborted) return leave('caller')
           // An upstream break after the first byte can only end the stream, so that nobody takes a part for the whole.
           noteBreak(error, answered, work)
+          await shownHasLeft()
+          if (isOver) return
           over()
           opened.close()
           controller.error(error)
@@ -179,6 +182,12 @@ function speechBody(
     { highWaterMark: 0 },
   )
   return { body, ended }
+}
+
+/** The server sends what it was given in one turn of the event loop by the end of the next; an error before takes its place. */
+async function shownHasLeft(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
 }
 
 function warnLate(error: unknown, { dependencies }: SpeechWork): void {
