@@ -89,7 +89,8 @@ function mp3Only(url: string): Row[] {
         preset,
         id: mount,
         base_url: `${url}/p/${mount}${below}`,
-        discover: false,
+        // The preset's own models are asked of its own row.
+        only_models: true,
         models: [{ id: model, upstream, modality: 'speech', audio, prices }],
       },
       converted: 'pcm',
