@@ -12,7 +12,8 @@ interface Letters {
 }
 
 const letter = /[\p{L}\p{M}\p{N}]/u
-const asciiLetter = /[A-Za-z0-9]/
+const otherThanAscii = /[\u0080-\uffff]/
+const asciiMarks = /[^A-Za-z0-9]+/g
 /** Scripts that put no spaces between words: a word may begin and end anywhere. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
@@ -26,7 +27,7 @@ export function wordSpans(counted: CountedText, words: readonly { word: string }
   let cursor = 0
   let missed = 0
   return words.map(({ word }) => {
-    const wanted = lettersOf(word).text
+    const wanted = wantedOf(word)
     if (wanted === '') return null
     const at = find(letters, wanted, { from: cursor, within: transcriptSearchLength + missed })
     if (at < 0) {
@@ -39,14 +40,24 @@ export function wordSpans(counted: CountedText, words: readonly { word: string }
   })
 }
 
+/** The letters and digits of a word; most words need no look at each character. */
+function wantedOf(word: string): string {
+  return otherThanAscii.test(word) ? lettersOf(word).text : word.replace(asciiMarks, '').toLowerCase()
+}
+
+function isAsciiLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a) || (code >= 0x30 && code <= 0x39)
+}
+
 function lettersOf(text: string): Letters {
   const letters: Letters = { text: '', points: [], begins: [], ends: [] }
   const found: string[] = []
   let point = 0
   let wasLetter = false
   for (const character of text) {
-    const isAscii = character <= '\u007f'
-    const isLetter = (isAscii ? asciiLetter : letter).test(character)
+    const code = character.charCodeAt(0)
+    const isAscii = code < 0x80
+    const isLetter = isAscii ? isAsciiLetter(code) : letter.test(character)
     const isAlone = !isAscii && isLetter && unspaced.test(character)
     if (!isLetter || isAlone) markEnd(letters)
     if (isLetter) {
