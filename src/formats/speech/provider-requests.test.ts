@@ -309,9 +309,10 @@ describe('what is one provider’s own', () => {
     expect(dropped).toEqual(['provider.options.acme.text', 'provider.options.acme.output_format'])
   })
 
-  test.each(['.', '..'])('a voice is never a step to another path: %s', (voice) => {
-    expect(() => speechRequestOf(elevenLabsSpeech, 'eleven_v3', { voice })).toThrow(
-      expect.objectContaining({ type: 'invalid_request', param: 'voice' }),
-    )
+  test('a voice is never a step to another path', () => {
+    for (const voice of ['.', '..'])
+      expect(() => speechRequestOf(elevenLabsSpeech, 'eleven_v3', { voice })).toThrow(
+        expect.objectContaining({ type: 'invalid_request', param: 'voice' }),
+      )
   })
 })

@@ -14,8 +14,6 @@ describe('the id of a job', () => {
     ['nothing', ''],
     ['a number', 12],
     ['nothing said', undefined],
-    ['the folder itself', '.'],
-    ['the folder above', '..'],
     ['longer than any', 'x'.repeat(257)],
     ['with a space', 'a b'],
     ['with an end of line', 'a\r\nb'],
@@ -23,5 +21,8 @@ describe('the id of a job', () => {
     ['half a character', '\ud800'],
   ])('is not %s', (_, id) => {
     expect(jobIdOf(id)).toBeNull()
+  })
+  test('is no step to another path', () => {
+    expect(['.', '..'].map(jobIdOf)).toEqual([null, null])
   })
 })
