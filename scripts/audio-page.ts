@@ -20,7 +20,8 @@ checked against a fake of it that was written after them too.
   \`verbose_json\` shows unasked, and \`diarize\` is refused.
 - **Key terms**: how many, and what one may be. **Entities**: where the provider's own options (\`provider.options\`) ask for them.
 - **Addresses**: the provider fetches them itself; for the others the gateway does.
-- **Formats**: those that are taken; empty where all are sent. \`pcm\` goes as WAV where the provider takes no samples without a header.
+- **Formats**: the formats of sound that the provider takes; empty where the gateway sends it every format. The gateway sends \`pcm\` as
+  WAV to a provider that takes no samples without a header.
 `
 
 const speechHead = `
@@ -77,7 +78,7 @@ function rowsOf(preset: Preset): string[][] {
   }
   if (models.size === 0) {
     const cells = cellsOf({ ...leastAudio, ...audio.transcription })
-    return [[name, 'those that its listing or the configuration names', ...cells, status]]
+    return [[name, 'as the provider lists them or the configuration names them', ...cells, status]]
   }
   return [...models.values()].map(({ names, cells }) => [name, names.toSorted().join(', '), ...cells, status])
 }

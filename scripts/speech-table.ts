@@ -45,7 +45,7 @@ function rowsOf(preset: Preset): string[][] {
   }
   if (models.size === 0) {
     const cells = cellsOf(preset, 'any', { ...leastAudio, ...audio.speech })
-    return [[name, 'those that its listing or the configuration names', ...cells, status]]
+    return [[name, 'as the provider lists them or the configuration names them', ...cells, status]]
   }
   return [...models.values()].map(({ names, cells }) => [name, names.toSorted().join(', '), ...cells, status])
 }

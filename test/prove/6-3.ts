@@ -48,7 +48,9 @@ function rowsAt(url: string): Row[] {
     { preset: 'deepinfra', below: '/v1' },
     { preset: 'custom', below: '/v1' },
     { preset: 'groq', below: '/v1' },
-  ].map(({ preset, below }): Row => {
+    { preset: 'openrouter', below: '/openrouter/api/v1', upstream: 'mimic/all-voices' },
+    { preset: 'together', below: '/together/v1', upstream: 'cartesia/sonic' },
+  ].map(({ preset, below, upstream = 'tts-1' }): Row => {
     const model = `${preset}-maker/tts-1`
     return {
       preset,
@@ -60,9 +62,7 @@ function rowsAt(url: string): Row[] {
         ...(preset === 'custom' ? { id: 'acme' } : {}),
         base_url: `${url}/p/${preset}${below}`,
         discover: false,
-        models: [
-          { id: model, upstream: 'tts-1', modality: 'speech', prices: { characters_per_million: '10' } },
-        ],
+        models: [{ id: model, upstream, modality: 'speech', prices: { characters_per_million: '10' } }],
       },
       converted: convertedPresets.has(preset) ? 'mp3' : null,
     }
