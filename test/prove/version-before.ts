@@ -12,6 +12,9 @@ export const versionOfOneFormat = 'bf7a9f9b7853acd441a9942fe537c8d976f342bc'
 /** The last version with two formats of providers: the speed of issue 5 is measured against it. */
 export const versionOfTwoFormats = '0fc2ac552700d2719740bc2936d417f85bf46484'
 
+/** The version that outsiders attacked for the second time: the proofs `outsiders` are run on it and on this one. */
+export const versionOfOutsiders = '7a5f007234ec43f214b86344bce328d68a96b3cb'
+
 const checkouts = new Map<string, string>()
 
 /**
