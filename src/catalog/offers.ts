@@ -12,6 +12,7 @@ import { parseOperatorPrices, tierPricesOf, withStated } from './operator-prices
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
 import { withHourWrites } from './price-overlay.ts'
+import type { HourRule } from './price-overlay.ts'
 import type { PricePackage } from './price-package.ts'
 
 /** An endpoint with what its sources say of the model behind it. */
@@ -131,14 +132,14 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     parseOperatorPrices(operator?.prices ?? {}),
   ].reduce(withStated)
   const isFree = source.isFree || (source.freeEnding !== undefined && upstream.endsWith(source.freeEnding))
-  const known = withHourWrites(source.hourWrites, {
-    ...(isFree ? freePrice : facts?.price),
-    ...stated,
-  })
+  const { hourWrites } = source
+  const known = withHourWrites(hourWrites, withStated(isFree ? freePrice : (facts?.price ?? {}), stated))
   // What speakers and terms cost is a matter of transcripts alone.
   const price =
     modality === 'transcription' ? known : withoutSurcharges(modality === 'speech' ? spoken(known) : known)
-  const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}])
+  const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}], (tier) =>
+    withHourWrites(hourWrites, tier),
+  )
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
@@ -147,7 +148,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     upstreamModel: upstream,
     modality,
     price,
-    longPrices: isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated),
+    longPrices: isFree || !facts ? noLongPrices : longPricesOf(facts.longPrices, stated, hourWrites),
     ...(tierPrices === null ? {} : { tierPrices }),
     isPriced: hasPrice(modality, price),
     contextLength: operator?.context_length ?? listed.contextLength ?? facts?.contextLength ?? null,
@@ -229,9 +230,16 @@ function withListed(
 
 const noLongPrices: readonly LongPrice[] = []
 
-function longPricesOf(known: readonly LongPrice[], stated: Price): readonly LongPrice[] {
+function longPricesOf(
+  known: readonly LongPrice[],
+  stated: Price,
+  hourWrites: HourRule | undefined,
+): readonly LongPrice[] {
   if (known.length === 0) return noLongPrices
-  return known.map(({ inputTokensAbove, price }) => ({ inputTokensAbove, price: { ...price, ...stated } }))
+  return known.map(({ inputTokensAbove, price }) => ({
+    inputTokensAbove,
+    price: withHourWrites(hourWrites, withStated(price, stated)),
+  }))
 }
 
 function audioOf(

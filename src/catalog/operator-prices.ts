@@ -113,20 +113,33 @@ function millionthsOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown
   return Number(nano / perMillionth)
 }
 
-/** A price with what is stated over it. A text is spoken by its characters or by its bytes: who states the one takes the place of the other. */
+/**
+ * A price with what is stated over it. A text is spoken by its characters or by its bytes: who states the one takes the
+ * place of the other. Who states what cache writes cost, and not what an hour of them does, has said it for the hour too:
+ * an hour's price that was known before belongs to another price of writes.
+ */
 export function withStated(price: Price, stated: Price): Price {
   const merged = { ...price, ...stated }
+  if (stated.cacheWriteToken !== undefined && stated.cacheWriteHourToken === undefined)
+    delete merged.cacheWriteHourToken
   if (stated.utf8Byte === undefined && stated.character !== undefined) delete merged.utf8Byte
   if (stated.character === undefined && stated.utf8Byte !== undefined) delete merged.character
   return merged
 }
 
-/** The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise. */
-export function tierPricesOf(price: Price, lists: readonly OperatorPrices[]): Record<string, Price> | null {
+/**
+ * The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise,
+ * or what `completed` says that it follows from the others.
+ */
+export function tierPricesOf(
+  price: Price,
+  lists: readonly OperatorPrices[],
+  completed: (price: Price) => Price,
+): Record<string, Price> | null {
   const tiers: Record<string, Price> = {}
   for (const { service_tiers: stated = {} } of lists)
     for (const [tier, prices] of Object.entries(stated))
-      tiers[tier] = { ...price, ...tiers[tier], ...parseOperatorPrices(prices) }
+      tiers[tier] = completed(withStated(tiers[tier] ?? price, parseOperatorPrices(prices)))
   return Object.keys(tiers).length === 0 ? null : tiers
 }
 

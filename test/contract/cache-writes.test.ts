@@ -24,6 +24,12 @@ const gateway = await startTestGateway({
           id: 'anthropic/claude-own-writes',
           prices: { input_per_million: '4', cache_write_per_million: '7.5', output_per_million: '20' },
         },
+        // The package has a price of an hour for this one, 2 dollars a million.
+        { id: 'anthropic/claude-haiku-4-5', prices: { cache_write_per_million: '2.5' } },
+        {
+          id: 'anthropic/claude-sonnet-4-5-20250929',
+          prices: { service_tiers: { priority: { cache_write_per_million: '5' } } },
+        },
       ],
     },
     {
@@ -194,6 +200,27 @@ test('without a price of its own an hour costs twice the input at Anthropic, or 
   expect(await costOf('anthropic/claude-unheard-of')).toBe(0.0084)
   // 100 × 4 + 1,000 × 4 + 200 × 7.5 + 300 × 12 + 40 × 20
   expect(await costOf('anthropic/claude-own-writes')).toBe(0.0103)
+})
+
+test('a write that the operator priced costs 1.6 times that for an hour, whatever the price list says of an hour', async () => {
+  const { json } = await gateway.post('/messages', {
+    model: 'anthropic/claude-haiku-4-5',
+    max_tokens: 50,
+    messages,
+  })
+  // 100 × 1 + 1,000 × 0.1 + 200 × 2.5 + 300 × 4 + 40 × 5
+  expect(at(json, 'usage.cost')).toBe(0.0021)
+})
+
+test('a write that the operator priced at a service tier costs 1.6 times that for an hour there', async () => {
+  upstream.answer(() => Response.json(messageOf({ ...wholeCounts, service_tier: 'priority' })))
+  const { json } = await gateway.post('/messages', {
+    model: 'anthropic/claude-sonnet-4-5-20250929',
+    max_tokens: 50,
+    messages,
+  })
+  // 100 × 3 + 1,000 × 0.3 + 200 × 5 + 300 × 8 + 40 × 15
+  expect(at(json, 'usage.cost')).toBe(0.0046)
 })
 
 test('a chat provider that tells the division is charged by it, whichever name it has', async () => {
