@@ -98,6 +98,8 @@ export interface Gateway {
    * answer holds it up for `storageStopMs` at most; then nothing of it is closed.
    */
   stop(): Promise<void>
+  /** Says in the log that the configuration is read at the start alone: what SIGHUP asks for is not there yet. */
+  refuseReload(): void
   /** What the first start made; the secrets are shown once. */
   readonly bootstrapped: Bootstrapped
   /** True when the simulator stands in, because no provider is configured. */
@@ -176,6 +178,8 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     fetch: edge.fetch,
     listen: edge.listen,
     stop: () => (stopping ??= stop()),
+    refuseReload: () =>
+      log.warn('SIGHUP changes nothing: the configuration is read at the start; restart to change it'),
     unpricedModels: () => [
       ...new Set(
         providers.catalog

@@ -165,6 +165,48 @@ test('a Host that is none is 400 with the envelope', async () => {
   expect([statusOf(text), isEnvelope(bodyOf(text), 400)]).toEqual([400, true])
 })
 
+test('two Hosts, the same Host twice and a Host with two names are 400 with the envelope', async () => {
+  for (const hosts of ['Host: a\r\nHost: b', 'Host: a\r\nhost: a', 'Host: a,b']) {
+    for (const target of ['/v1/models?limit=1', 'http://a/v1/models?limit=1']) {
+      const { text } = await exchange(`GET ${target} HTTP/1.1\r\n${hosts}\r\n\r\n`)
+      const answered = [statusOf(text), isEnvelope(bodyOf(text), 400)]
+      expect([hosts, target, ...answered]).toEqual([hosts, target, 400, true])
+    }
+  }
+})
+
+/** Sends pieces with pauses between them; the milliseconds from the last one until the connection is closed. */
+async function closedAfterMs(pieces: readonly string[]): Promise<number> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.resume()
+  const closed = Promise.withResolvers<void>()
+  socket.on('close', () => closed.resolve())
+  for (const piece of pieces) {
+    socket.write(piece)
+    await Bun.sleep(200)
+  }
+  const sentMs = performance.now()
+  await closed.promise
+  return performance.now() - sentMs
+}
+
+// The runtime ends both, which docs/adr/0005 tells; what matters is that nobody waits and that nothing stays held.
+test('a second request behind a POST on one connection ends it within a second, and the first settles once as a hang-up', async () => {
+  await gateway.admin('faults', [{ match: {}, fault: 'latency=3000..3000' }])
+  const post = head(`Content-Length: ${body.length}`) + body
+  const get = 'GET /v1/models?limit=1 HTTP/1.1\r\nHost: a\r\n\r\n'
+  for (const pieces of [[post + get], [post, get], [post + post], [post, post.slice(0, -3)]]) {
+    const before = lines.length
+    expect(await closedAfterMs(pieces)).toBeLessThan(1_000)
+    const ended = () => lines.slice(before).filter(({ route }) => route === 'chat_completions')
+    for (let looks = 0; looks < 100 && ended().length === 0; looks += 1) await Bun.sleep(20)
+    expect(ended().map(({ status, cancelled }) => [status, cancelled])).toEqual([[499, true]])
+  }
+  await gateway.admin('faults', [])
+  const { json } = await gateway.get('/credits', { key: gateway.managementKey })
+  expect(json).toMatchObject({ data: { total_usage: 0 } })
+})
+
 test('a head of 16 kB, or of 199 headers, is 431 without a body; what is just shorter is answered', async () => {
   const get = (more: string) => `GET /v1/models?limit=1 HTTP/1.1\r\nHost: a\r\n${more}\r\n`
   const spare = 16_384 - get('X-A: \r\n').length

@@ -17,6 +17,8 @@ export interface RealGateway {
   printed(): string
   /** Ends it by a signal and resolves once it is gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Sends it a signal that need not end it. */
+  signal(name: 'SIGHUP'): void
   /** Runs a command beside it; `interrupt` sends it a signal once it has written a text. */
   run(args: readonly string[], env?: Record<string, string>, interrupt?: Interrupt): Promise<CommandResult>
   /** Ends what runs and removes the folder. */
@@ -85,6 +87,9 @@ export function prepareGateway(
       await child.exited
       child = null
       await untilFree(port)
+    },
+    signal(name) {
+      if (child) process.kill(child.pid, name)
     },
     async run(args, env = {}, interrupt) {
       const command = spawn(args, env)

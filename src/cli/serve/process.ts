@@ -1,8 +1,16 @@
 /** A supervisor and a terminal both signal the whole group, so the same request to stop often comes twice. */
 const repeatedSignalMs = 1_000
 
-/** Resolves with the first signal that asks the process to end; `again` is told when somebody insists. */
-export function untilSignal(again: () => void): Promise<NodeJS.Signals> {
+/** Who is told of signals besides the one that ends the process. */
+export interface SignalListeners {
+  /** Somebody insists on the end. */
+  again(): void
+  /** SIGHUP, by which operators ask a server to read its configuration again. It ends nothing. */
+  reload(): void
+}
+
+/** Resolves with the first signal that asks the process to end. */
+export function untilSignal({ again, reload }: SignalListeners): Promise<NodeJS.Signals> {
   const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
   let firstAtMs: number | null = null
   const onSignal = (signal: NodeJS.Signals) => {
@@ -11,7 +19,8 @@ export function untilSignal(again: () => void): Promise<NodeJS.Signals> {
       resolve(signal)
     } else if (performance.now() - firstAtMs > repeatedSignalMs) again()
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, onSignal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const) process.on(signal, onSignal)
+  process.on('SIGHUP', reload)
   return promise
 }
 

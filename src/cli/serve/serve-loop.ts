@@ -1,10 +1,13 @@
 import { constants } from 'node:os'
 import type { CommandContext, ProviderCheck } from '../context.ts'
+import type { SignalListeners } from './process.ts'
 
 /** The running gateway as its console sees it. */
 export interface ServedGateway {
   listen(): { url: string; port: number; metricsUrl: string | null }
   stop(): Promise<void>
+  /** Says in the log that the configuration is read at the start alone. */
+  refuseReload(): void
   checkProviders(): Promise<readonly ProviderCheck[]>
   unpricedModels(): readonly string[]
   unservedNames(): readonly string[]
@@ -24,8 +27,8 @@ export interface ServeDependencies {
   requirePort: () => void
   create: () => Promise<ServedGateway>
   context: Pick<CommandContext, 'write' | 'writeError'>
-  /** Resolves with the signal that asks the process to end; later ones are told to `again`. */
-  untilSignal: (again: () => void) => Promise<NodeJS.Signals>
+  /** Resolves with the signal that asks the process to end. */
+  untilSignal: (listeners: SignalListeners) => Promise<NodeJS.Signals>
   /** Milliseconds since the process began. */
   uptimeMs: () => number
 }
@@ -34,10 +37,11 @@ export interface ServeDependencies {
 export async function serveUntilSignal(dependencies: ServeDependencies): Promise<number> {
   const { context } = dependencies
   // Listened for from the beginning: the first process of a container ignores a signal that nobody listens for.
-  const signal = dependencies.untilSignal(() =>
-    context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
-  )
-  let gateway: ServedGateway
+  let gateway: ServedGateway | null = null
+  const signal = dependencies.untilSignal({
+    again: () => context.writeError('Still finishing what runs; send SIGKILL to give up on it.\n'),
+    reload: () => gateway?.refuseReload(),
+  })
   try {
     dependencies.requirePort()
     const started = await Promise.race([dependencies.create(), signal])
