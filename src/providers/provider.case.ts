@@ -41,7 +41,7 @@ const wholeRequest = {
   plugins: [],
   transforms: [],
   route: 'fallback',
-  preset: 'p',
+  preset: '',
   debug: {},
   usage: { include: true },
   headrace: {},

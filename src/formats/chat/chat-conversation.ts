@@ -81,12 +81,11 @@ function membersOf(reading: ConversationReading, names: readonly string[]): Wire
   )
 }
 
-/** What only this format asks for: answers that are spoken or searched for, and what hosts of it know besides. */
-const neededMembers = ['modalities', 'audio', 'web_search_options', 'image_config'] as const
+/** What only this format asks for: answers that are spoken, searched for or looked through, and what hosts of it know besides. */
+const neededMembers = ['modalities', 'audio', 'web_search_options', 'image_config', 'moderation'] as const
 const optionalMembers = [
   'prediction',
   'store',
-  'moderation',
   'safety_identifier',
   'prompt_cache_options',
   'prompt_cache_retention',

@@ -96,8 +96,8 @@ const openAiOnly: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** Members that ask for another kind of answer: a host that does not accept them may not answer without them. */
-const needed = ['modalities', 'audio', 'web_search_options', 'image_config'] as const
+/** Members that ask for another kind of answer, or for one that was looked through: a host that does not accept them may not answer without them. */
+const needed = ['modalities', 'audio', 'web_search_options', 'image_config', 'moderation'] as const
 
 /** Completes options with defaults: a host that knows OpenAI's core format and nothing else. */
 export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {

@@ -192,7 +192,7 @@ describe('decoding a chat request', () => {
   test('lists what it accepts without effect', () => {
     expect(
       decode({
-        plugins: [{ id: 'web' }],
+        plugins: [{ id: 'context-compression' }, { id: 'web', enabled: false }],
         transforms: ['middle-out'],
         route: null,
         provider: { sort: 'exacto' },

@@ -9,6 +9,7 @@ import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
 import { estimateTokens } from '../text-estimate.ts'
+import { readUnserved, type UnservedFields } from '../unserved-members.ts'
 import { completeMembers } from './chat-completed.ts'
 import { isDefault } from './chat-encode.ts'
 import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
@@ -36,9 +37,6 @@ const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'predict
 
 /** What clients leave something out of that most providers want: read where it is too large to be checked, too. */
 const completable: ReadonlySet<string> = new Set(['tools', 'tool_choice', 'response_format'])
-
-/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
-const withoutEffect = ['route', 'plugins', 'transforms', 'preset', 'stop_server_tools_when'] as const
 
 /** Names a capability list uses where the request's own name is another. */
 const capabilityOf: Readonly<Record<string, string>> = {
@@ -108,7 +106,12 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...debug.dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    dropped: [
+      ...dropped,
+      ...debug.dropped,
+      ...readUnserved(document, fields),
+      ...(hasMember(document, 'transforms') ? ['transforms'] : []),
+    ],
     stream: fields.stream ?? false,
     document,
     completed: completeMembers(fields),
@@ -118,7 +121,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   }
 }
 
-interface Fields {
+interface Fields extends UnservedFields {
   model?: string
   models?: string[] | null
   max_tokens?: number | null

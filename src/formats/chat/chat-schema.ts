@@ -4,6 +4,7 @@ import { messagesMax, metadataPairsMax } from '../../core/limits/text.ts'
 import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
 import { serviceTierSchema } from '../service-tier.ts'
+import { unservedShape } from '../unserved-members.ts'
 
 /** Code points, as the contract counts characters; a plain `max` would count UTF-16 units. */
 export function textUpTo(lengthMax: number) {
@@ -187,12 +188,10 @@ export const gatewayChatShape = {
     .describe('Groups requests; also the header `x-session-id`.'),
   trace: traceSchema.nullish(),
   route: z.string().nullish(),
-  plugins: z.array(z.looseObject({ id: z.string() })).nullish(),
   transforms: z.array(z.string()).nullish(),
-  preset: z.string().nullish(),
   usage: z.looseObject({}).nullish(),
   debug: debugSchema.nullish(),
-  stop_server_tools_when: z.array(z.looseObject({})).nullish(),
+  ...unservedShape,
   headrace: z.looseObject({}).nullish(),
 }
 

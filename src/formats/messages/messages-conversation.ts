@@ -65,7 +65,7 @@ export function readMessagesConversation(call: TextCall): Conversation {
     ...(cache === null ? {} : { cache }),
     stream: call.stream,
     ownMembers: {
-      needed: neededMembers.filter((name) => reading.has(name)),
+      needed: neededMembers.filter((name) => reading.has(name) && !isAnywhere(name, value(name))),
       optional: [
         ...optionalMembers.filter((name) => reading.has(name)),
         ...unknownMembers(document, messagesRequestShape).filter((name) => !isNamed(name)),
@@ -76,8 +76,13 @@ export function readMessagesConversation(call: TextCall): Conversation {
 }
 
 /** A thread is kept by its provider: without it the request has only the newest messages. */
-const neededMembers = ['mcp_servers', 'container', 'thread', 'previous_message_id'] as const
-const optionalMembers = ['context_management', 'inference_geo', 'speed', 'diagnostics', 'compaction'] as const
+const neededMembers = ['mcp_servers', 'container', 'thread', 'previous_message_id', 'inference_geo'] as const
+const optionalMembers = ['context_management', 'speed', 'diagnostics', 'compaction'] as const
+
+/** Whether it lets the model run where its provider likes, as any other format does. */
+export function isAnywhere(name: string, value: unknown): boolean {
+  return name === 'inference_geo' && value === 'global'
+}
 
 const configMembers: ReadonlySet<string> = new Set(['effort', 'format'])
 

@@ -10,6 +10,7 @@ import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
+import { readUnserved, type UnservedFields } from '../unserved-members.ts'
 import { mayCarrySources, weighSources } from './messages-media.ts'
 import { messagesQuickChecks } from './messages-quick-checks.ts'
 import { gatewayMessagesShape, messagesRequestShape } from './messages-schema.ts'
@@ -22,7 +23,7 @@ const rules: FieldRules = {
   neverParsed: new Set(['tools', 'system']),
 }
 
-interface Fields {
+interface Fields extends UnservedFields {
   model?: string
   models?: string[] | null
   fallbacks?: { model: string }[] | null
@@ -34,9 +35,6 @@ interface Fields {
   stream?: boolean | null
   output_config?: { effort?: string | null; format?: unknown } | null
 }
-
-/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
-const withoutEffect = ['route', 'plugins', 'preset', 'stop_server_tools_when'] as const
 
 /** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
 const capabilities: Readonly<Record<string, string>> = {
@@ -82,7 +80,7 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? fields.metadata?.user_id?.slice(0, userIdLengthMax) ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    dropped: [...dropped, ...readUnserved(document, fields)],
     stream: fields.stream ?? false,
     document,
     encodingFormat: null,

@@ -7,6 +7,7 @@ import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
+import { fieldError } from '../field-error.ts'
 import {
   editDocument,
   editPieces,
@@ -24,6 +25,7 @@ import { sealerOf } from '../seals.ts'
 import { readingOf } from '../translate.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { readMessage } from './messages-answer.ts'
+import { isAnywhere } from './messages-conversation.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
 import { beginsWithThought } from './messages-request.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
@@ -45,6 +47,7 @@ export function passMessagesRequest(
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
     set['max_tokens'] = String(endpoint.outputTokensMax ?? outputTokensMax)
   }
+  refuseGeography(document, quirks)
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
   const passed = passThoughts(document, {
@@ -63,6 +66,13 @@ export function passMessagesRequest(
     dropped,
     ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
   }
+}
+
+/** Only the maker of the format lets its callers choose where a model runs. */
+function refuseGeography(document: JsonDocument, { isMaker }: MessagesQuirks): void {
+  const name = 'inference_geo'
+  if (isMaker || !hasMember(document, name) || isAnywhere(name, memberValue(document, name))) return
+  throw fieldError(name, 'is not heeded by the chosen provider. Leave it out or choose another model.')
 }
 
 const thoughtMark = Buffer.from('thinking"')

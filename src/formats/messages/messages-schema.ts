@@ -3,6 +3,7 @@ import { sessionIdLengthMax, userIdLengthMax } from '../../core/limits/http.ts'
 import { messagesMax } from '../../core/limits/text.ts'
 import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
 import { preferencesSchema } from '../preferences.ts'
+import { unservedShape } from '../unserved-members.ts'
 
 const block = z.looseObject({ type: z.string() })
 const content = z.union([z.string(), z.array(block)])
@@ -81,9 +82,7 @@ export const gatewayMessagesShape = {
   user: textUpTo(userIdLengthMax).nullish().describe('The caller’s end user.'),
   trace: traceSchema.nullish(),
   route: z.string().nullish(),
-  plugins: z.array(z.looseObject({ id: z.string() })).nullish(),
-  preset: z.string().nullish(),
-  stop_server_tools_when: z.array(z.looseObject({})).nullish(),
+  ...unservedShape,
   headrace: z.looseObject({}).nullish(),
 }
 

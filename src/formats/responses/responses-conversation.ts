@@ -78,8 +78,8 @@ export function readResponsesConversation(call: TextCall): Conversation {
   }
 }
 
-/** What asks for another kind of answer than text. */
-const neededMembers = ['modalities', 'image_config'] as const
+/** What asks for another kind of answer than text, or for one that was looked through. */
+const neededMembers = ['modalities', 'image_config', 'moderation'] as const
 
 function isTextOnly(modalities: unknown): boolean {
   return Array.isArray(modalities) && modalities.every((modality) => modality === 'text')
@@ -90,7 +90,6 @@ const optionalMembers = [
   'safety_identifier',
   'prompt_cache_retention',
   'prompt_cache_options',
-  'moderation',
 ] as const
 
 /** What comes where a provider has it, whether or not it is asked for. */

@@ -10,6 +10,7 @@ import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
+import { readUnserved, type UnservedFields } from '../unserved-members.ts'
 import { mayCarryInputs, weighInputs } from './responses-media.ts'
 import { gatewayResponsesShape, responsesRequestShape } from './responses-schema.ts'
 
@@ -20,7 +21,7 @@ const rules: FieldRules = {
   neverParsed: new Set(['tools', 'instructions']),
 }
 
-interface Fields {
+interface Fields extends UnservedFields {
   model?: string
   models?: string[] | null
   max_output_tokens?: number | null
@@ -33,9 +34,6 @@ interface Fields {
   debug?: { echo_upstream_body?: boolean | null } | null
   text?: { format?: { type: string } | null } | null
 }
-
-/** Understood by the contract's own service, accepted here, and without effect: listed as dropped. */
-const withoutEffect = ['route', 'plugins', 'preset', 'stop_server_tools_when'] as const
 
 /** Contract names of what an endpoint may or may not honour, by the member that asks for it. */
 const capabilities: Readonly<Record<string, string>> = {
@@ -86,7 +84,7 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...debug.dropped, ...withoutEffect.filter((name) => hasMember(document, name))],
+    dropped: [...dropped, ...debug.dropped, ...readUnserved(document, fields)],
     stream: fields.stream ?? false,
     document,
     encodingFormat: null,

@@ -44,7 +44,6 @@ const contractOnly = ['top_k', 'presence_penalty', 'frequency_penalty', 'cache_c
 const neverSent = ['modalities', 'image_config'] as const
 const openAiOnly = [
   'metadata',
-  'moderation',
   'prompt_cache_key',
   'prompt_cache_options',
   'prompt_cache_retention',
@@ -66,7 +65,7 @@ export function passResponsesRequest(
   endpoint: Endpoint,
   quirks: ResponsesQuirks,
 ): EncodedRequest {
-  refuseOtherKinds(document)
+  refuseUnsent(document, quirks)
   const model = quirks.modelOf(endpoint.upstreamModel)
   const edits: Edits = {
     set: { model: JSON.stringify(endpoint.upstreamModel), store: 'false' },
@@ -95,8 +94,8 @@ export function passResponsesRequest(
   }
 }
 
-function refuseOtherKinds(document: JsonDocument): void {
-  for (const name of neverSent) {
+function refuseUnsent(document: JsonDocument, { hasOpenAiMembers }: ResponsesQuirks): void {
+  for (const name of hasOpenAiMembers ? neverSent : [...neverSent, 'moderation']) {
     if (!hasMember(document, name)) continue
     const value = memberValue(document, name)
     if (Array.isArray(value) && value.every((modality) => modality === 'text')) continue

@@ -5,6 +5,7 @@ import { modelSchema, textUpTo, traceSchema } from '../chat/chat-schema.ts'
 import { debugSchema } from '../debug-options.ts'
 import { preferencesSchema } from '../preferences.ts'
 import { serviceTierSchema } from '../service-tier.ts'
+import { unservedShape } from '../unserved-members.ts'
 
 /** An entry of the input; what it has beyond its kind is read when it has to be told in another format. */
 export const inputItemSchema = z
@@ -80,10 +81,8 @@ export const gatewayResponsesShape = {
   user: textUpTo(userIdLengthMax).nullish().describe('The caller’s end user.'),
   trace: traceSchema.nullish(),
   route: z.string().nullish(),
-  plugins: z.array(z.looseObject({ id: z.string() })).nullish(),
-  preset: z.string().nullish(),
   debug: debugSchema.nullish(),
-  stop_server_tools_when: z.array(z.looseObject({})).nullish(),
+  ...unservedShape,
   headrace: z.looseObject({}).nullish(),
 }
 

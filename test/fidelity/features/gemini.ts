@@ -345,7 +345,7 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
   W38: { chat: refused('modalities'), responses: refused('modalities') },
   W39: same(dropped(['my_member'], ['my_member'])),
   W40: {
-    messages: dropped(['context_management', 'inference_geo'], ['context_management', 'inference_geo']),
+    messages: dropped(['context_management'], ['context_management']),
   },
   W41: { responses: dropped(['max_tool_calls'], ['max_tool_calls']) },
   W42: {

@@ -1817,9 +1817,9 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
     responses: carried({ my_member: 1 }),
     messages: dropped(['my_member'], ['my_member']),
   },
-  // Editing of the context, and where it is done
+  // Editing of the context
   W40: {
-    messages: dropped(['context_management', 'inference_geo'], ['context_management', 'inference_geo']),
+    messages: dropped(['context_management'], ['context_management']),
   },
   // Most calls of tools
   W41: {

@@ -956,14 +956,14 @@ export const wishRows: readonly AskedRow[] = [
   {
     kind: 'asked',
     id: 'W40',
-    title: 'Editing of the context, and where it is done',
+    title: 'Editing of the context',
     cells: {
       chat: { cannotAsk: 'a request has no such member' },
       responses: { cannotAsk: 'a request has no such member' },
       messages: {
-        ask: { context_management: { edits: [] }, inference_geo: 'eu' },
-        toChat: dropped(['context_management', 'inference_geo'], ['context_management', 'inference_geo']),
-        toMessages: carried({ context_management: { edits: [] }, inference_geo: 'eu' }),
+        ask: { context_management: { edits: [] } },
+        toChat: dropped(['context_management'], ['context_management']),
+        toMessages: carried({ context_management: { edits: [] } }),
       },
     },
   },
