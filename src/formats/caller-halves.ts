@@ -19,6 +19,7 @@ export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerH
     writeAnswer: writeChatAnswer,
     writeUsage: (charge) => showChatUsage(null, charge),
     createStream: createChatWriter,
+    hasErrorEnd: true,
     writeError: writeContractError,
   },
   responses: {
@@ -26,6 +27,7 @@ export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerH
     writeAnswer: writeResponsesAnswer,
     writeUsage: writeResponsesUsage,
     createStream: createResponsesWriter,
+    hasErrorEnd: true,
     writeError: writeContractError,
   },
   messages: {
@@ -33,6 +35,7 @@ export const callers: Readonly<Record<'chat' | 'responses' | 'messages', CallerH
     writeAnswer: writeMessagesAnswer,
     writeUsage: writeMessagesUsage,
     createStream: createMessagesWriter,
+    hasErrorEnd: false,
     writeError: writeMessagesErrorBody,
   },
 }

@@ -22,6 +22,8 @@ export interface CallerHalf {
   /** The counts and what they cost, as the end of an answer shows them; `serviceTier` as its provider calls it. */
   writeUsage(charge: ShownCharge, serviceTier: string | null): ShownUsage
   createStream(asked: Asked): StreamWriter
+  /** Whether an answer of the format can say that its provider ended it in an error. If not, the error takes its place. */
+  hasErrorEnd: boolean
   /** An error that is the whole answer. */
   writeError: WriteError
 }

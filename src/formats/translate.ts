@@ -1,9 +1,12 @@
 import { joinPieces, type BodyPieces } from '../canonical/body.ts'
+import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
 import type { ReportedUsage } from '../canonical/text/events.ts'
 import type { MeterReading, PromisedOutput, ShownCharge } from '../canonical/upstream.ts'
+import type { GatewayError } from '../core/errors.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
+import { endedInError } from './ended-in-error.ts'
 import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
 import { nameOf } from './member-names.ts'
 import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './seals.ts'
@@ -38,6 +41,8 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     decodeAnswer(bytes, context, quirks, call) {
       const sealer = sealerOf(quirks, context.providerSlug)
       const answer = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
+      const finish = answer.choices[0]?.finish
+      if (!caller.hasErrorEnd && finish?.reason === 'error') throw asFailure(endedInError(finish))
       const { promised } = context
       if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
       return {
@@ -82,6 +87,12 @@ function textOfPieces(pieces: BodyPieces): string {
   const [only = '', ...others] = pieces
   const isText = typeof only === 'string' && others.length === 0
   return isText ? only : toBuffer(joinPieces(pieces)).toString('utf8')
+}
+
+/** Callers of other formats are told such an end with the answer, and nobody else is asked for them. */
+function asFailure(error: GatewayError): AttemptFailed {
+  const consequences = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
+  return new AttemptFailed({ error, ...consequences })
 }
 
 /** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */

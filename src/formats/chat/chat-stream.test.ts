@@ -285,7 +285,7 @@ describe('finish reasons', () => {
       ['eos', 'stop'],
       ['model_length', 'length'],
       ['insufficient_system_resource', 'error'],
-      ['strange', 'stop'],
+      ['strange', 'error'],
     ]
     for (const [native, shown] of pairs) {
       const { ending } = run([chunk({ content: 'a' }), chunk({}, native ?? '')])
@@ -372,14 +372,14 @@ describe('finish reasons', () => {
     expect(run(payloads).rewriter.failure).toBeNull()
   })
 
-  test('with the name of what every object has are ordinary ends', () => {
+  test('with the name of what every object has are not known', () => {
     for (const word of ['constructor', '__proto__']) {
       const { ending, rewriter } = run([chunk({ content: 'a' }), chunk({}, word)])
       expect(choicesOf(framesOf(ending)[0])[0]).toMatchObject({
-        finish_reason: 'stop',
+        finish_reason: 'error',
         native_finish_reason: word,
       })
-      expect(rewriter.reading().finishReason).toBe('stop')
+      expect(rewriter.reading().finishReason).toBe('error')
     }
   })
 })

@@ -4,8 +4,9 @@ import { stringOrNull } from '../chat/chat-answer.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
-/** Other words are an ordinary end. */
+/** Other words, of which the format has several for an answer that went wrong, are an error. */
 const reasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
   ['SAFETY', 'content_filter'],
   ['RECITATION', 'content_filter'],
@@ -15,28 +16,26 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>
   ['IMAGE_SAFETY', 'content_filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
   ['IMAGE_RECITATION', 'content_filter'],
-  ['LANGUAGE', 'error'],
-  ['OTHER', 'error'],
-  ['MALFORMED_FUNCTION_CALL', 'error'],
-  ['UNEXPECTED_TOOL_CALL', 'error'],
-  ['TOO_MANY_TOOL_CALLS', 'error'],
-  ['NO_IMAGE', 'error'],
-  ['IMAGE_OTHER', 'error'],
+  ['MODEL_ARMOR', 'content_filter'],
 ])
 
-/** Why a candidate ended; null while it goes on. The format has no word for a tool that was called. */
+/**
+ * Why a candidate ended; null while it goes on. The format has no word for a tool that was called, but one for a call
+ * that the request did not lead it to expect: the call is whole, and the caller decides what to do about it.
+ */
 export function readFinish(
   candidate: Wire,
   { sawToolCalls, context }: { sawToolCalls: boolean; context: AnswerContext },
 ): Finish | null {
   const native = stringOrNull(candidate['finishReason'])
   if (native === null) return null
-  const reason = reasons.get(native) ?? 'stop'
+  const reason = reasons.get(native) ?? 'error'
+  const mayBeCall = reason === 'stop' || native === 'UNEXPECTED_TOOL_CALL'
   return {
-    reason: reason === 'stop' && sawToolCalls ? 'tool_calls' : reason,
+    reason: mayBeCall && sawToolCalls ? 'tool_calls' : reason,
     native,
     stopSequence: null,
-    refusal: reason === 'content_filter' ? refusalOf(native, candidate['finishMessage'], context) : null,
+    refusal: reason === 'content_filter' ? refusalOf(candidate['finishMessage'], context) : null,
   }
 }
 
@@ -48,15 +47,12 @@ export function readBlock(feedback: Wire, context: AnswerContext): Finish | null
     reason: 'content_filter',
     native,
     stopSequence: null,
-    refusal: refusalOf(native, feedback['blockReasonMessage'], context),
+    refusal: refusalOf(feedback['blockReasonMessage'], context),
   }
 }
 
-function refusalOf(
-  category: string,
-  message: unknown,
-  { hideSecrets }: AnswerContext,
-): NonNullable<Finish['refusal']> {
+/** The category is a word of another format's closed list, into which Google's words do not fit. */
+function refusalOf(message: unknown, { hideSecrets }: AnswerContext): NonNullable<Finish['refusal']> {
   const explanation = stringOrNull(message)
-  return { category, explanation: explanation === null ? null : hideSecrets(explanation) }
+  return { category: null, explanation: explanation === null ? null : hideSecrets(explanation) }
 }

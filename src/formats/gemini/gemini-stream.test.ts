@@ -217,7 +217,8 @@ describe('an end', () => {
     ['UNEXPECTED_TOOL_CALL', 'error'],
     ['TOO_MANY_TOOL_CALLS', 'error'],
     ['OTHER', 'error'],
-    ['A_NEW_WORD', 'stop'],
+    ['MODEL_ARMOR', 'content_filter'],
+    ['A_NEW_WORD', 'error'],
   ])('of %s is %s', (native, reason) => {
     expect(read(end([{ text: 'a' }], native)).choices[0]?.finish).toMatchObject({ reason, native })
   })
@@ -231,7 +232,7 @@ describe('an end', () => {
       reason: 'content_filter',
       native: 'PROHIBITED_CONTENT',
       stopSequence: null,
-      refusal: { category: 'PROHIBITED_CONTENT', explanation: 'Not this.' },
+      refusal: { category: null, explanation: 'Not this.' },
     }
     for (const answer of [read(wire), readGeminiAnswer(bytesOf(wire), testContext)]) {
       expect(answer.choices).toEqual([{ parts: [], finish } as never])

@@ -308,7 +308,6 @@ const ending = fc.constantFrom<Wire>(
   { stop_reason: 'tool_use' },
   { stop_reason: 'stop_sequence', stop_sequence: 'END' },
   { stop_reason: 'pause_turn' },
-  { stop_reason: 'tired' },
   { stop_reason: 'refusal' },
   {
     stop_reason: 'refusal',

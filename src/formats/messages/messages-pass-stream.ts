@@ -39,7 +39,15 @@ import { sealerOf } from '../seals.ts'
 import { StreamMeter } from '../stream-meter.ts'
 import { toStreamFailure } from '../stream-reader.ts'
 import { writeMessagesError } from './messages-error.ts'
-import { passUsage, sealContent, sealedMembers, shownMembers, toJson, wireDocument } from './messages-pass.ts'
+import {
+  asTold,
+  passUsage,
+  sealContent,
+  sealedMembers,
+  shownMembers,
+  toJson,
+  wireDocument,
+} from './messages-pass.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
 import { MessagesHandler } from './messages-stream.ts'
 import { writeStop } from './messages-write.ts'
@@ -125,7 +133,7 @@ class MessagesPassage implements StreamRewriter {
   }
 
   reading(): MeterReading {
-    return this.#meter.reading()
+    return asTold(this.#meter.reading())
   }
 
   encodeEnding(charge: ShownCharge): Uint8Array {

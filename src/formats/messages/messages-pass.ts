@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../canonical/upstream.ts'
+import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -223,13 +223,18 @@ export function passMessagesAnswer(
   const document = wireDocument(bytes, wire)
   const content = sealContent(document, wire, sealerOf(quirks, context.providerSlug))
   return {
-    reading: readingOf(answer),
+    reading: asTold(readingOf(answer)),
     encode: (charge) => {
       const usage = passUsage(wire['usage'], charge, answer.usage?.serviceTier ?? null)
       const set = { ...shownMembers(wire, context), usage, ...showMetadata(charge) }
       return editPieces(document, { set: { ...toJson(set), ...content } })
     },
   }
+}
+
+/** A caller is told the provider's own word for the end, whether or not the gateway knows it, and pays for the answer. */
+export function asTold(reading: MeterReading): MeterReading {
+  return reading.finishReason === 'error' ? { ...reading, finishReason: 'stop' } : reading
 }
 
 /** The content of a message, its seals marked as those of their provider; nothing where they need no mark. */

@@ -2,6 +2,7 @@ import type { PartBeginEvent, PartHead, Piece, PieceEvent, TextEvent } from '../
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import type { GatewayError } from '../../core/errors.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
+import { endedInError } from '../ended-in-error.ts'
 import type { Asked, StreamEnd, StreamWriter } from '../halves.ts'
 import { showSeal } from '../reasoning-envelope.ts'
 import { SummaryParagraphs } from '../summary-paragraphs.ts'
@@ -53,6 +54,8 @@ class MessagesWriter implements StreamWriter {
 
   writeEnd({ finishes, usage, charge }: StreamEnd): string {
     const finish = finishes.find(({ choice }) => choice === 0) ?? null
+    if (finish?.reason === 'error')
+      return this.#beginning.take() + this.#close() + this.writeError(endedInError(finish))
     const delta = { ...writeStop(finish, this.#hasRefused), container: null }
     const end = frame('message_delta', { delta, usage })
     return `${this.#beginning.take()}${this.#close()}${end}${frame('message_stop', showMetadata(charge, [...this.#lost]))}`

@@ -107,6 +107,7 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
 /** Words of the format itself stay as they came. */
 const ownWords: ReadonlySet<string> = new Set([
   'pause_turn',
+  'compaction',
   'model_context_window_exceeded',
   'stop_sequence',
 ])

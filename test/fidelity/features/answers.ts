@@ -687,16 +687,31 @@ export const answerRows: readonly AnsweredRow[] = [
     },
     { messages: 'pause_turn' },
   ),
-  endRow(
-    ['A18', 'End: the provider gave up'],
-    { chat: 'insufficient_system_resource', messages: null },
-    {
-      chat: { finish_reason: 'error' },
-      responses: { status: 'failed' },
-      messages: { stop_reason: 'end_turn' },
+  {
+    kind: 'answered',
+    id: 'A18',
+    title: 'End: the provider gave up',
+    given: {
+      chat: { message: { content: 'So' }, finish: 'insufficient_system_resource' },
+      messages: null,
     },
-    { chat: 'insufficient_system_resource' },
-  ),
+    cells: {
+      chat: {
+        fromChat: carried({
+          choices: [{ finish_reason: 'error', native_finish_reason: 'insufficient_system_resource' }],
+        }),
+        fromMessages: impossible('no provider of the format says so'),
+      },
+      responses: {
+        fromChat: carried({ status: 'failed' }),
+        fromMessages: impossible('no provider of the format says so'),
+      },
+      messages: {
+        fromChat: impossible('the format has no word for it; the caller gets an error, as in E3'),
+        fromMessages: impossible('no provider of the format says so'),
+      },
+    },
+  },
   {
     kind: 'answered',
     id: 'A19',
@@ -707,15 +722,21 @@ export const answerRows: readonly AnsweredRow[] = [
     },
     cells: {
       chat: {
-        fromChat: carried({ choices: [{ finish_reason: 'stop', native_finish_reason: 'tired' }] }),
-        fromMessages: carried({ choices: [{ finish_reason: 'stop', native_finish_reason: 'tired' }] }),
+        fromChat: carried(
+          { choices: [{ finish_reason: 'error', native_finish_reason: 'tired' }] },
+          { note: 'as an error' },
+        ),
+        fromMessages: carried(
+          { choices: [{ finish_reason: 'error', native_finish_reason: 'tired' }] },
+          { note: 'as an error' },
+        ),
       },
       responses: {
-        fromChat: carried({ status: 'completed' }, { note: 'as an ordinary end' }),
-        fromMessages: carried({ status: 'completed' }, { note: 'as an ordinary end' }),
+        fromChat: carried({ status: 'failed' }, { note: 'as an error' }),
+        fromMessages: carried({ status: 'failed' }, { note: 'as an error' }),
       },
       messages: {
-        fromChat: carried({ stop_reason: 'end_turn' }, { note: 'as an ordinary end' }),
+        fromChat: impossible('the format has no word for it; the caller gets an error, as in E3'),
         fromMessages: carried({ stop_reason: 'tired' }),
       },
     },

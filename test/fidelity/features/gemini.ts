@@ -414,7 +414,8 @@ const summary = (text: string): Json => ({
   format: 'google-gemini-v1',
 })
 const url = 'https://example.com'
-const ordinary = { note: 'as an ordinary end' }
+const asError = { note: 'as an error' }
+const errorInstead = impossible('the format has no word for it; the caller gets an error, as in E3')
 
 /** What the provider says, null where it cannot say so, and what each caller gets of it. */
 export interface GeminiAnswered {
@@ -546,7 +547,7 @@ export const geminiAnswered: Readonly<Record<string, GeminiAnswered>> = {
       }),
       messages: carried({
         stop_reason: 'refusal',
-        stop_details: { type: 'refusal', category: 'SAFETY', explanation: 'I will not.' },
+        stop_details: { type: 'refusal', category: null, explanation: 'I will not.' },
         content: [],
       }),
     },
@@ -660,17 +661,20 @@ export const geminiAnswered: Readonly<Record<string, GeminiAnswered>> = {
   }),
   A16: never(),
   A17: never(),
-  A18: ended('OTHER', {
-    chat: { finish_reason: 'error' },
-    responses: { status: 'failed' },
-    messages: { stop_reason: 'end_turn' },
-  }),
+  A18: {
+    given: reply([t('So')], { finish: 'OTHER' }),
+    cells: {
+      chat: carried({ choices: [{ finish_reason: 'error', native_finish_reason: 'OTHER' }] }),
+      responses: carried({ status: 'failed' }),
+      messages: errorInstead,
+    },
+  },
   A19: {
     given: reply([t('So')], { finish: 'TIRED' }),
     cells: {
-      chat: carried({ choices: [{ finish_reason: 'stop', native_finish_reason: 'TIRED' }] }),
-      responses: carried({ status: 'completed' }, ordinary),
-      messages: carried({ stop_reason: 'end_turn' }, ordinary),
+      chat: carried({ choices: [{ finish_reason: 'error', native_finish_reason: 'TIRED' }] }, asError),
+      responses: carried({ status: 'failed' }, asError),
+      messages: errorInstead,
     },
   },
 }
