@@ -146,13 +146,15 @@ function refuseForModel(body: JsonObject, model: Model): void {
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     throw unsupported('max_tokens', message, 'unsupported_parameter')
   }
+  const takesSampling = model.samplesUnthinking === true && body['reasoning_effort'] === 'none'
   for (const name of samplingFields) {
+    if (takesSampling && !name.endsWith('penalty')) continue
     const plain = name.endsWith('penalty') ? 0 : 1
     if (typeof body[name] !== 'number' || body[name] === plain) continue
     const message = `Unsupported value: '${name}' does not support ${body[name]} with this model. Only ${plain} is supported.`
     throw unsupported(name, message, 'unsupported_value')
   }
-  for (const name of ['logprobs', 'top_logprobs', 'logit_bias']) {
+  for (const name of ['stop', 'logit_bias', ...(takesSampling ? [] : ['logprobs', 'top_logprobs'])]) {
     if (body[name] === undefined || body[name] === null || body[name] === false) continue
     throw unsupported(
       name,

@@ -9,8 +9,10 @@ export interface Model {
   kind: ModelKind
   /** The dated name that answers carry instead of the asked one, as OpenAI does; it can also be asked for. */
   snapshot?: string
-  /** Thinks before it answers, and refuses sampling options and `max_tokens`. */
+  /** Thinks before it answers, and refuses sampling options, stop texts and `max_tokens`. */
   reasoning?: boolean
+  /** Takes temperature, top_p and log probabilities all the same where the request says the effort `none`. */
+  samplesUnthinking?: boolean
   contextTokens?: number
   outputTokensMax?: number
   /** Length of an embedding when the request names none. */
@@ -52,6 +54,7 @@ const models: readonly Model[] = [
     contextTokens: 1_050_000,
     outputTokensMax: 128_000,
     reasoning: true,
+    samplesUnthinking: true,
   }),
   chat('gpt-5.1-codex', 'gpt-5.1-codex', 1762905600, {
     contextTokens: 400_000,

@@ -105,6 +105,8 @@ export function readResponsesRequest(
   const lenient = faults.lenient === true
   check.checkMembers(body, { fields, required: ['model', 'input'], strict: !lenient })
   refuseUnplayed(body)
+  if (Array.isArray(body['input']) && body['input'].length === 0)
+    throw invalidRequest("Invalid 'input': at least one item is expected.", 'input', 'empty_array')
   const model = findModel(body['model'], 'chat', faults.anyModel)
   const include = Array.isArray(body['include']) ? body['include'] : []
   const reasoning = isObject(body['reasoning']) ? body['reasoning'] : {}
@@ -156,6 +158,7 @@ function refuseForModel(body: JsonObject, model: Model): void {
       throw invalidRequest('Encrypted content is not supported with this model.', 'include')
     return
   }
+  if (model.samplesUnthinking === true && reasoning['effort'] === 'none') return
   for (const name of ['temperature', 'top_p', 'top_logprobs']) {
     if (body[name] === undefined || body[name] === null) continue
     throw unsupported(name, null)

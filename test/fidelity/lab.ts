@@ -46,6 +46,8 @@ const pngBytes = Buffer.from('iVBORw0KGgo=', 'base64')
 /** Models of the table, by what they can. */
 export const models = {
   chat: 'sandbox/gpt-4o-mini',
+  /** One that thinks, which takes less. */
+  chatThinking: 'sandbox/o4-mini',
   /** A host that takes no schema and does not heed a choice of tools, and is asked in this format alone. */
   chatWithoutSchema: 'z-ai/glm-4.6',
   /** A host that gives no log probabilities. */
@@ -117,7 +119,7 @@ function providersAt(url: string) {
   })
   return [
     // As OpenAI answers chat completions; its own preset answers callers of responses in their format.
-    at('sandbox', [models.chat]),
+    at('sandbox', [models.chat, models.chatThinking]),
     at('openai', [models.responses]),
     at('zai', [models.chatWithoutSchema]),
     at('mistral', [models.chatWithoutLogprobs]),

@@ -7,7 +7,7 @@ import { editPieces, hasMember, memberBytes, memberValue } from '../json-documen
 import { tierToSend } from '../service-tier.ts'
 import { adaptMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
-import type { ChatQuirks } from './chat-quirks.ts'
+import type { ChatModel, ChatQuirks } from './chat-quirks.ts'
 
 /** A chat completions body, and what of it was read already. */
 export interface ChatBody extends Pick<
@@ -50,6 +50,8 @@ export function encodeChatRequest(
   refuseLost(call, quirks, callersName)
   const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
   applyRules(call, quirks, edits)
+  const model = quirks.modelOf(endpoint.upstreamModel)
+  if (model !== null) applyModel(call, model, edits, callersName)
   if (call.completed) encodeCompleted(call.completed, quirks, edits)
   encodeOutputLimit(call, quirks, edits)
   encodeReasoning(call, quirks, edits)
@@ -79,6 +81,33 @@ function refuseLost(
   }
 }
 
+/** Leaves out or refuses what this model does not take, though the provider's other models do. */
+function applyModel(
+  { document }: ChatBody,
+  { drops, refuses, takesUnthinking }: ChatModel,
+  edits: Edits,
+  callersName: (name: string) => string,
+): void {
+  const taken = isNotToThink(document) ? takesUnthinking : []
+  const isRefused = (name: string) => hasMember(document, name) && !taken.includes(name)
+  for (const name of refuses.filter(isRefused)) {
+    if (!isDefault(document, name)) {
+      throw fieldError(
+        callersName(name),
+        'is refused by the chosen model. Leave it out or choose another model.',
+      )
+    }
+    edits.remove.push(name)
+  }
+  for (const name of drops.filter(isRefused)) drop(edits, name)
+}
+
+function isNotToThink(document: TextCall['document']): boolean {
+  const reasoning = hasMember(document, 'reasoning') ? memberValue(document, 'reasoning') : null
+  const effort = isRecord(reasoning) ? effortOf(reasoning) : null
+  return (effort ?? memberValue(document, 'reasoning_effort')) === 'none'
+}
+
 /** Whether the answer would be the same without the member; true only of a few. */
 export function isDefault(document: TextCall['document'], name: string): boolean {
   const value = memberValue(document, name)
@@ -91,6 +120,8 @@ export function isDefault(document: TextCall['document'], name: string): boolean
       return value === false
     case 'top_logprobs':
       return value === 0
+    case 'stop':
+      return Array.isArray(value) && value.length === 0
     case 'modalities':
       return Array.isArray(value) && value.every((modality) => modality === 'text')
     default:

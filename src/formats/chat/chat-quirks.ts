@@ -53,6 +53,18 @@ export interface ChatQuirkOptions {
   reasoningNotCounted?: boolean
   /** What it fetches itself. Default: images of any address, and no files, which the format has as bytes alone. */
   addresses?: AddressSupport
+  /** What a model of this name takes less of than the others; null of those that take the same. Default: all do. */
+  modelOf?: (upstreamModel: string) => ChatModel | null
+}
+
+/** What one model of a provider refuses, though its other models take it. */
+export interface ChatModel {
+  /** Tuning: left out and listed. */
+  drops: readonly string[]
+  /** What changes the answer: a call that sets it is refused. */
+  refuses: readonly string[]
+  /** Those of both that it takes from a call that asks it not to think. */
+  takesUnthinking: readonly string[]
 }
 
 /** What becomes of a request member: passed on, taken out silently, taken out and listed, refused, or renamed. */
@@ -134,6 +146,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     userLengthMax: options.userLengthMax ?? Number.POSITIVE_INFINITY,
     reasoningNotCounted: options.reasoningNotCounted ?? false,
     addresses: options.addresses ?? { image: 'any', file: 'none' },
+    modelOf: options.modelOf ?? (() => null),
   }
 }
 

@@ -72,7 +72,7 @@ test('a thought that nobody signed goes back to a host that signs none', () => {
 
 test('a schema that a host of the format does not hold to is told in words, and the answer checked', () => {
   const open: MessagesModel = {
-    hasSampling: true,
+    sampling: 'all' as const,
     thinking: 'budget',
     hasEffort: false,
     hasSchema: false,

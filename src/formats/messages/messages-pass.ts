@@ -26,7 +26,7 @@ import { readingOf } from '../translate.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { readMessage } from './messages-answer.ts'
 import { isAnywhere } from './messages-conversation.ts'
-import type { MessagesQuirks } from './messages-quirks.ts'
+import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 import { beginsWithThought } from './messages-request.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
 import { emptyMessage, writeMessagesUsage } from './messages-write.ts'
@@ -58,6 +58,8 @@ export function passMessagesRequest(
   if (passed?.messages) set['messages'] = passed.messages
   const dropped = passed?.hasForeign === true ? [nameOf('thought', { format: 'messages' })] : []
   if (passed?.isInterrupted === true) dropped.push('thinking')
+  if (samplingMembers.some((name) => hasMember(document, name)))
+    dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
   // It costs several times as much, which no price of an endpoint tells.
   if (hasMember(document, 'speed') && memberValue(document, 'speed') !== 'standard') dropped.push('speed')
   const body = editPieces(document, { set, remove: [...gatewayMembers, ...nulls, ...dropped] })
@@ -73,6 +75,16 @@ function refuseGeography(document: JsonDocument, { isMaker }: MessagesQuirks): v
   const name = 'inference_geo'
   if (isMaker || !hasMember(document, name) || isAnywhere(name, memberValue(document, name))) return
   throw fieldError(name, 'is not heeded by the chosen provider. Leave it out or choose another model.')
+}
+
+const samplingMembers = ['temperature', 'top_p', 'top_k'] as const
+
+/** What the model would refuse of its sampling, as it is left out for callers of other formats. */
+function refusedSampling(document: JsonDocument, { sampling }: MessagesModel): readonly string[] {
+  const given = samplingMembers.filter((name) => hasMember(document, name))
+  if (sampling === 'none') return given
+  const isBoth = given.includes('temperature') && given.includes('top_p')
+  return sampling === 'one_of' && isBoth ? ['top_p'] : []
 }
 
 const thoughtMark = Buffer.from('thinking"')

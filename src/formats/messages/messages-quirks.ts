@@ -2,8 +2,11 @@ import type { AddressSupport } from '../address-support.ts'
 
 /** What a model takes of the format's members. */
 export interface MessagesModel {
-  /** `temperature`, `top_p` and `top_k`; newer models refuse them. */
-  hasSampling: boolean
+  /**
+   * Which of `temperature`, `top_p` and `top_k` it takes: `one_of` takes `temperature` or `top_p` and refuses both together,
+   * `none` refuses all three.
+   */
+  sampling: 'all' | 'one_of' | 'none'
   /** How it is asked to think: as it sees fit, within a number of tokens, or not at all. */
   thinking: 'adaptive' | 'budget' | 'none'
   /** `output_config.effort`. */
@@ -52,7 +55,7 @@ export interface MessagesQuirks extends Required<MessagesQuirkOptions> {
 }
 
 const olderClaude: MessagesModel = {
-  hasSampling: true,
+  sampling: 'all',
   thinking: 'budget',
   hasEffort: false,
   hasSchema: true,

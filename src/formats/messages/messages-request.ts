@@ -227,7 +227,9 @@ function writeSampling(writing: Writing): void {
   const set = (carried: Carried, name: string, value: number | null) => {
     if (value === null) return
     // While it thinks the provider takes its own sampling alone.
-    if (!model.hasSampling || isThinking) writing.losses.drop(carried)
+    if (model.sampling === 'none' || isThinking) writing.losses.drop(carried)
+    else if (name === 'top_p' && temperature !== null && model.sampling === 'one_of')
+      writing.losses.drop(carried)
     else body[name] = value
   }
   set('temperature', 'temperature', temperature === null ? null : Math.min(temperature, 1))

@@ -56,6 +56,11 @@ export function writeTurns(conversation: Conversation, writing: Writing): Writte
     else messages.push({ role, content: blocks })
   }
   for (const message of messages) if (message.role === 'user') putResultsFirst(message)
+  // The provider refuses a request in which nobody says anything.
+  if (messages.length === 0 && system.length > 0) {
+    writing.losses.approximate('turnRole')
+    messages.push({ role: 'user', content: system.splice(0) })
+  }
   return { system, messages }
 }
 

@@ -117,14 +117,14 @@ const request = fc
 /** A model that thinks, one that does not, and a host that knows little. */
 const hosts = [
   responsesQuirks({
-    modelOf: () => ({ reasons: true, hasSampling: false }),
+    modelOf: () => ({ reasons: true, sampling: 'never' }),
     sealsThoughts: true,
     hasOpenAiMembers: true,
     outputTokensMin: 16,
     userLengthMax: 64,
   }),
   responsesQuirks({
-    modelOf: () => ({ reasons: false, hasSampling: true }),
+    modelOf: () => ({ reasons: false, sampling: 'always' }),
     sealsThoughts: true,
     serviceTiers: ['flex'],
   }),

@@ -35,7 +35,8 @@ interface Writing {
 export function writeInput(conversation: Conversation, writing: Writing): WrittenInput {
   const { turns, format } = conversation
   const first = turns.findIndex((turn) => !isInstruction(turn))
-  const lead = first < 0 ? turns : turns.slice(0, first)
+  // Of instructions alone nothing would be left to answer, which the provider refuses: then they are items themselves.
+  const lead = turns.slice(0, Math.max(first, 0))
   const place = { ...writing, format, custom: customCalls(turns) }
   for (const { parts, place: at } of lead)
     noteCaches(parts, writing, at === 'system' ? 'systemCache' : 'partCache')

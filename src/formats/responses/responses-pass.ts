@@ -28,7 +28,7 @@ import { readingOf } from '../translate.ts'
 import { parseAnswer } from '../upstream-json.ts'
 import { answerOf } from './responses-answer.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
-import { isDefaultTier, sealedThoughts } from './responses-request.ts'
+import { isDefaultTier, sealedThoughts, takesSampling } from './responses-request.ts'
 import { gatewayResponsesShape } from './responses-schema.ts'
 import { emptyResponse, writeResponsesUsage } from './responses-write.ts'
 
@@ -78,7 +78,7 @@ export function passResponsesRequest(
     edits.dropped.push(...names.filter((name) => hasMember(document, name)))
   drop(contractOnly)
   if (!quirks.hasOpenAiMembers) drop(openAiOnly)
-  if (!model.hasSampling) drop(['temperature', 'top_p'])
+  if (!takesSampling(model, askedEffort(document))) drop(['temperature', 'top_p'])
   if (userId !== null && [...userId].length > quirks.userLengthMax) drop(['user'])
   editTier(document, quirks, { edits, endpoint })
   if (model.reasons) editReasoning(document, edits)
@@ -119,6 +119,12 @@ function editTier(
   }
   const names = isDefaultTier(tier) ? edits.remove : edits.dropped
   names.push('service_tier')
+}
+
+function askedEffort(document: JsonDocument): unknown {
+  const wish = hasMember(document, 'reasoning') ? memberValue(document, 'reasoning') : null
+  if (!isRecord(wish)) return null
+  return wish['enabled'] === false ? 'none' : wish['effort']
 }
 
 /** A model that does not think refuses the member, and need not be told not to. */

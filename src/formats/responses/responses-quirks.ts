@@ -2,8 +2,8 @@ import type { AddressSupport } from '../address-support.ts'
 
 /** What a model takes of the format's members. */
 export interface ResponsesModel {
-  /** `temperature`, `top_p` and log probabilities; models that reason refuse them at OpenAI. */
-  hasSampling: boolean
+  /** `temperature`, `top_p` and log probabilities; models that think refuse them at OpenAI, some `unthinking` take them. */
+  sampling: 'always' | 'unthinking' | 'never'
   /** `reasoning`. Others refuse the member. */
   reasons: boolean
 }
@@ -43,7 +43,7 @@ export interface ResponsesQuirks extends Required<ResponsesQuirkOptions> {
   format: 'responses'
 }
 
-const anyModel: ResponsesModel = { hasSampling: true, reasons: true }
+const anyModel: ResponsesModel = { sampling: 'always', reasons: true }
 
 /** Completes options with defaults: a host that knows the core of the format and keeps nothing. */
 export function responsesQuirks(options: ResponsesQuirkOptions = {}): ResponsesQuirks {

@@ -28,6 +28,7 @@ interface Writing {
   conversation: Conversation
   endpoint: Endpoint
   model: ResponsesModel
+  hasSampling: boolean
   quirks: ResponsesQuirks
   body: Wire
   losses: Losses
@@ -39,7 +40,10 @@ export function writeResponsesRequest(
   { endpoint, quirks }: RequestTarget<ResponsesQuirks>,
 ): EncodedRequest {
   const model = quirks.modelOf(endpoint.upstreamModel)
-  refuseWhatIsMissing(conversation, model)
+  // A caller of messages who wants no thinking is served without the words, which some models refuse.
+  const effort = conversation.format === 'messages' ? null : conversation.reasoning?.effort
+  const hasSampling = takesSampling(model, effort)
+  refuseWhatIsMissing(conversation, hasSampling)
   const left = leaveOwnMembers(conversation, 'responses')
   const losses = new Losses(conversation)
   const { instructions, input } = writeInput(conversation, { quirks, losses })
@@ -53,7 +57,7 @@ export function writeResponsesRequest(
     store: false,
     ...(conversation.stream ? { stream: true } : {}),
   }
-  const writing: Writing = { conversation, endpoint, model, quirks, body, losses }
+  const writing: Writing = { conversation, endpoint, model, hasSampling, quirks, body, losses }
   writeLimit(writing)
   writeTools(writing)
   writeReasoning(writing)
@@ -68,8 +72,13 @@ export function writeResponsesRequest(
   }
 }
 
+/** Whether a model takes `temperature` and what belongs to it from a call that asks for this effort. */
+export function takesSampling({ sampling }: ResponsesModel, effort: unknown): boolean {
+  return sampling === 'always' || (sampling === 'unthinking' && effort === 'none')
+}
+
 /** What changes the answer and has no place in the format. */
-function refuseWhatIsMissing(conversation: Conversation, { hasSampling }: ResponsesModel): void {
+function refuseWhatIsMissing(conversation: Conversation, hasSampling: boolean): void {
   const cannot = (carried: Carried) =>
     fieldError(
       nameOf(carried, conversation),
@@ -202,7 +211,7 @@ function writeFormat(output: Exclude<OutputFormat, { kind: 'text' }>, isChecked:
   }
 }
 
-function writeSampling({ conversation, model, body, losses }: Writing): void {
+function writeSampling({ conversation, hasSampling, body, losses }: Writing): void {
   const { tuning, logprobs } = conversation
   for (const [carried, name] of [
     ['temperature', 'temperature'],
@@ -210,7 +219,7 @@ function writeSampling({ conversation, model, body, losses }: Writing): void {
   ] as const) {
     const value = tuning[carried]
     if (value === null) continue
-    if (model.hasSampling) body[name] = value
+    if (hasSampling) body[name] = value
     else losses.drop(carried)
   }
   if (logprobs === null) return

@@ -5,7 +5,7 @@ import { deepSeekPrices } from './prices.ts'
 
 /** Thinking takes no budget, and of a form of the answer nothing. */
 const messagesModel: MessagesModel = {
-  hasSampling: true,
+  sampling: 'all',
   thinking: 'adaptive',
   hasEffort: true,
   hasSchema: false,

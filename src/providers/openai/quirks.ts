@@ -1,4 +1,4 @@
-import { openAiMembers, type ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
+import { openAiMembers, type ChatModel, type ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
 import type { EmbeddingsQuirkOptions } from '../../formats/embeddings/embeddings-codec.ts'
 import type { ResponsesQuirkOptions } from '../../formats/responses/responses-quirks.ts'
 import type { AskedInterface } from '../../formats/text-adapter.ts'
@@ -6,8 +6,28 @@ import { openAiTranscriptEvents } from '../../formats/transcription/openai-trans
 import type { OpenAiTranscriptionOptions } from '../../formats/transcription/openai-transcription-options.ts'
 import { named } from '../define-provider.ts'
 
+/** Models that think before they answer, and take no sampling; those that only chat do not think. */
+const thinking = /^(?!.*-chat(?:-|$))(?:gpt-[5-9]|o\d|codex)/
+/** Of these the ones that take some of it from a call that asks them not to think. */
+const samplesUnthinking = /^gpt-5\.\d(?!.*codex)/
+
+/** What models that think refuse of chat completions. */
+const thinkingChat: ChatModel = {
+  drops: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias'],
+  refuses: ['stop', 'logprobs', 'top_logprobs'],
+  takesUnthinking: [],
+}
+const unthinkingChat: ChatModel = {
+  ...thinkingChat,
+  takesUnthinking: ['temperature', 'top_p', 'logprobs', 'top_logprobs'],
+}
+
 /** What of the chat format's options OpenAI's own service uses. */
 export const openAiChatOptions: ChatQuirkOptions = {
+  modelOf(model) {
+    if (!thinking.test(model)) return null
+    return samplesUnthinking.test(model) ? unthinkingChat : thinkingChat
+  },
   // Its reasoning models refuse `max_tokens`; all its models take the newer name.
   maxTokensField: 'max_completion_tokens',
   accepts: openAiMembers,
@@ -23,12 +43,12 @@ export const openAiEmbeddingsOptions: EmbeddingsQuirkOptions = {
   user: true,
 }
 
-/** Models that think before they answer, and take no sampling; those that only chat do not think. */
-const thinking = /^(?!.*-chat(?:-|$))(?:gpt-[5-9]|o\d|codex)/
-
 /** The same of responses. */
 export const openAiResponsesOptions: ResponsesQuirkOptions = {
-  modelOf: (model) => ({ reasons: thinking.test(model), hasSampling: !thinking.test(model) }),
+  modelOf(model) {
+    if (!thinking.test(model)) return { reasons: false, sampling: 'always' }
+    return { reasons: true, sampling: samplesUnthinking.test(model) ? 'unthinking' : 'never' }
+  },
   sealsThoughts: true,
   hasOpenAiMembers: true,
   outputTokensMin: 16,
@@ -47,16 +67,13 @@ export function isChatServed({ upstreamModel, parameters }: AskedInterface): boo
   return !needsResponses || !parameters.includes('tools')
 }
 
-/** What chat completions alone have, by the contract's names. */
-const chatOnly: ReadonlySet<string> = new Set(['stop', 'n', 'seed', 'logit_bias', 'logprobs'])
-
 /**
  * Whether responses are to answer a call: one in the format itself, one that chat completions do not take, and one of
- * messages to a model that thinks, because chat completions give no thoughts and take none back.
+ * messages to a model that thinks, because chat completions give no thoughts and take none back. What else the call asks for
+ * does not matter: the next turn of a conversation must find the thoughts of this one.
  */
 export function isResponsesServed(asked: AskedInterface): boolean {
-  if (asked.format === 'responses' || !isChatServed(asked)) return true
-  return thinking.test(asked.upstreamModel) && !asked.parameters.some((name) => chatOnly.has(name))
+  return asked.format === 'responses' || !isChatServed(asked) || thinking.test(asked.upstreamModel)
 }
 
 const diarizes = named(/gpt-4o-transcribe-diarize/)

@@ -16,12 +16,12 @@ const xAiChat: ChatQuirkOptions = {
 /** Those that always think, which refuse some members. https://docs.x.ai/docs/guides/reasoning */
 const thinks = /grok-(3-mini|[4-9](?!.*non-reasoning)|code|build)/i
 
-/** What chat completions alone have, by the contract's names. */
-const chatOnly: ReadonlySet<string> = new Set(['stop', 'n', 'seed', 'logit_bias', 'logprobs'])
+const isThinking = named(thinks)
 
-function isResponsesServed({ format, parameters }: AskedInterface): boolean {
-  if (format !== 'messages') return format === 'responses'
-  return !parameters.some((name) => chatOnly.has(name))
+/** Only chat completions take `stop`, and of a model that thinks not even they. */
+function isResponsesServed(asked: AskedInterface): boolean {
+  if (asked.format !== 'messages') return asked.format === 'responses'
+  return isThinking(asked) || !asked.parameters.includes('stop')
 }
 
 export const xai = defineProvider({
@@ -48,7 +48,7 @@ export const xai = defineProvider({
         }),
       ),
       onlyFor(
-        named(thinks),
+        isThinking,
         openAiChat({ ...xAiChat, drops: ['presence_penalty', 'frequency_penalty'], refuses: ['stop'] }),
       ),
       onlyFor(notNamed(thinks), openAiChat(xAiChat)),

@@ -116,6 +116,10 @@ const historyCells: Readonly<Record<string, GeminiCells>> = {
     chat: dropped(['messages[].content[].cache_control'], ['contents.0.parts.0.cache_control']),
     messages: dropped(['messages[].content[].cache_control'], ['contents.0.parts.0.cache_control']),
   },
+  H24: {
+    chat: approximated('as words of the user', ['messages[].role'], contents(said(t('Be brief.')))),
+    responses: approximated('as words of the user', ['input[].role'], contents(said(t('Be brief.')))),
+  },
   H23: {
     chat: dropped(['cache_control', 'messages[].content[].cache_control'], ['cache_control']),
     messages: dropped(
@@ -385,6 +389,16 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     chat: dropped(['service_tier'], ['serviceTier']),
     responses: dropped(['service_tier'], ['serviceTier']),
     messages: carried({}, { absent: ['serviceTier'], note: 'the default is the standard tier' }),
+  },
+  W55: same(carried(config({ temperature: 0.5, topP: 0.9 }))),
+  W56: {
+    chat: carried(config({ temperature: 0.5, topP: 0.9, presencePenalty: 1, frequencyPenalty: 1 })),
+    responses: carried(config({ temperature: 0.5, topP: 0.9 })),
+    messages: carried(config({ temperature: 0.5, topP: 0.9 })),
+  },
+  W57: {
+    chat: carried(config({ stopSequences: ['END'] })),
+    messages: carried(config({ stopSequences: ['END'] })),
   },
 }
 

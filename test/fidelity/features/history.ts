@@ -897,4 +897,26 @@ export const historyRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'H24',
+    title: 'Instructions, and nobody who says anything',
+    cells: {
+      chat: {
+        ask: { messages: [{ role: 'system', content: 'Be brief.' }] },
+        toChat: carried({ messages: [{ role: 'system', content: 'Be brief.' }] }),
+        toMessages: approximated('as words of the user', ['messages[].role'], {
+          messages: [user([{ type: 'text', text: 'Be brief.' }])],
+        }),
+      },
+      responses: {
+        ask: { input: [{ role: 'system', content: 'Be brief.' }] },
+        toChat: carried({ messages: [{ role: 'system', content: 'Be brief.' }] }),
+        toMessages: approximated('as words of the user', ['input[].role'], {
+          messages: [user([{ type: 'text', text: 'Be brief.' }])],
+        }),
+      },
+      messages: { cannotAsk: 'messages begin with the user' },
+    },
+  },
 ]

@@ -459,6 +459,13 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
       input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi.' }] }],
     }),
   },
+  // Instructions, and nobody who says anything
+  H24: {
+    chat: carried({
+      input: [{ type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] }],
+    }),
+    responses: carried({ input: [{ role: 'system', content: 'Be brief.' }] }),
+  },
   // Marks of a prompt cache, for a server of one’s own of which nothing is said
   H23: {
     chat: dropped(
@@ -1900,6 +1907,23 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
     responses: dropped(['service_tier'], ['service_tier']),
     messages: carried({}, { absent: ['service_tier'] }),
   },
+  // `temperature` and `top_p`, for a Claude that takes one of the two
+  W55: {
+    chat: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+    responses: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+    messages: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+  },
+  // Tuning, for a chat model of OpenAI that thinks
+  W56: {
+    chat: dropped(
+      ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p'],
+      ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p'],
+    ),
+    responses: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+    messages: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+  },
+  // A stop text, for a chat model of OpenAI that thinks
+  W57: { chat: refused('stop'), messages: refused('stop_sequences') },
 }
 
 /** The row with what becomes of it where a provider speaks responses. */

@@ -618,6 +618,7 @@ export const wishRows: readonly AskedRow[] = [
     kind: 'asked',
     id: 'W19',
     title: '`temperature` and `top_p`, for a model that takes them',
+    models: { messages: models.messagesOlder },
     cells: {
       chat: {
         ask: { temperature: 0.5, top_p: 0.9 },
@@ -673,7 +674,7 @@ export const wishRows: readonly AskedRow[] = [
       messages: {
         ask: { temperature: 0.5, top_p: 0.9 },
         toChat: carried({ temperature: 0.5, top_p: 0.9 }),
-        toMessages: carried({ temperature: 0.5, top_p: 0.9 }, { note: 'the provider says what it takes' }),
+        toMessages: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
       },
     },
   },
@@ -1256,6 +1257,76 @@ export const wishRows: readonly AskedRow[] = [
         ask: { service_tier: 'standard_only' },
         toChat: carried({}, { absent: ['service_tier'], note: 'the default is the standard tier' }),
         toMessages: carried({ service_tier: 'standard_only' }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W55',
+    title: '`temperature` and `top_p`, for a Claude that takes one of the two',
+    cells: {
+      chat: {
+        ask: { temperature: 0.5, top_p: 0.9 },
+        toChat: carried({ temperature: 0.5, top_p: 0.9 }),
+        toMessages: dropped(['top_p'], ['top_p'], { temperature: 0.5 }),
+      },
+      responses: {
+        ask: { temperature: 0.5, top_p: 0.9 },
+        toChat: carried({ temperature: 0.5, top_p: 0.9 }),
+        toMessages: dropped(['top_p'], ['top_p'], { temperature: 0.5 }),
+      },
+      messages: {
+        ask: { temperature: 0.5, top_p: 0.9 },
+        toChat: carried({ temperature: 0.5, top_p: 0.9 }),
+        toMessages: dropped(['top_p'], ['top_p'], { temperature: 0.5 }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W56',
+    title: 'Tuning, for a chat model of OpenAI that thinks',
+    models: { chat: models.chatThinking, messages: models.messagesOlder },
+    cells: {
+      chat: {
+        ask: { temperature: 0.5, top_p: 0.9, presence_penalty: 1, frequency_penalty: 1 },
+        toChat: dropped(
+          ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p'],
+          ['frequency_penalty', 'presence_penalty', 'temperature', 'top_p'],
+        ),
+        toMessages: dropped(['frequency_penalty', 'presence_penalty'], ['frequency_penalty'], {
+          temperature: 0.5,
+          top_p: 0.9,
+        }),
+      },
+      responses: {
+        ask: { temperature: 0.5, top_p: 0.9 },
+        toChat: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+        toMessages: carried({ temperature: 0.5, top_p: 0.9 }),
+      },
+      messages: {
+        ask: { temperature: 0.5, top_p: 0.9 },
+        toChat: dropped(['temperature', 'top_p'], ['temperature', 'top_p']),
+        toMessages: carried({ temperature: 0.5, top_p: 0.9 }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W57',
+    title: 'A stop text, for a chat model of OpenAI that thinks',
+    models: { chat: models.chatThinking },
+    cells: {
+      chat: {
+        ask: { stop: 'END' },
+        toChat: refused('stop'),
+        toMessages: carried({ stop_sequences: ['END'] }),
+      },
+      responses: { cannotAsk: 'a request has no stop texts' },
+      messages: {
+        ask: { stop_sequences: ['END'] },
+        toChat: refused('stop_sequences'),
+        toMessages: carried({ stop_sequences: ['END'] }),
       },
     },
   },
