@@ -188,6 +188,12 @@ export const configFileSchema = z.strictObject({
     .describe(
       'Longest time of a transcription, from when its audio has been received to its answer, which is 504 then; 1200 by default',
     ),
+  unknown_prices: z
+    .enum(['bill_base', 'refuse'])
+    .optional()
+    .describe(
+      'What becomes of calls on prepaid and limited accounts that ask for something with a surcharge whose amount nobody tells: `bill_base` (the default) bills them without it and marks them as estimated, `refuse` answers 404',
+    ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),
   share_port: z.boolean().optional().describe('Let several processes of this machine listen on the port.'),

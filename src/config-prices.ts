@@ -17,11 +17,17 @@ const percent = z
     `must be a percentage from 0 to ${surchargePercentMax} with at most four digits behind the point`,
   )
 
+const leastTime = {
+  minimum_seconds: seconds
+    .optional()
+    .describe('Seconds of audio that a call which asks for it is billed for at least'),
+}
+
 const surcharge = z.union(
   [
-    z.strictObject({ percent: percent.describe('In percent of what the audio costs') }),
-    z.strictObject({ per_minute: amount }),
-    z.strictObject({ per_hour: amount }),
+    z.strictObject({ percent: percent.describe('In percent of what the audio costs'), ...leastTime }),
+    z.strictObject({ per_minute: amount, ...leastTime }),
+    z.strictObject({ per_hour: amount, ...leastTime }),
   ],
   { error: 'must be an object with one of "percent", "per_minute" and "per_hour"' },
 )
@@ -53,14 +59,22 @@ const priceMembers = {
     .optional()
     .describe('Audio is billed in whole steps of so many seconds; a step that has begun counts'),
   per_channel: z
-    .boolean()
+    .union([z.boolean(), z.literal('when_asked')])
     .optional()
-    .describe('The time of audio is billed once for each of its channels: stereo costs twice as much'),
+    .describe(
+      'The time of audio is billed once for each of its channels: stereo costs twice as much; `when_asked`: only for calls whose `provider.options` ask for each channel apart',
+    ),
   surcharges: z
     .strictObject({
       diarize: surcharge.optional().describe('For calls with `diarize`'),
       keyterms: surcharge.optional().describe('For calls with `keyterms`'),
       entities: surcharge.optional().describe('For calls whose `provider.options` ask for entities'),
+      transcript_edit: surcharge
+        .optional()
+        .describe('For calls whose `provider.options` ask for an edited transcript'),
+      speaker_roles: surcharge
+        .optional()
+        .describe('For calls whose `provider.options` ask for the roles of speakers'),
     })
     .optional()
     .describe('What a transcription costs besides, where it was asked for more than words'),

@@ -31,6 +31,8 @@ export interface Config {
   readonly fetchHosts: readonly string[]
   /** Longest time of a transcription from when its audio is here; null for the usual one. */
   readonly transcriptionMs: number | null
+  /** Calls with a surcharge of unknown amount are refused on prepaid and limited accounts. */
+  readonly refusesUnknownPrices: boolean
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -148,6 +150,7 @@ export function readConfig(sources: ConfigSources): Config {
     fetchHosts: file.fetch_hosts ?? [],
     transcriptionMs:
       file.transcription_timeout_seconds === undefined ? null : file.transcription_timeout_seconds * 1000,
+    refusesUnknownPrices: file.unknown_prices === 'refuse',
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??

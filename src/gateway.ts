@@ -106,6 +106,8 @@ export interface Gateway {
   readonly isSandbox: boolean
   /** Models without a known price, which tracked accounts are served unpriced. */
   unpricedModels(): readonly string[]
+  /** Models with a surcharge that nobody tells the amount of and that is not billed; none where such calls are refused. */
+  withUnknownSurcharges(): readonly string[]
   /** What the operator's names and aliases promise and nothing serves, a sentence each. */
   unservedNames(): readonly string[]
   /** Reads every provider's listing; one line each. */
@@ -188,6 +190,17 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
           .map((endpoint) => endpoint.model),
       ),
     ],
+    withUnknownSurcharges: () =>
+      config.refusesUnknownPrices
+        ? []
+        : [
+            ...new Set(
+              providers.catalog
+                .current()
+                .surcharged()
+                .map((endpoint) => endpoint.model),
+            ),
+          ],
     unservedNames: () => providers.catalog.current().unservedNames(),
     async checkProviders() {
       await providers.discovery.refreshStale()
@@ -379,6 +392,7 @@ function createExecution(
       recognize: recognizeSound,
     },
     transcriptionMs: config.transcriptionMs,
+    refusesUnknownPrices: config.refusesUnknownPrices,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     mp3Codec: createMp3Codec(),
     speechTurns: new SharedTurns(speechTurnMs, clock),

@@ -172,6 +172,8 @@ export interface Endpoint {
   /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
   interfaces?: readonly string[]
   quantization: string | null
+  /** The day on which the provider shuts the model down, `YYYY-MM-DD`; absent where no list has one. */
+  expirationDate?: string
   batch: 'native' | 'emulated' | 'none'
   audio: AudioCapabilities | null
 }

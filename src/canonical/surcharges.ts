@@ -1,12 +1,14 @@
-import { audioFeatures } from './usage.ts'
-import type { AudioFeature, Price, PriceUnit, SurchargeShares } from './usage.ts'
+import { surchargedFeatures } from './usage.ts'
+import type { AudioFeature, Price, PriceUnit, SurchargedFeature, SurchargeShares } from './usage.ts'
 
 /** Where a price states what a feature costs: by the hour of audio, and as a share of what the audio costs. */
 export const surchargeMembers = {
   diarize: { unit: 'diarizedHour', share: 'diarizeMillionths' },
   keyterms: { unit: 'keytermHour', share: 'keytermsMillionths' },
   entities: { unit: 'entityHour', share: 'entitiesMillionths' },
-} as const satisfies Record<AudioFeature, { unit: PriceUnit; share: keyof SurchargeShares }>
+  transcript_edit: { unit: 'editHour', share: 'transcriptEditMillionths' },
+  speaker_roles: { unit: 'roleHour', share: 'speakerRolesMillionths' },
+} as const satisfies Record<SurchargedFeature, { unit: PriceUnit; share: keyof SurchargeShares }>
 
 /** A price for every set of features, so that a price that is used again is the same object. */
 const appliedPrices = new WeakMap<Price, Map<string, Price>>()
@@ -27,10 +29,21 @@ export function withoutSurcharges(price: Price): Price {
   return priceWith(price, [])
 }
 
+/** Surcharges of a price that exist and of which nobody has told the amount. */
+export function unknownSurcharges(price: Price): PriceUnit[] {
+  const { surcharged = [] } = price
+  return surcharged
+    .map((feature) => surchargeMembers[feature])
+    .filter(({ unit, share }) => price[unit] === undefined && price[share] === undefined)
+    .map(({ unit }) => unit)
+}
+
 function hasSurcharges(price: Price): boolean {
   return (
     price.surcharged !== undefined ||
-    audioFeatures.some((feature) => {
+    price.featureMinimums !== undefined ||
+    price.isPerChannel === 'when_asked' ||
+    surchargedFeatures.some((feature) => {
       const { unit, share } = surchargeMembers[feature]
       return price[unit] !== undefined || price[share] !== undefined
     })
@@ -38,13 +51,20 @@ function hasSurcharges(price: Price): boolean {
 }
 
 function applied(price: Price, features: readonly AudioFeature[]): Price {
-  const left = { ...price }
-  for (const feature of audioFeatures) {
+  const { featureMinimums = {}, ...kept } = price
+  const left: { -readonly [Member in keyof Price]: Price[Member] } = kept
+  for (const feature of surchargedFeatures) {
     if (features.includes(feature)) continue
     delete left[surchargeMembers[feature].unit]
     delete left[surchargeMembers[feature].share]
   }
   delete left.surcharged
+  if (left.isPerChannel === 'when_asked') left.isPerChannel = features.includes('channels')
+  const minimums = surchargedFeatures.map((feature) =>
+    features.includes(feature) ? (featureMinimums[feature] ?? 0) : 0,
+  )
+  const minimumMilliseconds = Math.max(left.minimumMilliseconds ?? 0, ...minimums)
+  if (minimumMilliseconds > 0) left.minimumMilliseconds = minimumMilliseconds
   const unknown = price.surcharged?.filter((feature) => features.includes(feature)) ?? []
   return unknown.length === 0 ? left : { ...left, surcharged: unknown }
 }

@@ -40,19 +40,35 @@ export const priceUnits = [
   'diarizedHour',
   'keytermHour',
   'entityHour',
+  'editHour',
+  'roleHour',
   'character',
   'utf8Byte',
   'request',
 ] as const
 /**
- * Something that is priced by the million. The hours of `diarizedHour`, `keytermHour` and `entityHour` are hours of the same
- * audio, and cost this besides where the call asked for speakers, terms or entities.
+ * Something that is priced by the million. The hours of `diarizedHour`, `keytermHour`, `entityHour`, `editHour` and `roleHour`
+ * are hours of the same audio, and cost this besides where the call asked for the feature.
  */
 export type PriceUnit = (typeof priceUnits)[number]
 
 /** What a caller may ask of a transcription that some sellers charge for besides the audio. */
-export const audioFeatures = ['diarize', 'keyterms', 'entities'] as const
-/** One of them: speakers told apart, terms to listen for, and entities found in the text. */
+export const surchargedFeatures = [
+  'diarize',
+  'keyterms',
+  'entities',
+  'transcript_edit',
+  'speaker_roles',
+] as const
+/**
+ * One of them: speakers told apart, terms to listen for, entities found in the text, the transcript edited by an instruction,
+ * and roles instead of numbers for the speakers.
+ */
+export type SurchargedFeature = (typeof surchargedFeatures)[number]
+
+/** What a call asks for that decides its price: the features with a surcharge, and each channel transcribed apart. */
+export const audioFeatures = [...surchargedFeatures, 'channels'] as const
+/** One of them. */
 export type AudioFeature = (typeof audioFeatures)[number]
 
 /** How the seller of audio by time counts the time of one call, in whole milliseconds; what is absent, 0 or false changes nothing. */
@@ -61,8 +77,8 @@ export interface TimeRules {
   readonly minimumMilliseconds?: number
   /** A call is billed in whole steps of this length; a step that has begun counts. */
   readonly roundToMilliseconds?: number
-  /** Every channel is billed as if it were all of the audio. */
-  readonly isPerChannel?: boolean
+  /** Every channel is billed as if it were all of the audio; `when_asked`: only where the call asks for each channel apart. */
+  readonly isPerChannel?: boolean | 'when_asked'
 }
 
 /** What a call that asked for a feature costs besides, in millionths of what its audio costs. 0 undoes what is known otherwise. */
@@ -70,6 +86,8 @@ export interface SurchargeShares {
   readonly diarizeMillionths?: number
   readonly keytermsMillionths?: number
   readonly entitiesMillionths?: number
+  readonly transcriptEditMillionths?: number
+  readonly speakerRolesMillionths?: number
 }
 
 /** Nanocredits per million units. A unit without an entry has no known price, which is not the same as a price of 0n. */
@@ -77,7 +95,9 @@ export type Price = Readonly<Partial<Record<PriceUnit, bigint>>> &
   TimeRules &
   SurchargeShares & {
     /** Features that are charged for besides, by an amount that nobody has told unless a unit or a share states it. */
-    readonly surcharged?: readonly AudioFeature[]
+    readonly surcharged?: readonly SurchargedFeature[]
+    /** Milliseconds that a call which asked for the feature is billed for at least. */
+    readonly featureMinimums?: Readonly<Partial<Record<SurchargedFeature, number>>>
   }
 
 /** A price of zero for every unit, stated and not forgotten: for servers that somebody runs himself, and for what is given. */
@@ -93,6 +113,8 @@ export const freePrice: Price = Object.freeze({
   diarizedHour: 0n,
   keytermHour: 0n,
   entityHour: 0n,
+  editHour: 0n,
+  roleHour: 0n,
   character: 0n,
   utf8Byte: 0n,
   request: 0n,
@@ -134,8 +156,8 @@ export interface Demand {
   audioChannels?: number
   /** What is asked for that may be charged for besides the audio; absent when nothing is. */
   audioFeatures?: readonly AudioFeature[]
-  /** Slugs of the providers whose own options ask for entities; absent when there are none. */
-  entitiesAt?: readonly string[]
+  /** By feature, the slugs of the providers whose own options ask for it; absent when there are none. */
+  askedAt?: Readonly<Partial<Record<AudioFeature, readonly string[]>>>
   /** Code points to synthesize; 0 when none. */
   characters: number
   /** Bytes of UTF-8 to synthesize; absent when none. */

@@ -1,5 +1,6 @@
 import type { Endpoint, Model } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
+import { unknownSurcharges } from '../canonical/surcharges.ts'
 import { assert } from '../core/assert.ts'
 import type { GatewayError } from '../core/errors.ts'
 import { atOnce, inTurns } from '../core/turns.ts'
@@ -46,6 +47,8 @@ export interface CatalogView {
   readonly providers: readonly CatalogProvider[]
   /** Endpoints whose price is not known; the operator is warned of them. */
   unpriced(): readonly Endpoint[]
+  /** Those with a surcharge whose amount nobody tells. */
+  surcharged(): readonly Endpoint[]
   /** What the operator's names and aliases promise and nothing serves now, a sentence each; the operator is warned. */
   unservedNames(): readonly string[]
 }
@@ -214,6 +217,10 @@ function viewOf(
     unpriced: () =>
       snapshot.list.flatMap(({ id, endpoints }) =>
         snapshot.names.has(id) ? [] : endpoints.filter(({ isPriced }) => !isPriced),
+      ),
+    surcharged: () =>
+      snapshot.list.flatMap(({ id, endpoints }) =>
+        snapshot.names.has(id) ? [] : endpoints.filter(({ price }) => unknownSurcharges(price).length > 0),
       ),
     unservedNames: () => unservedNames(snapshot),
   }

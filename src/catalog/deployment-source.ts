@@ -40,6 +40,8 @@ export interface DeploymentSource {
   parametersOf: (endpoint: Endpoint) => ReadonlySet<string> | null
   /** What cache writes for an hour cost where only the price of others is known; absent where the provider has no rule. */
   hourWrites?: HourRule
+  /** The days on which the provider shuts models down, `YYYY-MM-DD`, by its own names for them. */
+  expirationDates?: ReadonlyMap<string, string>
   /** Everything costs nothing here, as on a server the operator runs himself. */
   isFree: boolean
   /** How the names of models end that cost nothing here; left out where names do not tell. */

@@ -17,6 +17,8 @@ export interface ListedModel {
   inputs?: readonly string[]
   /** What the listing has as `endpoints`: interfaces that it can be asked through, by the provider's own words. */
   interfaces?: readonly string[]
+  /** The day on which the provider shuts it down, `YYYY-MM-DD`; left out where the listing tells none. */
+  expirationDate?: string
 }
 
 /** A listing that cannot be read; the message is for the log. */
@@ -53,6 +55,7 @@ function parseEntry(entry: unknown): ListedModel | null {
     modality: modalityOf(entry),
     ...inputsOf(entry),
     ...interfacesOf(entry),
+    ...expirationOf(entry),
   }
 }
 
@@ -148,6 +151,15 @@ function interfacesOf(entry: unknown): Pick<ListedModel, 'interfaces'> {
   if (!Array.isArray(endpoints)) return {}
   const names = endpoints.filter((name) => typeof name === 'string')
   return { interfaces: names.slice(0, listedInterfacesMax) }
+}
+
+/** OpenAI's, OpenRouter's and Mistral's word for the same day; Mistral adds a time. */
+function expirationOf(entry: unknown): Pick<ListedModel, 'expirationDate'> {
+  for (const key of ['shutdown_date', 'expiration_date', 'deprecation']) {
+    const day = String(member(entry, key) ?? '').slice(0, 'YYYY-MM-DD'.length)
+    if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(day))) return { expirationDate: day }
+  }
+  return {}
 }
 
 const knownInputs = ['image', 'audio', 'file', 'video']

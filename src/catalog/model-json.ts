@@ -27,6 +27,8 @@ export interface ModelJson {
   default_parameters: null
   supported_voices: string[] | null
   links: { details: string }
+  /** The day from which no endpoint serves it, `YYYY-MM-DD`; absent while one of them has no such day. */
+  expiration_date?: string
   /** What the contract has no place for; only where there is something to say. */
   headrace?: { pricing_rules: PricingRulesJson }
 }
@@ -97,8 +99,18 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
     default_parameters: null,
     supported_voices: voicesOf(endpoints),
     links: { details: `${options.basePath ?? ''}/api/v1/model/${toPath(model.id)}` },
+    ...expirationOf(endpoints),
     ...shownRules(top),
   }
+}
+
+function expirationOf(endpoints: readonly Endpoint[]): Pick<ModelJson, 'expiration_date'> {
+  let last: string | undefined
+  for (const { expirationDate } of endpoints) {
+    if (expirationDate === undefined) return {}
+    if (last === undefined || expirationDate > last) last = expirationDate
+  }
+  return last === undefined ? {} : { expiration_date: last }
 }
 
 /** How the prices count, beside the contract's members; nothing where there is nothing to say. */

@@ -140,6 +140,8 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}], (tier) =>
     withHourWrites(hourWrites, tier),
   )
+  // The provider's own list is newer than what was shipped.
+  const expirationDate = listed.expirationDate ?? source.expirationDates?.get(upstream)
   const modalities = withListed(modalitiesOf(modality, traits), modality, listed)
   const endpoint: Endpoint = {
     id: `${deployment.id}/${upstream}${described.isSecondName ? `@${model}` : ''}`,
@@ -160,6 +162,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     reasons: traits.reasons,
     ...(listed.interfaces ? { interfaces: listed.interfaces } : {}),
     quantization: null,
+    ...(expirationDate === undefined ? {} : { expirationDate }),
     batch: source.batch,
     audio: audioOf(source, modality, { traits, stated: operator?.audio ?? {} }),
   }

@@ -1,6 +1,6 @@
 import { surchargeMembers } from '../canonical/surcharges.ts'
-import { audioFeatures } from '../canonical/usage.ts'
-import type { AudioFeature, Price, PriceUnit, TimeRules } from '../canonical/usage.ts'
+import { surchargedFeatures } from '../canonical/usage.ts'
+import type { Price, PriceUnit, SurchargedFeature, TimeRules } from '../canonical/usage.ts'
 import { parseCredits } from '../core/money.ts'
 
 /**
@@ -25,16 +25,19 @@ export interface OperatorPrices {
   service_tiers?: Readonly<Record<string, Omit<OperatorPrices, 'service_tiers'>>> | undefined
   minimum_seconds?: number | undefined
   round_to_seconds?: number | undefined
-  per_channel?: boolean | undefined
+  per_channel?: boolean | 'when_asked' | undefined
   /** What a transcription costs besides when it was asked for a feature. */
-  surcharges?: Readonly<Partial<Record<AudioFeature, Surcharge | undefined>>> | undefined
+  surcharges?: Readonly<Partial<Record<SurchargedFeature, Surcharge | undefined>>> | undefined
 }
 
-/** In percent of what the audio costs, or USD for the time of the audio; `unknown`: there is one, and nobody told how much. */
+/**
+ * In percent of what the audio costs, or USD for the time of the audio, of which a call with the feature is billed so many
+ * seconds at least; `unknown`: there is one, and nobody told how much.
+ */
 export type Surcharge =
-  | { percent: string | number }
-  | { per_minute: string | number }
-  | { per_hour: string | number }
+  | (({ percent: string | number } | { per_minute: string | number } | { per_hour: string | number }) & {
+      minimum_seconds?: number | undefined
+    })
   | 'unknown'
 
 type RuleMember = 'minimum_seconds' | 'round_to_seconds' | 'per_channel'
@@ -86,25 +89,28 @@ function amountOf(key: string, written: string | number, factor: bigint): bigint
 /** A surcharge takes the place of another one of its feature, whichever of the two ways either was stated in. */
 function surchargesOf(surcharges: NonNullable<OperatorPrices['surcharges']>): Price {
   const result: { -readonly [Member in keyof Price]: Price[Member] } = {}
-  const unknown = audioFeatures.filter((feature) => surcharges[feature] === 'unknown')
+  const unknown = surchargedFeatures.filter((feature) => surcharges[feature] === 'unknown')
   if (unknown.length > 0) result.surcharged = unknown
-  for (const feature of audioFeatures) {
+  const minimums: Partial<Record<SurchargedFeature, number>> = {}
+  for (const feature of surchargedFeatures) {
     const stated = surcharges[feature]
     if (stated === undefined || stated === 'unknown') continue
     const { unit, share } = surchargeMembers[feature]
     result[unit] = hourlyOf(feature, stated)
     result[share] = millionthsOf(feature, stated)
+    if (stated.minimum_seconds !== undefined) minimums[feature] = Math.round(stated.minimum_seconds * 1000)
   }
+  if (Object.keys(minimums).length > 0) result.featureMinimums = minimums
   return result
 }
 
-function hourlyOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown'>): bigint {
+function hourlyOf(feature: SurchargedFeature, stated: Exclude<Surcharge, 'unknown'>): bigint {
   const name = `surcharges.${feature}`
   if ('per_hour' in stated) return amountOf(`${name}.per_hour`, stated.per_hour, 1_000_000n)
   return 'per_minute' in stated ? amountOf(`${name}.per_minute`, stated.per_minute, 60n * 1_000_000n) : 0n
 }
 
-function millionthsOf(feature: AudioFeature, stated: Exclude<Surcharge, 'unknown'>): number {
+function millionthsOf(feature: SurchargedFeature, stated: Exclude<Surcharge, 'unknown'>): number {
   if (!('percent' in stated)) return 0
   const nano = amountOf(`surcharges.${feature}.percent`, stated.percent, 1n)
   const perMillionth = 100_000n

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { surchargeMembers } from '../canonical/surcharges.ts'
-import { audioFeatures } from '../canonical/usage.ts'
-import type { AudioFeature, Price } from '../canonical/usage.ts'
+import { surchargedFeatures } from '../canonical/usage.ts'
+import type { Price, SurchargedFeature } from '../canonical/usage.ts'
 import { divideHalfEven } from '../core/money.ts'
 
 /** What of a price the contract's `pricing` has no member for; only what differs from one price for every unit. */
@@ -10,14 +10,16 @@ export interface PricingRulesJson {
   prompt_unit?: 'utf8_byte'
   minimum_seconds?: number
   round_to_seconds?: number
-  per_channel?: true
-  surcharges?: Partial<Record<AudioFeature, SurchargeJson>>
+  per_channel?: true | 'when_asked'
+  surcharges?: Partial<Record<SurchargedFeature, SurchargeJson>>
 }
 
 /** In percent of what the audio costs, USD for a second of it, or null for each where nobody tells how much it is. */
 export interface SurchargeJson {
   percent: number | null
   per_second: string | null
+  /** Seconds that a call which asks for it is billed for at least. */
+  minimum_seconds?: number
 }
 
 /** How the prices of an audio model count; null where there is nothing to say beside its prices. */
@@ -33,7 +35,7 @@ export function pricingRules(
     ...(isByBytes ? { prompt_unit: 'utf8_byte' } : {}),
     ...(minimumMilliseconds > 0 ? { minimum_seconds: minimumMilliseconds / 1000 } : {}),
     ...(roundToMilliseconds > 0 ? { round_to_seconds: roundToMilliseconds / 1000 } : {}),
-    ...(isPerChannel ? { per_channel: true } : {}),
+    ...(isPerChannel === false ? {} : { per_channel: isPerChannel }),
     ...(Object.keys(surcharges).length > 0 ? { surcharges } : {}),
   }
   return Object.keys(shown).length > 0 ? shown : null
@@ -45,18 +47,20 @@ const millionthsPerPercent = 10_000
 function surchargesOf(
   price: Price,
   shownAmount: (amount: bigint) => string,
-): Partial<Record<AudioFeature, SurchargeJson>> {
-  const shown: Partial<Record<AudioFeature, SurchargeJson>> = {}
-  for (const feature of audioFeatures) {
+): Partial<Record<SurchargedFeature, SurchargeJson>> {
+  const shown: Partial<Record<SurchargedFeature, SurchargeJson>> = {}
+  for (const feature of surchargedFeatures) {
     const amount = price[surchargeMembers[feature].unit]
     const share = price[surchargeMembers[feature].share]
     const isUnknown =
       price.surcharged?.includes(feature) === true && amount === undefined && share === undefined
     if (!isUnknown && (amount ?? 0n) === 0n && (share ?? 0) === 0) continue
+    const minimumMs = price.featureMinimums?.[feature]
     shown[feature] = {
       percent: share === undefined || share === 0 ? null : share / millionthsPerPercent,
       per_second:
         amount === undefined || amount === 0n ? null : shownAmount(divideHalfEven(amount, secondsPerHour)),
+      ...(minimumMs === undefined ? {} : { minimum_seconds: minimumMs / 1000 }),
     }
   }
   return shown

@@ -49,6 +49,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
   const reached = priceAt(endpoint, metered.usage.inputTokens, reading.serviceTier)
   const price = isFree ? freePrice : priceWith(reached, features)
   const priced = chargeOf(metered.usage, price)
+  const source = priced.lacksSurcharge ? 'estimated' : metered.source
   const row: CaptureRow = {
     generationId: prepared.generationId,
     ...prepared.owner,
@@ -59,7 +60,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
     endpointId: endpoint.id,
     status: ending,
     usage: metered.usage,
-    source: metered.source,
+    source,
     isUnpriced: priced.unpricedUnits.length > 0,
     costNanocredits: priced.costNanocredits,
     price,
@@ -91,7 +92,7 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
       completionNanocredits: priced.completionNanocredits,
       isByok: credential.isByok,
       usage: metered.usage,
-      isEstimated: metered.source === 'estimated',
+      isEstimated: source === 'estimated',
     },
   }
 }

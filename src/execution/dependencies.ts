@@ -31,6 +31,8 @@ export interface ExecutionDependencies {
   audioIntake: AudioIntake
   /** Longest time of a transcription from when its audio is here, in milliseconds; null for the operation's own. */
   transcriptionMs: number | null
+  /** Surcharges of unknown amount are refused on prepaid and limited accounts, like other units without a price. */
+  refusesUnknownPrices: boolean
   streamWatch: StreamWatch
   /** For speech whose provider has no mp3, or nothing else. */
   mp3Codec: Mp3Codec

@@ -59,7 +59,7 @@ export function prepare<State, Answer, Reader>(
   const budgets = batch?.budgets ?? budgetsOf(principal, dependencies.billing.databaseNowMs())
   const isLimited = budgets.length > 0 || principal.accountMode === 'prepaid'
   const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies)))
-  const route = isLimited ? withPrices(call, all) : all
+  const route = isLimited ? withPrices(call, all, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
   for (const candidate of route) amounts.set(candidate, mostOf(call, candidate))
   const request = (amount: bigint) =>
@@ -222,13 +222,18 @@ function routeCall(
 }
 
 // On a prepaid or budgeted account a unit without a price would be spent without a bound.
-function withPrices(call: Call, route: readonly Candidate[]): Candidate[] {
+function withPrices(
+  call: Call,
+  route: readonly Candidate[],
+  { refusesUnknownPrices }: Pick<ExecutionDependencies, 'refusesUnknownPrices'>,
+): Candidate[] {
+  const missingAt = (endpoint: Endpoint) => missingPrices(call.demand, endpoint, refusesUnknownPrices)
   const priced = route.filter(
-    ({ endpoint, credential }) => credential.isByok || missingPrices(call.demand, endpoint).length === 0,
+    ({ endpoint, credential }) => credential.isByok || missingAt(endpoint).length === 0,
   )
   const first = route[0]
   if (priced.length > 0 || !first) return priced
-  const units = missingPrices(call.demand, first.endpoint).join(', ')
+  const units = missingAt(first.endpoint).join(', ')
   throw new GatewayError(
     'no_matching_endpoint',
     `${call.model} has no known price for ${units}, so it is not served on a prepaid or limited account; the operator can set one under "prices".`,

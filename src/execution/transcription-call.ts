@@ -4,7 +4,9 @@ import type { TranscriptionCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import type { CallAt } from '../canonical/steps.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
-import { noUsage } from '../canonical/usage.ts'
+import { featuresOf } from '../billing/metering/surcharges.ts'
+import { priceWith, surchargeMembers } from '../canonical/surcharges.ts'
+import { noUsage, surchargedFeatures } from '../canonical/usage.ts'
 import type { Price } from '../canonical/usage.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
@@ -188,7 +190,8 @@ function readingOf(
   const audioMilliseconds = audioLengthOf(transcription, call)
   const isKnown = isChargeable(transcription, audioMilliseconds, endpoint)
   const audioChannels = channelsOf(transcription, call)
-  const isCounted = endpoint.price.isPerChannel !== true || audioChannels > 0
+  const { isPerChannel } = priceWith(endpoint.price, featuresOf(call.demand, endpoint))
+  const isCounted = isPerChannel !== true || audioChannels > 0
   return {
     usage: isKnown
       ? {
@@ -242,6 +245,9 @@ function isChargeable(
 }
 
 /** Surcharges by the hour are charged by the length beside tokens too. */
-function needsLength({ audioHour, diarizedHour, keytermHour, entityHour }: Price): boolean {
-  return (audioHour ?? diarizedHour ?? keytermHour ?? entityHour) !== undefined
+function needsLength(price: Price): boolean {
+  return (
+    price.audioHour !== undefined ||
+    surchargedFeatures.some((feature) => price[surchargeMembers[feature].unit] !== undefined)
+  )
 }

@@ -28,6 +28,14 @@ export function textInterfacesOf(
   return (callerFormat === 'embeddings' ? embedding : language) ?? []
 }
 
+/** Models, by the provider's own names, that it shuts down on a day (`YYYY-MM-DD`), with where and when (`YYYY-MM`) that was read. */
+export interface Retirement {
+  upstream: readonly string[]
+  on: string
+  source: string
+  seen: string
+}
+
 /** Everything the gateway knows about a provider before the operator has said anything. Immutable data. */
 export interface Preset {
   /** The tag callers use in `provider.only`, and what `preset` in the configuration names. */
@@ -81,6 +89,8 @@ export interface Preset {
   freeEnding?: string
   /** Prices and rules of counting that the package lacks or has wrong. */
   prices: readonly PriceEntry[]
+  /** Models that it shuts down, and when; what its own listing says of a model goes before. */
+  retirements: readonly Retirement[]
   /** Models that its documents name, for a provider that neither lists nor prices them; what they cost the operator says. */
   documentedModels: readonly string[]
   /** What its cache writes for an hour cost where only the price of others is known; absent where it has no rule. */
@@ -123,6 +133,7 @@ type Optional =
   | 'isSimulator'
   | 'pricesProviderId'
   | 'prices'
+  | 'retirements'
   | 'documentedModels'
   | 'publicName'
   | 'family'
@@ -157,6 +168,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     isSimulator: false,
     pricesProviderId: null,
     prices: [],
+    retirements: [],
     documentedModels: [],
     publicName: (upstreamModel) => upstreamModel,
     family: [],

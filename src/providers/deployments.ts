@@ -78,6 +78,9 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),
     modelRules: modelRulesOf(preset),
     parametersOf: (endpoint) => supportedParameters(preset.adapters, endpoint),
+    expirationDates: new Map(
+      preset.retirements.flatMap(({ upstream, on }) => upstream.map((name): [string, string] => [name, on])),
+    ),
     isFree: preset.isLocal,
     ...(preset.freeEnding === undefined ? {} : { freeEnding: preset.freeEnding }),
     onlyListed: preset.onlyListed || provider.only_models === true,

@@ -100,7 +100,7 @@ export const audioInvoice: readonly AudioInvoiceRow[] = [
   ['deepgram/aura', { text: everyWeekday }, '31 × 0.000015', 465_000n],
   ['fish-audio/s2.1-pro', { text: 'Grüße' }, '7 × 0.000015', 105_000n],
   ['minimax/speech-2.8-hd', { text: '你好吗', billed: { characters: 6 } }, '6 × 0.0001', 600_000n],
-  ['xai/grok-tts', { text: everyWeekday }, '31 × 0.0000042', 130_200n],
+  ['xai/grok-tts', { text: everyWeekday }, '31 × 0.000015', 465_000n],
   // 0.60 USD for a million tokens of text, 12 for those of sound.
   [
     'openai/gpt-4o-mini-tts',

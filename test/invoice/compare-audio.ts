@@ -112,7 +112,7 @@ function heard(asked: Extract<AudioAsked, { seconds: number }>, { deployment }: 
     audioMilliseconds,
     audioChannels: channels,
     audioFeatures: features.filter((feature) => feature !== 'entities'),
-    entitiesAt: features.includes('entities') ? [deployment.provider] : [],
+    askedAt: { entities: features.includes('entities') ? [deployment.provider] : [] },
     characters: 0,
   }
   const { input = 0, inputAudio = 0, output = 0 } = tokens ?? {}

@@ -38,6 +38,8 @@ export interface TestGatewayOptions {
   fetchHosts?: readonly string[]
   /** Longest time of a transcription. */
   transcriptionMs?: number
+  /** Whether surcharges of unknown amount are refused. */
+  refusesUnknownPrices?: boolean
   /** The prefix of every path; requests name it themselves. */
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
@@ -236,6 +238,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     trustedProxies: options.trustedProxies ?? config.trustedProxies,
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
     transcriptionMs: options.transcriptionMs ?? config.transcriptionMs,
+    refusesUnknownPrices: options.refusesUnknownPrices ?? config.refusesUnknownPrices,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
     ...options.names,

@@ -28,6 +28,7 @@ describe('a charge', () => {
       promptNanocredits: 500n * 10n + 400n + 100n * 12n + 7n,
       completionNanocredits: 50n * 40n,
       unpricedUnits: [],
+      lacksSurcharge: false,
     })
   })
 

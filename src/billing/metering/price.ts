@@ -1,9 +1,9 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import { priceWith } from '../../canonical/surcharges.ts'
+import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
 import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
-import { featuresOf, hourlySurcharges, timeTerm, unknownSurcharges, withShares } from './surcharges.ts'
+import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharges.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
 export interface Charge {
@@ -13,6 +13,8 @@ export interface Charge {
   completionNanocredits: bigint
   /** Units that were used and have no price: the cost is a lower bound. */
   unpricedUnits: readonly PriceUnit[]
+  /** A surcharge applies whose amount is not known and which was not charged: the cost is an estimate. */
+  lacksSurcharge: boolean
 }
 
 /**
@@ -64,7 +66,8 @@ export function chargeOf(usage: Usage, price: Price): Charge {
     costNanocredits,
     promptNanocredits,
     completionNanocredits: costNanocredits - promptNanocredits,
-    unpricedUnits: [...unpriced, ...unknownSurcharges(price)],
+    unpricedUnits: unpriced,
+    lacksSurcharge: unknownSurcharges(price).length > 0,
   }
 }
 
@@ -96,7 +99,7 @@ export function billedMilliseconds(
   const least = Math.max(audioMilliseconds, minimumMilliseconds)
   const whole =
     roundToMilliseconds === 0 ? least : Math.ceil(least / roundToMilliseconds) * roundToMilliseconds
-  return isPerChannel ? whole * Math.max(1, audioChannels) : whole
+  return isPerChannel === true ? whole * Math.max(1, audioChannels) : whole
 }
 
 interface TokenParts {
@@ -154,6 +157,8 @@ const unitNames: Record<PriceUnit, string> = {
   diarizedHour: 'telling speakers apart',
   keytermHour: 'key terms',
   entityHour: 'entities',
+  editHour: 'editing the transcript',
+  roleHour: 'speaker roles',
   character: 'characters',
   utf8Byte: 'bytes of text',
   request: 'requests',
@@ -161,11 +166,16 @@ const unitNames: Record<PriceUnit, string> = {
 
 /**
  * What a call of this demand would use on an endpoint that has no price for it, in words; empty when the worst case can
- * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent.
+ * be priced. On prepaid and limited accounts such an endpoint is refused before anything is spent. A surcharge of unknown
+ * amount counts only where the operator refuses what has no known price: it must not close a feature by itself.
  */
-export function missingPrices(demand: Demand, endpoint: Endpoint): readonly string[] {
+export function missingPrices(
+  demand: Demand,
+  endpoint: Endpoint,
+  refusesUnknownPrices = false,
+): readonly string[] {
   const missing = unitsOf(endpoint, demand).filter((unit) => endpoint.price[unit] === undefined)
-  if (endpoint.modality === 'transcription')
+  if (refusesUnknownPrices && endpoint.modality === 'transcription')
     missing.push(...unknownSurcharges(priceWith(endpoint.price, featuresOf(demand, endpoint))))
   return missing.map((unit) => unitNames[unit])
 }

@@ -65,17 +65,18 @@ describe('a surcharge', () => {
     expect([costNanocredits, promptNanocredits]).toEqual([1_050_000n, 900_000n])
   })
 
-  test('that exists without a told amount makes the cost a lower bound, and is refused where no bound may be missing', () => {
+  test('that exists without a told amount makes the cost an estimate, and is refused where the operator refuses those', () => {
     const price = parseOperatorPrices({ ...hourly, surcharges: { diarize: 'unknown' } })
-    expect(chargeOf(heard(10), priceWith(price, [])).unpricedUnits).toEqual([])
+    expect(chargeOf(heard(10), priceWith(price, [])).lacksSurcharge).toBe(false)
     const asked = chargeOf(heard(10), priceWith(price, ['diarize']))
-    expect([asked.costNanocredits, asked.unpricedUnits]).toEqual([1_000_000n, ['diarizedHour']])
+    expect(asked).toMatchObject({ costNanocredits: 1_000_000n, lacksSurcharge: true, unpricedUnits: [] })
     const endpoint = endpointOf('transcription', price, { audio })
     const demand = demandOf({ audioMilliseconds: 10_000, audioFeatures: ['diarize'] })
-    expect(missingPrices(demand, endpoint)).toEqual(['telling speakers apart'])
-    expect(missingPrices(demandOf({ audioMilliseconds: 10_000 }), endpoint)).toEqual([])
+    expect(missingPrices(demand, endpoint, true)).toEqual(['telling speakers apart'])
+    expect(missingPrices(demand, endpoint)).toEqual([])
+    expect(missingPrices(demandOf({ audioMilliseconds: 10_000 }), endpoint, true)).toEqual([])
     const stated = { ...price, ...parseOperatorPrices({ surcharges: { diarize: { per_hour: 0 } } }) }
-    expect(missingPrices(demand, endpointOf('transcription', stated, { audio }))).toEqual([])
+    expect(missingPrices(demand, endpointOf('transcription', stated, { audio }), true)).toEqual([])
   })
 
   test('stated in one way takes the place of one that is known in the other', () => {
@@ -85,13 +86,17 @@ describe('a surcharge', () => {
   })
 
   test('counts what the endpoint is sent: what it cannot do is not asked of it', () => {
-    const demand = demandOf({ audioFeatures: ['diarize', 'keyterms'], entitiesAt: ['acme'] })
+    const demand = demandOf({ audioFeatures: ['diarize', 'keyterms'], askedAt: { entities: ['acme'] } })
     const at = (can: object) =>
       featuresOf(demand, endpointOf('transcription', {}, { audio: { ...leastAudio, ...can } }))
     expect(at({ diarize: true, keyterms })).toEqual(['diarize', 'keyterms'])
     expect(at({ keyterms })).toEqual(['keyterms'])
     const own = endpointOf('transcription', {}, { audio })
-    expect(featuresOf({ ...demand, entitiesAt: [own.deployment.provider] }, own)).toEqual([...audioFeatures])
+    expect(featuresOf({ ...demand, askedAt: { entities: [own.deployment.provider] } }, own)).toEqual([
+      'diarize',
+      'keyterms',
+      'entities',
+    ])
     expect(featuresOf(demand, endpointOf('speech', {}, { audio }))).toEqual([])
   })
 })
@@ -170,7 +175,7 @@ describe('whatever the price', () => {
           audioMilliseconds: milliseconds,
           audioChannels: channels,
           audioFeatures: features.filter((feature) => feature !== 'entities'),
-          entitiesAt: features.includes('entities') ? [endpoint.deployment.provider] : [],
+          askedAt: { entities: features.includes('entities') ? [endpoint.deployment.provider] : [] },
         })
         const usage = { ...noUsage, audioMilliseconds: milliseconds, audioChannels: channels }
         const cost = costOf(usage, price, featuresOf(demand, endpoint))

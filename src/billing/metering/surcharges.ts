@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import { surchargeMembers } from '../../canonical/surcharges.ts'
-import { audioFeatures } from '../../canonical/usage.ts'
-import type { AudioFeature, Demand, Price, PriceUnit } from '../../canonical/usage.ts'
+import { audioFeatures, surchargedFeatures } from '../../canonical/usage.ts'
+import type { AudioFeature, Demand, Price } from '../../canonical/usage.ts'
 import type { PricedQuantity } from '../../core/money.ts'
 
 const million = 1_000_000n
@@ -10,31 +10,24 @@ const noFeatures: readonly AudioFeature[] = []
 
 /** What of a call may be charged for besides, at this endpoint: what was asked for, and the endpoint is sent. */
 export function featuresOf(
-  { audioFeatures: asked = [], entitiesAt = [] }: Demand,
+  { audioFeatures: asked = [], askedAt }: Demand,
   { modality, audio, deployment }: Pick<Endpoint, 'modality' | 'audio' | 'deployment'>,
 ): readonly AudioFeature[] {
   if (modality !== 'transcription') return noFeatures
-  const sent: Record<AudioFeature, boolean> = {
-    diarize: audio?.diarize === true && asked.includes('diarize'),
-    keyterms: audio?.keyterms != null && asked.includes('keyterms'),
-    entities: [deployment.provider, deployment.preset].some((slug) => entitiesAt.includes(slug)),
-  }
-  return audioFeatures.filter((feature) => sent[feature])
-}
-
-/** Surcharges of a price that exist and of which nobody has told the amount. */
-export function unknownSurcharges(price: Price): PriceUnit[] {
-  const { surcharged = [] } = price
-  return surcharged
-    .map((feature) => surchargeMembers[feature])
-    .filter(({ unit, share }) => price[unit] === undefined && price[share] === undefined)
-    .map(({ unit }) => unit)
+  if (asked.length === 0 && askedAt === undefined) return noFeatures
+  const isAskedAt = (feature: AudioFeature): boolean =>
+    [deployment.provider, deployment.preset].some((slug) => askedAt?.[feature]?.includes(slug))
+  return audioFeatures.filter((feature) => {
+    if (feature === 'diarize') return audio?.diarize === true && asked.includes(feature)
+    if (feature === 'keyterms') return audio?.keyterms != null && asked.includes(feature)
+    return isAskedAt(feature)
+  })
 }
 
 /** What the audio costs, with the shares of it that are charged besides. */
 export function withShares(terms: readonly PricedQuantity[], price: Price): readonly PricedQuantity[] {
   let millionths = 0
-  for (const feature of audioFeatures) millionths += price[surchargeMembers[feature].share] ?? 0
+  for (const feature of surchargedFeatures) millionths += price[surchargeMembers[feature].share] ?? 0
   if (millionths === 0) return terms
   const factor = million + BigInt(millionths)
   return terms.map(({ quantity, price: amount, per = million }) => ({
@@ -46,7 +39,7 @@ export function withShares(terms: readonly PricedQuantity[], price: Price): read
 
 /** What is charged besides by the time of the audio, for so many milliseconds of it. */
 export function hourlySurcharges(milliseconds: number, price: Price): PricedQuantity[] {
-  return audioFeatures.flatMap((feature) => {
+  return surchargedFeatures.flatMap((feature) => {
     const amount = price[surchargeMembers[feature].unit]
     return amount === undefined ? [] : [timeTerm(milliseconds, amount)]
   })

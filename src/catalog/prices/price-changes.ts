@@ -144,6 +144,8 @@ const unitNames: Readonly<Record<PriceUnit, string>> = {
   audioHour: 'an hour of audio',
   diarizedHour: 'an hour of audio with speakers, besides',
   keytermHour: 'an hour of audio with key terms, besides',
+  editHour: 'an hour of audio with an edited transcript, besides',
+  roleHour: 'an hour of audio with roles of speakers, besides',
   entityHour: 'an hour of audio with entities, besides',
   character: 'characters',
   utf8Byte: 'bytes of text',
@@ -160,6 +162,8 @@ const scales: Readonly<Partial<Record<PriceUnit, number>>> = {
   audioHour: 1e-6,
   diarizedHour: 1e-6,
   keytermHour: 1e-6,
+  editHour: 1e-6,
+  roleHour: 1e-6,
   entityHour: 1e-6,
   request: 1e-6,
 }

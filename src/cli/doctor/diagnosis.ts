@@ -17,6 +17,7 @@ import {
   loadHealthFacts,
   type HealthFacts,
 } from './health-repository.ts'
+import { checkExpirations } from './expiration-checks.ts'
 import { checkNames } from './name-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
 
@@ -257,6 +258,7 @@ async function* checkGateway(context: CommandContext, config: CliConfig): AsyncG
     if (response.ok) {
       yield ok(subject, `ready at ${baseUrl}`)
       yield* checkNames(baseUrl, config)
+      yield* checkExpirations(baseUrl, Date.now())
     } else {
       const { message } = refusal(response, await readJson(response))
       yield wrong('problem', { subject, message, next: 'its log says more' })

@@ -27,6 +27,7 @@ function gatewayThatCannotListen(cause: Error): ServedGateway {
     refuseReload: () => undefined,
     checkProviders: () => Promise.resolve([]),
     unpricedModels: () => [],
+    withUnknownSurcharges: () => [],
     unservedNames: () => [],
     isSandbox: true,
     bootstrapped: {

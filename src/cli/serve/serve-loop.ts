@@ -10,6 +10,7 @@ export interface ServedGateway {
   refuseReload(): void
   checkProviders(): Promise<readonly ProviderCheck[]>
   unpricedModels(): readonly string[]
+  withUnknownSurcharges(): readonly string[]
   unservedNames(): readonly string[]
   readonly isSandbox: boolean
   readonly bootstrapped: {
@@ -107,12 +108,21 @@ async function reportProviders(gateway: ServedGateway, context: ServeDependencie
   }
   for (const sentence of gateway.unservedNames()) context.write(`✗ ${sentence}\n`)
   const unpriced = gateway.unpricedModels()
-  if (unpriced.length === 0) return
-  const shown = unpriced.slice(0, 5).join(', ')
-  const more = unpriced.length > 5 ? ` and ${unpriced.length - 5} more` : ''
+  if (unpriced.length > 0) {
+    context.write(
+      `Without a known price, served as unpriced on tracked accounts only: ${firstOf(unpriced)}. Set them under "prices".\n`,
+    )
+  }
+  const surcharged = gateway.withUnknownSurcharges()
+  if (surcharged.length === 0) return
   context.write(
-    `Without a known price, served as unpriced on tracked accounts only: ${shown}${more}. Set them under "prices".\n`,
+    `With a surcharge that nobody tells the amount of: ${firstOf(surcharged)}. Calls that ask for it are billed without it. Set it under "prices".\n`,
   )
+}
+
+function firstOf(models: readonly string[]): string {
+  const more = models.length > 5 ? ` and ${models.length - 5} more` : ''
+  return `${models.slice(0, 5).join(', ')}${more}`
 }
 
 function refuse(error: unknown, { config, context }: ServeDependencies): number {

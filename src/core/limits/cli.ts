@@ -30,6 +30,8 @@ export const diskFreeBytesMin = 1_000_000_000
 export const clockDifferenceMsMax = 2_000
 /** Keys that `headrace keys` reads at a time. */
 export const cliKeysMax = 1_000
+/** The doctor warns so long before a provider shuts a model down: 60 days. */
+export const expirationWarningMs = 60 * 24 * 3_600_000
 /** Names and aliases that the doctor asks the gateway for, one by one. */
 export const doctorNamesMax = 50
 /** Rows that an import reads and writes at once. */

@@ -155,22 +155,29 @@ export function toTranscriptionCall(
 function askedFeatures(
   { diarize = false, keyterms = [] }: TranscriptionSettings,
   { options }: Preferences,
-): Pick<Demand, 'audioFeatures' | 'entitiesAt'> {
+): Pick<Demand, 'audioFeatures' | 'askedAt'> {
   const features: AudioFeature[] = [
     ...(diarize ? (['diarize'] as const) : []),
     ...(keyterms.length > 0 ? (['keyterms'] as const) : []),
   ]
-  const entitiesAt = Object.keys(options).filter((slug) =>
-    entityOptions.some((name) => isWanted(options[slug]?.[name])),
-  )
+  const askedAt: Partial<Record<AudioFeature, readonly string[]>> = {}
+  for (const [feature, names] of optionNames) {
+    const slugs = Object.keys(options).filter((slug) => names.some((name) => isWanted(options[slug]?.[name])))
+    if (slugs.length > 0) askedAt[feature] = slugs
+  }
   return {
     ...(features.length > 0 ? { audioFeatures: features } : {}),
-    ...(entitiesAt.length > 0 ? { entitiesAt } : {}),
+    ...(Object.keys(askedAt).length > 0 ? { askedAt } : {}),
   }
 }
 
-/** What providers call it: no member of the contract asks for entities, so that only their own options do. */
-const entityOptions = ['detect_entities', 'entity_detection', 'named_entity_recognition']
+/** What providers call what no member of the contract asks for, so that only their own options do. */
+const optionNames: readonly (readonly [AudioFeature, readonly string[]])[] = [
+  ['entities', ['detect_entities', 'entity_detection', 'named_entity_recognition']],
+  ['transcript_edit', ['transcript_edit']],
+  ['speaker_roles', ['detect_speaker_roles']],
+  ['channels', ['multichannel', 'use_multi_channel']],
+]
 
 function isWanted(option: unknown): boolean {
   return option !== undefined && option !== null && option !== false && option !== 'false'

@@ -6,6 +6,7 @@ const surcharge = z.object({
     .string()
     .nullable()
     .describe('USD; null here and in `percent` where nobody tells how much it is.'),
+  minimum_seconds: z.number().optional().describe('What a call that asks for it is billed for at least.'),
 })
 
 /** What of the prices of audio the contract has no member for. */
@@ -15,12 +16,14 @@ const rules = z
       prompt_unit: z.literal('utf8_byte').optional().describe('What `pricing.prompt` is the price of.'),
       minimum_seconds: z.number().optional(),
       round_to_seconds: z.number().optional(),
-      per_channel: z.literal(true).optional(),
+      per_channel: z.union([z.literal(true), z.literal('when_asked')]).optional(),
       surcharges: z
         .object({
           diarize: surcharge.optional(),
           keyterms: surcharge.optional(),
           entities: surcharge.optional(),
+          transcript_edit: surcharge.optional(),
+          speaker_roles: surcharge.optional(),
         })
         .optional()
         .describe('What calls cost besides that ask for it.'),
@@ -51,6 +54,10 @@ export const modelSchema = z
     default_parameters: z.unknown().nullable(),
     supported_voices: z.array(z.string()).nullable(),
     links: z.looseObject({ details: z.string() }),
+    expiration_date: z
+      .string()
+      .optional()
+      .describe('The day from which nobody serves it, `YYYY-MM-DD`, where that is known.'),
     headrace: rules,
   })
   .meta({ id: 'Model' })

@@ -1,17 +1,36 @@
 import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
-/** Known from other people's lists only. What speakers, terms and entities cost besides is not known. */
+/**
+ * Known from other people's lists and their readings of https://www.assemblyai.com/pricing (2026-05 to 2026-09), which has
+ * each add-on by the hour of audio. Terms are included in universal-2.
+ */
 export const assemblyAiPrices: readonly PriceEntry[] = [
   {
     upstream: ['universal-3-5-pro'],
-    prices: { audio_per_hour: '0.21' },
-    source: 'https://github.com/api-evangelist/assemblyai',
-    seen: '2026-10',
+    prices: {
+      audio_per_hour: '0.21',
+      surcharges: {
+        diarize: { per_hour: '0.02' },
+        keyterms: { per_hour: '0.05' },
+        entities: { per_hour: '0.08' },
+      },
+    },
+    source: 'https://www.assemblyai.com/pricing',
+    seen: '2026-11',
+    isThirdParty: true,
   },
   {
     upstream: ['universal-2'],
-    prices: { audio_per_hour: '0.15' },
-    source: 'https://github.com/api-evangelist/assemblyai',
-    seen: '2026-10',
+    prices: {
+      audio_per_hour: '0.15',
+      surcharges: {
+        diarize: { per_hour: '0.02' },
+        keyterms: { per_hour: '0' },
+        entities: { per_hour: '0.08' },
+      },
+    },
+    source: 'https://www.assemblyai.com/pricing',
+    seen: '2026-11',
+    isThirdParty: true,
   },
 ]

@@ -2,17 +2,20 @@ import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
 /**
  * What others list. Nova-3 costs 0.0058 a minute where several languages are asked for at once (`language=multi`), which is not
- * done here. What speakers, terms and entities cost besides nobody tells. The price of a family of voices is that of each.
+ * done here. Channels are billed one by one only where the call asks for each of them apart. Speakers: a list of 2026-05 has
+ * 0.002 a minute, later readers of the provider's page say that they are included for recorded audio; the dearer one counts
+ * until the page itself was read. What terms and entities cost besides nobody tells. The price of a family of voices is that
+ * of each.
  */
 export const deepgramPrices: readonly PriceEntry[] = [
   {
     upstream: ['nova-3', 'nova-3-general'],
     prices: {
       audio_per_minute: '0.0048',
-      per_channel: true,
-      surcharges: { diarize: 'unknown', keyterms: 'unknown', entities: 'unknown' },
+      per_channel: 'when_asked',
+      surcharges: { diarize: { per_minute: '0.002' }, keyterms: 'unknown', entities: 'unknown' },
     },
-    source: 'https://developers.deepgram.com/docs/pre-recorded-audio',
+    source: 'https://github.com/hail-hq/hail/blob/main/costs/stt.json',
     seen: '2026-11',
     isThirdParty: true,
   },

@@ -1,14 +1,29 @@
 import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
 /**
- * What an hour costs depends on the plan and nobody tells it; that terms cost a fifth more is told. Its least time of 20 s is for
- * more than 100 terms, and a call here has at most 100.
+ * What an hour of Scribe v2 and its entities cost is known from readers of https://elevenlabs.io/pricing/api (2026-08 and
+ * 2026-09). The shares, and that channels are billed one by one where they are asked for apart, are in the provider's own
+ * reference. Its least time of 20 s for terms is for more than 100 of them, and a call here has at most 100.
  */
 export const elevenLabsPrices: readonly PriceEntry[] = [
   {
     upstream: ['scribe_v2', 'scribe_v1'],
-    prices: { surcharges: { keyterms: { percent: 20 } } },
+    prices: {
+      per_channel: 'when_asked',
+      surcharges: {
+        keyterms: { percent: 20 },
+        transcript_edit: { percent: 30, minimum_seconds: 10 },
+        speaker_roles: { percent: 10 },
+      },
+    },
     source: 'https://elevenlabs.io/docs/api-reference/speech-to-text/convert',
     seen: '2026-11',
+  },
+  {
+    upstream: ['scribe_v2'],
+    prices: { audio_per_hour: '0.22', surcharges: { entities: { per_hour: '0.07' } } },
+    source: 'https://elevenlabs.io/pricing/api',
+    seen: '2026-11',
+    isThirdParty: true,
   },
 ]

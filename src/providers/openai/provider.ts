@@ -3,6 +3,7 @@ import { openAiTranscription } from '../../formats/transcription/openai-transcri
 import { defineProvider, onlyFor, openAiChat, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
 import { openAiModels, openAiService } from './capabilities.ts'
 import { openAiPrices } from './prices.ts'
+import { openAiRetirements } from './retirements.ts'
 import {
   isChatServed,
   isResponsesServed,
@@ -25,6 +26,7 @@ export const openai = defineProvider({
   family: openAiModels,
   modelRules: openAiService,
   prices: openAiPrices,
+  retirements: openAiRetirements,
   adapters: {
     // Callers of other formats are translated to the first that serves their call.
     language: [

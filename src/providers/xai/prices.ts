@@ -1,6 +1,9 @@
 import type { PriceEntry } from '../../catalog/price-overlay.ts'
 
-/** What the package lacks: sound, by the provider's own pages, under the names that the gateway gives it. */
+/**
+ * What the package lacks: sound, under the names that the gateway gives it. Speech cost 4.20 by a reading of 2026-04, and 15 at
+ * two resellers in 2026-05: the dearer one counts until the provider's page was read again.
+ */
 export const xAiPrices: readonly PriceEntry[] = [
   {
     upstream: ['grok-stt'],
@@ -10,8 +13,9 @@ export const xAiPrices: readonly PriceEntry[] = [
   },
   {
     upstream: ['grok-tts'],
-    prices: { characters_per_million: '4.20' },
+    prices: { characters_per_million: '15' },
     source: 'https://docs.x.ai/developers/models/text-to-speech',
-    seen: '2026-04',
+    seen: '2026-05',
+    isThirdParty: true,
   },
 ]
