@@ -1,3 +1,4 @@
+import type { Endpoint } from './canonical/endpoint.ts'
 import packageJson from '../package.json' with { type: 'json' }
 import { bootstrap, type Bootstrapped } from './access/bootstrap.ts'
 import { recognizeSound } from './audio/recognize.ts'
@@ -182,25 +183,9 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
     stop: () => (stopping ??= stop()),
     refuseReload: () =>
       log.warn('SIGHUP changes nothing: the configuration is read at the start; restart to change it'),
-    unpricedModels: () => [
-      ...new Set(
-        providers.catalog
-          .current()
-          .unpriced()
-          .map((endpoint) => endpoint.model),
-      ),
-    ],
+    unpricedModels: () => modelsOf(providers.catalog.current().unpriced()),
     withUnknownSurcharges: () =>
-      config.refusesUnknownPrices
-        ? []
-        : [
-            ...new Set(
-              providers.catalog
-                .current()
-                .surcharged()
-                .map((endpoint) => endpoint.model),
-            ),
-          ],
+      config.refusesUnknownPrices ? [] : modelsOf(providers.catalog.current().surcharged()),
     unservedNames: () => providers.catalog.current().unservedNames(),
     async checkProviders() {
       await providers.discovery.refreshStale()
@@ -210,6 +195,10 @@ async function startGateway(config: Config, hooks: GatewayHooks, opened: Closer[
         .map((state) => describeProvider(state, providers.settings.get(state.deploymentId), origin))
     },
   }
+}
+
+function modelsOf(endpoints: readonly Endpoint[]): string[] {
+  return [...new Set(endpoints.map(({ model }) => model))]
 }
 
 /** Makes durable what waits for it, gives back what was leased, and closes the database. */
