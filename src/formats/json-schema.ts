@@ -46,8 +46,8 @@ export function isStrictSchema(schema: JsonSchema): boolean {
     if (!isObjectSchema(each)) continue
     const { properties, required } = each
     const names = isRecord(properties) ? Object.keys(properties) : []
-    const isRequired = (name: string) => Array.isArray(required) && required.includes(name)
-    if (each['additionalProperties'] !== false || !names.every(isRequired)) return false
+    const needed = new Set<unknown>(Array.isArray(required) ? required : [])
+    if (each['additionalProperties'] !== false || !names.every((name) => needed.has(name))) return false
   }
   return true
 }

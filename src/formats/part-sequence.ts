@@ -144,9 +144,9 @@ export class PartSequence {
 
   /** The call in front is whole: what waited for it may be told. */
   #releaseWhole(): void {
-    while (!this.#isAmidCall()) {
-      const [key] = this.#kept.keys()
-      if (key === undefined) return
+    // One walk: to ask a map for its first key anew passes over every key that was taken out before.
+    for (const key of this.#kept.keys()) {
+      if (this.#isAmidCall()) return
       this.#release(key)
     }
   }

@@ -9,10 +9,8 @@ import { nameOf } from './member-names.ts'
 export function refuseEmptyChoice(conversation: Conversation): void {
   const { toolChoice, tools } = conversation
   if (toolChoice === null || toolChoice.kind === 'auto' || toolChoice.kind === 'none') return
-  const isThere =
-    toolChoice.kind === 'allowed'
-      ? tools.some((tool) => tool.kind === 'provider' || toolChoice.names.includes(tool.name))
-      : tools.length > 0
+  const allowed = toolChoice.kind === 'allowed' ? new Set(toolChoice.names) : null
+  const isThere = tools.some((tool) => allowed === null || tool.kind === 'provider' || allowed.has(tool.name))
   if (isThere) return
   const missing =
     toolChoice.kind === 'allowed' ? 'allows none of the tools in' : 'wants a tool, and there are none in'

@@ -84,7 +84,8 @@ function addPiece(part: AnswerPart, piece: Piece): void {
       part.annotations.push(piece.annotation)
       return
     case 'logprobs':
-      part.logprobs = [...(part.logprobs ?? []), ...piece.tokens]
+      part.logprobs ??= []
+      for (const token of piece.tokens) part.logprobs.push(token)
   }
 }
 

@@ -60,10 +60,16 @@ export function endOf(index: number, state: ChoiceState): { choice: Chunk; reaso
 export function completeCalls({ toolNames, withArguments, ending }: ChoiceState): void {
   const delta = ending?.['delta']
   if (!isRecord(delta) || withArguments.size === toolNames.size) return
-  const pieces = Array.isArray(delta['tool_calls']) ? [...delta['tool_calls']] : []
+  const pieces: unknown[] = Array.isArray(delta['tool_calls']) ? [...delta['tool_calls']] : []
+  const byIndex = new Map(
+    pieces
+      .filter(isRecord)
+      .toReversed()
+      .map((piece) => [piece['index'], piece]),
+  )
   for (const index of toolNames.keys()) {
     if (withArguments.has(index)) continue
-    const known = pieces.find((piece) => isRecord(piece) && piece['index'] === index)
+    const known = byIndex.get(index)
     if (isRecord(known) && isRecord(known['function'])) known['function']['arguments'] = noArguments
     else pieces.push({ index, function: { arguments: noArguments } })
   }

@@ -20,6 +20,8 @@ export class ToolIndexes {
   readonly #byMark = new Map<string, number>()
   readonly #byUpstreamIndex = new Map<number, number>()
   readonly #taken = new Set<number>()
+  /** By a taken index: all from it up to this one are taken. Many hosts want the same index for every call. */
+  readonly #behind = new Map<number, number>()
   #last = 0
 
   /** Whether a call was given this id by its provider. */
@@ -76,7 +78,12 @@ export class ToolIndexes {
 
   #free(wanted: number | null): number {
     let index = wanted ?? this.#taken.size
-    while (this.#taken.has(index)) index += 1
+    const passed: number[] = []
+    while (this.#taken.has(index)) {
+      passed.push(index)
+      index = this.#behind.get(index) ?? index + 1
+    }
+    for (const each of passed) this.#behind.set(each, index)
     return index
   }
 }

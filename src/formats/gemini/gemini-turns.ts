@@ -4,7 +4,6 @@ import type {
   ImagePart,
   MediaSource,
   Part,
-  ToolCallPart,
   ToolResultPart,
   Turn,
 } from '../../canonical/text/conversation.ts'
@@ -29,6 +28,9 @@ export interface WrittenTurns {
   contents: Content[]
 }
 
+/** The calls so far by their ids, of several with one id the last. */
+type Calls = Map<string, { name: string; place: number }>
+
 interface Writing {
   model: GeminiModel
   losses: Losses
@@ -42,21 +44,23 @@ interface Writing {
 export function writeTurns(conversation: Conversation, { model, losses }: Writing): WrittenTurns {
   const system: Wire[] = []
   const contents: Content[] = []
-  const calls: ToolCallPart[] = []
+  const calls: Calls = new Map()
+  let callsSoFar = 0
   for (const turn of conversation.turns) {
     if (turn.name !== null) losses.drop('speaker')
     const parts = partsOf(turn, { model, losses, turn, calls })
-    for (const part of turn.parts) if (part.type === 'tool_call') calls.push(part)
+    for (const part of turn.parts)
+      if (part.type === 'tool_call') calls.set(part.id, { name: part.name, place: callsSoFar++ })
     if (turn.role === 'system' && contents.length === 0 && model.hasSystem) {
-      system.push(...parts)
+      for (const part of parts) system.push(part)
       continue
     }
     if (parts.length === 0) continue
     if (turn.role === 'system') losses.approximate('turnRole')
     const role = turn.role === 'assistant' ? 'model' : 'user'
     const last = contents.at(-1)
-    if (last?.role === role) last.parts.push(...parts)
-    else contents.push({ role, parts })
+    if (last?.role !== role) contents.push({ role, parts })
+    else for (const part of parts) last.parts.push(part)
   }
   for (const content of contents) if (content.role === 'user') orderResults(content, calls)
   // The provider refuses a request in which nobody says anything.
@@ -72,10 +76,10 @@ function isResult(part: Wire): boolean {
 }
 
 /** Results of tools first, in the order of their calls. */
-function orderResults(content: Content, calls: readonly ToolCallPart[]): void {
+function orderResults(content: Content, calls: Calls): void {
   if (!content.parts.some(isResult)) return
   const placeOf = ({ functionResponse: result }: Wire) =>
-    calls.findLastIndex(({ id }) => id === (result as Wire)['id'])
+    calls.get(String((result as Wire)['id']))?.place ?? -1
   content.parts = [
     ...content.parts.filter(isResult).toSorted((left, right) => placeOf(left) - placeOf(right)),
     ...content.parts.filter((part) => !isResult(part)),
@@ -85,7 +89,7 @@ function orderResults(content: Content, calls: readonly ToolCallPart[]): void {
 interface PartWriting extends Writing {
   turn: Turn
   /** Those before this turn. */
-  calls: readonly ToolCallPart[]
+  calls: Calls
 }
 
 function partsOf(turn: Turn, writing: PartWriting): Wire[] {
@@ -160,7 +164,7 @@ function writeResults(turn: Turn, writing: PartWriting): Wire[] {
 /** A result and, where the model takes none inside it, its images as the user's. */
 function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
   const { callId, content, isError, cache } = part
-  const call = writing.calls.findLast(({ id }) => id === callId)
+  const call = writing.calls.get(callId)
   if (call === undefined) throw fieldError(writing.turn.place, unknownCall(callId))
   if (cache !== undefined) writing.losses.drop('partCache')
   const { hasResultMedia } = writing.model

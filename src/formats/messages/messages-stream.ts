@@ -38,6 +38,8 @@ export class MessagesHandler implements StreamHandler {
   readonly #blocks = new Map<number, OpenBlock>()
   /** What the last block of each index is known by, once it has ended. */
   readonly #ended = new Map<number, string>()
+  /** Of the block that began last. */
+  #lastIndex = -1
   #blockCount = 0
   #hasBegun = false
   #sawToolCalls = false
@@ -137,10 +139,12 @@ export class MessagesHandler implements StreamHandler {
    * words go on in a part of their own, a call waits for its arguments, and what only this format knows has ended.
    */
   #overtake(next: number): void {
-    for (const [index, open] of this.#blocks) {
-      if (index === next || open.head.type === 'opaque') this.#closeBlock(index)
-      else this.#writeWhole(open)
-    }
+    this.#closeBlock(next)
+    const last = this.#blocks.get(this.#lastIndex)
+    // Blocks that are open beside the last were overtaken before, by it or by another.
+    if (last?.head.type === 'opaque') this.#closeBlock(this.#lastIndex)
+    else if (last !== undefined) this.#writeWhole(last)
+    this.#lastIndex = next
   }
 
   #readDelta(event: Wire): void {

@@ -29,7 +29,9 @@ export class PartLanes {
   readonly #emit: (event: TextEvent) => void
   #parts = 0
   #isOpen = false
-  #lanes: Lane[] = []
+  readonly #lanes: Lane[] = []
+  /** Place of the lane whose parts are told as they come. */
+  #front = 0
   #keptSteps = 0
   #keptLength = 0
 
@@ -51,7 +53,7 @@ export class PartLanes {
 
   #take(lane: Lane, step: Step): void {
     if (lane.isFinished) return
-    if (lane === this.#lanes[0]) {
+    if (lane === this.#lanes[this.#front]) {
       this.#tell(step)
       return
     }
@@ -65,9 +67,9 @@ export class PartLanes {
   #finish(lane: Lane): void {
     this.#take(lane, { type: 'close' })
     lane.isFinished = true
-    while (this.#lanes[0]?.isFinished) {
-      this.#lanes.shift()
-      const next = this.#lanes[0]
+    while (this.#lanes[this.#front]?.isFinished) {
+      this.#front += 1
+      const next = this.#lanes[this.#front]
       for (const step of next?.kept ?? []) this.#tell(step)
       if (next) next.kept = []
     }

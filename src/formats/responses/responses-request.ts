@@ -151,9 +151,10 @@ function writeInputFormat(format: Readonly<Record<string, unknown>>): Wire {
 function writeToolChoice(choice: ToolChoice, tools: Conversation['tools']): unknown {
   if (choice.kind === 'named') return { type: choice.tool, name: choice.name }
   if (choice.kind !== 'allowed') return choice.kind
-  const kindOf = (name: string) =>
-    tools.find((tool) => tool.kind !== 'provider' && tool.name === name)?.kind ?? 'function'
-  const allowed = choice.names.map((name) => ({ type: kindOf(name), name }))
+  const kinds = new Map<string, string>()
+  for (const tool of tools)
+    if (tool.kind !== 'provider' && !kinds.has(tool.name)) kinds.set(tool.name, tool.kind)
+  const allowed = choice.names.map((name) => ({ type: kinds.get(name) ?? 'function', name }))
   return { type: 'allowed_tools', mode: choice.mode, tools: allowed }
 }
 

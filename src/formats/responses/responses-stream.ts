@@ -32,7 +32,6 @@ export interface Reading {
 }
 
 interface OpenItem {
-  id: string | null
   /** As it was announced. */
   item: Wire
   reader: ItemReader
@@ -45,6 +44,8 @@ export class ResponsesHandler implements StreamHandler {
   readonly #emit: Emit
   readonly #lanes: PartLanes
   readonly #items = new Map<number, OpenItem>()
+  /** Of several with one id the first. */
+  readonly #byId = new Map<string, OpenItem>()
   #hasBegun = false
   #sawToolCalls = false
   #finish: Finish | null = null
@@ -147,8 +148,10 @@ export class ResponsesHandler implements StreamHandler {
     if (!this.#hasBegun) this.#begin({})
     if (this.#items.size >= streamToolCallsMax) throw new RangeError('too many items')
     const reader = this.#readerFor(item, index)
-    const opened = { id: stringOrNull(item['id']), item, reader, isFinished: false }
+    const opened = { item, reader, isFinished: false }
     this.#items.set(index, opened)
+    const id = stringOrNull(item['id'])
+    if (id !== null && !this.#byId.has(id)) this.#byId.set(id, opened)
     return opened
   }
 
@@ -183,9 +186,7 @@ export class ResponsesHandler implements StreamHandler {
   }
 
   #withId(id: unknown): OpenItem | null {
-    if (typeof id !== 'string') return null
-    for (const item of this.#items.values()) if (item.id === id) return item
-    return null
+    return typeof id === 'string' ? (this.#byId.get(id) ?? null) : null
   }
 
   #itemDone(event: Wire): void {

@@ -224,7 +224,8 @@ class ResponsesWriter implements StreamWriter {
           .join('')
       }
       case 'logprobs':
-        part.logprobs = [...(part.logprobs ?? []), ...piece.tokens]
+        part.logprobs ??= []
+        for (const token of piece.tokens) part.logprobs.push(token)
         return this.#event('response.output_text.delta', {
           ...this.#place(),
           delta: '',

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { testCharge, testContext, testEndpoint } from '../../src/formats/chat/chat-testing.ts'
+import { selectCodec } from '../../src/formats/codec.ts'
+import { chatCompletions, messages, responses } from '../../src/formats/text-operations.ts'
+import { presets } from '../../src/providers/registry.ts'
+import { streams, wholeAnswers, type UpstreamFormat } from '../prove/linear/answers.ts'
+import { shapes, type CallerFormat } from '../prove/linear/requests.ts'
+import { costOf } from '../prove/linear/thread-time.ts'
+
+/**
+ * What cost the square of its size is linear: the cases that were not. `npm run prove -- outsiders/10` walks all of them,
+ * at every host. Processor time of this thread is compared, which other programs do not add to.
+ */
+
+const operations = { chat: chatCompletions, responses, messages }
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** A square of four times as many is sixteen times as much. */
+const ratioMax = 8
+
+/** Of runs with `count` and with four times as many, the least that each costs. */
+function ratioOf(workOf: (count: number) => () => unknown, count: number): number {
+  const few = workOf(count)
+  const many = workOf(count * 4)
+  few()
+  const least = (work: () => unknown) => Math.min(...Array.from({ length: 3 }, () => costOf(work)))
+  // What costs less than the clock tells is no square.
+  return least(many) / Math.max(least(few), 4)
+}
+
+function interfaceOf(slug: string, format: UpstreamFormat) {
+  const found = presets
+    .find((preset) => preset.slug === slug)
+    ?.adapters.language?.find((each) => each.format === format)
+  if (found === undefined) throw new Error(`${slug} has no ${format}`)
+  return found
+}
+
+function requestWork(caller: CallerFormat, shape: string, slug: string, format: UpstreamFormat) {
+  return (count: number) => {
+    const bytes = encode(JSON.stringify(shapes[caller][shape]?.(count)))
+    const call = operations[caller].decode(bytes, { sessionIdHeader: null })
+    const { quirks } = interfaceOf(slug, format)
+    const endpoint = testEndpoint('model', slug)
+    return () => selectCodec(caller, format).encodeRequest(call, endpoint, quirks)
+  }
+}
+
+const plainCalls = {
+  chat: '{"model":"a/b","messages":[{"role":"user","content":"x"}],"stream":true}',
+  responses: '{"model":"a/b","input":"x","stream":true}',
+  messages: '{"model":"a/b","max_tokens":9,"messages":[{"role":"user","content":"x"}],"stream":true}',
+}
+
+function streamWork(caller: CallerFormat, shape: string, slug: string, format: UpstreamFormat) {
+  return (count: number) => {
+    const frames = streams[format][shape]?.(count).map((each) => `data: ${JSON.stringify(each)}\n\n`) ?? []
+    const bytes = encode(`${frames.join('')}${format === 'chat' ? 'data: [DONE]\n\n' : ''}`)
+    const call = operations[caller].decode(encode(plainCalls[caller]), { sessionIdHeader: null })
+    const { quirks } = interfaceOf(slug, format)
+    return () => {
+      const stream = selectCodec(caller, format).createStream(testContext, quirks, call)
+      for (let at = 0; at < bytes.length; at += 65_536) stream.push(bytes.subarray(at, at + 65_536))
+      stream.end()
+      if (stream.failure === null) stream.encodeEnding(testCharge)
+      return stream.failure
+    }
+  }
+}
+
+function answerWork(caller: CallerFormat, shape: string, slug: string, format: UpstreamFormat) {
+  return (count: number) => {
+    const bytes = encode(JSON.stringify(wholeAnswers[format][shape]?.(count)[0]))
+    const call = operations[caller].decode(encode(plainCalls[caller]), { sessionIdHeader: null })
+    const { quirks } = interfaceOf(slug, format)
+    return () => selectCodec(caller, format).decodeAnswer(bytes, testContext, quirks, call).encode(testCharge)
+  }
+}
+
+for (const [caller, shape] of [
+  ['chat', 'calls and results'],
+  ['chat', 'sealed thoughts of calls'],
+  ['responses', 'calls and results, backwards'],
+  ['messages', 'calls and results'],
+  ['messages', 'results and words in turn'],
+] as const) {
+  test(`${shape} of a ${caller} caller to Gemini cost as much for each as few of them`, () => {
+    expect(ratioOf(requestWork(caller, shape, 'google-ai-studio', 'gemini'), 3_000)).toBeLessThan(ratioMax)
+  })
+}
+
+// Of more than 10,000 a stream fails by name.
+for (const [caller, shape, slug, format, count] of [
+  ['responses', 'open blocks', 'anthropic', 'messages', 2_400],
+  ['chat', 'open calls', 'anthropic', 'messages', 2_400],
+  ['responses', 'logprobs', 'openai', 'chat', 4_000],
+] as const) {
+  test(`${shape} of a stream of ${slug} cost as much for each as few of them, for a ${caller} caller`, () => {
+    expect(ratioOf(streamWork(caller, shape, slug, format), count)).toBeLessThan(ratioMax)
+  })
+}
+
+test('calls of a whole answer of OpenAI cost as much for each as few of them', () => {
+  expect(ratioOf(answerWork('chat', 'calls', 'openai', 'responses'), 2_400)).toBeLessThan(ratioMax)
+})
