@@ -98,8 +98,9 @@ function voiceOf(preset: Preset, model: string, audio: AudioCapabilities): strin
   if (hasVoiceInName(preset, model)) return 'in the name'
   if (preset.familyOfVoice !== undefined) return '`voice`, or in the name'
   const among = audio.voices === null ? '`voice`' : `\`voice\`, one of ${audio.voices.length}`
+  const chosen = audio.ownVoicePrefix === undefined ? among : `${among} or your own`
   const isOptional = audio.isVoiceOptional || audio.defaultVoice !== null
-  return isOptional ? `${among}, or none` : among
+  return isOptional ? `${chosen}, or none` : chosen
 }
 
 function referencesOf(audio: AudioCapabilities): string {

@@ -172,7 +172,7 @@ describe('hosts of Whisper', () => {
       long,
       ['language', 'auto'],
       ['diarize', 'true'],
-      ['timestamp_granularities', 'word'],
+      ['timestamp_granularities[]', 'word'],
     ]
     const { json } = await post('together', parts, { text: nineWords, seconds: 9 })
     expect(json).toMatchObject({ language: 'english', duration: 9, text: nineWords })
@@ -221,8 +221,8 @@ describe('hosts of Whisper', () => {
     const plain: Part = ['timestamp_granularities', 'word']
     const status = async (slug: 'together' | 'fireworks' | 'deepinfra', model: string, part: Part) =>
       (await post(slug, [['model', model], long, part])).status
-    expect(await status('together', 'openai/whisper-large-v3', plain)).toBe(200)
-    expect(await status('together', 'openai/whisper-large-v3', marked)).toBe(400)
+    expect(await status('together', 'openai/whisper-large-v3', plain)).toBe(400)
+    expect(await status('together', 'openai/whisper-large-v3', marked)).toBe(200)
     expect(await status('fireworks', 'whisper-v3', marked)).toBe(400)
     expect(await status('deepinfra', 'openai/whisper-large-v3', marked)).toBe(200)
     expect(await status('deepinfra', 'openai/whisper-large-v3', plain)).toBe(400)
@@ -241,7 +241,7 @@ describe('xAI', () => {
     expect(headers.get('x-trace-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('refuses a file that something follows, a model, and a key, each in its own words', async () => {
+  test('refuses a file that something follows, a model that it has not, and a key, each in its own words', async () => {
     const early = await post('xai', [
       ['<file>', ''],
       ['language', 'en'],
@@ -251,6 +251,7 @@ describe('xAI', () => {
       { error: "The part 'file' must be the last of the form." },
     ])
     expect((await post('xai', [['model', 'grok-stt']])).status).toBe(400)
+    expect((await post('xai', [['model', 'another']])).status).toBe(200)
     const key = await post('xai', [], { key: 'bad-key-1' })
     expect([key.status, at(key.json, 'code')]).toEqual([400, 'invalid-argument'])
   })

@@ -107,7 +107,10 @@ export interface AudioCapabilities {
   uploadBytesMax: number | null
   /** Longest audio that it transcribes; null where it has no bound that is known. */
   audioMillisecondsMax: number | null
-  /** Codes of two letters of the languages that it can be told; null where they are not known. */
+  /**
+   * The languages that it can be told, in the provider's own words: mostly codes of two letters, `cmn` or `jw` where it says so.
+   * Null where they are not known.
+   */
   languages: readonly string[] | null
   speed: { min: number; max: number } | null
   speechFormats: readonly ('mp3' | 'pcm')[]
@@ -121,7 +124,10 @@ export interface AudioCapabilities {
   /** It speaks in a voice that it chooses itself where none is named; `defaultVoice` is then null. */
   isVoiceOptional: boolean
   voices: readonly string[] | null
-  /** How the ids of voices begin that an account made for itself, which stand beside `voices`; absent where there are none. */
+  /**
+   * How the ids of voices begin that an account made for itself, which stand beside `voices`: empty where they may be anything,
+   * absent where there are none.
+   */
   ownVoicePrefix?: string
 }
 
@@ -131,6 +137,21 @@ export function isOwnVoice(
   { ownVoicePrefix }: Pick<AudioCapabilities, 'ownVoicePrefix'>,
 ): boolean {
   return ownVoicePrefix !== undefined && voice.startsWith(ownVoicePrefix)
+}
+
+/**
+ * The voice as the endpoint is asked for it: as its list writes it, whatever its case, or one that an account made for itself.
+ * Null where the endpoint has no such voice.
+ */
+export function voiceAt(
+  voice: string,
+  audio: Pick<AudioCapabilities, 'voices' | 'ownVoicePrefix'>,
+): string | null {
+  const { voices } = audio
+  if (voices === null || voices.includes(voice)) return voice
+  const lower = voice.toLowerCase()
+  const listed = voices.find((known) => known.toLowerCase() === lower)
+  return listed ?? (isOwnVoice(voice, audio) ? voice : null)
 }
 
 /** The price of calls with more input than others; the whole call is billed at it. */

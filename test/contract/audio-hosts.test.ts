@@ -73,7 +73,7 @@ const hear = (id: string, members: Record<string, unknown> = {}) =>
 const verbose = { response_format: 'verbose_json' }
 const traits = {
   words: new Set(['whisper-1', 'whisper-large-v3', 'voxtral-mini-2602', 'whisper-v3', 'grok-stt', 'nova-3']),
-  speakers: new Set(['fireworks', 'together', 'openrouter']),
+  speakers: new Set(['fireworks', 'together', 'xai', 'openrouter']),
   segmentSpeakers: new Set(['gpt-4o-transcribe-diarize', 'voxtral-mini-2602', 'voxtral-mini-transcribe-3-0']),
   terms: new Set([
     'gpt-transcribe',

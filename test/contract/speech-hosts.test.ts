@@ -210,6 +210,7 @@ describe('what each is sent', () => {
     expect(await lastBody(id)).toEqual({
       text: input,
       voice_id: 'ara',
+      language: 'auto',
       output_format: { codec: 'pcm', sample_rate: 24_000 },
     })
   })

@@ -483,7 +483,7 @@ export const transcribers: readonly Transcriber[] = [
     language: 'en',
     segments: whole,
     words: true,
-    speakers: null,
+    speakers: { of: 'words', labels: ['0', '1'] },
     keyterms: [
       ['keyterm', 'head race'],
       ['keyterm', 'sluice'],

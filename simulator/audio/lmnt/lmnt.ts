@@ -19,6 +19,9 @@ function refusal(message: string, status = 400): ApiError {
   return new ApiError({ status, message })
 }
 
+/** What its own clients send. */
+const versions = new Set(['1.1', '1.2'])
+
 /** Members of the body; what older models had (`speed`, `seed`, `length`) is refused like anything else. */
 const members = new Set([
   'text',
@@ -40,6 +43,8 @@ const formats = {
 
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json } = asked
+  const version = oneHeader(asked.request.headers['lmnt-version'])
+  if (!versions.has(version ?? '')) throw refusal('The lmnt-version header is required')
   const unknown = Object.keys(json ?? {}).find((name) => !members.has(name))
   if (unknown !== undefined) throw refusal(`Unknown parameter: ${unknown}`)
   const text = memberOf(json, 'text')

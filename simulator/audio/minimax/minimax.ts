@@ -40,8 +40,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   if (!String(memberOf(json, 'model')).startsWith('speech-')) throw refusal(2013, 'invalid params, model')
   if (/\bforbidden\b/.test(text)) throw refusal(1026, 'input sensitive content')
   const voice = memberOf(json, 'voice_setting', 'voice_id')
-  if (typeof voice !== 'string' || voice.startsWith('missing'))
-    throw refusal(20132, 'invalid voice or sample')
+  if (typeof voice !== 'string' || voice.startsWith('missing')) throw refusal(2054, 'voice id not exist')
   const speed = speedOf(memberOf(json, 'voice_setting', 'speed'), {
     min: 0.5,
     max: 2,

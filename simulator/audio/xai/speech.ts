@@ -4,20 +4,26 @@ import type { AudioAsked, AudioOperation } from '../audio-api.ts'
 import { bytesReply, lengthOf, memberOf, speedOf } from '../speech-api.ts'
 import type { Saying } from '../speaking.ts'
 
-const voices = new Set(['eve', 'ara', 'leo', 'rex', 'sal'])
+/** A BCP-47 code, or that it is to be found out. */
+const languagePattern = /^(?:auto|[a-z]{2,3}(?:-[A-Z]{2})?)$/
 
 function refused(message: string): ApiError {
   return new ApiError({ status: 400, message, code: 'plain' })
 }
 
-/** `POST /v1/tts`: bytes. Timestamps are not played. */
+/**
+ * `POST /v1/tts`: bytes. Voices are those of its own, in any case, and those that a team made for itself. Timestamps are not played.
+ */
 async function speak(asked: AudioAsked): Promise<Reply> {
   const { json } = asked
   const text = memberOf(json, 'text')
   if (typeof text !== 'string' || text === '') throw refused('text is required')
   if (lengthOf(text) > 15_000) throw refused('text must have at most 15000 characters')
-  const voice = memberOf(json, 'voice_id')
-  if (typeof voice !== 'string' || !voices.has(voice)) throw refused(`unknown voice_id ${voice}`)
+  const voice = memberOf(json, 'voice_id') ?? 'eve'
+  if (typeof voice !== 'string' || voice.startsWith('missing')) throw refused(`unknown voice_id ${voice}`)
+  const language = memberOf(json, 'language')
+  if (typeof language !== 'string') throw refused('language is required')
+  if (!languagePattern.test(language)) throw refused(`language ${language} is not supported`)
   const speed = speedOf(memberOf(json, 'speed'), {
     min: 0.7,
     max: 1.5,

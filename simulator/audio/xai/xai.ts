@@ -5,6 +5,7 @@ import { jsonReply, type Reply } from '../../reply.ts'
 import { type AudioApi, type AudioAsked, fieldOf } from '../audio-api.ts'
 import { bearerStyle } from '../bearer-style.ts'
 import { checkForm, hearForm, languageOf, type SoundRules, switchOf } from '../posted-form.ts'
+import { turnsOf } from '../hearing.ts'
 import { textOf } from '../whisper-body.ts'
 import { xaiSpeech } from './speech.ts'
 
@@ -14,6 +15,7 @@ const refused = (message: string) => new ApiError({ status: 400, message, code: 
 
 const rules: SoundRules = {
   fields: {
+    model: 'once',
     language: 'once',
     format: 'once',
     diarize: 'once',
@@ -47,13 +49,16 @@ function samplesOf({ body }: AudioAsked) {
 async function stt(asked: AudioAsked): Promise<Reply> {
   const { refuse } = rules
   checkForm(asked, rules)
+  // A name of somebody else's for its first model, which has none of that kind.
+  if (fieldOf(asked.body, 'model') === 'grok-stt') throw refused('The model grok-stt does not exist')
   const language = languageOf(asked, { refuse })
-  for (const name of ['diarize', 'filler_words', 'multichannel', 'format']) switchOf(asked, name, refuse)
+  for (const name of ['filler_words', 'multichannel']) switchOf(asked, name, refuse)
+  if (switchOf(asked, 'format', refuse) && language === null) throw refused('format needs a language')
+  const diarize = switchOf(asked, 'diarize', refuse)
   const heard = await hearForm(asked, rules)
-  // How it names a word's speaker is not documented, so none is told.
-  const words = heard.recognition.utterances
-    .flat()
-    .map(({ word, start, end }) => ({ text: word, start, end }))
+  const words = turnsOf(heard.recognition).flatMap(({ speaker, words: spoken }) =>
+    spoken.map(({ word, start, end }) => ({ text: word, start, end, ...(diarize ? { speaker } : {}) })),
+  )
   const told = { text: textOf(heard), language: language ?? 'en', duration: heard.seconds, words }
   return jsonReply(JSON.stringify(told))
 }

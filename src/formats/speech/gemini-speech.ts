@@ -9,6 +9,7 @@ import { readCandidate } from '../gemini/gemini-audio.ts'
 import { readGeminiUsage } from '../gemini/gemini-usage.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
+import { voiceToAsk } from './voice-to-ask.ts'
 import { wrappedSpeech, type SoundFacts } from './wrapped-speech.ts'
 
 /**
@@ -56,7 +57,7 @@ const passable: ReadonlySet<string> = new Set(['safetySettings', 'labels'])
 
 function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
   const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(([name]) => passable.has(name))
-  const voiceName = call.voice ?? endpoint.audio?.defaultVoice ?? null
+  const voiceName = voiceToAsk(call, endpoint)
   return {
     ...Object.fromEntries(passed),
     contents: [{ role: 'user', parts: [{ text: call.input }] }],

@@ -74,5 +74,13 @@ const meanings: Readonly<Record<number, { code: number; type?: string }>> = {
   2013: { code: 400 },
   2037: { code: 400 },
   2038: { code: 400 },
+  // The voice is another account's.
+  2042: { code: 400 },
+  2045: { code: 429 },
+  2048: { code: 400 },
+  2049: { code: 401 },
+  // The voice is not known.
+  2054: { code: 400 },
+  2056: { code: 402 },
   20132: { code: 400 },
 }

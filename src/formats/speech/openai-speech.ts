@@ -13,6 +13,7 @@ import {
   type SpeechFormatChoice,
 } from './openai-speech-options.ts'
 import { rawSpeech } from './raw-speech.ts'
+import { voiceToAsk } from './voice-to-ask.ts'
 
 /** OpenAI's speech call, for the providers that took it over, each with its departures as data. */
 export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
@@ -47,7 +48,7 @@ function toBody(
   const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(
     ([name]) => !reserved.has(name),
   )
-  const voice = call.voice ?? endpoint.audio?.defaultVoice ?? null
+  const voice = voiceToAsk(call, endpoint)
   return {
     ...Object.fromEntries(passed),
     model: endpoint.upstreamModel,

@@ -179,7 +179,13 @@ test.each([
     'grok-tts',
     { voice: 'eve', speed: 1.5 },
     '/tts',
-    { text: 'Hello', voice_id: 'eve', output_format: { codec: 'pcm', sample_rate: 24_000 }, speed: 1.5 },
+    {
+      text: 'Hello',
+      voice_id: 'eve',
+      language: 'auto',
+      output_format: { codec: 'pcm', sample_rate: 24_000 },
+      speed: 1.5,
+    },
   ],
   [
     'MiniMax',
@@ -255,6 +261,7 @@ test.each([
     {
       text: 'Hello',
       voice_id: 'ara',
+      language: 'auto',
       output_format: { codec: 'mp3', sample_rate: 24_000, bit_rate: 128_000 },
     },
   ],

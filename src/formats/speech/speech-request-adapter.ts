@@ -8,6 +8,7 @@ import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { bodyWithClips } from './clip-body.ts'
 import { formatToAsk } from './format-to-ask.ts'
+import { voiceToAsk } from './voice-to-ask.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -24,6 +25,8 @@ export interface SpeechRequestForm {
   /** Below the base URL, with its query. */
   path(asked: AskedSpeech): string
   headers?: (asked: AskedSpeech) => Readonly<Record<string, string>>
+  /** Members that the provider needs, where the caller's own options for it do not name them. */
+  usual?: Members
   /** Members of the body. Objects among them take further members from the caller's own options for the provider. */
   body(asked: AskedSpeech): Members
   /** Members that the caller's options must not set, besides those of the body that are no objects. */
@@ -38,12 +41,11 @@ export function speechRequestAdapter(form: SpeechRequestForm): SpeechAdapter {
   return {
     first(at) {
       const { call, endpoint } = at
-      const voice = call.voice ?? endpoint.audio?.defaultVoice ?? null
-      const asked = { ...at, format: formatToAsk(call, endpoint), voice }
+      const asked = { ...at, format: formatToAsk(call, endpoint), voice: voiceToAsk(call, endpoint) }
       const own = form.body(asked)
       const isOpen = (name: string) =>
         form.reserved?.includes(name) !== true && (!Object.hasOwn(own, name) || isRecord(own[name]))
-      const body = joined(optionsFor(call.preferences, endpoint), own, isOpen)
+      const body = { ...form.usual, ...joined(optionsFor(call.preferences, endpoint), own, isOpen) }
       const encoded = form.encode?.(body, asked) ?? null
       const request = {
         method: 'POST' as const,
@@ -68,7 +70,9 @@ export function speechRequestAdapter(form: SpeechRequestForm): SpeechAdapter {
 /** What the gateway sets wins, also inside of objects that both have. */
 function joined(options: Members, own: Members, isOpen: (name: string) => boolean): Members {
   const body: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(options)) if (isOpen(name)) body[name] = value
+  for (const [name, value] of Object.entries(options)) {
+    if (isOpen(name) && value !== null) body[name] = value
+  }
   for (const [name, value] of Object.entries(own)) {
     const given = body[name]
     body[name] = isRecord(value) && isRecord(given) ? { ...given, ...value } : value

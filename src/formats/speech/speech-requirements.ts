@@ -1,6 +1,6 @@
 import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
-import { isOwnVoice, type AudioCapabilities, type Endpoint } from '../../canonical/endpoint.ts'
+import { voiceAt, type AudioCapabilities, type Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
@@ -37,7 +37,7 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   } else if (voice !== null) {
     add(
       'voice',
-      (audio) => audio.voices === null || audio.voices.includes(voice) || isOwnVoice(voice, audio),
+      (audio) => voiceAt(voice, audio) !== null,
       (model) =>
         refusal(
           'voice',

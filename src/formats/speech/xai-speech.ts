@@ -7,9 +7,13 @@ const formats = {
   pcm: { codec: 'pcm', sample_rate: 24_000 },
 }
 
-/** xAI's speech as bytes. It names no model, and finds the language itself unless the caller's options name one. */
+/**
+ * xAI's speech as bytes. It names no model. A language is required: the caller's options name one, else xAI finds it itself
+ * (https://docs.x.ai/developers/model-capabilities/audio/text-to-speech).
+ */
 export const xAiSpeech: SpeechAdapter = speechRequestAdapter({
   path: () => '/tts',
+  usual: { language: 'auto' },
   body: (asked) => ({
     text: asked.call.input,
     voice_id: asked.voice,

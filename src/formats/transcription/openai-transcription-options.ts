@@ -8,7 +8,7 @@ export interface OpenAiTranscriptionOptions {
   path?: TextPath
   /** Other paths by how a deployment's base URL ends, as `elsewhere` of a text interface; a whole address asks another host. */
   elsewhere?: Readonly<Record<string, TextPath>>
-  /** False where the address alone says what transcribes. */
+  /** False where the address says what transcribes; the caller's own options for the provider may then name a model. */
   sendsModel?: boolean
   /** The model's name in the form, where it is not the name that the provider has otherwise. */
   nameOf?: (upstreamModel: string) => string

@@ -15,7 +15,7 @@ export const grokAudio: readonly ModelRule[] = [
   {
     name: /^grok-stt$/,
     modality: 'transcription',
-    audio: { verboseJson: true, wordTimes: true, keyterms: unboundedKeyterms },
+    audio: { verboseJson: true, wordTimes: true, diarize: true, keyterms: unboundedKeyterms },
   },
   {
     name: /^grok-tts$/,
@@ -23,7 +23,9 @@ export const grokAudio: readonly ModelRule[] = [
     audio: {
       speed: { min: 0.7, max: 1.5 },
       inputCharactersMax: 15_000,
+      // Voices that a team cloned for itself stand beside them, under ids that say nothing.
       voices: ['eve', 'ara', 'leo', 'rex', 'sal'],
+      ownVoicePrefix: '',
     },
   },
 ]

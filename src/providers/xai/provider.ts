@@ -53,7 +53,7 @@ export const xai = defineProvider({
       ),
       onlyFor(notNamed(thinks), openAiChat(xAiChat)),
     ],
-    // No model is named: the address alone says what hears. What marks a word's speaker is not documented.
+    // Its first model hears where none is named; the caller's own options may name another.
     transcription: openAiTranscription({
       path: '/stt',
       sendsModel: false,
