@@ -130,12 +130,17 @@ export function checkTemperature({ body }: AudioAsked, refuse: FormRefusals): vo
   throw refuse.field('temperature', `'temperature' must be from 0 to 1, not '${value}'.`)
 }
 
-/** Throws unless it is two small letters, one of the other words, or absent. */
+/** Throws unless it is one of the known languages, two small letters where no list is given, one of the other words, or absent. */
 export function languageOf(
   { body }: AudioAsked,
-  { others = [], refuse }: { others?: readonly string[]; refuse: FormRefusals },
+  {
+    others = [],
+    known,
+    refuse,
+  }: { others?: readonly string[]; known?: ReadonlySet<string>; refuse: FormRefusals },
 ): string | null {
   const value = fieldOf(body, 'language')
-  if (value === null || /^[a-z]{2}$/.test(value) || others.includes(value)) return value
-  throw refuse.field('language', `'${value}' is no ISO-639-1 code.`)
+  if (value === null || others.includes(value)) return value
+  if (known === undefined ? /^[a-z]{2}$/.test(value) : known.has(value)) return value
+  throw refuse.field('language', `The language '${value}' is not supported.`)
 }

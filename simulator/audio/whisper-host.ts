@@ -31,6 +31,8 @@ export interface WhisperHost {
   bytesMax: number
   /** What a language may be called besides its code, such as `auto`. */
   otherLanguages: readonly string[]
+  /** All that it knows; absent where it takes every code of two letters. */
+  languages?: ReadonlySet<string>
   /** Who speaks, where it is asked for; absent where it cannot be. */
   speakers?: (body: JsonObject, heard: Heard) => JsonObject
 }
@@ -64,7 +66,9 @@ async function answer(asked: AudioAsked, host: WhisperHost, rules: SoundRules): 
   const model = fieldOf(asked.body, 'model') ?? host.usualModel
   if (model === null) throw refuse.field('model', 'A model is needed.')
   if (!host.models.includes(model)) throw modelNotFound(model)
-  const language = languageOf(asked, { others: host.otherLanguages, refuse })
+  const { languages: known } = host
+  const others = host.otherLanguages
+  const language = languageOf(asked, { others, refuse, ...(known === undefined ? {} : { known }) })
   checkTemperature(asked, refuse)
   const { formats: choices } = host
   const format = choiceOf(asked, 'response_format', { choices, usual: 'json', refuse })

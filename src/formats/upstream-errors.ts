@@ -112,6 +112,11 @@ const balancePattern =
   /insufficient[_ ](?:quota|balance|credits?|funds)|exceeded[_ ](?:your[_ ])?current[_ ]quota|payment required|credit balance is too low/i
 /** Anthropic's words with 400, only at the beginning as well. */
 const creditPattern = /^your credit balance is too low\b/i
+/** Rev AI's type of a problem, an address whose last part is this. */
+const outOfCreditPattern = /\/out-of-credits?$/i
+/** The words of those that forbid what an account cannot pay for, such as Rev AI and xAI. */
+const spentPattern =
+  /(?:\b(?:not|no)|n't) (?:have )?(?:enough |sufficient |any )?(?:credits?|balance|funds)\b|\binsufficient (?:credits?|balance|funds)\b|\b(?:used|spent) all (?:of )?(?:its |your )?(?:available )?credits\b|\bout of credits?\b/i
 const contentPattern = /content[_ ](?:policy|filter|management)|moderation|safety system|flagged/i
 const overloadPattern =
   /overloaded|capacity|loading model|model is loading|unavailable_error|temporarily unavailable/i
@@ -157,7 +162,7 @@ function classifyForbidden(reported: ReportedError, words: string): Kind {
 
 /** What was not found is the model, unless the provider says that it is the voice. */
 function isVoiceFault({ param, message }: ReportedError): boolean {
-  return param === 'voice' || (/\bvoice\b/i.test(message) && !/\bmodel\b/i.test(message))
+  return param === 'voice' || (/\bvoice(?:_id)?\b/i.test(message) && !/\bmodel\b/i.test(message))
 }
 
 function classifyRequest(status: number, reported: ReportedError, words: string): Kind {
@@ -186,6 +191,7 @@ function isBalanceFault(status: number, reported: ReportedError, words: string):
   const { code, type, message, retryDelayMs } = reported
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
   if (status === 400 && creditPattern.test(message)) return true
+  if (status === 403 && (outOfCreditPattern.test(type) || spentPattern.test(message))) return true
   // Google calls every limit a quota; one that is free again after a while is no lack of money.
   return (
     status === 429 && code !== 'rate_limit_exceeded' && retryDelayMs === null && balancePattern.test(words)
@@ -317,7 +323,7 @@ function toFailure(kind: Kind, facts: FailureFacts): UpstreamFailure {
 const parameterPattern = /^[\w.[\]-]{1,100}$/
 /** Most providers of speech say in words alone that they have no such voice. */
 const voicePattern =
-  /\b(?:unknown|invalid|no such)\b[^.]{0,40}\bvoice\b|\bvoice\b.{0,120}\b(?:not found|not exist|unknown|invalid)\b/i
+  /\b(?:unknown|invalid|no such)\b[^.]{0,40}\bvoice(?:_id)?\b|\bvoice(?:_id)?\b.{0,120}\b(?:not found|not exist|unknown|invalid)\b/i
 
 /** The parameter the provider names, when the caller did send it. */
 function parameterOf({ reported, parameterNames }: FailureFacts): string | null {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../json.ts'
+import { whisperLanguages } from '../whisper-languages.ts'
 import { refusal } from './style.ts'
 
 /** What a request to make a transcript asks for, checked. */
@@ -13,6 +14,8 @@ export interface TranscriptRequest {
   sent: JsonObject
 }
 
+/** English and German have regions besides. */
+const languages = whisperLanguages('jw', 'en_au', 'en_uk', 'en_us', 'de_ch')
 const models = ['universal-3-5-pro', 'universal-3-pro', 'universal-2']
 const switches = new Set(
   ['language_detection', 'speaker_labels', 'entity_detection', 'sentiment_analysis', 'auto_chapters']
@@ -72,10 +75,7 @@ function modelOf(json: JsonObject): string {
 
 function refuseConflicts(json: JsonObject, model: string): void {
   const { language_code: language, language_detection: detects, keyterms_prompt: terms, temperature } = json
-  if (
-    language !== undefined &&
-    (typeof language !== 'string' || !/^[a-z]{2,3}(?:_[a-z]{2})?$/.test(language))
-  )
+  if (language !== undefined && (typeof language !== 'string' || !languages.has(language)))
     throw refusal(400, 'language_code is not known')
   if (language !== undefined && detects === true)
     throw refusal(400, 'language_code cannot be used together with language_detection')

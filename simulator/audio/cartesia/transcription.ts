@@ -5,7 +5,9 @@ import { type AudioAsked, type AudioOperation, fieldOf, fieldsOf } from '../audi
 import { punctuated, turnsOf } from '../hearing.ts'
 import { checkForm, hearForm, type SoundRules } from '../posted-form.ts'
 import { requestIdOf } from '../request-id.ts'
+import { whisperLanguages } from '../whisper-languages.ts'
 
+const languages = whisperLanguages('jw', 'yue')
 const models = new Set(['ink-whisper', 'ink-whisper-2025-06-04'])
 
 const refused = (message: string) => new ApiError({ status: 400, message, code: null })
@@ -32,6 +34,8 @@ async function transcribe(asked: AudioAsked): Promise<Reply> {
   const model = fieldOf(body, 'model')
   if (!models.has(model ?? ''))
     throw new ApiError({ status: 404, message: 'The model was not found.', code: 'model_not_found' })
+  const language = fieldOf(body, 'language')
+  if (language !== null && !languages.has(language)) throw refused(`language '${language}' is not supported.`)
   const granularities = fieldsOf(body, 'timestamp_granularities[]')
   if (granularities.some((granularity) => granularity !== 'word'))
     throw refused("timestamp_granularities must be 'word'.")
@@ -43,7 +47,7 @@ async function transcribe(asked: AudioAsked): Promise<Reply> {
   const told = {
     type: 'transcript',
     text: turns.map(({ written }) => written.join(' ')).join(' '),
-    language: fieldOf(body, 'language') ?? 'en',
+    language: language ?? 'en',
     duration: seconds,
     ...(granularities.length > 0 ? { words } : {}),
     request_id: requestIdOf(key),

@@ -1,7 +1,7 @@
 import { type AudioApi, fieldOf } from '../audio-api.ts'
 import { memberOf } from '../speech-api.ts'
 import { elevenLabsSpeech, elevenLabsStyle } from './speech.ts'
-import { speechToText } from './speech-to-text.ts'
+import { removeTranscript, speechToText } from './speech-to-text.ts'
 
 /** ElevenLabs' API. Webhooks and streams over sockets are not played. */
 export const elevenlabs: AudioApi = {
@@ -10,5 +10,9 @@ export const elevenlabs: AudioApi = {
   uploadBytesMax: 5_000_000_000,
   modelOf: ({ body, json }) =>
     fieldOf(body, 'model_id') ?? (String(memberOf(json, 'model_id') ?? '') || null),
-  operations: [elevenLabsSpeech, { method: 'POST', path: /^\/v1\/speech-to-text$/, answer: speechToText }],
+  operations: [
+    elevenLabsSpeech,
+    { method: 'POST', path: /^\/v1\/speech-to-text$/, answer: speechToText },
+    { method: 'DELETE', path: /^\/v1\/speech-to-text\/transcripts\/([^/]+)$/, answer: removeTranscript },
+  ],
 }

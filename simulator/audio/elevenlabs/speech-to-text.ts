@@ -10,6 +10,7 @@ import { requestIdOf } from '../request-id.ts'
 import { parseSpeechToText, type SpeechToTextRequest } from './request.ts'
 import { refusal } from './refusals.ts'
 
+const slug = 'elevenlabs'
 const uploadBytesMax = 2_000_000_000
 const shortestSeconds = 0.1
 const types = { name: 'name', place: 'location', date: 'date', organization: 'organization' } as const
@@ -28,7 +29,10 @@ export async function speechToText(asked: AudioAsked): Promise<Reply> {
       : await fetchFile(request.url, { bytesMax: uploadBytesMax, signal, unreachable })
   try {
     const heard = await heardIn(remote?.file ?? request.file, request, asked)
-    const told = answerOf(request, heard, requestIdOf(key))
+    const id = requestIdOf(key)
+    // With logging it keeps the transcript until it is removed.
+    if (asked.query.get('enable_logging') !== 'false') keep(id, heard, asked)
+    const told = answerOf(request, heard, id)
     return {
       ...jsonReply(JSON.stringify(told)),
       headers: { 'x-simulator-transcription': heard.recognition.engine },
@@ -36,6 +40,20 @@ export async function speechToText(asked: AudioAsked): Promise<Reply> {
   } finally {
     await remote?.dispose()
   }
+}
+
+function keep(id: string, heard: Heard, { mount }: AudioAsked): void {
+  const work = Promise.resolve({ heard })
+  mount.audioJobs.begin({ id, api: slug, request: null, uploadName: null, work, isEndless: false })
+}
+
+/** `DELETE /v1/speech-to-text/transcripts/{id}` */
+export function removeTranscript({ mount }: AudioAsked, id = ''): Reply {
+  const transcript = mount.audioJobs.find(slug, id)
+  if (transcript === null || transcript.isRemoved)
+    throw refusal(404, 'transcript_not_found', `There is no transcript ${id}.`)
+  mount.audioJobs.remove(transcript)
+  return jsonReply(JSON.stringify({ message: 'Delete completed successfully.' }))
 }
 
 async function heardIn(

@@ -1,5 +1,6 @@
 import { type AudioApi, fieldOf } from '../audio-api.ts'
 import { bearerStyle } from '../bearer-style.ts'
+import { whisperLanguages } from '../whisper-languages.ts'
 import { markedSpeakers, whisperTranscriptions } from '../whisper-host.ts'
 
 const uploadBytesMax = 1024 * 1024 * 1024
@@ -30,6 +31,7 @@ export const fireworks: AudioApi = {
         takesAddress: true,
         bytesMax: uploadBytesMax,
         otherLanguages: [],
+        languages: whisperLanguages('jw', 'yue', 'zh-hant', 'zh-hans'),
         speakers: markedSpeakers,
       }),
     },

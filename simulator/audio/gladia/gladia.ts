@@ -4,10 +4,11 @@ import { jsonReply, type Reply } from '../../reply.ts'
 import type { UploadedFile } from '../../uploaded-file.ts'
 import type { AudioApi, AudioAsked } from '../audio-api.ts'
 import { hear } from '../hearing.ts'
-import { faultyWork, type Listened, lookAt } from '../jobs.ts'
+import { type AudioJob, faultyWork, type Listened, lookAt } from '../jobs.ts'
 import { fetchFile } from '../remote-file.ts'
 import { requestIdOf } from '../request-id.ts'
 import { type GladiaRequest, resultOf } from './result.ts'
+import { whisperLanguages } from '../whisper-languages.ts'
 import { gladiaStyle, refusal } from './style.ts'
 
 const slug = 'gladia'
@@ -73,6 +74,8 @@ function create(asked: AudioAsked): Reply {
   return told({ id, result_url: `https://api.gladia.io/v2/pre-recorded/${id}` }, 201)
 }
 
+/** Gladia's own list: no Norwegian Bokmål beside Norwegian, and Javanese as Whisper calls it. */
+const known = whisperLanguages('jw')
 const models = new Set(['solaria-1', 'solaria-3', 'solaria-fusion'])
 
 function parseRequest(json: JsonObject | null): GladiaRequest {
@@ -85,6 +88,7 @@ function parseRequest(json: JsonObject | null): GladiaRequest {
   const config = json?.['language_config']
   const languages = isObject(config) ? config['languages'] : undefined
   const language: unknown = Array.isArray(languages) ? languages[0] : undefined
+  if (language !== undefined && !known.has(String(language))) throw refusal(400)
   return {
     audioUrl,
     model,
@@ -110,11 +114,24 @@ async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
   }
 }
 
+function jobOf({ mount }: AudioAsked, id: string): AudioJob {
+  const job = mount.audioJobs.find(slug, id)
+  if (job === null || job.isRemoved) throw refusal(404)
+  return job
+}
+
+/** `DELETE /v2/pre-recorded/{id}`: 403 while the job goes on, then it is gone with its recording. */
+function remove(asked: AudioAsked, id = ''): Reply {
+  const job = jobOf(asked, id)
+  if (job.listened === null || job.isEndless) throw refusal(403)
+  asked.mount.audioJobs.remove(job)
+  return told({}, 202)
+}
+
 /** `GET /v2/pre-recorded/{id}`: a job that has failed says so by a status of its own, in an answer of 200. */
 async function look(asked: AudioAsked, id = ''): Promise<Reply> {
   const { mount, faults } = asked
-  const job = mount.audioJobs.find(slug, id)
-  if (job === null) throw refusal(404)
+  const job = jobOf(asked, id)
   const stage = await lookAt(job, mount.settings.jobLooks)
   const request = job.request as GladiaRequest
   const shown = {
@@ -133,7 +150,7 @@ async function look(asked: AudioAsked, id = ''): Promise<Reply> {
   return told({ ...shown, result: resultOf(request, job.listened.heard, faults) })
 }
 
-/** Gladia's API for recordings. A call that removes a job is not played. */
+/** Gladia's API for recordings. */
 export const gladia: AudioApi = {
   slug,
   style: gladiaStyle,
@@ -143,5 +160,6 @@ export const gladia: AudioApi = {
     { method: 'POST', path: /^\/v2\/upload$/, answer: upload },
     { method: 'POST', path: /^\/v2\/pre-recorded$/, answer: create },
     { method: 'GET', path: /^\/v2\/pre-recorded\/([^/]+)$/, answer: look },
+    { method: 'DELETE', path: /^\/v2\/pre-recorded\/([^/]+)$/, answer: remove },
   ],
 }

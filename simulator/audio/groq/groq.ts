@@ -15,7 +15,9 @@ import {
   type SoundRules,
 } from '../posted-form.ts'
 import { languageName, textOf, whisperBody } from '../whisper-body.ts'
+import { whisperLanguages } from '../whisper-languages.ts'
 
+const languages = whisperLanguages('jv', 'yue')
 const models = new Set(['whisper-large-v3', 'whisper-large-v3-turbo'])
 const uploadBytesMax = 100 * 1024 * 1024
 const secondsMin = 0.01
@@ -44,7 +46,7 @@ async function transcriptions(asked: AudioAsked): Promise<Reply> {
   checkForm(asked, rules)
   const model = fieldOf(body, 'model') ?? ''
   if (!models.has(model)) throw modelNotFound(model)
-  const language = languageOf(asked, { refuse })
+  const language = languageOf(asked, { known: languages, refuse })
   checkTemperature(asked, refuse)
   const choices = ['json', 'text', 'verbose_json'] as const
   const format = choiceOf(asked, 'response_format', { choices, usual: 'json', refuse })

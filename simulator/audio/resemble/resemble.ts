@@ -33,7 +33,7 @@ async function speak(asked: AudioAsked): Promise<Reply> {
   if (typeof voice !== 'string' || voice.startsWith('missing'))
     throw refusal('VoiceNotFound', 'The voice was not found.')
   if (typeof text !== 'string' || text === '') throw refusal('InvalidData', 'data is required.')
-  if (lengthOf(text) > 3_000) throw refusal('InvalidData', 'data has more than 3000 characters.')
+  if (lengthOf(text) > 2_000) throw refusal('InvalidData', 'data has more than 2000 characters.')
   const rate = memberOf(json, 'sample_rate') ?? 48_000
   if (typeof rate !== 'number' || !rates.has(rate))
     throw refusal('InvalidSampleRate', 'sample_rate is not supported.')

@@ -14,6 +14,8 @@ const usual: Readonly<Record<number, string>> = {
   500: 'Internal server error',
 }
 
+const outOfCredit = 'https://www.rev.ai/api/v1/errors/out-of-credit'
+
 /** A refusal in Rev AI's words; `details` are its members beside the title and the status. */
 export function refusal(
   status: number,
@@ -35,6 +37,10 @@ export const revAiStyle: ApiStyle = {
     if (key === null || key.startsWith('bad-key')) throw refusal(401)
   },
   errorBody: ({ status, message, details }) => JSON.stringify({ ...details, title: message, status }),
-  errorOf: ({ status, kind, message }) => refusal(status ?? (kind === 'overloaded' ? 503 : 400), message),
+  // An account without credit is forbidden to make jobs.
+  errorOf: ({ status, kind, message }) =>
+    status === 402
+      ? refusal(403, "You don't have enough credits", { type: outOfCredit, current_balance: 0 })
+      : refusal(status ?? (kind === 'overloaded' ? 503 : 400), message),
   headers: () => ({}),
 }

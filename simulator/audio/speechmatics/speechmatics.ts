@@ -21,6 +21,7 @@ const members = new Set(
     'operating_point',
     'diarization',
     'speaker_diarization_config',
+    'language_hints',
     'additional_vocab',
   ].concat(['enable_entities', 'output_locale', 'punctuation_overrides', 'domain']),
 )
@@ -66,14 +67,43 @@ function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsReque
   const { language, model, diarization, additional_vocab: terms } = inner
   if (typeof language !== 'string') throw refusal(400, 'language is required')
   if (model !== undefined && !models.has(String(model))) throw refusal(400, 'model is not known')
+  checkLanguage(inner)
   if (terms !== undefined && !(Array.isArray(terms) && terms.every(isTerm)))
     throw refusal(400, 'additional_vocab is a list of objects with content')
   const address = config['fetch_data']
   return {
     url: isObject(address) && typeof address['url'] === 'string' ? address['url'] : null,
-    language: language === 'auto' ? null : language,
+    language: language === 'auto' || language === 'multi' ? null : language,
     diarize: diarization === 'speaker',
+    isMixed: language === 'multi',
   }
+}
+
+/** Its page of codes: Mandarin is `cmn`, and `zh` nothing. Packs of two languages are not played. */
+const languages = new Set(
+  (
+    'ar ba eu be bn bg yue ca hr cs da nl en eo et fi fr gl de el he hi hu id ia ga it ja ko lv lt ms mt cmn mr mn no ' +
+    'fa pl pt ro ru sk sl es sw sv tl ta th tr uk ur ug vi cy'
+  ).split(' '),
+)
+
+/** Melia hears all languages at once, which is `multi`, and has no dictionary yet; the others hear one, or find it out. */
+function checkLanguage({
+  language,
+  model,
+  language_hints: hints,
+  additional_vocab: terms,
+}: JsonObject): void {
+  if (model !== 'melia-1') {
+    if (language !== 'auto' && !languages.has(String(language)))
+      throw refusal(400, `language ${String(language)} is not supported`)
+    if (hints !== undefined) throw refusal(400, 'language_hints need melia-1')
+    return
+  }
+  if (language !== 'multi') throw refusal(400, 'melia-1 needs the language multi')
+  if (terms !== undefined) throw refusal(400, 'melia-1 has no additional_vocab')
+  if (hints !== undefined && !(Array.isArray(hints) && hints.every((hint) => languages.has(String(hint)))))
+    throw refusal(400, 'language_hints are languages')
 }
 
 const noSound = () => refusal(400, 'unsupported audio format')
@@ -109,7 +139,7 @@ async function fetched(url: string, asked: AudioAsked): Promise<Listened> {
 
 function jobOf({ mount }: AudioAsked, id: string): AudioJob {
   const job = mount.audioJobs.find(slug, id)
-  if (job === null) throw refusal(404)
+  if (job === null || job.isRemoved) throw refusal(404)
   return job
 }
 
@@ -139,7 +169,16 @@ function read(asked: AudioAsked, id = ''): Reply {
   return told({ ...transcript, job: described(job) })
 }
 
-/** Speechmatics' batch API. Its answers that wait, its other formats and a call that removes a job are not played. */
+/** `DELETE /v2/jobs/{id}`: a job that runs is locked, unless its end is forced. */
+function remove(asked: AudioAsked, id = ''): Reply {
+  const job = jobOf(asked, id)
+  const runs = job.listened === null || job.isEndless
+  if (runs && asked.query.get('force') !== 'true') throw refusal(423)
+  asked.mount.audioJobs.remove(job)
+  return told({ job: { ...described(job), status: 'deleted' } })
+}
+
+/** Speechmatics' batch API. Its answers that wait and its other formats are not played. */
 export const speechmatics: AudioApi = {
   slug,
   style: speechmaticsStyle,
@@ -148,6 +187,7 @@ export const speechmatics: AudioApi = {
   operations: [
     { method: 'POST', path: /^\/v2\/jobs\/$/, answer: create },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)$/, answer: look },
+    { method: 'DELETE', path: /^\/v2\/jobs\/([^/]+)$/, answer: remove },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)\/transcript$/, answer: read },
   ],
 }

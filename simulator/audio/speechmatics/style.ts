@@ -9,6 +9,7 @@ const usual: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Job not found',
   410: 'Job Expired',
+  423: 'Resource Locked',
   429: 'Rate Limited',
   500: 'Internal Server Error',
 }

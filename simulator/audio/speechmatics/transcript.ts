@@ -9,6 +9,8 @@ export interface SpeechmaticsRequest {
   /** Null where it is to be identified. */
   language: string | null
   diarize: boolean
+  /** Every word has its own language. */
+  isMixed: boolean
 }
 
 /** The `json-v2` of a job: words and marks in a row, and no text of the whole. */
@@ -21,8 +23,10 @@ export function transcriptOf(request: SpeechmaticsRequest, heard: Heard, faults:
   return {
     format: '2.9',
     metadata: {
-      ...(request.language === null ? { language_identification: identification } : {}),
-      language_pack_info: { word_delimiter: ' ' },
+      ...(request.language === null && !request.isMixed ? { language_identification: identification } : {}),
+      language_pack_info: request.isMixed
+        ? { per_language_word_delimiters: { [language]: ' ' } }
+        : { word_delimiter: ' ' },
     },
     results: withLosses(rows, faults),
   }

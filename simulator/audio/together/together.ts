@@ -19,7 +19,8 @@ export const together: AudioApi = {
         models: ['openai/whisper-large-v3'],
         usualModel: 'openai/whisper-large-v3',
         formats: ['json', 'verbose_json'],
-        granularities: 'timestamp_granularities',
+        // Its own clients write lists of a form with brackets.
+        granularities: 'timestamp_granularities[]',
         fields: { diarize: 'once', min_speakers: 'once', max_speakers: 'once' },
         takesAddress: true,
         bytesMax: uploadBytesMax,

@@ -16,6 +16,7 @@ import { failedJob } from './failed-job.ts'
 import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { soundBody } from './sound-body.ts'
+import { toldLanguage } from './told-language.ts'
 import { parseTranscript, recordsOf, textIn } from './transcript-wire.ts'
 
 /** How far a job is: what the reply that comes next belongs to. */
@@ -108,7 +109,9 @@ function fieldsOf({ call, endpoint }: Asked): Record<string, unknown> {
     ...Object.fromEntries(options.filter(([name, value]) => isPassable(name) && value !== null)),
     speech_models: [endpoint.upstreamModel],
     // Without either AssemblyAI takes every recording for English.
-    ...(language === null ? { language_detection: true } : { language_code: language }),
+    ...(language === null
+      ? { language_detection: true }
+      : { language_code: toldLanguage(language, endpoint) }),
     ...(call.diarize ? { speaker_labels: true } : {}),
     ...(keyterms.length > 0 ? { keyterms_prompt: keyterms } : {}),
     ...(temperature !== null && takesTemperature(endpoint.upstreamModel) ? { temperature } : {}),

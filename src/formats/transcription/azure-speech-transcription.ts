@@ -67,8 +67,8 @@ function definitionOf(call: TranscriptionCall, endpoint: Endpoint): Record<strin
   }
 }
 
-/** The language in the region where most people speak it: `de` is `de-DE`. */
+/** The language in the region where most people speak it: `de` is `de-DE`. Norwegian has the name of the way in which it is mostly written. */
 function localeOf(code: string): string {
-  const { language, region } = new Intl.Locale(code).maximize()
+  const { language, region } = new Intl.Locale(code === 'no' ? 'nb' : code).maximize()
   return region === undefined ? language : `${language}-${region}`
 }

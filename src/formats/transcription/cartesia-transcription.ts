@@ -13,6 +13,7 @@ import { audioPart } from './audio-part.ts'
 import { encodeForm } from './multipart-body.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
 import { passedOptions, type WireField, withPassed } from './passed-options.ts'
+import { toldLanguage } from './told-language.ts'
 
 /** Cartesia's `/stt`: OpenAI's form with words as its only times, and samples described in the address. https://docs.cartesia.ai */
 export const cartesiaTranscription: TranscriptionAdapter = oneExchange<
@@ -42,7 +43,7 @@ function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest
   const { audio, language, responseFormat } = call
   const own: WireField[] = [['model', endpoint.upstreamModel]]
   // Without one it takes everything for English, and there is no word for finding out.
-  if (language !== null) own.push(['language', language])
+  if (language !== null) own.push(['language', toldLanguage(language, endpoint)])
   if (responseFormat === 'verbose_json') own.push(['timestamp_granularities[]', 'word'])
   const fields = withPassed(own, passedOptions(call.preferences, endpoint, isPassable))
   const { contentType, body } = encodeForm(fields, audioPart(audio))

@@ -39,8 +39,13 @@ export function readElevenLabsTranscript(bytes: Uint8Array, asked: string | null
     languageConfidence: scoreIn(first['language_probability']),
     entities: readEntities(parts),
     tokens: null,
-    upstreamId: textIn(wire['transcription_id']) ?? textIn(first['transcription_id']),
+    upstreamId: transcriptIdIn(wire),
   }
+}
+
+/** By which ElevenLabs knows the transcript afterwards; null where it tells none. */
+export function transcriptIdIn(wire: WireRecord): string | null {
+  return textIn(wire['transcription_id']) ?? textIn(recordsOf(wire['transcripts'])?.[0]?.['transcription_id'])
 }
 
 function textOf(part: WireRecord): string {

@@ -10,23 +10,42 @@ import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
 import { audioPart } from './audio-part.ts'
-import { readElevenLabsTranscript } from './elevenlabs-transcript.ts'
+import { readElevenLabsTranscript, transcriptIdIn } from './elevenlabs-transcript.ts'
+import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
 import { passedOptions, type WireField, withPassed } from './passed-options.ts'
+import { parseTranscript } from './transcript-wire.ts'
 
-/** ElevenLabs' `/v1/speech-to-text`: a form with the audio or its address. https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
-export const elevenLabsTranscription: TranscriptionAdapter = oneExchange<
-  TranscriptionCall,
-  CanonicalTranscription
->({
-  encode: ({ call, endpoint }) => ({
-    request: toRequest(call, endpoint),
-    dropped: optionsLeftOut(call.preferences, endpoint, isPassable),
+const transcriptKind = 'elevenlabs.transcript'
+
+/**
+ * ElevenLabs' `/v1/speech-to-text`: a form with the audio or its address
+ * (https://elevenlabs.io/docs/api-reference/speech-to-text/convert). It keeps the transcript of what it logs, until that is removed.
+ */
+export const elevenLabsTranscription: TranscriptionAdapter = {
+  ...oneExchange<TranscriptionCall, CanonicalTranscription>({
+    encode: ({ call, endpoint }) => ({
+      request: toRequest(call, endpoint),
+      dropped: optionsLeftOut(call.preferences, endpoint, isPassable),
+      ...(call.preferences.requireZdr ? {} : { makes: { kind: transcriptKind, marker: null } }),
+    }),
+    decode: ({ bytes }, { call }) => readElevenLabsTranscript(bytes, call.language),
+    readError: readUpstreamFailure,
   }),
-  decode: ({ bytes }, { call }) => readElevenLabsTranscript(bytes, call.language),
-  readError: readUpstreamFailure,
-})
+  resources: {
+    [transcriptKind]: {
+      readId: ({ bytes }) => jobIdOf(transcriptIdIn(parseTranscript(bytes))),
+      remove: (id) => ({
+        method: 'DELETE',
+        path: `/speech-to-text/transcripts/${encodeURIComponent(id)}`,
+        headers: {},
+        body: null,
+      }),
+      listing: null,
+    },
+  },
+}
 
 function toRequest(call: TranscriptionCall, endpoint: Endpoint): UpstreamRequest {
   const { audio, preferences } = call

@@ -16,6 +16,7 @@ import { jobIdOf } from './job-id.ts'
 import { readGladiaTranscript } from './gladia-transcript.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
+import { toldLanguage } from './told-language.ts'
 import { countIn, parseTranscript, recordOf, textIn } from './transcript-wire.ts'
 
 /** How far a job is: what the reply that comes next belongs to. */
@@ -30,7 +31,11 @@ const jobsPath = '/v2/pre-recorded'
 const uploadKind = 'gladia.upload'
 const jobKind = 'gladia.job'
 
-/** Gladia's transcripts of recordings: an upload where there is no address, a job, looks at it. Neither is removed: no call for that is named. */
+/**
+ * Gladia's transcripts of recordings: an upload where there is no address, a job, looks at it. A job can be removed once it has
+ * ended, with its recording; before, its removal is refused with 403 (https://docs.gladia.io/api-reference/v2/pre-recorded/delete).
+ * Otherwise it stays for twelve months, as an upload does of which no job was made: no call that removes one is named.
+ */
 export function gladiaTranscription(): TranscriptionAdapter {
   const adapter: Adapter<TranscriptionCall, JobState, CanonicalTranscription> = {
     first(asked) {
@@ -55,7 +60,11 @@ const resources: Readonly<Record<string, ResourceKind>> = {
     remove: null,
     listing: null,
   },
-  [jobKind]: { readId: (reply) => idIn(reply), remove: null, listing: null },
+  [jobKind]: {
+    readId: idIn,
+    remove: (id) => ({ method: 'DELETE', path: pathOf(id), headers: {}, body: null }),
+    listing: null,
+  },
 }
 
 function parsed({ bytes }: UpstreamReply) {
@@ -93,7 +102,7 @@ function create(asked: Asked, audioUrl: string): JobStep {
     {
       request: { method: 'POST', path: jobsPath, headers, body: [body] },
       dropped: call.temperature === null ? left : [...left, 'temperature'],
-      makes: { kind: jobKind, marker: null },
+      makes: { kind: jobKind, marker: null, takesIn: [uploadKind] },
     },
   )
 }
@@ -112,19 +121,23 @@ function isPassable(name: string): boolean {
 function fieldsOf({ call, endpoint }: Asked): Record<string, unknown> {
   const options = Object.entries(optionsFor(call.preferences, endpoint))
   const vocabulary = tidyKeyterms(call.keyterms)
+  const { language } = call
   return {
     ...Object.fromEntries(options.filter(([name, value]) => isPassable(name) && value !== null)),
     model: endpoint.upstreamModel,
-    ...(call.language === null ? {} : { language_config: { languages: [call.language] } }),
+    ...(language === null ? {} : { language_config: { languages: [toldLanguage(language, endpoint)] } }),
     ...(call.diarize ? { diarization: true } : {}),
     ...(vocabulary.length > 0 ? { custom_vocabulary: true, custom_vocabulary_config: { vocabulary } } : {}),
   }
 }
 
+function pathOf(id: string): string {
+  return `${jobsPath}/${encodeURIComponent(id)}`
+}
+
 function look(state: JobState & { step: 'look' }): JobStep {
   const waitMs = lookWaitsMs[Math.min(state.looks, lookWaitsMs.length - 1)] ?? 0
-  const path = `${jobsPath}/${encodeURIComponent(state.id)}`
-  const request: UpstreamRequest = { method: 'GET', path, headers: {}, body: null }
+  const request: UpstreamRequest = { method: 'GET', path: pathOf(state.id), headers: {}, body: null }
   return send(state, { request, waitMs })
 }
 

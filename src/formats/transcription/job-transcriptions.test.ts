@@ -111,7 +111,7 @@ describe('a job of Gladia', () => {
       'provider.options.gladia.model',
       'temperature',
     ])
-    expect(makes).toEqual({ kind: 'gladia.job', marker: null })
+    expect(makes).toEqual({ kind: 'gladia.job', marker: null, takesIn: ['gladia.upload'] })
   })
 
   test('is looked at about every second', () => {
@@ -142,12 +142,15 @@ describe('a job of Gladia', () => {
     ])
   })
 
-  test('stays there, and so does its upload', () => {
-    const kinds = Object.entries(adapter.resources ?? {})
-    expect(kinds.map(([kind, { remove, listing }]) => [kind, remove, listing])).toEqual([
-      ['gladia.upload', null, null],
-      ['gladia.job', null, null],
-    ])
+  test('is removed with its recording; an upload without a job stays there', () => {
+    const { 'gladia.job': job, 'gladia.upload': upload } = adapter.resources ?? {}
+    expect(job?.remove?.('g/1')).toEqual({
+      method: 'DELETE',
+      path: '/v2/pre-recorded/g%2F1',
+      headers: {},
+      body: null,
+    })
+    expect(upload?.remove).toBeNull()
   })
 
   test('gives its words the speaker of their utterance, and finds entities by their seconds', () => {
@@ -242,9 +245,58 @@ describe('a job of Speechmatics', () => {
     expect(failure.error.type as string).toBe(type)
   })
 
-  test('stays there', () => {
-    const { remove, listing } = adapter.resources?.['speechmatics.job'] ?? {}
-    expect([remove, listing]).toEqual([null, null])
+  test('is removed, also while it runs', () => {
+    expect(adapter.resources?.['speechmatics.job']?.remove?.('s/1')).toEqual({
+      method: 'DELETE',
+      path: '/jobs/s%2F1?force=true',
+      headers: {},
+      body: null,
+    })
+  })
+
+  test.each([
+    ['enhanced', 'de', { language: 'de' }],
+    ['enhanced', null, { language: 'auto' }],
+    ['melia-1', null, { language: 'multi' }],
+    ['melia-1', 'de', { language: 'multi', language_hints: ['de'] }],
+  ])('of %s for the language %p says %j', async (upstreamModel, language, told) => {
+    const asked = askedFor('speechmatics', { language })
+    const exchange = sentBy(adapter.first({ ...asked, endpoint: { ...asked.endpoint, upstreamModel } }))
+    expect(await configOf(exchange)).toMatchObject({
+      transcription_config: { ...told, model: upstreamModel },
+    })
+    const { transcription_config: config } = (await configOf(exchange)) as Record<string, object>
+    expect(Object.keys(config ?? {}).toSorted()).toEqual([...Object.keys(told), 'model'].toSorted())
+  })
+
+  test('joins each word by the delimiter of its own language', () => {
+    const word = (content: string, language: string, at: number) => ({
+      type: 'word',
+      start_time: at,
+      end_time: at + 0.4,
+      alternatives: [{ content, confidence: 0.9, language, speaker: 'UU' }],
+    })
+    const results = [
+      word('Good', 'en', 0),
+      word('morning', 'en', 0.5),
+      word('おはよう', 'ja', 1),
+      word('ございます', 'ja', 1.5),
+      word('everyone', 'en', 2),
+      word('oui', 'fr', 2.5),
+    ]
+    const last = walk(adapter, askedFor('speechmatics'), [
+      { id: 's1' },
+      { job: { status: 'done' } },
+      {
+        job: { id: 's1', duration: 3 },
+        metadata: { language_pack_info: { per_language_word_delimiters: { en: ' ', ja: '' } } },
+        results,
+      },
+    ]).at(-1)
+    if (last?.type !== 'answer') throw new Error('expected an answer')
+    expect(last.answer).toMatchObject({ text: 'Good morningおはようございます everyone oui' })
+    const { words } = last.answer as { words: { word: string; start: number }[] }
+    expect(words.map(({ start }) => start)).toEqual([0, 0.5, 1, 1.5, 2, 2.5])
   })
 
   test('is words and marks in a row: a mark stands where it attaches, and nobody speaks as UU', () => {

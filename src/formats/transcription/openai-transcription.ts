@@ -17,6 +17,7 @@ import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm, type FormFile } from './multipart-body.ts'
 import { openAiTranscriptReader, type TranscriptEventNames } from './openai-transcript-stream.ts'
 import { readOpenAiTranscript } from './openai-transcript.ts'
+import { toldLanguage } from './told-language.ts'
 import {
   formFor,
   type OpenAiTranscriptionOptions,
@@ -80,7 +81,7 @@ function eventsFor({ call, endpoint }: Asked, form: TranscriptionForm): Transcri
 
 /** Names of sent fields that this endpoint is not sent. */
 function droppedOf(call: TranscriptionCall, endpoint: Endpoint, form: TranscriptionForm): readonly string[] {
-  const dropped = optionsLeftOut(call.preferences, endpoint, isPassable)
+  const dropped = optionsLeftOut(call.preferences, endpoint, (name) => isPassable(name, form))
   return [
     ...dropped,
     ...(losesTimes(call, form) ? ['timestamp_granularities'] : []),
@@ -103,7 +104,7 @@ function fieldsOf(
 ): [fields: Field[], file: FormFile | null] {
   const { audio } = call
   const fields: Field[] = form.sendsModel ? [['model', form.nameOf(endpoint.upstreamModel)]] : []
-  const language = call.language ?? form.languageWhenOmitted
+  const language = call.language === null ? form.languageWhenOmitted : toldLanguage(call.language, endpoint)
   if (language !== null) fields.push(['language', language])
   if (call.temperature !== null && form.hasTemperature) fields.push(['temperature', String(call.temperature)])
   if (eventsFor({ call, endpoint }, form) !== null) fields.push(['stream', 'true'])
@@ -198,13 +199,15 @@ const reserved = new Set(
     .concat(['session_id', 'user', 'trace']),
 )
 
-function isPassable(name: string): boolean {
+function isPassable(name: string, { sendsModel }: TranscriptionForm): boolean {
+  if (name === 'model') return !sendsModel
   return !reserved.has(name.replace(/\[\]$/, ''))
 }
 
-function passedFields(options: Readonly<Record<string, unknown>>, { listMark }: TranscriptionForm): Field[] {
+function passedFields(options: Readonly<Record<string, unknown>>, form: TranscriptionForm): Field[] {
+  const { listMark } = form
   return Object.entries(options).flatMap(([name, value]): Field[] => {
-    if (!isPassable(name) || value === null || value === undefined) return []
+    if (!isPassable(name, form) || value === null || value === undefined) return []
     if (!Array.isArray(value)) return [[name, toText(value)]]
     const repeated = name.endsWith(listMark) ? name : `${name}${listMark}`
     return value.map((item): Field => [repeated, toText(item)])

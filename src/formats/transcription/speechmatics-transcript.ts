@@ -17,8 +17,8 @@ import {
 const nobody = 'UU'
 
 /**
- * Speechmatics' `json-v2`: words and marks in a row, without a text of the whole. Words are joined by the language's own
- * delimiter, and a mark stands where it attaches. Throws `provider_failed` for what is no such list.
+ * Speechmatics' `json-v2`: words and marks in a row, without a text of the whole. A word is joined by the delimiter of its own
+ * language, else by that of the whole, and a mark stands where it attaches. Throws `provider_failed` for what is no such list.
  */
 export function readSpeechmaticsTranscript(
   wire: WireRecord,
@@ -27,8 +27,7 @@ export function readSpeechmaticsTranscript(
   const results = recordsOf(wire['results'])
   if (results === null) throw notATranscript()
   const metadata = recordOf(wire['metadata'])
-  const delimiter = recordOf(metadata?.['language_pack_info'])?.['word_delimiter']
-  const { text, words, lastWords } = joined(results, typeof delimiter === 'string' ? delimiter : ' ')
+  const { text, words, lastWords } = joined(results, delimitersIn(metadata))
   const identified = identifiedIn(metadata)
   const told = textIn(bestOf(results[0])?.['language']) ?? textIn(identified?.['language']) ?? language
   const job = recordOf(wire['job'])
@@ -55,6 +54,20 @@ function identifiedIn(metadata: WireRecord | null): WireRecord | null {
   return bestOf(recordsOf(recordOf(metadata?.['language_identification'])?.['results'])?.[0])
 }
 
+/** What stands before a word of this language. */
+type DelimiterOf = (language: unknown) => string
+
+function delimitersIn(metadata: WireRecord | null): DelimiterOf {
+  const pack = recordOf(metadata?.['language_pack_info'])
+  const whole = pack?.['word_delimiter']
+  const usual = typeof whole === 'string' ? whole : ' '
+  const own = new Map(Object.entries(recordOf(pack?.['per_language_word_delimiters']) ?? {}))
+  return (language) => {
+    const delimiter = typeof language === 'string' ? own.get(language) : undefined
+    return typeof delimiter === 'string' ? delimiter : usual
+  }
+}
+
 interface Joined {
   text: string
   words: TranscriptWord[]
@@ -62,7 +75,7 @@ interface Joined {
   lastWords: Set<TranscriptWord>
 }
 
-function joined(results: readonly WireRecord[], delimiter: string): Joined {
+function joined(results: readonly WireRecord[], delimiterOf: DelimiterOf): Joined {
   const speakerOf = createSpeakers()
   const lastWords = new Set<TranscriptWord>()
   const words: TranscriptWord[] = []
@@ -75,7 +88,7 @@ function joined(results: readonly WireRecord[], delimiter: string): Joined {
     const { type, attaches_to: attached } = entry
     const isMark = type === 'punctuation'
     const clings = isMark && (attached === 'previous' || attached === 'both')
-    text += text === '' || clings || isOpen ? content : `${delimiter}${content}`
+    text += text === '' || clings || isOpen ? content : `${delimiterOf(best?.['language'])}${content}`
     isOpen = isMark && (attached === 'next' || attached === 'both')
     const last = words.at(-1)
     // Words of the other providers have their marks too.

@@ -16,6 +16,7 @@ import { jobIdOf } from './job-id.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
 import { readSpeechmaticsTranscript } from './speechmatics-transcript.ts'
+import { toldLanguage } from './told-language.ts'
 import { parseTranscript, recordOf, recordsOf, textIn } from './transcript-wire.ts'
 
 /** How far a job is: what the reply that comes next belongs to. */
@@ -28,7 +29,10 @@ type JobStep = Step<JobState, CanonicalTranscription, never>
 const lookWaitsMs = [250, 750, 2_000, 3_000] as const
 const jobKind = 'speechmatics.job'
 
-/** Speechmatics' batch jobs: made with the sound or its address, looked at, then their transcript is read. They are kept for seven days: no call that removes them is named. */
+/**
+ * Speechmatics' batch jobs: made with the sound or its address, looked at, then their transcript is read. A removal ends a job that
+ * still runs; without one it is kept for seven days (https://docs.speechmatics.com/api-ref/batch/delete-a-job).
+ */
 export function speechmaticsTranscription(): TranscriptionAdapter {
   const adapter: Adapter<TranscriptionCall, JobState, CanonicalTranscription> = {
     first: (asked) => ({ type: 'send', exchange: create(asked), state: { step: 'create' } }),
@@ -44,7 +48,15 @@ export function speechmaticsTranscription(): TranscriptionAdapter {
   return adapter
 }
 
-const job: ResourceKind = { readId: (reply) => idIn(reply), remove: null, listing: null }
+const job: ResourceKind = {
+  readId: (reply) => idIn(reply),
+  remove: (id) => ({ method: 'DELETE', path: `${pathOf(id)}?force=true`, headers: {}, body: null }),
+  listing: null,
+}
+
+function pathOf(id: string): string {
+  return `/jobs/${encodeURIComponent(id)}`
+}
 
 function idIn({ bytes }: UpstreamReply): string | null {
   return jobIdOf(parseTranscript(bytes)['id'])
@@ -75,12 +87,15 @@ function create(asked: Asked): Exchange {
 }
 
 const reserved = new Set(
-  ['language', 'model', 'operating_point', 'diarization', 'additional_vocab', 'fetch_data'].concat([
-    'notification_config',
-    'session_id',
-    'user',
-    'trace',
-  ]),
+  [
+    'language',
+    'language_hints',
+    'model',
+    'operating_point',
+    'diarization',
+    'additional_vocab',
+    'fetch_data',
+  ].concat(['notification_config', 'session_id', 'user', 'trace']),
 )
 
 function isPassable(name: string): boolean {
@@ -92,11 +107,21 @@ function configOf({ call, endpoint }: Asked): Record<string, unknown> {
   const terms = tidyKeyterms(call.keyterms)
   return {
     ...Object.fromEntries(options.filter(([name, value]) => isPassable(name) && value !== null)),
-    language: call.language ?? 'auto',
+    ...languageOf(call.language, endpoint),
     model: endpoint.upstreamModel,
     ...(call.diarize ? { diarization: 'speaker' } : {}),
     ...(terms.length > 0 ? { additional_vocab: terms.map((content) => ({ content })) } : {}),
   }
+}
+
+/**
+ * Melia hears several languages at once and takes no other word than `multi`: what the caller names is what it listens for
+ * first (https://docs.speechmatics.com/speech-to-text/features/mixed-language-transcription).
+ */
+function languageOf(language: string | null, endpoint: Asked['endpoint']): Record<string, unknown> {
+  const told = language === null ? null : toldLanguage(language, endpoint)
+  if (!endpoint.upstreamModel.startsWith('melia')) return { language: told ?? 'auto' }
+  return { language: 'multi', ...(told === null ? {} : { language_hints: [told] }) }
 }
 
 function send(state: JobState, path: string, waitMs: number): JobStep {
@@ -107,15 +132,14 @@ function send(state: JobState, path: string, waitMs: number): JobStep {
 /** Without its own wait: this one can be ended. */
 function look(state: JobState & { step: 'look' }): JobStep {
   const waitMs = lookWaitsMs[Math.min(state.looks, lookWaitsMs.length - 1)] ?? 0
-  return send(state, `/jobs/${encodeURIComponent(state.id)}?wait=0`, waitMs)
+  return send(state, `${pathOf(state.id)}?wait=0`, waitMs)
 }
 
 function readLook(state: JobState & { step: 'look' }, { bytes }: UpstreamReply, asked: Asked): JobStep {
   const told = recordOf(parseTranscript(bytes)['job'])
   const status = told?.['status']
   if (status === 'running') return look({ ...state, looks: state.looks + 1 })
-  if (status === 'done')
-    return send({ step: 'read' }, `/jobs/${encodeURIComponent(state.id)}/transcript?format=json-v2`, 0)
+  if (status === 'done') return send({ step: 'read' }, `${pathOf(state.id)}/transcript?format=json-v2`, 0)
   if (status !== 'rejected' && status !== 'deleted' && status !== 'expired') return refuseReply()
   const reasons = (recordsOf(told?.['errors']) ?? []).flatMap(({ message }) => textIn(message) ?? [])
   throw failedJob(reasons.length > 0 ? reasons.join('; ') : `the job is ${status}`, asked)

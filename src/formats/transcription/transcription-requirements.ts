@@ -3,6 +3,7 @@ import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioCapabilities, Endpoint } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { keytermProblem } from './keyterms.ts'
+import { callerLanguages, languageAmong } from './told-language.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
 export function transcriptionRequirements(call: TranscriptionCall): AudioRequirement[] {
@@ -75,9 +76,10 @@ const wordTimes: AudioRequirement = {
 function languageKnown(language: string): AudioRequirement {
   return {
     name: 'language',
-    isMet: has(({ languages }) => languages === null || languages.includes(language)),
+    isMet: has((audio) => languageAmong(language, audio) !== null),
     refuse(model, endpoints) {
-      const known = [...new Set(endpoints.flatMap(({ audio }) => audio?.languages ?? []))].toSorted()
+      const named = endpoints.flatMap(({ audio }) => (audio === null ? [] : callerLanguages(audio)))
+      const known = [...new Set(named)].toSorted()
       return refusal(
         'language',
         `No provider of ${model} transcribes the language "${language}". Send one of ${known.join(', ')}, or omit it where the model detects it.`,

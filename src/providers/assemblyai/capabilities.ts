@@ -1,5 +1,6 @@
 import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
+import { assemblyAiLanguages } from './languages.ts'
 
 /** A term has at most so many words. */
 const keyterms = { ...unboundedKeyterms, wordsMax: 6 }
@@ -18,6 +19,7 @@ export const assemblyAiModels: readonly ModelRule[] = [
       entities: true,
       url: true,
       uploadBytesMax: 2_200_000_000,
+      languages: assemblyAiLanguages,
       audioMillisecondsMax: 36_000_000,
     },
   },

@@ -1,5 +1,6 @@
 import type { AudioCapabilities } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
+import { inkLanguages } from './languages.ts'
 
 /** Speed has an effect from Sonic 3 on; the second Ink listens over a socket alone. https://docs.cartesia.ai, 2026-11. */
 export const cartesiaModels: readonly ModelRule[] = [
@@ -15,4 +16,5 @@ export const inkWhisper: Partial<AudioCapabilities> = {
   wordTimes: true,
   uploadFormats: ['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'pcm'],
   uploadBytesMax: 2_000_000_000,
+  languages: inkLanguages,
 }

@@ -11,9 +11,12 @@ import { fireworksPrices } from './prices.ts'
 
 const address = 'https://api.fireworks.ai/inference/v1'
 
-/** Where the provider hears; an address of the operator's takes the place of these as well. */
+/**
+ * Where the provider hears, by its reference (https://docs.fireworks.ai/api-reference/audio-transcriptions). Older pages name
+ * `audio-prod` and `audio-turbo` of `us-virginia-1.direct.fireworks.ai`. An address of the operator's takes the place of all of them.
+ */
 function audioHostOf(model: string): string {
-  return `https://audio-${/turbo/.test(model) ? 'turbo' : 'prod'}.us-virginia-1.direct.fireworks.ai`
+  return `https://audio-${/turbo/.test(model) ? 'turbo' : 'prod'}.api.fireworks.ai`
 }
 
 const accountPath = /^accounts\/[^/]+\/models\//

@@ -1,5 +1,6 @@
 import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
+import { gladiaLanguages } from './languages.ts'
 
 /** Gladia's models. Words always have times; larger accounts may send longer recordings. */
 export const gladiaModels: readonly ModelRule[] = [
@@ -14,6 +15,7 @@ export const gladiaModels: readonly ModelRule[] = [
       entities: true,
       url: true,
       uploadBytesMax: 1_000_000_000,
+      languages: gladiaLanguages,
       audioMillisecondsMax: 135 * 60_000,
     },
   },

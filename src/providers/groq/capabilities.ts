@@ -1,4 +1,5 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
+import { groqLanguages } from './languages.ts'
 
 /** Groq's own limits of voices that others made, and its own systems. */
 export const groqModels: readonly ModelRule[] = [
@@ -24,6 +25,7 @@ export const groqModels: readonly ModelRule[] = [
     audio: {
       uploadBytesMax: 100 * 1024 * 1024,
       uploadFormats: ['flac', 'mp3', 'm4a', 'ogg', 'wav', 'webm'],
+      languages: groqLanguages,
     },
   },
   { name: /playai/i, modality: 'speech' },

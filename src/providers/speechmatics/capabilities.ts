@@ -1,8 +1,13 @@
 import { unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
+import { speechmaticsLanguages } from './languages.ts'
 
-/** Speechmatics' models, whose plain names say nothing at another host. Words always have times. */
+/**
+ * Speechmatics' models, whose plain names say nothing at another host. Words always have times. Melia has no custom dictionary
+ * yet (https://docs.speechmatics.com/speech-to-text/models, 2026-11).
+ */
 export const speechmaticsModels: readonly ModelRule[] = [
+  { name: /^melia-1$/, audio: { keyterms: null } },
   {
     name: /^(?:standard|enhanced|melia-1)$/,
     modality: 'transcription',
@@ -13,6 +18,7 @@ export const speechmaticsModels: readonly ModelRule[] = [
       keyterms: unboundedKeyterms,
       url: true,
       uploadBytesMax: 1_000_000_000,
+      languages: speechmaticsLanguages,
     },
   },
 ]

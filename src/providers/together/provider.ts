@@ -22,7 +22,7 @@ export const together = defineProvider({
     ],
     embedding: [openAiEmbeddings()],
     // Without a language it would take everything for English.
-    transcription: openAiTranscription({ listMark: '', urlField: 'file', languageWhenOmitted: 'auto' }),
+    transcription: openAiTranscription({ urlField: 'file', languageWhenOmitted: 'auto' }),
     speech: openAiSpeech({
       pcm: {
         name: 'raw',
