@@ -126,7 +126,8 @@ interface SentBody {
 async function lastSent(row: Transcriber) {
   const asked = await requestsAt(row)
   if (row.job !== undefined) return sentForJob(asked, row.job)
-  const last = row.config === undefined ? asked.at(-1) : asked.findLast(({ method }) => method === 'POST')
+  // Jobs are looked at, and what some leave is removed.
+  const last = asked.findLast(({ method }) => method === 'POST')
   const { query = '', body: text = '{}' } = last ?? {}
   const body = JSON.parse(text) as SentBody
   const fields: Sent[] = [
