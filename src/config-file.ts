@@ -143,6 +143,12 @@ const providerSchema = z.strictObject({
     .describe(
       'This server of your own takes `cache_control`: marks that callers of messages set go to it. Callers of chat completions send it what they like. Only for preset `custom`',
     ),
+  max_tokens_field: z
+    .enum(['max_tokens', 'max_completion_tokens'])
+    .optional()
+    .describe(
+      'The member by which this server of your own limits output. Left out, limits of messages and responses calls go as `max_tokens`, and a chat call’s as it came. Only for preset `custom`',
+    ),
   discover: z.boolean().optional().describe('Ask the provider which models it has'),
   only_models: z
     .boolean()
@@ -227,6 +233,7 @@ const outlineSchema = z
             key_form: z.unknown(),
             caller_logins: z.unknown(),
             cache_marks: z.unknown(),
+            max_tokens_field: z.unknown(),
           })
           .partial()
           .catch({}),

@@ -207,6 +207,16 @@ test('only a server that the operator names is said to take marks of a prompt ca
   ])
 })
 
+test('only a server that the operator names is said to limit output by a name', () => {
+  const limit = { max_tokens_field: 'max_completion_tokens' }
+  expect(problemsOf({}, { providers: [{ preset: 'custom', base_url: 'https://a/v1', ...limit }] })).toEqual(
+    [],
+  )
+  expect(problemsOf({}, { providers: [{ preset: 'openai', api_key: 'sk-1', ...limit }] })).toEqual([
+    expect.stringContaining('providers.0.max_tokens_field: what "openai" takes is known'),
+  ])
+})
+
 test('a key travels in one of the ways that its provider has', () => {
   const several = { preset: 'custom', base_url: 'https://a/v1', api_key: 'k' }
   const both = [several, { ...several, id: 'second', key_form: 'bearer' }]

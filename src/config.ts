@@ -276,10 +276,12 @@ function checkProviders(
       problems.push(
         `providers.${index}.caller_logins: a caller's own login is sent to the provider's official address only; leave base_url out, or this`,
       )
-    if (provider.cache_marks === true && preset?.isOperatorNamed === false)
+    for (const name of ['cache_marks', 'max_tokens_field'] as const) {
+      if (!provider[name] || preset?.isOperatorNamed !== false) continue
       problems.push(
-        `providers.${index}.cache_marks: what "${preset.slug}" takes is known; only a server of preset custom needs it, leave it out`,
+        `providers.${index}.${name}: what "${preset.slug}" takes is known; only a server of preset custom needs it, leave it out`,
       )
+    }
     // A server of one's own may ask for none.
     const variable = preset?.keyVariable
     if (variable && !env[variable] && provider.api_key === undefined && provider.base_url === undefined)

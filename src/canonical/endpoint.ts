@@ -46,6 +46,8 @@ export interface Deployment {
   callerLogins?: { headers: Readonly<Record<string, string>> }
   /** The operator says that this server takes marks of a prompt cache; nobody else knows it of a server of one's own. */
   takesCacheMarks?: true
+  /** The member by which this server limits output, as the operator says; absent where nobody said. Chat completions alone. */
+  maxTokensField?: 'max_tokens' | 'max_completion_tokens'
   region: string | null
   /** Relative share among equals, above 0; 1 by default. */
   weight: number

@@ -24,6 +24,7 @@ export interface ProviderSettings {
   concurrency?: number | undefined
   caller_logins?: boolean | undefined
   cache_marks?: boolean | undefined
+  max_tokens_field?: 'max_tokens' | 'max_completion_tokens' | undefined
   discover?: boolean | undefined
   only_models?: boolean | undefined
   models: readonly OperatorModel[]
@@ -58,6 +59,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     baseUrl: baseUrlOf(provider, preset),
     ...callerLoginsOf(provider, preset),
     ...(provider.cache_marks === true ? { takesCacheMarks: true } : {}),
+    ...(provider.max_tokens_field === undefined ? {} : { maxTokensField: provider.max_tokens_field }),
     region: provider.region ?? null,
     weight: provider.weight,
     concurrencyMax: provider.concurrency ?? null,

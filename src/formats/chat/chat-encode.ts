@@ -34,6 +34,7 @@ interface Edits {
   set: Record<string, BodyPiece | BodyPieces>
   remove: string[]
   dropped: string[]
+  approximated: string[]
 }
 
 /**
@@ -48,12 +49,17 @@ export function encodeChatRequest(
   callersName = (name: string) => name,
 ): EncodedRequest {
   refuseLost(call, quirks, callersName)
-  const edits: Edits = { set: { model: JSON.stringify(endpoint.upstreamModel) }, remove: [], dropped: [] }
+  const edits: Edits = {
+    set: { model: JSON.stringify(endpoint.upstreamModel) },
+    remove: [],
+    dropped: [],
+    approximated: [],
+  }
   applyRules(call, quirks, edits)
   const model = quirks.modelOf(endpoint.upstreamModel)
   if (model !== null) applyModel(call, model, edits, callersName)
   if (call.completed) encodeCompleted(call.completed, quirks, edits)
-  encodeOutputLimit(call, quirks, edits)
+  encodeOutputLimit(call, endpoint.deployment.maxTokensField ?? quirks.maxTokensField, edits)
   encodeReasoning(call, quirks, edits)
   encodeStream(call, quirks, edits)
   encodeValues(call, quirks, edits)
@@ -63,7 +69,8 @@ export function encodeChatRequest(
     edits.set['messages'] = adapted.messages
     edits.dropped.push(...adapted.dropped)
   }
-  return { body: editPieces(call.document, edits), dropped: edits.dropped }
+  const { dropped, approximated } = edits
+  return { body: editPieces(call.document, edits), dropped, approximated }
 }
 
 /** Throws for what this provider would not heed, although the answer means something else without it. */
@@ -160,7 +167,11 @@ function drop(edits: Edits, name: string, shown = name): void {
  * One of two spellings, the newer winning where both were sent. A server that takes both may heed the older: then both
  * say what was held for.
  */
-function encodeOutputLimit({ document }: ChatBody, { maxTokensField }: ChatQuirks, edits: Edits): void {
+function encodeOutputLimit(
+  { document }: ChatBody,
+  maxTokensField: ChatQuirks['maxTokensField'],
+  edits: Edits,
+): void {
   const newer = hasMember(document, 'max_completion_tokens')
   const older = hasMember(document, 'max_tokens')
   if (!newer && !older) return
@@ -174,7 +185,8 @@ function encodeOutputLimit({ document }: ChatBody, { maxTokensField }: ChatQuirk
 }
 
 function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
-  if (!hasMember(document, 'reasoning')) return
+  if (quirks.reasoning === 'switch') encodeSwitch(document, quirks, edits)
+  if (!hasMember(document, 'reasoning') || quirks.reasoning === 'switch') return
   if (quirks.reasoning === 'as_sent') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
@@ -187,12 +199,39 @@ function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edit
   edits.remove.push('reasoning')
   if (!isRecord(reasoning)) return
   if (effort !== null) edits.set['reasoning_effort'] = JSON.stringify(effort)
+  noteLostWishes(reasoning, effort, edits)
+}
+
+/** What of the object neither an effort nor a switch tells. */
+function noteLostWishes(
+  reasoning: Readonly<Record<string, unknown>>,
+  effort: string | null,
+  { dropped }: Edits,
+): void {
   if (effort === 'none' && isSaid(reasoning['effort']) && reasoning['effort'] !== 'none')
-    edits.dropped.push('reasoning.effort')
+    dropped.push('reasoning.effort')
   for (const name of ['max_tokens', 'summary', 'exclude']) {
     const value = reasoning[name]
-    if (isSaid(value) && value !== false) edits.dropped.push(`reasoning.${name}`)
+    if (isSaid(value) && value !== false) dropped.push(`reasoning.${name}`)
   }
+}
+
+/** An effort has a member of its own, and the object says no more than whether to think at all. */
+function encodeSwitch(document: TextCall['document'], { nearestEfforts }: ChatQuirks, edits: Edits): void {
+  const { set, remove, approximated } = edits
+  const value = hasMember(document, 'reasoning') ? memberValue(document, 'reasoning') : null
+  const reasoning = isRecord(value) ? value : {}
+  const own = effortOf(reasoning)
+  if (own !== null) leaveOtherEffort(document, own, edits)
+  noteLostWishes(reasoning, own, edits)
+  const effort = own ?? memberValue(document, 'reasoning_effort')
+  remove.push('reasoning', 'reasoning_effort')
+  if (effort === 'none' || reasoning['enabled'] === true)
+    set['reasoning'] = JSON.stringify({ enabled: effort !== 'none' })
+  if (typeof effort !== 'string' || effort === 'none') return
+  const nearest = nearestEfforts[effort] ?? effort
+  if (nearest !== effort) approximated.push(own === null ? 'reasoning_effort' : 'reasoning.effort')
+  set['reasoning_effort'] = JSON.stringify(nearest)
 }
 
 function isSaid(value: unknown): boolean {

@@ -7,6 +7,9 @@ import { isRecord } from './chat-media.ts'
 import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
 import type { ChatQuirks } from './chat-quirks.ts'
 
+/** Where LiteLLM notes in its answers what its provider said besides. Clients send it back, and no provider knows it. */
+const specificFields = 'provider_specific_fields'
+
 const marks = {
   developer: Buffer.from('"developer"'),
   name: Buffer.from('"name"'),
@@ -19,6 +22,7 @@ const marks = {
   images: Buffer.from('"images"'),
   annotations: Buffer.from('"annotations"'),
   refusal: Buffer.from('"refusal"'),
+  specific: Buffer.from(`"${specificFields}"`),
 }
 
 /**
@@ -67,7 +71,7 @@ function needsEdit(bytes: Buffer, quirks: ChatQuirks): boolean {
   if (bytes.includes(marks.sealed)) return true
   if (!quirks.developerRole && bytes.includes(marks.developer)) return true
   if (!quirks.messageNames && bytes.includes(marks.name)) return true
-  if (isStrict(quirks) && hasAdditions(bytes, quirks)) return true
+  if (isStrict(quirks) ? hasAdditions(bytes, quirks) : bytes.includes(marks.specific)) return true
   return bytes.includes(marks.toolCall) && needsEditOfTools(bytes, quirks)
 }
 
@@ -105,6 +109,7 @@ function adaptMessage(
   if (!mayHaveName(adapted['role'], quirks)) removing.remove(adapted, 'name', adapted['role'] === 'tool')
   adaptReasoning(adapted, quirks, removing)
   if (isStrict(quirks)) removeAdditions(adapted, quirks, removing)
+  else removeSpecificFields(adapted, 'messages[]', removing)
   adaptToolCalls(adapted, quirks)
   return adapted
 }
@@ -177,6 +182,25 @@ function removeAdditions(
   removing.remove(message, 'annotations')
   delete message['refusal']
   if (typeof refusal === 'string') message['content'] ??= refusal
+}
+
+/** What may have such fields inside a message. */
+const specificWithin = ['content', 'tool_calls', 'function'] as const
+
+function removeSpecificFields(wire: Record<string, unknown>, path: string, removing: Removing): void {
+  removing.note(wire[specificFields], `${path}.${specificFields}`)
+  delete wire[specificFields]
+  for (const name of specificWithin) {
+    const inner = wire[name]
+    const leave = (each: unknown, at: string): unknown => {
+      if (!isRecord(each)) return each
+      const copy = { ...each }
+      removeSpecificFields(copy, at, removing)
+      return copy
+    }
+    if (Array.isArray(inner)) wire[name] = inner.map((each: unknown) => leave(each, `${path}.${name}[]`))
+    else if (isRecord(inner)) wire[name] = leave(inner, `${path}.${name}`)
+  }
 }
 
 function withoutCacheControl(part: unknown, removing: Removing): unknown {

@@ -4,8 +4,8 @@ import { extendedChatShape, gatewayChatShape, standardChatShape } from './chat-s
 /** Where an OpenAI-compatible provider differs from OpenAI's chat completions, as data. */
 export interface ChatQuirkOptions {
   /**
-   * The member that limits output; the other spelling is renamed to it, or both stay `as_sent`. Default `max_tokens`,
-   * which most hosts know.
+   * The member that limits output; the other spelling is renamed to it, or both stay `as_sent`: then a limit that came in
+   * another format goes as `max_tokens`. Default `max_tokens`, which most hosts know.
    */
   maxTokensField?: 'max_completion_tokens' | 'max_tokens' | 'as_sent'
   /** Whether `stream_options` is understood. `drop` where usage comes anyway or the member is refused. Default `send`. */
@@ -22,9 +22,12 @@ export interface ChatQuirkOptions {
   renames?: Readonly<Record<string, string>>
   /**
    * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. With `as_sent` a
-   * chat caller's own object goes on as it is, and other callers' wishes as `reasoning_effort`. Default `effort`.
+   * chat caller's own object goes on as it is, and other callers' wishes as `reasoning_effort`. With `switch` the object has
+   * `enabled` alone, which also says the effort `none`. Default `effort`.
    */
-  reasoning?: 'effort' | 'object' | 'as_sent' | 'drop'
+  reasoning?: 'effort' | 'switch' | 'object' | 'as_sent' | 'drop'
+  /** Efforts that the provider does not know, and what it is told instead. Default none. */
+  nearestEfforts?: Readonly<Partial<Record<string, string>>>
   /** How an assistant's earlier reasoning is sent back: under this name, or left out. Default `drop`. */
   reasoningHistory?: 'reasoning' | 'reasoning_content' | 'drop' | 'keep'
   /** How `tool_choice: "required"` is spelled. Default `required`. */
@@ -132,6 +135,7 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
     maxTokensField: options.maxTokensField ?? 'max_tokens',
     streamOptions: options.streamOptions ?? 'send',
     reasoning: options.reasoning ?? 'effort',
+    nearestEfforts: options.nearestEfforts ?? {},
     reasoningHistory: options.reasoningHistory ?? 'drop',
     toolChoiceRequired: options.toolChoiceRequired ?? 'required',
     developerRole: options.developerRole ?? false,

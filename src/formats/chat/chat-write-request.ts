@@ -45,17 +45,15 @@ export function writeChatRequest(
   const told = tellWhatIsNotHeld(writing)
   const body = bodyOf(withoutMarks(writing), { ...writing, told })
   const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
-  const { body: written, dropped } = encodeChatRequest(
-    callOf(conversation, document),
-    endpoint,
-    quirks,
-    (name) => callersName(name, conversation),
+  const {
+    body: written,
+    dropped,
+    approximated = [],
+  } = encodeChatRequest(callOf(conversation, document), endpoint, quirks, (name) =>
+    callersName(name, conversation),
   )
-  for (const name of dropped) {
-    const carried = carriedBy('chat', name)
-    if (carried === null || conversation.format === 'chat') losses.dropped.add(name)
-    else losses.drop(carried)
-  }
+  for (const name of dropped) losses.dropped.add(callersName(name, conversation))
+  for (const name of approximated) losses.approximated.add(callersName(name, conversation))
   return {
     body: written,
     dropped: [...new Set([...left, ...losses.dropped])],
@@ -64,9 +62,15 @@ export function writeChatRequest(
   }
 }
 
-/** What a caller of another format wishes goes in the member that most hosts know. */
+/** What a caller of another format wishes goes in the members that most hosts know. */
 function quirksFor({ format }: Conversation, quirks: ChatQuirks): ChatQuirks {
-  return format !== 'chat' && quirks.reasoning === 'as_sent' ? { ...quirks, reasoning: 'effort' } : quirks
+  const { reasoning, maxTokensField } = quirks
+  if (format === 'chat' || (reasoning !== 'as_sent' && maxTokensField !== 'as_sent')) return quirks
+  return {
+    ...quirks,
+    reasoning: reasoning === 'as_sent' ? 'effort' : reasoning,
+    maxTokensField: maxTokensField === 'as_sent' ? 'max_tokens' : maxTokensField,
+  }
 }
 
 function callersName(name: string, conversation: Conversation): string {
@@ -206,17 +210,18 @@ function writeOutput(output: OutputFormat, isChecked: boolean): Wire | null {
 
 /**
  * The wish of a caller of another format; one of this format is told in the caller's own words, which are among its
- * extras. Not to think is what a model does that cannot, and telling it so is an error there.
+ * extras. Not to think is what a model does that cannot, and telling it so is an error there unless its host has a switch.
  */
 function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: Writing): Wire | null {
   const { effort, budgetTokens, summary, isShown } = wish
   const { format } = conversation
-  if (format === 'chat' || effort === 'none') return null
+  if (format === 'chat') return null
+  if (effort === 'none') return quirks.reasoning === 'switch' ? { enabled: false } : null
   const members: Wire = {}
   if (effort !== null) members['effort'] = effort
   if (budgetTokens !== null && quirks.reasoning === 'object') members['max_tokens'] = budgetTokens
   // A host that knows levels alone still hears how much is meant.
-  else if (budgetTokens !== null && quirks.reasoning === 'effort') {
+  else if (budgetTokens !== null && quirks.reasoning !== 'drop') {
     losses.approximate('budget')
     members['effort'] ??= effortOf(budgetTokens)
   }

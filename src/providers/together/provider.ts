@@ -17,7 +17,8 @@ export const together = defineProvider({
     language: [
       openAiChat({
         accepts: ['top_k', 'min_p', 'repetition_penalty', 'context_length_exceeded_behavior', 'safety_model'],
-        reasoning: 'object',
+        reasoning: 'switch',
+        nearestEfforts: { minimal: 'low', xhigh: 'high', max: 'high' },
       }),
     ],
     embedding: [openAiEmbeddings()],

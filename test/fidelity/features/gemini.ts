@@ -396,6 +396,7 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     responses: carried(config({ temperature: 0.5, topP: 0.9 })),
     messages: carried(config({ temperature: 0.5, topP: 0.9 })),
   },
+  W58: same(carried(config({ maxOutputTokens: 50 }))),
   W57: {
     chat: carried(config({ stopSequences: ['END'] })),
     messages: carried(config({ stopSequences: ['END'] })),

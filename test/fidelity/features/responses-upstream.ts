@@ -1924,6 +1924,12 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
   },
   // A stop text, for a chat model of OpenAI that thinks
   W57: { chat: refused('stop'), messages: refused('stop_sequences') },
+  // Most tokens of the answer, for a server of one’s own of which nothing is said
+  W58: {
+    chat: carried({ max_output_tokens: 50 }),
+    responses: carried({ max_output_tokens: 50 }),
+    messages: carried({ max_output_tokens: 50 }),
+  },
 }
 
 /** The row with what becomes of it where a provider speaks responses. */

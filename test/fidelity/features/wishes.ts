@@ -1330,4 +1330,27 @@ export const wishRows: readonly AskedRow[] = [
       },
     },
   },
+  {
+    kind: 'asked',
+    id: 'W58',
+    title: 'Most tokens of the answer, for a server of one’s own of which nothing is said',
+    models: { chat: models.chatThatPasses },
+    cells: {
+      chat: {
+        ask: { max_completion_tokens: 50 },
+        toChat: carried({ max_completion_tokens: 50 }, { note: 'by the name that the caller chose' }),
+        toMessages: carried({ max_tokens: 50 }),
+      },
+      responses: {
+        ask: { max_output_tokens: 50 },
+        toChat: carried({ max_tokens: 50 }, { absent: ['max_completion_tokens'] }),
+        toMessages: carried({ max_tokens: 50 }),
+      },
+      messages: {
+        ask: { max_tokens: 50 },
+        toChat: carried({ max_tokens: 50 }, { absent: ['max_completion_tokens'] }),
+        toMessages: carried({ max_tokens: 50 }),
+      },
+    },
+  },
 ]
