@@ -2,6 +2,7 @@ import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import type { JsonDocument, LeanJson, LeftOutText } from '../canonical/call.ts'
 import { GatewayError } from '../core/errors.ts'
 import {
+  elementsBytesMin,
   leanBodyBytesMin,
   leanHeadBytesMax,
   leanProbeBytes,
@@ -14,6 +15,7 @@ import {
 import { inTurns } from '../core/turns.ts'
 import { parseExactly } from './exact-json.ts'
 import { isEscaped, leanMemberValue, toBuffer } from './json-document.ts'
+import { requireFewElements } from './request-elements.ts'
 import { mark, writtenMark } from './set-aside-texts.ts'
 
 const quote = 0x22
@@ -25,9 +27,10 @@ const heads = /^(?:data:[^\\,]*,|hr1\.[a-z0-9@~_-]+\.[a-z]\.[^\\.]*\.)/
 
 /**
  * A request body without its longer texts, where that costs less than to parse it whole or must be: null for a small
- * one, and for one of middling size whose texts are short.
+ * one, and for one of middling size whose texts are short. Rejects with `invalid_request` for one of too many elements.
  */
 export async function leanOf(bytes: Uint8Array): Promise<LeanJson | null> {
+  if (bytes.length >= elementsBytesMin) await requireFewElements(bytes)
   const isWhole =
     bytes.length < leanBodyBytesMin || (bytes.length < wholeBodyBytesMax && !beginsWithLongTexts(bytes))
   return isWhole ? null : inTurns(leaveOutTexts(bytes))

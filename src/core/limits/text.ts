@@ -19,6 +19,13 @@ export const memberPassedBytesMax = 524_288
  * small values would stall everybody while they are made.
  */
 export const bodyValuesBytesMax = 262_144
+/** Messages, parts, calls and tools of one request together: four times as many as the longest conversation of an agent. */
+export const requestElementsMax = 100_000
+/** All objects and lists of a request of many elements, those inside of them included. */
+export const requestObjectsMax = 1_000_000
+/** A body from this length on may have so many elements; and so many bytes of it are counted through in one go. */
+export const elementsBytesMin = 200_000
+export const elementStepBytes = 262_144
 /** A request body from this length on is never parsed whole, which would stall everybody for milliseconds. */
 export const wholeBodyBytesMax = 2_000_000
 /** One from this length on is not either, if its texts are long: what is looked into of a picture is nothing. */
