@@ -1,5 +1,7 @@
+import type { TranscriptionAdapter } from '../src/canonical/audio.ts'
 import type { AudioCapabilities, KeytermRules } from '../src/canonical/endpoint.ts'
 import { leastAudio, traitsOf } from '../src/catalog/capabilities.ts'
+import { callerLanguages } from '../src/formats/transcription/told-language.ts'
 import type { Preset } from '../src/providers/define-provider.ts'
 import { modelRulesOf, presets } from '../src/providers/registry.ts'
 import { namesOf } from './documented-models.ts'
@@ -22,6 +24,10 @@ checked against a fake of it that was written after them too.
 - **Addresses**: the provider fetches them itself; for the others the gateway does.
 - **Formats**: the formats of sound that the provider takes; empty where the gateway sends it every format. The gateway sends \`pcm\` as
   WAV to a provider that takes no samples without a header.
+- **Languages**: how many \`language\` may name, each sent in the provider's own word (\`cmn\`, \`jw\`), and another one is refused; empty
+  where the provider lists none and is sent what the caller names. **Left there**: the provider keeps the recording or the
+  transcript, which the gateway removes when the call is over (\`upstream_resources\`, [operations.md](operations.md)); empty where
+  it keeps nothing that has a name. ElevenLabs keeps nothing of a call with \`provider.zdr\`.
 `
 
 const speechHead = `
@@ -54,6 +60,8 @@ export function audioDocument(): string {
     'Formats',
     'Largest',
     'Longest',
+    'Languages',
+    'Left there',
     'Status',
   ]
   return `${head}\n${tableOf(titles, rows)}\n${speechHead}\n${tableOf(speechTitles, speechRows())}\n`
@@ -65,7 +73,8 @@ function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]
 
 /** A row for all models of a provider that can do the same. */
 function rowsOf(preset: Preset): string[][] {
-  const { name, audio, recordedAudio } = preset
+  const { name, audio, recordedAudio, adapters } = preset
+  const left = leftBy(adapters.transcription?.resources)
   const status = recordedAudio.includes('transcription') ? 'recorded' : 'documented only'
   const models = new Map<string, { names: string[]; cells: string[] }>()
   for (const model of namesOf(preset)) {
@@ -78,9 +87,15 @@ function rowsOf(preset: Preset): string[][] {
   }
   if (models.size === 0) {
     const cells = cellsOf({ ...leastAudio, ...audio.transcription })
-    return [[name, 'as the provider lists them or the configuration names them', ...cells, status]]
+    return [[name, 'as the provider lists them or the configuration names them', ...cells, left, status]]
   }
-  return [...models.values()].map(({ names, cells }) => [name, names.toSorted().join(', '), ...cells, status])
+  return [...models.values()].map(({ names, cells }) => [
+    name,
+    names.toSorted().join(', '),
+    ...cells,
+    left,
+    status,
+  ])
 }
 
 function cellsOf(audio: AudioCapabilities): string[] {
@@ -93,7 +108,14 @@ function cellsOf(audio: AudioCapabilities): string[] {
     audio.uploadFormats?.join(', ') ?? '',
     audio.uploadBytesMax === null ? '' : sizeOf(audio.uploadBytesMax),
     audio.audioMillisecondsMax === null ? '' : lengthOf(audio.audioMillisecondsMax / 1000),
+    audio.languages === null ? '' : String(callerLanguages(audio).length),
   ]
+}
+
+/** What is kept of a call at its provider, and what becomes of it. */
+function leftBy(resources: TranscriptionAdapter['resources']): string {
+  if (resources === undefined) return ''
+  return Object.values(resources).some(({ remove }) => remove !== null) ? 'removed' : 'stays'
 }
 
 function speakersOf({ diarize, segmentSpeakers }: AudioCapabilities): string {

@@ -11,6 +11,8 @@ export interface RecordedTranscript {
   file: string
   /** Replies to the requests before it, where the transcript is a job: one for each. */
   earlier?: readonly string[]
+  /** The files have the request besides. */
+  isExchange?: true
   /** Only where word times can be asked for. */
   words: boolean
   /** Where the provider told speakers apart, and says so only when it is asked. */
@@ -177,13 +179,34 @@ export const recordedTranscripts: readonly RecordedTranscript[] = [
       }
     },
   },
+  {
+    preset: 'xai',
+    upstream: 'grok-stt',
+    file: '../outside/x2747.json',
+    isExchange: true,
+    words: true,
+    diarize: true,
+    expected: (wire) => ({
+      text: wire['text'],
+      language: 'en',
+      duration: 3.7,
+      words: listOf(wire['words']).map(({ text, start, end }) => ({
+        word: text,
+        start,
+        end,
+        speaker: 0,
+        speaker_label: '0',
+      })),
+    }),
+  },
 ]
 
 /** The bodies that were recorded, in the order in which they came. */
-export function readReplies({ file, earlier = [] }: RecordedTranscript): Wire[] {
-  return [...earlier, file].map(
-    (name) => JSON.parse(readFileSync(join(root, 'ai-sdk', name), 'utf8')) as Wire,
-  )
+export function readReplies({ file, earlier = [], isExchange }: RecordedTranscript): Wire[] {
+  return [...earlier, file].map((name) => {
+    const recorded = JSON.parse(readFileSync(join(root, 'ai-sdk', name), 'utf8')) as Wire
+    return isExchange === true ? (recorded['response'] as Wire) : recorded
+  })
 }
 
 /** Why they cannot be replayed, or null when they are here. */

@@ -66,4 +66,5 @@ export const xai = defineProvider({
     }),
     speech: xAiSpeech,
   },
+  recordedAudio: ['transcription'],
 })

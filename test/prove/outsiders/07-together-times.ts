@@ -1,0 +1,11 @@
+import { beforeAndNow } from '../before-and-now.ts'
+
+export const proof = beforeAndNow({
+  title: 'Together: times are asked for with brackets',
+  tests: [
+    {
+      file: 'test/contract/audio-vendors.test.ts',
+      names: ['Together is asked for times as its clients write lists, with brackets'],
+    },
+  ],
+})
