@@ -185,7 +185,7 @@ export const speechmatics: AudioApi = {
   uploadBytesMax,
   modelOf: () => null,
   operations: [
-    { method: 'POST', path: /^\/v2\/jobs\/$/, answer: create },
+    { method: 'POST', path: /^\/v2\/jobs\/?$/, answer: create },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)$/, answer: look },
     { method: 'DELETE', path: /^\/v2\/jobs\/([^/]+)$/, answer: remove },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)\/transcript$/, answer: read },

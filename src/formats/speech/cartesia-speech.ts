@@ -15,7 +15,7 @@ export const cartesiaSpeech: SpeechAdapter = speechRequestAdapter({
     transcript: asked.call.input,
     voice: asked.voice,
     output_format: formats[asked.format],
-    generation_config: speedMember('speed', asked),
+    ...(asked.call.speed === 1 ? {} : { generation_config: speedMember('speed', asked) }),
   }),
   // A word for a speed, which it has given up.
   reserved: ['output_format', 'speed'],

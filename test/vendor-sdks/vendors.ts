@@ -1,0 +1,47 @@
+import type { Vendor } from './vendor.ts'
+import { anthropic } from './vendors/anthropic.ts'
+import { assemblyai } from './vendors/assemblyai.ts'
+import { azure } from './vendors/azure.ts'
+import { cartesia } from './vendors/cartesia.ts'
+import { cerebras } from './vendors/cerebras.ts'
+import { deepgram } from './vendors/deepgram.ts'
+import { gladia } from './vendors/gladia.ts'
+import { googleAiStudio } from './vendors/google-ai-studio.ts'
+import { groq } from './vendors/groq.ts'
+import { hume } from './vendors/hume.ts'
+import { lmnt } from './vendors/lmnt.ts'
+import { mistral } from './vendors/mistral.ts'
+import { openai } from './vendors/openai.ts'
+import { openrouter } from './vendors/openrouter.ts'
+import { perplexity } from './vendors/perplexity.ts'
+import { resemble } from './vendors/resemble.ts'
+import { revai } from './vendors/revai.ts'
+import { sambanova } from './vendors/sambanova.ts'
+import { speechmatics } from './vendors/speechmatics.ts'
+import { together } from './vendors/together.ts'
+import { xai } from './vendors/xai.ts'
+
+/** Every vendor with an official SDK. */
+export const vendors: readonly Vendor[] = [
+  anthropic,
+  assemblyai,
+  azure,
+  cartesia,
+  cerebras,
+  deepgram,
+  gladia,
+  googleAiStudio,
+  groq,
+  hume,
+  lmnt,
+  mistral,
+  openai,
+  openrouter,
+  perplexity,
+  resemble,
+  revai,
+  sambanova,
+  speechmatics,
+  together,
+  xai,
+]
