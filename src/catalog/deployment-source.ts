@@ -3,7 +3,7 @@ import type { Modality } from '../canonical/operation.ts'
 import type { ModelRule } from './capabilities.ts'
 import type { OperatorAudio } from './operator-audio.ts'
 import type { OperatorPrices } from './operator-prices.ts'
-import type { HourRule, PriceOverlay } from './price-overlay.ts'
+import type { HourRule, TierRule, PriceOverlay } from './price-overlay.ts'
 
 /** A model that the operator describes for a deployment; the members are those of the configuration file. */
 export interface OperatorModel {
@@ -42,6 +42,8 @@ export interface DeploymentSource {
   hourWrites?: HourRule
   /** The days on which the provider shuts models down, `YYYY-MM-DD`, by its own names for them. */
   expirationDates?: ReadonlyMap<string, string>
+  /** What service tiers cost where nobody states it; absent where the provider has no rule. */
+  tiers?: readonly TierRule[]
   /** Everything costs nothing here, as on a server the operator runs himself. */
   isFree: boolean
   /** How the names of models end that cost nothing here; left out where names do not tell. */

@@ -11,7 +11,7 @@ import { statedAudio, type OperatorAudio } from './operator-audio.ts'
 import { parseOperatorPrices, tierPricesOf, withStated } from './operator-prices.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { packageFacts, packageNames } from './package-prices.ts'
-import { withHourWrites } from './price-overlay.ts'
+import { withHourWrites, tierPricesBy } from './price-overlay.ts'
 import type { HourRule } from './price-overlay.ts'
 import type { PricePackage } from './price-package.ts'
 
@@ -137,8 +137,10 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   // What speakers and terms cost is a matter of transcripts alone.
   const price =
     modality === 'transcription' ? known : withoutSurcharges(modality === 'speech' ? spoken(known) : known)
-  const tierPrices = tierPricesOf(price, [context.prices[model] ?? {}, operator?.prices ?? {}], (tier) =>
-    withHourWrites(hourWrites, tier),
+  const tierPrices = tierPricesOf(
+    { price, known: tierPricesBy(source.tiers, upstream, price) },
+    [context.prices[model] ?? {}, operator?.prices ?? {}],
+    (tier) => withHourWrites(hourWrites, tier),
   )
   // The provider's own list is newer than what was shipped.
   const expirationDate = listed.expirationDate ?? source.expirationDates?.get(upstream)

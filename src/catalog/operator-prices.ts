@@ -134,15 +134,15 @@ export function withStated(price: Price, stated: Price): Price {
 }
 
 /**
- * The price at each service tier that one of the price lists names; a unit that it leaves out costs what it does otherwise,
- * or what `completed` says that it follows from the others.
+ * The price at each service tier that is `known`, or that one of the price lists names; a unit that a list leaves out costs
+ * what it does otherwise, or what `completed` says that it follows from the others.
  */
 export function tierPricesOf(
-  price: Price,
+  { price, known }: { price: Price; known: Readonly<Record<string, Price>> },
   lists: readonly OperatorPrices[],
   completed: (price: Price) => Price,
 ): Record<string, Price> | null {
-  const tiers: Record<string, Price> = {}
+  const tiers: Record<string, Price> = { ...known }
   for (const { service_tiers: stated = {} } of lists)
     for (const [tier, prices] of Object.entries(stated))
       tiers[tier] = completed(withStated(tiers[tier] ?? price, parseOperatorPrices(prices)))

@@ -72,6 +72,32 @@ function summed(stated: readonly StatedPrice[]): Price {
   return price
 }
 
+/** What a service tier costs as a fraction of the usual price, for the models whose name at the provider fits. */
+export interface TierRule {
+  tier: string
+  models: RegExp
+  share: readonly [bigint, bigint]
+}
+
+/** The prices that these rules give a model at its tiers. */
+export function tierPricesBy(
+  tierRules: readonly TierRule[] | undefined,
+  upstreamModel: string,
+  price: Price,
+): Record<string, Price> {
+  const tiers: Record<string, Price> = {}
+  for (const { tier, models, share } of tierRules ?? []) {
+    if (!models.test(upstreamModel)) continue
+    const [factor, divisor] = share
+    const amounts = Object.entries(price).map(([unit, amount]: [string, unknown]) => [
+      unit,
+      typeof amount === 'bigint' ? divideHalfEven(amount * factor, divisor) : amount,
+    ])
+    tiers[tier] = Object.fromEntries(amounts) as Price
+  }
+  return tiers
+}
+
 /** What input that is kept for an hour costs, as a fraction of what other written input costs, and of the input itself. */
 export interface HourRule {
   ofWrite: readonly [bigint, bigint]

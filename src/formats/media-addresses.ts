@@ -130,7 +130,7 @@ const addressMark = Buffer.from('://')
 
 /** What stands beside an address, by format. */
 const spotMarks: Readonly<Partial<Record<string, readonly Buffer[]>>> = {
-  chat: [Buffer.from('"image_url"'), Buffer.from('"file_data"')],
+  chat: [Buffer.from('"image_url"'), Buffer.from('"file_data"'), Buffer.from('"file_url"')],
   messages: [Buffer.from('"source"')],
   responses: [Buffer.from('"input_image"'), Buffer.from('"input_file"')],
 }
@@ -193,6 +193,7 @@ function spotsOfChat(part: Wire, path: string, { read }: Reading): Spot[] {
     const field = isRecord(image) ? `${path}.image_url.url` : `${path}.image_url`
     return [{ url, kind: 'image', field, put: (media) => void (holder[name] = toDataUrl(media)) }]
   }
+  if (part['file_url'] !== undefined) return spotsOfFileUrl(part, path, read)
   const fileUrl = isRecord(file) ? read(file['file_data']) : null
   if (!isRecord(file) || fileUrl === null) return []
   return [
@@ -206,6 +207,19 @@ function spotsOfChat(part: Wire, path: string, { read }: Reading): Spot[] {
       },
     },
   ]
+}
+
+/** What lies at the address of such a part becomes an ordinary file. */
+function spotsOfFileUrl(part: Wire, path: string, read: Reading['read']): Spot[] {
+  const { file_url: named } = part
+  const url = read(isRecord(named) ? named['url'] : named)
+  if (url === null) return []
+  const put: Spot['put'] = (media) => {
+    delete part['file_url']
+    part['type'] = 'file'
+    part['file'] = { file_data: toDataUrl(media), filename: media.name }
+  }
+  return [{ url, kind: 'file', field: isRecord(named) ? `${path}.file_url.url` : `${path}.file_url`, put }]
 }
 
 function spotsOfResponses(part: Wire, path: string, { read }: Reading): Spot[] {

@@ -17,22 +17,23 @@ const nothingElse = 'and nothing else: no words around it, no code fence.'
 
 /**
  * The form of an answer in words, and what the answer is checked against. Null where any text will do. Throws
- * `invalid_request` for a schema that cannot be checked; `name` is the caller's member.
+ * `invalid_request` for a schema that cannot be checked; `name` is the caller's member. A provider that `isSent` the schema
+ * besides holds the answer to keywords that are not checked here.
  */
-export function tellOutput(output: OutputFormat, name: string): ToldOutput | null {
+export function tellOutput(output: OutputFormat, name: string, isSent = false): ToldOutput | null {
   if (output.kind === 'text') return null
   if (output.kind === 'json' || output.schema === null)
     return { promised: { kind: 'json' }, instruction: `Answer with one JSON object ${nothingElse}` }
   const { schema } = output
-  refuseUnchecked(schema, name)
+  refuseUnchecked(schema, { name, isSent })
   return {
     promised: { kind: 'schema', schema: withPlainNumbers(schema) },
     instruction: `Answer with JSON that fits this JSON schema ${nothingElse}\n${JSON.stringify(schema)}`,
   }
 }
 
-function refuseUnchecked(schema: JsonSchema, name: string): void {
-  const keyword = uncheckedKeyword(schema)
+function refuseUnchecked(schema: JsonSchema, { name, isSent }: { name: string; isSent: boolean }): void {
+  const keyword = uncheckedKeyword(schema, isSent)
   if (keyword === null) return
   throw fieldError(
     name,

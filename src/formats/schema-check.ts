@@ -27,17 +27,40 @@ const uncheckedKeywords = [
   '$recursiveAnchor',
 ] as const
 
-/** The keyword for which answers cannot be held to a schema; null when they can. */
-export function uncheckedKeyword(schema: JsonSchema): string | null {
-  const inside: ReadonlySet<unknown> = new Set(schemasIn(schema))
-  for (const each of schemasIn(schema)) {
-    const found = uncheckedKeywords.find((word) => each[word] !== undefined)
+/** Those of them without which a schema lets more answers through, and turns none away. */
+const narrowing: ReadonlySet<string> = new Set([
+  'pattern',
+  'propertyNames',
+  'uniqueItems',
+  'contains',
+  'dependentRequired',
+  'dependentSchemas',
+])
+/** Inside of these, to let more through means to turn answers away. */
+const turning = ['not', 'oneOf', 'if'] as const
+
+/**
+ * The keyword for which answers cannot be held to a schema; null when they can. With `isHeldElsewhere` those keywords
+ * count for nothing whose check can be left to the provider that knows the schema.
+ */
+export function uncheckedKeyword(schema: JsonSchema, isHeldElsewhere = false): string | null {
+  const inside: ReadonlySet<Record<string, unknown>> = new Set(schemasIn(schema))
+  const mayNarrow =
+    isHeldElsewhere && ![...inside].some((each) => turning.some((word) => each[word] !== undefined))
+  for (const each of inside) {
+    const found = uncheckedKeywords.find(
+      (word) => each[word] !== undefined && !(mayNarrow && narrowing.has(word)),
+    )
     if (found !== undefined) return found
     // What lies where no schema is was not looked through.
     const { $ref: reference } = each
-    if (reference !== undefined && !inside.has(targetOf(schema, reference))) return '$ref'
+    if (reference !== undefined && !isInside(targetOf(schema, reference), inside)) return '$ref'
   }
   return null
+}
+
+function isInside(target: unknown, inside: ReadonlySet<Record<string, unknown>>): boolean {
+  return isRecord(target) && inside.has(target)
 }
 
 /** What a reference within the schema points at; undefined when it is none of that kind, or points at nothing. */

@@ -3,7 +3,7 @@ import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../can
 import type { TextFormat } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
-import type { HourRule, PriceEntry } from '../catalog/price-overlay.ts'
+import type { HourRule, PriceEntry, TierRule } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
 import { geminiQuirks, type GeminiQuirkOptions } from '../formats/gemini/gemini-quirks.ts'
@@ -95,6 +95,8 @@ export interface Preset {
   documentedModels: readonly string[]
   /** What its cache writes for an hour cost where only the price of others is known; absent where it has no rule. */
   hourWrites?: HourRule
+  /** What its service tiers cost, as a fraction of the usual price; absent where it has no rule. */
+  tiers?: readonly TierRule[]
   /** A model's name without what is only an address of the provider's; the public id is made of it. */
   publicName: (upstreamModel: string) => string
   /** The family that serves a name with a voice in it, so that not every voice need be listed; null of other names. */

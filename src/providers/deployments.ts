@@ -76,6 +76,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     pricesProviderId: preset.pricesProviderId,
     prices: createPriceOverlay(preset.prices, preset.documentedModels),
     ...(preset.hourWrites ? { hourWrites: preset.hourWrites } : {}),
+    ...(preset.tiers ? { tiers: preset.tiers } : {}),
     publicName: preset.publicName,
     ...(preset.familyOfVoice ? { familyOfVoice: preset.familyOfVoice } : {}),
     modelRules: modelRulesOf(preset),

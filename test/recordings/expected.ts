@@ -13,6 +13,9 @@ const endingOf: Readonly<Record<string, Ending>> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
   SAFETY: 'filter',
+  MODEL_ARMOR: 'filter',
+  // With a call, which is whole; of these there are no recordings without.
+  UNEXPECTED_TOOL_CALL: 'calls',
   end_turn: 'stop',
   stop_sequence: 'stop',
   pause_turn: 'stop',

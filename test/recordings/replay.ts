@@ -173,9 +173,11 @@ function withIdsOf(shown: readonly ToldCall[], told: readonly ToldCall[]): ToldC
   return shown.map((call, index) => (told[index]?.id === '' && call.id !== '' ? { ...call, id: '' } : call))
 }
 
-/** What binds a thought to its provider travels in an envelope through formats that are not its own, as the last of it. */
+/** What binds a thought to its provider travels in an envelope through formats that are not its own, behind what tells whose it is. */
 function withoutSeal(signature: string): string {
-  return signature.startsWith('hr1.') ? signature.slice(signature.lastIndexOf('.') + 1) : signature
+  const [lead = '', kind] = /^hr1\.[a-z]+(?:@[^.]*)?\.([sdt])\.[^.]*\./.exec(signature) ?? []
+  const bound = signature.slice(lead.length)
+  return kind === 't' ? bound.slice(bound.indexOf('.') + 1) : bound
 }
 
 function shorten(value: unknown): string {
@@ -240,7 +242,8 @@ export function replay(reply: RecordedReply, seeded = seededCuts): ReplayResult 
 function problemsOfPassage(reply: RecordedReply, caller: Caller, passed: Shown): string[] {
   const halves = showReply(reply, caller, [], translate(callerHalves[caller], upstreams[caller]))
   const told = [passed, halves].map(({ text }) => {
-    const each = toldToCaller(caller, text, reply.isStream)
+    const read = toldToCaller(caller, text, reply.isStream)
+    const each = { ...read, signatures: read.signatures.map(withoutSeal) }
     // A provider that called a tool and says that it has ended passes as it came; read, it waits for the tool.
     return each.calls.length > 0 && each.stop === 'end_turn' ? { ...each, stop: 'tool_use' } : each
   })

@@ -57,7 +57,8 @@ export function toldByChat(objects: readonly Wire[]): Told {
       'usage' in object ? objectAt(object, 'usage') : objectAt(objectAt(object, 'x_groq'), 'usage')
     if (typeof usage['prompt_tokens'] === 'number') told.usage = chatUsage(usage)
     for (const choice of listAt(object, 'choices')) {
-      const delta = 'delta' in choice ? objectAt(choice, 'delta') : objectAt(choice, 'message')
+      // One host has both in a whole answer, the delta without a word.
+      const delta = 'message' in choice ? objectAt(choice, 'message') : objectAt(choice, 'delta')
       readChatDelta(delta, told)
       for (const [place, call] of listAt(delta, 'tool_calls').entries()) readChatCall(call, place, calls)
       const reason = textAt(choice, 'finish_reason')
@@ -70,6 +71,9 @@ export function toldByChat(objects: readonly Wire[]): Told {
 
 function readChatDelta(delta: Wire, told: Told): void {
   told.text += textAt(delta, 'content')
+  // An answer in a form that was asked for, which one host gives as the object itself.
+  const object = objectAt(delta, 'content')
+  if (Object.keys(object).length > 0) told.text += JSON.stringify(object)
   for (const part of listAt(delta, 'content')) {
     told.text += textAt(part, 'text')
     for (const thought of listAt(part, 'thinking')) told.thoughts += textAt(thought, 'text')

@@ -89,8 +89,8 @@ function withBytes(token: Readonly<Record<string, unknown>>): Record<string, unk
 }
 
 /**
- * Brings a message or delta into the contract's form, in place: content as a string, reasoning under `reasoning`, and
- * content parts of reasoning models taken apart; a role other than the assistant's, and null where nothing may be, left out.
+ * Brings a message or delta into the contract's form, in place: content as a string, reasoning under `reasoning`,
+ * content parts of reasoning models taken apart, objects of nothing but empty texts left out; a role other than the assistant's, and null where nothing may be, left out.
  */
 export function normalizeMessage(message: Record<string, unknown>): void {
   if (message['reasoning_content'] !== undefined) {
@@ -99,13 +99,25 @@ export function normalizeMessage(message: Record<string, unknown>): void {
     }
     delete message['reasoning_content']
   }
-  if (Array.isArray(message['content'])) takeApart(message, message['content'])
+  const { content, function_call: older, audio } = message
+  if (Array.isArray(content)) takeApart(message, content)
+  // Cloudflare gives an answer in JSON as the object itself.
+  else if (isRecord(content)) message['content'] = JSON.stringify(content)
+  if (isRecord(older) && isHollow(older)) delete message['function_call']
+  if (isRecord(audio) && isHollow(audio)) delete message['audio']
   for (const name of neverNull) if (message[name] === null) delete message[name]
   if (message['role'] !== undefined && message['role'] !== 'assistant') delete message['role']
 }
 
 /** Members that are there or not. Servers that write every field of an object write them as null, and clients refuse that. */
 const neverNull = ['reasoning_details', 'audio', 'images', 'annotations', 'name', 'function_call'] as const
+
+/** Snowflake writes every object of the format, with empty texts in those that say nothing. */
+function isHollow(object: Readonly<Record<string, unknown>>): boolean {
+  for (const name in object)
+    if (object[name] !== '' && object[name] !== 0 && object[name] !== null) return false
+  return true
+}
 
 function takeApart(message: Record<string, unknown>, parts: readonly unknown[]): void {
   let text = ''

@@ -142,6 +142,8 @@ function applyRules({ document }: ChatBody, { rules, unknownRule }: ChatQuirks, 
     if (name === 'model') continue
     // A null means the default everywhere in the contract, and several hosts refuse it.
     if (rule === 'remove' || rule === 'refuse' || !hasMember(document, name)) edits.remove.push(name)
+    // What asks for nothing is no loss.
+    else if (rule === 'drop' && isDefault(document, name)) edits.remove.push(name)
     else if (rule === 'drop') drop(edits, name)
     else if (rule !== 'keep') {
       edits.remove.push(name)

@@ -44,7 +44,7 @@ export function weighMedia(
 
 function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) => number): void {
   if (!isRecord(part)) return
-  const { image_url: image, input_audio: audio, file } = part
+  const { image_url: image, input_audio: audio, file, file_url: named } = part
   if (image !== undefined) {
     const url = isRecord(image) ? image['url'] : image
     total.bytes += lengthOf(url)
@@ -59,11 +59,14 @@ function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) =
     total.tokens += tokens
     total.audioTokens += tokens
   }
-  if (isRecord(file)) {
-    const length = lengthOf(file['file_data'])
-    total.bytes += length
-    total.tokens += isAddress(file['file_data']) ? unreadFileTokens : tokensOf(length, fileBytesPerToken)
-  }
+  if (isRecord(file)) addFile(total, file['file_data'], lengthOf)
+  if (named !== undefined) addFile(total, isRecord(named) ? named['url'] : named, lengthOf)
+}
+
+function addFile(total: MediaWeight, file: unknown, lengthOf: (value: unknown) => number): void {
+  const length = lengthOf(file)
+  total.bytes += length
+  total.tokens += isAddress(file) ? unreadFileTokens : tokensOf(length, fileBytesPerToken)
 }
 
 function isAddress(text: unknown): boolean {

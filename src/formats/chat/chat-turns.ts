@@ -137,13 +137,14 @@ const partMembers: ReadonlySet<string> = new Set([
   'image_url',
   'input_audio',
   'file',
+  'file_url',
   'refusal',
   'cache_control',
 ])
 
 /** A kind of part that this gateway does not know stays as it is, for a provider of the same format. */
 function readKnownPart(wire: Wire, reading: ConversationReading): Part {
-  const { text, image_url: image, input_audio: audio, file, refusal } = wire
+  const { text, image_url: image, input_audio: audio, file, file_url: named, refusal } = wire
   if (typeof text === 'string') return { type: 'text', text }
   if (image !== undefined) return readImage(image)
   if (isRecord(audio)) {
@@ -154,6 +155,7 @@ function readKnownPart(wire: Wire, reading: ConversationReading): Part {
     }
   }
   if (isRecord(file)) return readFile(file, reading)
+  if (named !== undefined) return readFile(toFile(named), reading)
   if (typeof refusal === 'string') return { type: 'refusal', text: refusal }
   return { type: 'opaque', format: 'chat', value: wire }
 }
@@ -170,6 +172,11 @@ function readImage(wire: unknown): ImagePart {
 function readImages(wire: unknown): ImagePart[] {
   if (!Array.isArray(wire)) return []
   return wire.filter(isRecord).map((image) => readImage(image['image_url']))
+}
+
+/** Perplexity names a file by its address in a part of its own. */
+function toFile(named: unknown): Wire {
+  return { file_data: isRecord(named) ? named['url'] : named }
 }
 
 function readFile(wire: Wire, reading: ConversationReading): Part {

@@ -99,10 +99,8 @@ function readInput(document: JsonDocument): Uint8Array {
 
 /** By hand, because a union of schemas cannot tell which alternative the caller meant, and so which entry is wrong. */
 function checkInput(input: unknown): void {
-  if (!Array.isArray(input)) {
-    if (input === '') throw fieldError('input', 'is empty. Send a text.')
-    return
-  }
+  // Of an empty text each provider says itself whether it takes one.
+  if (!Array.isArray(input)) return
   if (input.length === 0) throw fieldError('input', 'is empty. Send at least one text.')
   const kind = kindOf(input[0])
   // One input may well be thousands of tokens long; only lists of inputs are bounded.
@@ -114,14 +112,13 @@ function checkInput(input: unknown): void {
   }
   for (const [index, entry] of input.entries()) {
     const found = kindOf(entry)
-    if (found === null)
-      throw fieldError(`input[${index}]`, 'must be a text that is not empty, or token numbers.')
+    if (found === null) throw fieldError(`input[${index}]`, 'must be a text or token numbers.')
     if (found !== kind) throw fieldError(`input[${index}]`, `must be ${kind}, like the entries before it.`)
   }
 }
 
 function kindOf(entry: unknown): string | null {
-  if (typeof entry === 'string') return entry === '' ? null : 'a text'
+  if (typeof entry === 'string') return 'a text'
   if (isToken(entry)) return 'a token number'
   if (Array.isArray(entry)) return entry.length > 0 && entry.every(isToken) ? 'a list of token numbers' : null
   return isRecord(entry) && Array.isArray(entry['content']) ? 'an object with content' : null

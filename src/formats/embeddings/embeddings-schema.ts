@@ -10,8 +10,8 @@ const contents = z.looseObject({ content: z.array(z.looseObject({ type: z.string
 
 /** Everything that can be embedded: a text, texts, tokens, token lists, or content of several modalities. */
 export const embeddingInputSchema = z.union([
-  z.string().min(1),
-  z.array(z.string().min(1)).min(1).max(embeddingInputsMax),
+  z.string(),
+  z.array(z.string()).min(1).max(embeddingInputsMax),
   tokens,
   z.array(tokens).min(1).max(embeddingInputsMax),
   z.array(contents).min(1).max(embeddingInputsMax),

@@ -87,7 +87,7 @@ function tellWhatIsNotHeld({ conversation, model, losses }: Writing): ToldOutput
   const isHeld = output.kind !== 'schema' || output.schema === null || isHeldByGemini(output.schema)
   if (output.kind === 'text' || (isHeld && takesFormat(conversation, model))) return null
   losses.approximate('output')
-  return tellOutput(output, nameOf('output', conversation))
+  return tellOutput(output, nameOf('output', conversation), takesFormat(conversation, model))
 }
 
 function takesFormat({ tools }: Conversation, { hasFormatBesideTools }: GeminiModel): boolean {

@@ -34,7 +34,7 @@ export interface MessagesQuirkOptions {
   hasDocuments?: boolean
   /** `cache_control` marks. Default true; others are sent none. */
   hasCacheMarks?: boolean
-  /** `tool_choice`. Default true; others choose themselves, and any other choice is refused by name. */
+  /** `tool_choice`. Default true; others choose themselves, and any other choice is left out. */
   hasToolChoice?: boolean
   /** `metadata`. Default true; others are sent none. */
   hasMetadata?: boolean

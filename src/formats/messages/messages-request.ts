@@ -112,7 +112,7 @@ function writeTools({ conversation, quirks, body, losses }: Writing): void {
   if (written.length === 0) return
   body['tools'] = written
   if (!quirks.hasToolChoice) {
-    refuseChoice(conversation)
+    dropChoice(conversation, losses)
     return
   }
   const choice = toolChoice === null ? null : writeToolChoice(toolChoice)
@@ -122,14 +122,9 @@ function writeTools({ conversation, quirks, body, losses }: Writing): void {
 }
 
 /** The provider chooses among all tools, as many as it likes. */
-function refuseChoice(conversation: Conversation): void {
-  const { toolChoice, isParallel } = conversation
-  const isFree = toolChoice === null || toolChoice.kind === 'auto'
-  if (isFree && isParallel !== false) return
-  throw fieldError(
-    nameOf(isFree ? 'isParallel' : 'toolChoice', conversation),
-    'cannot be sent to the chosen provider. Leave it out or choose another model.',
-  )
+function dropChoice({ toolChoice, isParallel }: Conversation, losses: Losses): void {
+  if (toolChoice !== null && toolChoice.kind !== 'auto') losses.drop('toolChoice')
+  if (isParallel === false) losses.drop('isParallel')
 }
 
 function writeTool(tool: Tool, { hasCacheMarks }: MessagesQuirks): Wire {

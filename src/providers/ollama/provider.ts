@@ -23,8 +23,7 @@ export const ollama = defineProvider({
       openAiChat({
         unknownMembers: 'forward',
         // It would ignore these; the caller should hear of it.
-        drops: ['logit_bias', 'user'],
-        refuses: ['tool_choice'],
+        drops: ['logit_bias', 'user', 'tool_choice', 'web_search_options'],
         choicesMax: 1,
         // It refuses addresses of images, and takes them as data alone.
         addresses: { image: 'none', file: 'none' },

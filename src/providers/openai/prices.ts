@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../catalog/price-overlay.ts'
+import type { PriceEntry, TierRule } from '../../catalog/price-overlay.ts'
 
 const speechPage = 'https://developers.openai.com/api/docs/guides/text-to-speech'
 const seen = '2026-10'
@@ -26,5 +26,17 @@ export const openAiPrices: readonly PriceEntry[] = [
     source:
       'https://developers.openai.com/api/reference/resources/audio/subresources/transcriptions/methods/create',
     seen,
+  },
+]
+
+/**
+ * Flex costs half, as a batch does, and only these models have it.
+ * https://developers.openai.com/api/docs/guides/flex-processing
+ */
+export const openAiTiers: readonly TierRule[] = [
+  {
+    tier: 'flex',
+    models: /^(?:gpt-5(?:\.[12])?(?:-mini|-nano)?|o3|o4-mini)(?:-\d{4}-\d\d-\d\d)?$/,
+    share: [1n, 2n],
   },
 ]

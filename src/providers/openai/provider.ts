@@ -2,8 +2,8 @@ import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, onlyFor, openAiChat, openAiEmbeddings, openAiResponses } from '../define-provider.ts'
 import { openAiModels, openAiService } from './capabilities.ts'
-import { openAiPrices } from './prices.ts'
 import { openAiRetirements } from './retirements.ts'
+import { openAiPrices, openAiTiers } from './prices.ts'
 import {
   isChatServed,
   isResponsesServed,
@@ -27,6 +27,7 @@ export const openai = defineProvider({
   modelRules: openAiService,
   prices: openAiPrices,
   retirements: openAiRetirements,
+  tiers: openAiTiers,
   adapters: {
     // Callers of other formats are translated to the first that serves their call.
     language: [

@@ -39,6 +39,7 @@ export const openrouter = defineProvider({
           'cache_control',
         ],
         reasoning: 'object',
+        addresses: { image: 'any', file: 'any' },
         // Details of reasoning must come back unchanged.
         reasoningHistory: 'keep',
         developerRole: true,

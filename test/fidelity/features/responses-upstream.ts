@@ -1524,7 +1524,7 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
         format: {
           type: 'json_schema',
           name: 'place',
-          schema: { type: 'string', pattern: '(a+)+$' },
+          schema: { type: 'string', not: { pattern: '(a+)+$' } },
           strict: true,
         },
       },
@@ -1534,7 +1534,7 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
         format: {
           type: 'json_schema',
           name: 'answer',
-          schema: { type: 'string', pattern: '(a+)+$' },
+          schema: { type: 'string', not: { pattern: '(a+)+$' } },
           strict: true,
         },
       },

@@ -202,14 +202,14 @@ export const wishRows: readonly AskedRow[] = [
         toMessages: refused('response_format'),
       },
       responses: {
-        ask: flatSchema({ type: 'string', pattern: '(a+)+$' }, true),
+        ask: flatSchema({ type: 'string', not: { pattern: '(a+)+$' } }, true),
         toChat: refused('text.format'),
         toMessages: refused('text.format'),
       },
       messages: {
-        ask: blockSchema({ type: 'string', pattern: '(a+)+$' }),
+        ask: blockSchema({ type: 'string', not: { pattern: '(a+)+$' } }),
         toChat: refused('output_config.format'),
-        toMessages: carried(blockSchema({ type: 'string', pattern: '(a+)+$' }), {
+        toMessages: carried(blockSchema({ type: 'string', not: { pattern: '(a+)+$' } }), {
           note: 'the provider says what it takes',
         }),
       },
