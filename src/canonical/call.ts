@@ -120,6 +120,11 @@ export interface TextCall extends CallBase {
   debug?: true
   /** Whether messages have only members that hosts of their format know; left out where nobody looked. */
   hasKnownMembers?: boolean
+  /**
+   * What the answer must not show of the model's thoughts: nothing of them, or only not their words. Absent where all are
+   * shown. It never asks a model to think.
+   */
+  hiddenThoughts?: 'all' | 'words'
   /** Interfaces of Anthropic that the caller asks for by name, as it listed them; only messages carry them. */
   betas?: string
   /** True when the caller wants floats or base64 that the upstream may not give; embeddings only. */

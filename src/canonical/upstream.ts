@@ -61,6 +61,8 @@ export interface AnswerContext {
   debug?: () => readonly ShownDebug[]
   /** What the answer's text must be, where its provider was only told so in the prompt. */
   promised?: PromisedOutput
+  /** As the call says it. */
+  hiddenThoughts?: 'all' | 'words'
 }
 
 /** A form of an answer that is checked when it has come. */

@@ -1,4 +1,5 @@
 import type { TextFormat } from '../canonical/operation.ts'
+import type { AnswerContext } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
 import { encodeChatRequest, isUnknownSchema } from './chat/chat-encode.ts'
@@ -10,6 +11,7 @@ import {
   type EmbeddingsQuirks,
 } from './embeddings/embeddings-codec.ts'
 import { callers } from './caller-halves.ts'
+import { hidesThoughts } from './hidden-thoughts.ts'
 import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from './gemini/gemini-embeddings.ts'
 import { createMessagesPassage } from './messages/messages-pass-stream.ts'
 import { passMessagesAnswer, passMessagesRequest } from './messages/messages-pass.ts'
@@ -20,18 +22,23 @@ import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { asChat, asGemini, asMessages, asResponses, upstreams } from './upstream-halves.ts'
 import { translate } from './translate.ts'
 
-/** As bytes; only what a host must be told in words, and its answer checked, goes through both halves. */
+/** Whether an answer passes as it came: it is not checked against a form, and shows all that it has. */
+function isPassed(context: AnswerContext, quirks: TextQuirks): boolean {
+  return context.promised === undefined && !hidesThoughts(context, quirks)
+}
+
+/** As bytes; only what is not passed, or must be told in words, goes through both halves. */
 const chatToChat: TextCodec = {
   encodeRequest: (call, endpoint, quirks) =>
     isUnknownSchema(call, asChat(quirks))
       ? chatHalves().encodeRequest(call, endpoint, quirks)
       : encodeChatRequest(call, endpoint, asChat(quirks)),
   decodeAnswer: (bytes, context, quirks, call) =>
-    context.promised === undefined
+    isPassed(context, quirks)
       ? decodeChatAnswer(bytes, context, asChat(quirks))
       : chatHalves().decodeAnswer(bytes, context, quirks, call),
   createStream: (context, quirks, call) =>
-    context.promised === undefined
+    isPassed(context, quirks)
       ? showDebugFirst(createChatStream(context, asChat(quirks)), context)
       : showDebugFirst(chatHalves().createStream(context, quirks, call), context),
   readError: upstreams.chat.readError,
@@ -56,11 +63,11 @@ const messagesToMessages: TextCodec = {
       ? passMessagesRequest(call, endpoint, asMessages(quirks))
       : messagesHalves().encodeRequest(call, endpoint, quirks),
   decodeAnswer: (bytes, context, quirks, call) =>
-    context.promised === undefined
+    isPassed(context, quirks)
       ? passMessagesAnswer(bytes, context, asMessages(quirks))
       : messagesHalves().decodeAnswer(bytes, context, quirks, call),
   createStream: (context, quirks, call) =>
-    context.promised === undefined
+    isPassed(context, quirks)
       ? createMessagesPassage(context, asMessages(quirks))
       : messagesHalves().createStream(context, quirks, call),
   readError: upstreams.messages.readError,
@@ -75,11 +82,15 @@ const responsesToResponses = (): TextCodec => {
   return {
     encodeRequest: (call, endpoint, quirks) => passResponsesRequest(call, endpoint, asResponses(quirks)),
     decodeAnswer: (bytes, context, quirks, call) =>
-      passResponsesAnswer(bytes, context, asResponses(quirks), call),
+      hidesThoughts(context, quirks)
+        ? halves.decodeAnswer(bytes, context, quirks, call)
+        : passResponsesAnswer(bytes, context, asResponses(quirks), call),
     createStream: (context, quirks, call) =>
-      createResponsesPassage({ context, quirks: asResponses(quirks), call }, () =>
-        halves.createStream(context, quirks, call),
-      ),
+      hidesThoughts(context, quirks)
+        ? halves.createStream(context, quirks, call)
+        : createResponsesPassage({ context, quirks: asResponses(quirks), call }, () =>
+            halves.createStream(context, quirks, call),
+          ),
     readError: halves.readError,
   }
 }

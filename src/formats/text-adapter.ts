@@ -116,13 +116,13 @@ export function textAdapter(callerFormat: TextFormat, asked: TextInterface): Tex
         ? {
             type: 'stream',
             exchange,
-            open: (context) => codec.createStream(withPromise(context, promised ?? null), quirks, call),
+            open: (context) => codec.createStream(withWishes(context, call, promised ?? null), quirks, call),
           }
         : { type: 'send', exchange, state: promised ?? null }
     },
     next: (promised, { bytes }, { call, context }) => ({
       type: 'answer',
-      answer: codec.decodeAnswer(bytes, withPromise(context, promised), quirks, call),
+      answer: codec.decodeAnswer(bytes, withWishes(context, call, promised), quirks, call),
     }),
     readError: (response) => codec.readError(response),
   }
@@ -144,8 +144,18 @@ function addressOf(path: TextPath, target: PathTarget): TextAddress {
   return typeof address === 'string' ? { method: 'POST', path: address } : address
 }
 
-function withPromise(context: AnswerContext, promised: PromisedOutput | null): AnswerContext {
-  return promised === null ? context : { ...context, promised }
+/** What the answer must be, and what it must not show. */
+function withWishes(
+  context: AnswerContext,
+  { hiddenThoughts }: TextCall,
+  promised: PromisedOutput | null,
+): AnswerContext {
+  if (promised === null && hiddenThoughts === undefined) return context
+  return {
+    ...context,
+    ...(promised === null ? {} : { promised }),
+    ...(hiddenThoughts === undefined ? {} : { hiddenThoughts }),
+  }
 }
 
 const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json' }

@@ -8,6 +8,7 @@ import type { GatewayError } from '../core/errors.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
 import { endedInError } from './ended-in-error.ts'
 import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
+import { hidesThoughts, withoutThoughts, writerWithoutThoughts } from './hidden-thoughts.ts'
 import { nameOf } from './member-names.ts'
 import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './seals.ts'
 import { isMarkedWithin } from './set-aside-texts.ts'
@@ -45,20 +46,23 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
       if (!caller.hasErrorEnd && finish?.reason === 'error') throw asFailure(endedInError(finish))
       const { promised } = context
       if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
+      const shown = hidesThoughts(context, quirks) ? withoutThoughts(answer) : answer
       return {
         reading: readingOf(answer),
         encode: (charge) => [
-          caller.writeAnswer(answer, { context, call }, settle(caller, charge, answer.usage)),
+          caller.writeAnswer(shown, { context, call }, settle(caller, charge, answer.usage)),
         ],
       }
     },
-    createStream: (context, quirks, call) =>
-      new TranslatedStream(
+    createStream(context, quirks, call) {
+      const writer = caller.createStream({ context, call })
+      return new TranslatedStream(
         markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
-        caller.createStream({ context, call }),
+        hidesThoughts(context, quirks) ? writerWithoutThoughts(writer) : writer,
         (charge, usage) => settle(caller, charge, usage),
         context.promised,
-      ),
+      )
+    },
     readError: (response) => upstream.readError(response),
   }
 }

@@ -49,7 +49,7 @@ export function readChatConversation(call: TextCall): Conversation {
       value('reasoning'),
       value('reasoning_effort'),
       booleanOrNull(value('include_reasoning')),
-      reading,
+      { reading, isShown: call.hiddenThoughts === undefined },
     ),
     logprobs: value('logprobs') === true ? (number('top_logprobs') ?? 0) : null,
     tuning: {
@@ -218,7 +218,7 @@ function readReasoningWish(
   wire: unknown,
   olderEffort: unknown,
   isIncluded: boolean | null,
-  reading: ConversationReading,
+  { reading, isShown }: { reading: ConversationReading; isShown: boolean },
 ): ReasoningWish | null {
   const wish = recordOrNull(wire)
   const own = wish?.['effort'] ?? null
@@ -226,13 +226,16 @@ function readReasoningWish(
   const effort = isOff ? 'none' : (own ?? olderEffort)
   if (wish !== null) reading.rest(wish, reasoningMembers, 'reasoning')
   if (wish === null && effort === null && isIncluded === null) return null
+  const budgetTokens = numberOrNull(wish?.['max_tokens'])
+  // Not to be shown thoughts is no wish for any.
+  if (!isShown && effort === null && budgetTokens === null && wish?.['enabled'] !== true) return null
   if (isOff && own !== null && own !== 'none') reading.own.add('reasoning.effort')
   if (olderEffort !== null && olderEffort !== effort) reading.own.add('reasoning_effort')
   return {
     effort: readEffort(effort, own === null ? 'reasoning_effort' : 'reasoning.effort', reading),
-    budgetTokens: numberOrNull(wish?.['max_tokens']),
+    budgetTokens,
     summary: textOrNull(wish?.['summary']),
-    isShown: wish?.['exclude'] !== true && isIncluded !== false,
+    isShown,
   }
 }
 

@@ -3,6 +3,7 @@ import type { TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { PromisedOutput } from '../../canonical/upstream.ts'
 import { fieldError } from '../field-error.ts'
+import { isOnlyHiding } from '../hiding-fields.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../json-document.ts'
 import { tierToSend } from '../service-tier.ts'
 import { adaptMessages } from './chat-history.ts'
@@ -127,6 +128,11 @@ export function isDefault(document: TextCall['document'], name: string): boolean
       return value === false
     case 'top_logprobs':
       return value === 0
+    // Not to show thoughts is no wish for any, and the gateway itself leaves them out.
+    case 'reasoning':
+      return isOnlyHiding(value)
+    case 'include_reasoning':
+      return value === false
     case 'stop':
       return Array.isArray(value) && value.length === 0
     case 'modalities':
@@ -189,6 +195,10 @@ function encodeOutputLimit(
 function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
   if (quirks.reasoning === 'switch') encodeSwitch(document, quirks, edits)
   if (!hasMember(document, 'reasoning') || quirks.reasoning === 'switch') return
+  if (isDefault(document, 'reasoning')) {
+    edits.remove.push('reasoning')
+    return
+  }
   if (quirks.reasoning === 'as_sent') return
   if (quirks.reasoning === 'drop') {
     drop(edits, 'reasoning')
@@ -212,9 +222,8 @@ function noteLostWishes(
 ): void {
   if (effort === 'none' && isSaid(reasoning['effort']) && reasoning['effort'] !== 'none')
     dropped.push('reasoning.effort')
-  for (const name of ['max_tokens', 'summary', 'exclude']) {
-    const value = reasoning[name]
-    if (isSaid(value) && value !== false) dropped.push(`reasoning.${name}`)
+  for (const name of ['max_tokens', 'summary']) {
+    if (isSaid(reasoning[name])) dropped.push(`reasoning.${name}`)
   }
 }
 

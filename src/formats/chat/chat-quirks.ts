@@ -122,6 +122,8 @@ export function chatQuirks(options: ChatQuirkOptions = {}): ChatQuirks {
   for (const name of Object.keys(standardChatShape)) rules.set(name, openAiOnly.has(name) ? 'drop' : 'keep')
   for (const name of Object.keys(extendedChatShape)) rules.set(name, 'drop')
   for (const name of [...needed, ...refuses]) rules.set(name, 'refuse')
+  // The gateway itself leaves thoughts out of an answer.
+  rules.set('include_reasoning', 'remove')
   for (const name of accepts) rules.set(name, 'keep')
   for (const name of drops) rules.set(name, 'drop')
   for (const [name, rename] of Object.entries(renames)) rules.set(name, { rename })

@@ -366,7 +366,7 @@ describe('encoding for an upstream', () => {
     const reasoning = { effort: 'high', exclude: true }
     expect(encode({ reasoning })).toMatchObject({
       wire: { reasoning_effort: 'high' },
-      dropped: ['reasoning.exclude'],
+      dropped: [],
     })
     expect(encode({ reasoning: { enabled: false } }).wire).toMatchObject({ reasoning_effort: 'none' })
     expect(encode({ reasoning }, { reasoning: 'object' }).wire).toMatchObject({ reasoning })

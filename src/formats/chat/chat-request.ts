@@ -5,6 +5,7 @@ import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../co
 import { readDebugOptions } from '../debug-options.ts'
 import { parseExactly, parsePlainly } from '../exact-json.ts'
 import { fieldError, parseField } from '../field-error.ts'
+import { readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
@@ -73,6 +74,8 @@ const oftenDefault: ReadonlySet<string> = new Set([
   'function_call',
   'logprobs',
   'top_logprobs',
+  'reasoning',
+  'include_reasoning',
 ])
 
 /**
@@ -118,10 +121,11 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     ...(messages.hasKnownMembers === null ? {} : { hasKnownMembers: messages.hasKnownMembers }),
     encodingFormat: null,
     ...debug.asked,
+    ...readHiding(fields),
   }
 }
 
-interface Fields extends UnservedFields {
+interface Fields extends UnservedFields, HidingFields {
   model?: string
   models?: string[] | null
   max_tokens?: number | null

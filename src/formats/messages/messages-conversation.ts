@@ -44,7 +44,10 @@ export function readMessagesConversation(call: TextCall): Conversation {
       format === null
         ? readOutput(value('output_format'), 'output_format')
         : readOutput(format, 'output_config.format'),
-    reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort'], reading),
+    reasoning: readReasoningWish(recordOrNull(value('thinking')), config?.['effort'], {
+      reading,
+      isShown: call.hiddenThoughts === undefined,
+    }),
     logprobs: null,
     tuning: {
       temperature: numberOrNull(value('temperature')),
@@ -160,7 +163,7 @@ function readOutput(wire: unknown, path: string): OutputFormat {
 function readReasoningWish(
   thinking: Wire | null,
   effort: unknown,
-  reading: ConversationReading,
+  { reading, isShown }: { reading: ConversationReading; isShown: boolean },
 ): ReasoningWish | null {
   if (thinking?.['type'] === 'disabled')
     return { effort: 'none', budgetTokens: null, summary: null, isShown: true }
@@ -171,6 +174,6 @@ function readReasoningWish(
     budgetTokens: numberOrNull(thinking?.['budget_tokens']),
     // What the format shows of a thought is its summary.
     summary: thinking === null ? null : 'auto',
-    isShown: thinking !== null && thinking['display'] !== 'omitted',
+    isShown: thinking !== null && isShown,
   }
 }

@@ -4,6 +4,7 @@ import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { fieldError } from '../field-error.ts'
+import { readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
@@ -23,7 +24,7 @@ const rules: FieldRules = {
   neverParsed: new Set(['tools', 'system']),
 }
 
-interface Fields extends UnservedFields {
+interface Fields extends UnservedFields, HidingFields {
   model?: string
   models?: string[] | null
   fallbacks?: { model: string }[] | null
@@ -33,6 +34,7 @@ interface Fields extends UnservedFields {
   user?: string | null
   trace?: Record<string, unknown> | null
   stream?: boolean | null
+  thinking?: { display?: unknown } | null
   output_config?: { effort?: string | null; format?: unknown } | null
 }
 
@@ -80,12 +82,20 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     sessionId: decodeSessionId(fields.session_id ?? null, context),
     userId: fields.user ?? fields.metadata?.user_id?.slice(0, userIdLengthMax) ?? null,
     trace: fields.trace ?? null,
-    dropped: [...dropped, ...readUnserved(document, fields)],
+    dropped: [...dropped, ...readUnserved(document, fields), ...otherWishes(fields)],
     stream: fields.stream ?? false,
     document,
     encodingFormat: null,
+    ...(fields.thinking?.display === 'omitted' ? { hiddenThoughts: 'words' } : {}),
+    ...readHiding(fields),
     ...readBetas(context.betaHeader ?? null),
   }
+}
+
+/** The format says how to think in members of its own. */
+function otherWishes({ reasoning }: Fields): string[] {
+  const said = Object.entries(reasoning ?? {}).filter(([name, value]) => name !== 'exclude' && value !== null)
+  return said.map(([name]) => `reasoning.${name}`)
 }
 
 const betasPattern = /^[\w., -]{1,2000}$/

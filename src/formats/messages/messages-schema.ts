@@ -81,6 +81,11 @@ export const gatewayMessagesShape = {
     .describe('Groups requests; also the header `x-session-id`.'),
   user: textUpTo(userIdLengthMax).nullish().describe('The caller’s end user.'),
   trace: traceSchema.nullish(),
+  reasoning: z
+    .looseObject({ exclude: z.boolean().nullish() })
+    .nullish()
+    .describe('`exclude` leaves thoughts out of the answer; how to think is said by `thinking`.'),
+  include_reasoning: z.boolean().nullish().describe('False leaves thoughts out of the answer.'),
   route: z.string().nullish(),
   ...unservedShape,
   headrace: z.looseObject({}).nullish(),

@@ -43,7 +43,11 @@ export function readResponsesConversation(call: TextCall): Conversation {
     choices: 1,
     stop: [],
     output: readOutput(text?.['format']),
-    reasoning: readReasoningWish(recordOrNull(value('reasoning')), reading),
+    reasoning: readReasoningWish(
+      recordOrNull(value('reasoning')),
+      reading,
+      call.hiddenThoughts === undefined,
+    ),
     logprobs: wantsLogprobs || (topLogprobs ?? 0) > 0 ? (topLogprobs ?? 0) : null,
     tuning: {
       temperature: number('temperature'),
@@ -220,17 +224,25 @@ const reasoningMembers: ReadonlySet<string> = new Set([
   'summary',
   'generate_summary',
   'enabled',
+  'exclude',
 ])
 
-function readReasoningWish(wire: Wire | null, reading: ConversationReading): ReasoningWish | null {
+function readReasoningWish(
+  wire: Wire | null,
+  reading: ConversationReading,
+  isShown: boolean,
+): ReasoningWish | null {
   if (wire === null) return null
   reading.rest(wire, reasoningMembers, 'reasoning')
   const effort = wire['enabled'] === false ? 'none' : wire['effort']
+  const budgetTokens = numberOrNull(wire['max_tokens'])
+  // Not to be shown thoughts is no wish for any.
+  if (!isShown && (effort ?? null) === null && budgetTokens === null && wire['enabled'] !== true) return null
   return {
     effort: readEffort(effort, 'reasoning.effort', reading),
-    budgetTokens: numberOrNull(wire['max_tokens']),
+    budgetTokens,
     summary: textOrNull(wire['summary'] ?? wire['generate_summary']),
-    isShown: true,
+    isShown,
   }
 }
 

@@ -4,6 +4,7 @@ import { isRecord } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { readDebugOptions } from '../debug-options.ts'
 import { fieldError } from '../field-error.ts'
+import { isOnlyHiding, readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
@@ -21,7 +22,7 @@ const rules: FieldRules = {
   neverParsed: new Set(['tools', 'instructions']),
 }
 
-interface Fields extends UnservedFields {
+interface Fields extends UnservedFields, HidingFields {
   model?: string
   models?: string[] | null
   max_output_tokens?: number | null
@@ -89,6 +90,7 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
     document,
     encodingFormat: null,
     ...debug.asked,
+    ...readHiding(fields),
   }
 }
 
@@ -153,9 +155,9 @@ function estimateRest(document: JsonDocument): number {
   return tokens
 }
 
-function listParameters(document: JsonDocument, { text }: Fields): readonly string[] {
+function listParameters(document: JsonDocument, { text, reasoning }: Fields): readonly string[] {
   const names = Object.entries(capabilities)
-    .filter(([name]) => hasMember(document, name))
+    .filter(([name]) => hasMember(document, name) && !(name === 'reasoning' && isOnlyHiding(reasoning)))
     .map(([, capability]) => capability)
   const format = text?.format?.type ?? 'text'
   if (format !== 'text') names.push('response_format')

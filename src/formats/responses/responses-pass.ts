@@ -9,6 +9,7 @@ import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { effortOf } from '../chat/chat-write-request.ts'
 import { fieldError } from '../field-error.ts'
+import { isOnlyHiding } from '../hiding-fields.ts'
 import {
   editDocument,
   editPieces,
@@ -131,17 +132,23 @@ function askedEffort(document: JsonDocument): unknown {
 function leaveReasoning(document: JsonDocument, edits: Edits): void {
   if (!hasMember(document, 'reasoning')) return
   const wish = memberValue(document, 'reasoning')
-  const isWished = isRecord(wish) && wish['effort'] !== 'none' && wish['enabled'] !== false
+  const isWished =
+    isRecord(wish) && wish['effort'] !== 'none' && wish['enabled'] !== false && !isOnlyHiding(wish)
   const names = isWished ? edits.dropped : edits.remove
   names.push('reasoning')
 }
 
-/** The contract's own words for how much to think. */
-function editReasoning(document: JsonDocument, { set, approximated }: Edits): void {
+/** The contract's own words for how much to think, and that it is not to be shown, which the gateway sees to. */
+function editReasoning(document: JsonDocument, { set, remove, approximated }: Edits): void {
   if (!hasMember(document, 'reasoning')) return
   const wish = memberValue(document, 'reasoning')
-  if (!isRecord(wish) || (wish['enabled'] === undefined && wish['max_tokens'] === undefined)) return
-  const { enabled, max_tokens: budget, ...rest } = wish
+  if (!isRecord(wish) || ['enabled', 'max_tokens', 'exclude'].every((name) => wish[name] === undefined))
+    return
+  if (isOnlyHiding(wish)) {
+    remove.push('reasoning')
+    return
+  }
+  const { enabled, max_tokens: budget, exclude: _hides, ...rest } = wish
   const effort = enabled === false ? 'none' : (rest['effort'] ?? (isNumber(budget) ? effortOf(budget) : null))
   if (isNumber(budget)) approximated.push('reasoning.max_tokens')
   set['reasoning'] = JSON.stringify({ ...rest, ...(effort === null ? {} : { effort }) })

@@ -30,6 +30,7 @@ export const ownResponsesShape = {
       summary: z.string().nullish(),
       max_tokens: z.int().nonnegative().nullish(),
       enabled: z.boolean().nullish(),
+      exclude: z.boolean().nullish().describe('Leaves thoughts out of the answer.'),
     })
     .nullish()
     .describe('How much to think before answering.'),
@@ -80,6 +81,7 @@ export const gatewayResponsesShape = {
     .describe('Groups requests; also the header `x-session-id`.'),
   user: textUpTo(userIdLengthMax).nullish().describe('The caller’s end user.'),
   trace: traceSchema.nullish(),
+  include_reasoning: z.boolean().nullish().describe('False leaves thoughts out of the answer.'),
   route: z.string().nullish(),
   debug: debugSchema.nullish(),
   ...unservedShape,

@@ -396,6 +396,9 @@ const wishCells: Readonly<Record<string, GeminiCells>> = {
     responses: carried(config({ temperature: 0.5, topP: 0.9 })),
     messages: carried(config({ temperature: 0.5, topP: 0.9 })),
   },
+  W59: same(
+    carried({}, { absent: ['generationConfig.thinkingConfig'], note: 'the gateway leaves them out' }),
+  ),
   W58: same(carried(config({ maxOutputTokens: 50 }))),
   W57: {
     chat: carried(config({ stopSequences: ['END'] })),

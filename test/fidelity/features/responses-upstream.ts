@@ -1924,6 +1924,12 @@ const asked: Readonly<Record<string, Readonly<Partial<Record<Caller, Cell>>>>> =
   },
   // A stop text, for a chat model of OpenAI that thinks
   W57: { chat: refused('stop'), messages: refused('stop_sequences') },
+  // No thoughts in the answer: `reasoning.exclude`, or `include_reasoning: false`
+  W59: {
+    chat: carried({}, { absent: ['reasoning'], note: 'the gateway leaves them out' }),
+    responses: carried({}, { absent: ['reasoning'], note: 'the gateway leaves them out' }),
+    messages: carried({}, { absent: ['reasoning'], note: 'the gateway leaves them out' }),
+  },
   // Most tokens of the answer, for a server of one’s own of which nothing is said
   W58: {
     chat: carried({ max_output_tokens: 50 }),

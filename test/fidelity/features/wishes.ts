@@ -32,6 +32,7 @@ const blockSchema = (value: Json): Json => ({
   output_config: { format: { type: 'json_schema', schema: value } },
 })
 
+const hides = 'the gateway leaves them out'
 const user = (content: unknown): Json => ({ role: 'user', content })
 
 /** A number that only shapes the answer, which Anthropic does not know. */
@@ -1350,6 +1351,28 @@ export const wishRows: readonly AskedRow[] = [
         ask: { max_tokens: 50 },
         toChat: carried({ max_tokens: 50 }, { absent: ['max_completion_tokens'] }),
         toMessages: carried({ max_tokens: 50 }),
+      },
+    },
+  },
+  {
+    kind: 'asked',
+    id: 'W59',
+    title: 'No thoughts in the answer: `reasoning.exclude`, or `include_reasoning: false`',
+    cells: {
+      chat: {
+        ask: { reasoning: { exclude: true } },
+        toChat: carried({}, { absent: ['reasoning', 'reasoning_effort'], note: hides }),
+        toMessages: carried({}, { absent: ['reasoning', 'thinking'], note: hides }),
+      },
+      responses: {
+        ask: { reasoning: { exclude: true } },
+        toChat: carried({}, { absent: ['reasoning', 'reasoning_effort'], note: hides }),
+        toMessages: carried({}, { absent: ['reasoning', 'thinking'], note: hides }),
+      },
+      messages: {
+        ask: { reasoning: { exclude: true } },
+        toChat: carried({}, { absent: ['reasoning', 'reasoning_effort'], note: hides }),
+        toMessages: carried({}, { absent: ['reasoning', 'thinking'], note: hides }),
       },
     },
   },
