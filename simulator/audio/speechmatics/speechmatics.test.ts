@@ -47,6 +47,37 @@ describe('Speechmatics', () => {
     })
   })
 
+  test('lists jobs with what they are called, the newest first, until they are removed', async () => {
+    const ids: string[] = []
+    for (const reference of ['one', 'two']) {
+      const { json } = await create({ ...config(), tracking: { reference } })
+      ids.push(String(json['id']))
+    }
+    const list = async () =>
+      (await readAnswer(await fetch(`${base()}?limit=100`, { headers: key }))).json['jobs']
+    expect(await list()).toMatchObject([
+      { id: ids[1], config: { tracking: { reference: 'two' } } },
+      { id: ids[0], config: { tracking: { reference: 'one' } } },
+    ])
+    const remove = (query: string) =>
+      fetch(`${base()}/${ids[1] ?? ''}${query}`, { method: 'DELETE', headers: key })
+    expect((await remove('?force=true')).status).toBe(200)
+    expect((await remove('?force=true')).status).toBe(404)
+    expect(await list()).toMatchObject([{ id: ids[0] }])
+  })
+
+  test.each([
+    ['standard', 'zh', undefined],
+    ['melia-1', 'auto', undefined],
+    ['melia-1', 'multi', [{ content: 'head race' }]],
+  ])('refuses %s for the language %s with the terms %j', async (model, language, terms) => {
+    const asked = {
+      type: 'transcription',
+      transcription_config: { model, language, additional_vocab: terms },
+    }
+    expect((await create(asked)).status).toBe(400)
+  })
+
   test('rejects a job, with its reasons', async () => {
     const { json } = await create(config(), 'job_error=no%20workers')
     const id = String(json['id'])

@@ -13,6 +13,7 @@ import { type SpeechmaticsRequest, transcriptOf } from './transcript.ts'
 
 const slug = 'speechmatics'
 const uploadBytesMax = 1_000_000_000
+const listedMax = 100
 const models = new Set(['standard', 'enhanced', 'melia-1'])
 const members = new Set(
   [
@@ -76,6 +77,7 @@ function parseRequest(config: JsonObject, isLenient: boolean): SpeechmaticsReque
     language: language === 'auto' || language === 'multi' ? null : language,
     diarize: diarization === 'speaker',
     isMixed: language === 'multi',
+    tracking: isObject(config['tracking']) ? config['tracking'] : null,
   }
 }
 
@@ -149,6 +151,21 @@ function described({ id, createdAtMs, listened }: AudioJob): JsonObject {
   return { id, created_at: created, data_name: 'audio', ...(duration === null ? {} : { duration }) }
 }
 
+/** `GET /v2/jobs`: the newest first, a hundred at most, with the configuration that each was made with. */
+function list({ mount, query }: AudioAsked): Reply {
+  const limit = Number(query.get('limit') ?? listedMax)
+  if (!Number.isInteger(limit) || limit < 1 || limit > listedMax) throw refusal(422)
+  const before = Date.parse(query.get('created_before') ?? '9999-01-01T00:00:00Z')
+  const jobs = mount.audioJobs.list(slug).filter((job) => !job.isRemoved && job.createdAtMs < before)
+  return told({
+    jobs: jobs.slice(0, limit).map((job) => {
+      const { tracking } = job.request as SpeechmaticsRequest
+      const config = { type: 'transcription', ...(tracking === null ? {} : { tracking }) }
+      return { ...described(job), status: job.listened === null ? 'running' : 'done', config }
+    }),
+  })
+}
+
 /** `GET /v2/jobs/{id}` */
 async function look(asked: AudioAsked, id = ''): Promise<Reply> {
   const job = jobOf(asked, id)
@@ -186,6 +203,7 @@ export const speechmatics: AudioApi = {
   modelOf: () => null,
   operations: [
     { method: 'POST', path: /^\/v2\/jobs\/?$/, answer: create },
+    { method: 'GET', path: /^\/v2\/jobs$/, answer: list },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)$/, answer: look },
     { method: 'DELETE', path: /^\/v2\/jobs\/([^/]+)$/, answer: remove },
     { method: 'GET', path: /^\/v2\/jobs\/([^/]+)\/transcript$/, answer: read },

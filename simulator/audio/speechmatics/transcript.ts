@@ -11,6 +11,8 @@ export interface SpeechmaticsRequest {
   diarize: boolean
   /** Every word has its own language. */
   isMixed: boolean
+  /** What the caller calls it by, which listings show. */
+  tracking: JsonObject | null
 }
 
 /** The `json-v2` of a job: words and marks in a row, and no text of the whole. */

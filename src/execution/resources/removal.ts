@@ -174,7 +174,11 @@ async function removeLost(
 ): Promise<Removal> {
   const { marker, tries } = claimed
   if (kind.listing === null || marker === null)
-    return { type: 'kept', reason: 'its id never came, and the provider cannot be asked for it' }
+    return {
+      type: 'kept',
+      reason: 'its id never came, and the provider cannot be asked for it',
+      isExpected: true,
+    }
   const found = await findAll(claimed, kind.listing, marker, sender)
   const known = await sender.dependencies.ofMarker(claimed)
   if (known.making > 0) throw new RemovalFailed('another call makes the same just now', lostLookWaitsMs[0])

@@ -219,7 +219,9 @@ describe('a job of Speechmatics', () => {
         diarization: 'speaker',
         additional_vocab: [{ content: 'head race' }],
       },
+      tracking: { reference: testContext.generationId },
     })
+    expect(exchange.makes).toEqual({ kind: 'speechmatics.job', marker: testContext.generationId })
     expect(exchange.dropped).toEqual(['temperature'])
   })
 
@@ -252,6 +254,38 @@ describe('a job of Speechmatics', () => {
       headers: {},
       body: null,
     })
+  })
+
+  test('is found in the listing by its call', () => {
+    const listing = adapter.resources?.['speechmatics.job']?.listing
+    expect(listing?.request(null).path).toBe('/jobs?limit=100')
+    expect(listing?.request('2026-11-20T10:00:00.5Z').path).toBe(
+      '/jobs?limit=100&created_before=2026-11-20T10%3A00%3A00.5Z',
+    )
+    const job = (id: string, reference: string | null, at: string) => ({
+      id,
+      created_at: at,
+      data_name: 'audio',
+      status: 'done',
+      ...(reference === null
+        ? {}
+        : { config: { type: 'transcription', transcription_config: {}, tracking: { reference } } }),
+    })
+    const jobs = [
+      job('a', 'gen-stt-2', '2026-11-20T10:00:01Z'),
+      job('b', 'gen-stt-1', '2026-11-20T10:00:00Z'),
+      job('c', null, '2026-11-20T09:00:00Z'),
+    ]
+    expect(listing?.read(reply({ jobs }), 'gen-stt-1')).toEqual({
+      found: [{ id: 'b', createdAtMs: Date.parse('2026-11-20T10:00:00Z') }],
+      oldestAtMs: Date.parse('2026-11-20T09:00:00Z'),
+      older: null,
+    })
+    const many = Array.from({ length: 100 }, (_, at) => job(`j${at}`, null, '2026-11-20T10:00:00Z'))
+    expect(listing?.read(reply({ jobs: many }), 'gen-stt-1')).toMatchObject({
+      older: '2026-11-20T10:00:00Z',
+    })
+    expect(() => listing?.read(reply({}), 'gen-stt-1')).toThrow('documents promise')
   })
 
   test.each([

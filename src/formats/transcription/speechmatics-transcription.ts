@@ -17,7 +17,7 @@ import { tidyKeyterms } from './keyterms.ts'
 import { encodeForm } from './multipart-body.ts'
 import { readSpeechmaticsTranscript } from './speechmatics-transcript.ts'
 import { toldLanguage } from './told-language.ts'
-import { parseTranscript, recordOf, recordsOf, textIn } from './transcript-wire.ts'
+import { parseTranscript, recordOf, recordsOf, textIn, type WireRecord } from './transcript-wire.ts'
 
 /** How far a job is: what the reply that comes next belongs to. */
 type JobState = { step: 'create' } | { step: 'look'; id: string; looks: number } | { step: 'read' }
@@ -27,6 +27,8 @@ type JobStep = Step<JobState, CanonicalTranscription, never>
 
 /** Waits before the looks at a job. */
 const lookWaitsMs = [250, 750, 2_000, 3_000] as const
+/** Entries of one page of its listing, the most that it gives. */
+const listedMax = 100
 const jobKind = 'speechmatics.job'
 
 /**
@@ -50,8 +52,36 @@ export function speechmaticsTranscription(): TranscriptionAdapter {
 
 const job: ResourceKind = {
   readId: (reply) => idIn(reply),
-  remove: (id) => ({ method: 'DELETE', path: `${pathOf(id)}?force=true`, headers: {}, body: null }),
-  listing: null,
+  remove: (id) => requestOf('DELETE', `${pathOf(id)}?force=true`),
+  listing: {
+    request: (older) => {
+      const before = older === null ? '' : `&created_before=${encodeURIComponent(older)}`
+      return requestOf('GET', `/jobs?limit=${listedMax}${before}`)
+    },
+    read({ bytes }, marker) {
+      const entries = (recordsOf(parseTranscript(bytes)['jobs']) ?? refuseReply()).flatMap(listed)
+      const last = entries.at(-1)
+      return {
+        found: entries
+          .filter(({ reference }) => reference === marker)
+          .map(({ id, createdAtMs }) => ({ id, createdAtMs })),
+        oldestAtMs: last?.createdAtMs ?? null,
+        older: entries.length < listedMax || last === undefined ? null : last.created,
+      }
+    },
+  },
+}
+
+/** A job of the listing, as it was described when it was made. */
+function listed({ id, created_at: created, config }: WireRecord) {
+  if (typeof id !== 'string' || typeof created !== 'string') return []
+  const atMs = Date.parse(created)
+  const { reference } = recordOf(recordOf(config)?.['tracking']) ?? {}
+  return [{ id, created, createdAtMs: Number.isNaN(atMs) ? null : atMs, reference }]
+}
+
+function requestOf(method: UpstreamRequest['method'], path: string): UpstreamRequest {
+  return { method, path, headers: {}, body: null }
 }
 
 function pathOf(id: string): string {
@@ -67,13 +97,15 @@ function refuseReply(): never {
 }
 
 function create(asked: Asked): Exchange {
-  const { call, endpoint } = asked
+  const { call, endpoint, context } = asked
   const { audio } = call
   const isFetched = isRemoteAudio(audio) && endpoint.audio?.url === true
   const config = JSON.stringify({
     type: 'transcription',
     ...(isFetched ? { fetch_data: { url: audio.url } } : {}),
     transcription_config: configOf(asked),
+    // Listings show it, so that a job is found whose id never came.
+    tracking: { reference: context.generationId },
   })
   const part = audio.format === 'pcm' ? wavPart : audioPart
   const file = isFetched ? null : { ...part(audio), name: 'data_file' }
@@ -82,7 +114,7 @@ function create(asked: Asked): Exchange {
   return {
     request: { method: 'POST', path: '/jobs/', headers: { 'content-type': contentType }, body },
     dropped: call.temperature === null ? left : [...left, 'temperature'],
-    makes: { kind: jobKind, marker: null },
+    makes: { kind: jobKind, marker: context.generationId },
   }
 }
 
@@ -125,8 +157,7 @@ function languageOf(language: string | null, endpoint: Asked['endpoint']): Recor
 }
 
 function send(state: JobState, path: string, waitMs: number): JobStep {
-  const request: UpstreamRequest = { method: 'GET', path, headers: {}, body: null }
-  return { type: 'send', exchange: { request, waitMs }, state }
+  return { type: 'send', exchange: { request: requestOf('GET', path), waitMs }, state }
 }
 
 /** Without its own wait: this one can be ended. */

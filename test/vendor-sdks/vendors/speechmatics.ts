@@ -26,6 +26,12 @@ export const speechmatics: Vendor = {
       why: 'both are served; the documents show the slash',
     },
     {
+      at: 'POST /v2/jobs: body.config.tracking.reference',
+      sdk: null,
+      ours: '<made up>',
+      why: 'the mark by which the gateway finds its own job again',
+    },
+    {
       at: 'DELETE /v2/jobs/:id: query.force',
       sdk: null,
       ours: 'true',
