@@ -151,7 +151,7 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
     const of = (objects: readonly Wire[]) =>
       reply.isStream ? blocksOfStream(objects) : listAt(objects[0] ?? {}, 'content')
     const objects = reply.isStream ? objectsOfStream(text) : [JSON.parse(text) as Wire]
-    same('blocks', of(objects), of(reply.objects))
+    same('blocks', of(objects), of(reply.objects).map(withRequired))
   }
   if (caller === 'responses' && reply.isStream) {
     const deltas = textOfResponsesDeltas(objectsOfStream(text))
@@ -161,6 +161,21 @@ export function problemsOf(reply: RecordedReply, caller: Caller, text: string): 
     same('deltas of calls', deltas.calls.map(argumentsOf), wanted)
   }
   return problems
+}
+
+const calledBlocks = new Set<unknown>([
+  'tool_use',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+])
+
+/** A block with the members that the contract requires, also where its provider left them out. */
+function withRequired(block: Wire): Wire {
+  const { type, citations, caller } = block
+  if (type === 'text') return { ...block, citations: citations ?? [] }
+  if (!calledBlocks.has(type)) return block
+  return { ...block, caller: caller ?? { type: 'direct' } }
 }
 
 /** What a custom tool is given is a text, and in messages a member of an object. */

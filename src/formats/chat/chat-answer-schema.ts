@@ -61,7 +61,7 @@ export const chatUsageSchema = z
       .looseObject({ reasoning_tokens: z.int().optional(), audio_tokens: z.int().optional() })
       .optional(),
     cache_creation: cacheCreationSchema.optional(),
-    cost: z.number().nullable().describe('Credits charged; null when no price is known.'),
+    cost: z.number().optional().describe('Credits charged; left out when no price is known.'),
     cost_details: costDetailsSchema.optional(),
     is_byok: z.boolean(),
   })

@@ -107,6 +107,8 @@ export function normalizeMessage(message: Record<string, unknown>): void {
   if (isRecord(audio) && isHollow(audio)) delete message['audio']
   for (const name of neverNull) if (message[name] === null) delete message[name]
   if (message['role'] !== undefined && message['role'] !== 'assistant') delete message['role']
+  if (Array.isArray(message['annotations']))
+    message['annotations'] = message['annotations'].map(completeCitation)
 }
 
 /** Members that are there or not. Servers that write every field of an object write them as null, and clients refuse that. */
@@ -117,6 +119,15 @@ function isHollow(object: Readonly<Record<string, unknown>>): boolean {
   for (const name in object)
     if (object[name] !== '' && object[name] !== 0 && object[name] !== null) return false
   return true
+}
+
+/** Clients want every member of a citation, some of which several hosts leave out or write as null. */
+function completeCitation(annotation: unknown): unknown {
+  const citation = isRecord(annotation) ? annotation['url_citation'] : null
+  if (!isRecord(annotation) || !isRecord(citation)) return annotation
+  const { url, title, start_index: start, end_index: end } = citation
+  const complete = { title: title ?? url, start_index: start ?? 0, end_index: end ?? 0 }
+  return { ...annotation, url_citation: { ...citation, ...complete } }
 }
 
 function takeApart(message: Record<string, unknown>, parts: readonly unknown[]): void {

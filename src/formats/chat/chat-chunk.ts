@@ -161,7 +161,9 @@ function toShownCall(
   if (isMade) call['type'] ??= isRecord(wire['custom']) ? 'custom' : 'function'
   const called = wire['function']
   if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
-  else delete call['function']
+  else if (isRecord(wire['custom'])) delete call['function']
+  // Clients look into it without looking for it.
+  else call['function'] = {}
   return call
 }
 

@@ -196,13 +196,18 @@ export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): 
   }
 }
 
+/** Credits that were charged; not there where no price is known, because some clients refuse null. */
+export function showCost({ costNanocredits }: ShownCharge): { cost?: number } {
+  return costNanocredits === null ? {} : { cost: toCredits(costNanocredits) }
+}
+
 /** The members that every usage object of the contract carries about money. */
 export function showCharge(charge: ShownCharge): Record<string, unknown> {
   const prompt = toCredits(charge.promptNanocredits)
   const completions = toCredits(charge.completionNanocredits)
   const isPriced = charge.costNanocredits !== null
   return {
-    cost: charge.costNanocredits === null ? null : toCredits(charge.costNanocredits),
+    ...showCost(charge),
     cost_details: {
       upstream_inference_cost: isPriced
         ? toCredits(charge.promptNanocredits + charge.completionNanocredits)

@@ -60,7 +60,7 @@ export const embeddingsAnswerSchema = z
     usage: z.looseObject({
       prompt_tokens: z.int(),
       total_tokens: z.int(),
-      cost: z.number().nullable(),
+      cost: z.number().optional(),
       cost_details: costDetailsSchema.optional(),
       is_byok: z.boolean(),
     }),

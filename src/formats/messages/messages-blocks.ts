@@ -39,7 +39,9 @@ export function headOf(block: Wire): PartHead {
 
 /** The other members, which no other format is shown; nothing for nearly every block. */
 function extrasOf(block: Wire, type: keyof typeof partMembers): { extras?: Extras } {
-  const rest = Object.entries(block).filter(([name]) => !partMembers[type]?.has(name))
+  const rest = Object.entries(block).filter(
+    ([name, value]) => value !== null && !partMembers[type]?.has(name),
+  )
   return rest.length === 0 ? {} : { extras: { messages: Object.fromEntries(rest) } }
 }
 

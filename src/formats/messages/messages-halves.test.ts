@@ -261,8 +261,8 @@ function toldBy(message: Wire): Told {
   }
 }
 
-/** A text without citations may say that it has none. */
-function toBlock({ citations, ...block }: Wire): Wire {
+/** A text without citations says that it has none, and a call that the model made it. */
+function toBlock({ citations, caller: _model, ...block }: Wire): Wire {
   return Array.isArray(citations) && citations.length > 0 ? { ...block, citations } : block
 }
 

@@ -25,7 +25,7 @@ import {
   type TextSlot,
 } from '../chat/frame-template.ts'
 import { isNestedWithin } from '../json-depth.ts'
-import { editPieces, memberBytes, type DocumentEdits } from '../json-document.ts'
+import { editDocument, editPieces, memberBytes, memberValue, type DocumentEdits } from '../json-document.ts'
 import {
   createFrameSplitter,
   fromUtf8,
@@ -42,7 +42,8 @@ import { writeMessagesError } from './messages-error.ts'
 import {
   asTold,
   passUsage,
-  sealContent,
+  editContent,
+  editsOf,
   sealedMembers,
   shownMembers,
   toJson,
@@ -50,6 +51,7 @@ import {
 } from './messages-pass.ts'
 import type { MessagesQuirks } from './messages-quirks.ts'
 import { MessagesHandler } from './messages-stream.ts'
+import { emptyUsage, missingOfDelta, withoutNulls } from './messages-required.ts'
 import { writeStop } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
@@ -140,11 +142,11 @@ class MessagesPassage implements StreamRewriter {
     const usage = passUsage(this.#usage, charge, this.#meter.usage?.serviceTier ?? null)
     const [finish = null] = this.#meter.finishes
     const frames = this.#kept.map((kept) =>
-      typeof kept === 'string' ? `${kept}\n\n` : spliceFrame('message_delta', kept, toJson({ usage })),
+      typeof kept === 'string' ? `${kept}\n\n` : spliceFrame('message_delta', kept, endingOf(kept, usage)),
     )
     // Some servers end without having said why.
     if (this.#kept.every((kept) => typeof kept === 'string'))
-      frames.push(toFrame({ type: 'message_delta', delta: writeStop(finish), usage }))
+      frames.push(toFrame({ type: 'message_delta', delta: { ...writeStop(finish), container: null }, usage }))
     const stop = toFrame({ type: 'message_stop', ...showMetadata(charge) })
     return toBytes(`${this.#unshown}${frames.join('')}${stop}`)
   }
@@ -192,20 +194,18 @@ class MessagesPassage implements StreamRewriter {
       this.hasShownOutput = true
       this.#learn(wire, frame)
     }
-    const shown = this.#unshown + (this.#seal(wire, data) ?? `${frame}\n\n`)
+    const shown = this.#unshown + (this.#edit(wire, data) ?? `${frame}\n\n`)
     this.#unshown = ''
     return shown
   }
 
-  /** The frame with a mark at the seal that it has; null for one that has none. */
-  #seal(wire: Wire, data: ByteText): ByteText | null {
+  /** The frame with a mark at the seal that it has, and with what clients want of a block; null where it stays. */
+  #edit(wire: Wire, data: ByteText): ByteText | null {
     const { type, delta, content_block: block } = wire
     const name = type === 'content_block_delta' ? 'delta' : 'content_block'
     const inner = name === 'delta' ? delta : block
-    if (this.#sealer === undefined || !isRecord(inner)) return null
-    const isSignature = name === 'delta' && inner['type'] === 'signature_delta'
-    const told = isSignature ? { ...inner, type: 'thinking' } : inner
-    const set = sealedMembers(told, this.#sealer)
+    if (!isRecord(inner)) return null
+    const set = name === 'delta' ? sealedDelta(inner, this.#sealer) : editsOf(inner, this.#sealer)
     if (set === null) return null
     const document = wireDocument(toBytes(data), wire)
     const innerDocument = wireDocument(memberBytes(document, name) ?? toBytes('{}'), inner)
@@ -234,8 +234,10 @@ class MessagesPassage implements StreamRewriter {
     if (!isFirst) return ''
     const document = wireDocument(toBytes(data), wire)
     const inner = wireDocument(memberBytes(document, 'message') ?? toBytes(''), message)
-    const content = sealContent(inner, message, this.#sealer)
-    const shown = editPieces(inner, { set: { ...toJson(shownMembers(message, this.#context)), ...content } })
+    const content = editContent(inner, message, this.#sealer)
+    const counts = { ...emptyUsage, ...this.#usage }
+    const members = { ...shownMembers(message, this.#context), usage: counts }
+    const shown = editPieces(inner, { set: { ...toJson(members), ...content } })
     this.#unshown = spliceFrame('message_start', document, { message: shown })
     return ''
   }
@@ -260,8 +262,21 @@ function spliceFrame(type: string, document: JsonDocument, set: NonNullable<Docu
   return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
 }
 
-function withoutNulls(usage: Wire): Wire {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
+/** A seal comes in a piece of its own. */
+function sealedDelta(delta: Wire, sealer: string | undefined): Wire | null {
+  if (sealer === undefined || delta['type'] !== 'signature_delta') return null
+  return sealedMembers({ ...delta, type: 'thinking' }, sealer)
+}
+
+/** The counts, and how the message ended with every member that a client may look for. */
+function endingOf(document: JsonDocument, usage: Wire): Record<string, string | Uint8Array> {
+  const set = toJson({ usage })
+  const delta = memberValue(document, 'delta')
+  if (!isRecord(delta)) return set
+  const missing = missingOfDelta(delta)
+  if (Object.keys(missing).length === 0) return set
+  const inner = wireDocument(memberBytes(document, 'delta') ?? toBytes('{}'), delta)
+  return { ...set, delta: editDocument(inner, { set: toJson(missing) }) }
 }
 
 function toFrame(wire: Wire): ByteText {

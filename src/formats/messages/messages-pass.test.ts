@@ -138,7 +138,7 @@ describe('a turn of another model', () => {
 })
 
 describe('a whole answer', () => {
-  const content = `[ {"type":"text","text":"Gr\\u00fc\\u00dfe \\/ 🦆"},{"type":"tool_use","id":"t1","name":"a","input":${input}}]`
+  const content = `[ {"type":"text","text":"Gr\\u00fc\\u00dfe \\/ 🦆", "citations": []},{"type":"tool_use","id":"t1","name":"a","input":${input}, "caller":{"type":"direct"}}]`
   const shown = (body: string) =>
     textOf(codec.decodeAnswer(bytesOf(body), testContext, quirks, undefined as never).encode(testCharge))
 
@@ -198,12 +198,12 @@ describe('a stream', () => {
     .map((piece) => delta(2, `"type":"input_json_delta", "partial_json":"${piece}"`))
     .join('')
   const middle =
-    begin(0, '{"type":"text","text":""}') +
+    begin(0, '{"type":"text","text":"", "citations": []}') +
     texts +
     stop(0) +
-    begin(1, `{"type":"tool_use","id":"t0","name":"whole","input":${input}}`) +
+    begin(1, `{"type":"tool_use","id":"t0","name":"whole","input":${input},"caller": {"type":"direct"}}`) +
     stop(1) +
-    begin(2, '{"type":"tool_use","id":"t1","name":"a","input":{}}') +
+    begin(2, '{"type":"tool_use","id":"t1","name":"a","input":{},"caller": {"type":"direct"}}') +
     args +
     stop(2)
 
@@ -220,10 +220,10 @@ describe('a stream', () => {
       const at = shown.indexOf('event: content_block_start')
       expect(shown.slice(at)).toBe(middle)
       expect(shown.slice(0, at)).toStartWith(
-        'event: message_start\ndata: {"type": "message_start","message":{"id":"gen-1-abc","type":"message","role":"assistant", "content": [],"model":"openai/gpt-4o-mini","n": 9007199254740993,"usage":{"input_tokens":3},"provider":"OpenAI",',
+        'event: message_start\ndata: {"type": "message_start","message":{"id":"gen-1-abc","type":"message","role":"assistant", "content": [],"model":"openai/gpt-4o-mini","n": 9007199254740993,"usage":{"input_tokens":3,',
       )
       expect(ending).toStartWith(
-        'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","n":9007199254740993},"usage":{"input_tokens":3,',
+        'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","n":9007199254740993,"stop_sequence":null,"stop_details":null,"container":null},"usage":{"input_tokens":3,',
       )
       expect(ending).toEndWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')
     }
@@ -233,7 +233,7 @@ describe('a stream', () => {
     const plain = (texts_: readonly string[]) =>
       bytesOf(
         start +
-          begin(0, '{"type":"text","text":""}') +
+          begin(0, '{"type":"text","text":"", "citations": []}') +
           texts_.map((text) => delta(0, `"type":"text_delta","text":"${text}"`)).join('') +
           stop(0) +
           end,
@@ -269,7 +269,12 @@ describe('a stream', () => {
   test('breaks where a delta is no JSON, also behind those that are only compared', () => {
     for (const broken of ['"type":"text_delta","text":"a\\x"', '"type":"text_delta","text":"a\tb"']) {
       const bytes = bytesOf(
-        start + begin(0, '{"type":"text","text":""}') + texts + delta(0, broken) + stop(0) + end,
+        start +
+          begin(0, '{"type":"text","text":"", "citations": []}') +
+          texts +
+          delta(0, broken) +
+          stop(0) +
+          end,
       )
       const rewriter = codec.createStream(testContext, quirks, undefined as never)
       const shown = rewriter.push(bytes)

@@ -3,7 +3,6 @@ import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
-import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
@@ -28,6 +27,7 @@ import { readMessage } from './messages-answer.ts'
 import { isAnywhere } from './messages-conversation.ts'
 import type { MessagesModel, MessagesQuirks } from './messages-quirks.ts'
 import { beginsWithThought } from './messages-request.ts'
+import { missingOf, withoutNulls } from './messages-required.ts'
 import { gatewayMessagesShape } from './messages-schema.ts'
 import { emptyMessage, writeMessagesUsage } from './messages-write.ts'
 
@@ -91,6 +91,7 @@ const thoughtMark = Buffer.from('thinking"')
 const sealedMark = Buffer.from(`"${sealedPrefix}`)
 const signatureMark = Buffer.from('"signature"')
 const callMark = Buffer.from('"tool_use"')
+const citationsMark = Buffer.from('"citations"')
 const isEmptyValue = /^\s*:\s*""/
 
 /** Who is asked, and whether it is to think within a number of tokens that it takes only behind thoughts of its own. */
@@ -115,7 +116,8 @@ function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts 
   const left = messages.map((message, index) => withoutForeign(message, fates[index] ?? []))
   const isInterrupted = passage.asksBudget && !beginsWithThought(left.filter((message) => message !== null))
   const hasForeign = found.has('foreign')
-  if (!hasForeign && !found.has('sealed')) return { messages: null, hasForeign, isInterrupted }
+  if (found.size === 0 || (found.size === 1 && found.has('kept')))
+    return { messages: null, hasForeign, isInterrupted }
   const kept = editList(conversation.bytes, (message, index) => {
     const fate = fates[index] ?? []
     if (fate.every((each) => each === 'kept')) return message
@@ -128,6 +130,7 @@ function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts 
 function needsReading(bytes: Buffer, { sealer, signsThoughts, asksBudget }: Passage): boolean {
   // The maker of the format knows every seal that has no mark.
   if (bytes.includes(sealer === undefined ? sealedMark : thoughtMark)) return true
+  if (bytes.includes(citationsMark)) return true
   return (asksBudget && bytes.includes(callMark)) || (signsThoughts && hasUnsigned(bytes))
 }
 
@@ -160,8 +163,8 @@ interface PassedThoughts {
   isInterrupted: boolean
 }
 
-/** What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope. */
-type Fate = 'kept' | 'foreign' | 'sealed'
+/** What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope, or an empty list out of it. */
+type Fate = 'kept' | 'foreign' | 'sealed' | 'uncited'
 
 function contentOf(message: unknown): readonly unknown[] {
   const content = isRecord(message) ? message['content'] : null
@@ -174,17 +177,24 @@ function passMessage(message: Buffer, fates: readonly Fate[], wire: unknown): Bu
   const blocks = toBuffer(memberBytes(document, 'content') ?? message)
   const kept = editList(blocks, (block, index) => {
     if (fates[index] === 'kept') return block
+    if (fates[index] === 'uncited') return withoutCitations(block)
     return fates[index] === 'foreign' ? null : openBlock(block, content[index])
   })
   return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
 function fateOf(block: unknown, { sealer, signsThoughts }: Passage): Fate {
+  if (hasEmptyCitations(block)) return 'uncited'
   const seal = isRecord(block) ? sealIn(block) : null
   if (seal === null) return signsThoughts && isUnsigned(block) ? 'foreign' : 'kept'
   const opened = openReasoning(seal.text)
   if (opened === null) return sealer === undefined ? 'kept' : 'foreign'
   return opened.origin === 'messages' && opened.sealer === sealer ? 'sealed' : 'foreign'
+}
+
+/** As callers are shown a text that nothing was cited for. */
+function hasEmptyCitations(block: unknown): boolean {
+  return isRecord(block) && Array.isArray(block['citations']) && block['citations'].length === 0
 }
 
 /** A thought as callers are shown those of hosts that sign none. */
@@ -200,6 +210,10 @@ export function sealIn({ type, signature, data }: Wire): { name: 'signature' | '
   return isThought && typeof text === 'string' && text !== '' ? { name, text } : null
 }
 
+function withoutCitations(block: Buffer): Buffer {
+  return toBuffer(editDocument(parseJsonDocument(block), { remove: ['citations'] }))
+}
+
 function openBlock(block: Buffer, wire: unknown): Buffer {
   const seal = isRecord(wire) ? sealIn(wire) : null
   const opened = seal === null ? null : openReasoning(seal.text)
@@ -208,12 +222,9 @@ function openBlock(block: Buffer, wire: unknown): Buffer {
   return toBuffer(editDocument(parseJsonDocument(block), { set }))
 }
 
-/** A block of an answer, with the mark of who has sealed it. */
-export function sealBlock(block: Buffer, wire: unknown, sealer: string): Buffer {
-  const set = isRecord(wire) ? sealedMembers(wire, sealer) : null
-  return set === null
-    ? block
-    : toBuffer(editDocument(wireDocument(block, wire as Wire), { set: toJson(set) }))
+/** Members of a block of an answer that the provider did not send so; null where it is shown as it came. */
+export function editsOf(block: Wire, sealer: string | undefined): Wire | null {
+  return (sealer === undefined ? null : sealedMembers(block, sealer)) ?? missingOf(block)
 }
 
 /** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
@@ -233,7 +244,7 @@ export function passMessagesAnswer(
   const wire = parseAnswer(bytes)
   const answer = readMessage(wire, context)
   const document = wireDocument(bytes, wire)
-  const content = sealContent(document, wire, sealerOf(quirks, context.providerSlug))
+  const content = editContent(document, wire, sealerOf(quirks, context.providerSlug))
   return {
     reading: asTold(readingOf(answer)),
     encode: (charge) => {
@@ -249,17 +260,23 @@ export function asTold(reading: MeterReading): MeterReading {
   return reading.finishReason === 'error' ? { ...reading, finishReason: 'stop' } : reading
 }
 
-/** The content of a message, its seals marked as those of their provider; nothing where they need no mark. */
-export function sealContent(
+/** The content of a message, its seals marked as those of their provider, and with what clients want; nothing where it stays. */
+export function editContent(
   document: JsonDocument,
   wire: Wire,
   sealer: string | undefined,
 ): { content?: Uint8Array } {
   const { content } = wire
-  if (sealer === undefined || !Array.isArray(content)) return {}
-  if (!content.some((block) => isRecord(block) && sealIn(block) !== null)) return {}
+  if (!Array.isArray(content)) return {}
+  const edits = content.map((block) => (isRecord(block) ? editsOf(block, sealer) : null))
+  if (edits.every((edit) => edit === null)) return {}
   const bytes = toBuffer(memberBytes(document, 'content') ?? Buffer.from('[]'))
-  return { content: editList(bytes, (block, index) => sealBlock(block, content[index], sealer)) }
+  const editBlock = (block: Buffer, index: number) => {
+    const set = edits[index] ?? null
+    if (set === null) return block
+    return toBuffer(editDocument(wireDocument(block, content[index] as Wire), { set: toJson(set) }))
+  }
+  return { content: editList(bytes, editBlock) }
 }
 
 /**
@@ -297,11 +314,6 @@ export function shownMembers(wire: Wire, context: AnswerContext): Wire {
 export function passUsage(wire: unknown, charge: ShownCharge, serviceTier: string | null): Wire {
   const charged = writeMessagesUsage(charge, serviceTier)
   if (charge.isEstimated || !isRecord(wire)) return charged
-  const { costNanocredits, isByok } = charge
-  return {
-    ...charged,
-    ...wire,
-    cost: costNanocredits === null ? null : toCredits(costNanocredits),
-    is_byok: isByok,
-  }
+  const { cost: _theirs, ...given } = withoutNulls(wire)
+  return { ...charged, ...given, is_byok: charge.isByok }
 }

@@ -10,6 +10,7 @@ import { readCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { extrasOf, objectsOf, resultOf, type ConversationReading } from '../conversation-reading.ts'
 import { fieldError } from '../field-error.ts'
+import { isDirect } from './messages-required.ts'
 
 type Wire = Readonly<Record<string, unknown>>
 
@@ -66,8 +67,7 @@ function readBlock(wire: Wire, place: Place): Part {
   const part = readKnownBlock(wire, place)
   if (part.type === 'opaque') return part
   const cache = readCacheMark(wire['cache_control'])
-  const known = part.type === 'file' ? documentMembers : blockMembers
-  const extras = extrasOf('messages', place.reading.rest(wire, known, place.path))
+  const extras = extrasOf('messages', place.reading.rest(wire, knownMembers(wire, part), place.path))
   return { ...part, ...(cache === null ? {} : { cache }), ...extras }
 }
 
@@ -91,6 +91,13 @@ const blockMembers: ReadonlySet<string> = new Set([
 ])
 /** That a document is to be cited is a wish; citations of a text tell where it is from. */
 const documentMembers: ReadonlySet<string> = new Set([...blockMembers, 'citations'])
+/** Answers say of every call who made it, also where that is the model. */
+const directMembers: ReadonlySet<string> = new Set([...blockMembers, 'caller'])
+
+function knownMembers({ caller }: Wire, { type }: Part): ReadonlySet<string> {
+  if (type === 'file') return documentMembers
+  return isDirect(caller) ? directMembers : blockMembers
+}
 
 /** A kind of block that has no other place goes as it is, to a provider of the same format. */
 function readKnownBlock(wire: Wire, place: Place): Part {

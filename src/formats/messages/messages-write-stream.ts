@@ -8,6 +8,7 @@ import { showSeal } from '../reasoning-envelope.ts'
 import { SummaryParagraphs } from '../summary-paragraphs.ts'
 import { StreamBeginning } from '../stream-beginning.ts'
 import { writeMessagesError } from './messages-error.ts'
+import { directCaller, emptyUsage } from './messages-required.ts'
 import { emptyMessage, lostImages, writeCitation, writeStop } from './messages-write.ts'
 
 type Wire = Record<string, unknown>
@@ -15,14 +16,6 @@ type Wire = Record<string, unknown>
 /** Writes a stream of messages, whatever format its provider speaks. */
 export function createMessagesWriter({ context }: Asked): StreamWriter {
   return new MessagesWriter(context)
-}
-
-/** Counts that are not known yet; the end has them. */
-const noCounts = {
-  input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 0,
-  output_tokens: 0,
 }
 
 class MessagesWriter implements StreamWriter {
@@ -44,7 +37,7 @@ class MessagesWriter implements StreamWriter {
   constructor(context: AnswerContext) {
     this.#generationId = context.generationId
     this.#beginning = new StreamBeginning(() =>
-      frame('message_start', { message: { ...emptyMessage(context), usage: noCounts } }),
+      frame('message_start', { message: { ...emptyMessage(context), usage: emptyUsage } }),
     )
   }
 
@@ -83,9 +76,9 @@ class MessagesWriter implements StreamWriter {
     switch (head.type) {
       case 'text':
       case 'refusal':
-        return closed + this.#open({ type: 'text', text: '', citations: null })
+        return closed + this.#open({ type: 'text', text: '', citations: [] })
       case 'tool_call':
-        return closed + this.#open({ type: 'tool_use', id: head.id, name: head.name, input: {} })
+        return closed + this.#openCall(head)
       case 'opaque':
         return head.format === 'messages' ? closed + this.#open({ ...head.value }) : closed
       default:
@@ -150,6 +143,10 @@ class MessagesWriter implements StreamWriter {
       default:
         return ''
     }
+  }
+
+  #openCall({ id, name }: Extract<PartHead, { type: 'tool_call' }>): string {
+    return this.#open({ type: 'tool_use', id, name, input: {}, caller: directCaller })
   }
 
   #openThinking(): string {

@@ -2,13 +2,13 @@ import type { Answer, AnswerPart } from '../../canonical/text/answer.ts'
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import type { Finish, FinishReason } from '../../canonical/text/events.ts'
 import type { AnswerContext, ShownCharge } from '../../canonical/upstream.ts'
-import { toCredits } from '../../core/money.ts'
-import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
+import { showCacheCreation, showCost, showMetadata } from '../chat/chat-usage.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasRefusal } from '../refusals.ts'
 import { showSeal } from '../reasoning-envelope.ts'
 import { messagesTierOf } from '../service-tier.ts'
 import { toolInputOf } from '../tool-input.ts'
+import { directCaller, emptyUsage } from './messages-required.ts'
 
 type Wire = Record<string, unknown>
 
@@ -40,6 +40,7 @@ export function emptyMessage(context: AnswerContext): Wire {
     stop_reason: null,
     stop_sequence: null,
     stop_details: null,
+    diagnostics: null,
   }
 }
 
@@ -52,10 +53,10 @@ function writeKnown(part: AnswerPart): Wire[] {
   switch (head.type) {
     case 'text': {
       const citations = annotations.flatMap(writeCitation)
-      return [{ type: 'text', text, citations: citations.length === 0 ? null : citations }]
+      return [{ type: 'text', text, citations }]
     }
     case 'refusal':
-      return [{ type: 'text', text, citations: null }]
+      return [{ type: 'text', text, citations: [] }]
     case 'reasoning':
       return writeThinking(part, text === '' ? summary.join('\n\n') : text)
     case 'tool_call':
@@ -65,6 +66,7 @@ function writeKnown(part: AnswerPart): Wire[] {
           id: head.id,
           name: head.name,
           input: toolInputOf({ kind: head.kind, arguments: text }),
+          caller: directCaller,
         },
       ]
     case 'opaque':
@@ -130,20 +132,18 @@ export function writeStop(finish: Finish | null, hasRefused = false): Wire {
 
 /** Counts as the format has them: input without what a cache had, and the charge. */
 export function writeMessagesUsage(charge: ShownCharge, serviceTier: string | null): Wire {
-  const { usage, costNanocredits } = charge
+  const { usage } = charge
   const { inputTokens, cachedInputTokens: cached, cacheWriteTokens: written } = usage
   return {
+    ...emptyUsage,
     input_tokens: Math.max(0, inputTokens - cached - written),
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
     cache_creation: showCacheCreation(usage),
     output_tokens: usage.outputTokens,
-    ...(usage.reasoningTokens > 0
-      ? { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }
-      : {}),
-    server_tool_use: null,
+    output_tokens_details: { thinking_tokens: usage.reasoningTokens },
     service_tier: messagesTierOf(serviceTier),
-    cost: costNanocredits === null ? null : toCredits(costNanocredits),
+    ...showCost(charge),
     is_byok: charge.isByok,
   }
 }

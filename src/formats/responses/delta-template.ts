@@ -17,6 +17,8 @@ export interface DeltaTemplate {
   rest: ByteText
   /** The line that names the event, where the frames themselves have none. */
   lead: ByteText
+  /** What is shown in place of `rest`: with the list that clients require and this host leaves out. */
+  shownRest: ByteText
 }
 
 /** A frame that fitted. */
@@ -49,7 +51,14 @@ export function learnDelta(frame: ByteText, wire: Wire): DeltaTemplate | null {
     from = place.end
   }
   const lead = frame.startsWith('event:') ? '' : `event: ${String(type)}\n`
-  return { steps, rest: frame.slice(from), lead }
+  const rest = frame.slice(from)
+  const isBare = type === 'response.output_text.delta' && logprobs === undefined
+  return { steps, rest, lead, shownRest: isBare ? withLogprobs(rest) : rest }
+}
+
+function withLogprobs(rest: ByteText): ByteText {
+  const end = rest.lastIndexOf('}')
+  return `${rest.slice(0, end)},"logprobs":[]${rest.slice(end)}`
 }
 
 interface Place {
@@ -72,7 +81,7 @@ function findNumber(frame: ByteText, value: number): Place | null {
 
 /** The frame at `start` under this number, when it fits; null otherwise. */
 export function fitDelta(
-  { steps, rest, lead }: DeltaTemplate,
+  { steps, rest, lead, shownRest }: DeltaTemplate,
   block: ByteText,
   { start, number }: { start: number; number: number },
 ): FittedDelta | null {
@@ -94,7 +103,7 @@ export function fitDelta(
   }
   const next = at + rest.length + 2
   if (!block.startsWith(rest, at) || !block.startsWith('\n\n', next - 2)) return null
-  return { shown: shown + block.slice(copied, next), text, next }
+  return { shown: `${shown}${block.slice(copied, at)}${shownRest}\n\n`, text, next }
 }
 
 /** Position behind the digits that begin at `start`; -1 where JSON has no such number. */

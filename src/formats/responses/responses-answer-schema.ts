@@ -8,7 +8,7 @@ const usage = z.looseObject({
   output_tokens_details: z.looseObject({ reasoning_tokens: z.int() }),
   total_tokens: z.int(),
   cache_creation: cacheCreationSchema.optional(),
-  cost: z.number().nullable(),
+  cost: z.number().optional(),
   is_byok: z.boolean(),
 })
 

@@ -44,9 +44,9 @@ const padded: Style = (delta, number) =>
 const styles: readonly Style[] = [
   padded,
   (delta, number) =>
-    `{"type": "response.output_text.delta", "content_index": 0, "delta": ${delta}, "item_id": "m", "output_index": 0, "sequence_number": ${number} }`,
+    `{"type": "response.output_text.delta", "content_index": 0, "delta": ${delta}, "item_id": "m", "output_index": 0, "logprobs": [], "sequence_number": ${number} }`,
   (delta, number) =>
-    `{"obfuscation":"${'y'.repeat(number % 5)}","sequence_number":${number},"output_index":0,"delta":${delta},"content_index":0,"item_id":"m","type":"response.output_text.delta"}`,
+    `{"obfuscation":"${'y'.repeat(number % 5)}","sequence_number":${number},"output_index":0,"delta":${delta},"content_index":0,"item_id":"m","logprobs":[],"type":"response.output_text.delta"}`,
 ]
 
 const frame = (data: string) => `event: ${/"type": ?"([\w.]+)"/.exec(data)?.[1]}\ndata: ${data}\n\n`
@@ -78,6 +78,18 @@ const deltasIn = (events: readonly Wire[]) =>
 const words = ['"It is "', '"so\\n"', '"\\"Gr\\u00fc\\u00dfe\\" "', '"🦆 \\\\ "', '""', '"end."']
 
 describe('a stream that passes', () => {
+  test.each([
+    ['leaves it out', ''],
+    ['writes null', ',"logprobs":null'],
+  ])('has the list of log probabilities in every delta where its host %s', (_, given) => {
+    const style: Style = (delta, number) =>
+      `{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":${delta}${given},"sequence_number":${number}}`
+    const { shown, ending: end } = runStream(open(), Buffer.from(streamOf(words, style)), [])
+    const told = eventsIn(shown + end).filter(({ type }) => type === 'response.output_text.delta')
+    expect(told.map(({ logprobs }) => logprobs)).toEqual(words.map(() => []))
+    expect(deltasIn(told)).toEqual(words.map((word) => JSON.parse(word) as string))
+  })
+
   for (const [index, style] of styles.entries()) {
     test(`shows its deltas byte for byte, cut anywhere: style ${index + 1}`, () => {
       const stream = streamOf(words, style)

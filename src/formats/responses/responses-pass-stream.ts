@@ -34,8 +34,9 @@ import { sealerOf } from '../seals.ts'
 import { StreamMeter } from '../stream-meter.ts'
 import { toStreamFailure } from '../stream-reader.ts'
 import { writeResponsesError } from './responses-error.ts'
-import { passUsage, sealedMembers, sealOutput, shownMembers } from './responses-pass.ts'
+import { editOutput, editsOf, passUsage, shownMembers } from './responses-pass.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
+import { missingOfEvent, type MemberEdits } from './responses-required.ts'
 import { fitDelta, learnDelta, type DeltaTemplate, type FittedDelta } from './delta-template.ts'
 import { ResponsesHandler } from './responses-stream.ts'
 import { emptyResponse } from './responses-write.ts'
@@ -176,8 +177,9 @@ class ResponsesPassage implements StreamRewriter {
       ...showMetadata(charge),
     }
     const inner = wireDocument(bytes, response)
-    const sealed = sealOutput(inner, response, this.#sealer)
-    const edited = editDocument(inner, { set: { ...toJson(set), ...sealed } })
+    const edited = editDocument(inner, {
+      set: { ...toJson(set), ...editOutput(inner, response, this.#sealer) },
+    })
     return toBytes(this.#unshown + this.#frame(type, wire, edited))
   }
 
@@ -249,12 +251,12 @@ class ResponsesPassage implements StreamRewriter {
     if (!isRecord(wire)) throw new Error('a frame is not an object')
     if (this.#first !== null && !this.#keepsToFormat(wire)) return ''
     this.#first = null
-    const seal = this.#seal(wire)
+    const edited = this.#editItem(wire, frame, data)
     this.#items.note(wire)
     this.#hasSaid = false
     this.#handler.read(wire)
     this.#learn(frame, wire)
-    const shown = this.#show(seal === null ? frame : spliceItem(wire, data, seal), data, wire)
+    const shown = this.#show(this.#complete(wire, edited, data), data, wire)
     if (shown === '' || this.#hasOutput) {
       const all = this.#unshown + shown
       if (shown !== '') this.#unshown = ''
@@ -273,12 +275,24 @@ class ResponsesPassage implements StreamRewriter {
     return false
   }
 
-  /** Marks the seal of a thought that is told; null where there is none, or it needs no mark. */
-  #seal(wire: Wire): Wire | null {
+  /** The frame of an item with a mark at its seal, and as clients want it; changes `wire` likewise. */
+  #editItem(wire: Wire, frame: ByteText, data: ByteText): ByteText {
     const { item } = wire
-    const seal = this.#sealer === undefined || !isRecord(item) ? null : sealedMembers(item, this.#sealer)
-    if (seal !== null) wire['item'] = { ...(item as Wire), ...seal }
-    return seal
+    const edits = isRecord(item) ? editsOf(item, this.#sealer) : null
+    if (edits === null || !isRecord(item)) return frame
+    const shown = spliceItem(wire, data, edits)
+    const kept = Object.entries(item).filter(([name]) => !edits.remove.includes(name))
+    wire['item'] = { ...Object.fromEntries(kept), ...edits.set }
+    return shown
+  }
+
+  /** The frame of another event with what clients require of it; changes `wire` likewise. */
+  #complete(wire: Wire, frame: ByteText, data: ByteText): ByteText {
+    const missing = missingOfEvent(wire, this.#items.calledName)
+    if (missing === null) return frame
+    const shown = editDocument(wireDocument(toBytes(data), wire), { set: toJson(missing) })
+    Object.assign(wire, missing)
+    return toDataLine(shown)
   }
 
   #show(frame: ByteText, data: ByteText, wire: Wire): ByteText {
@@ -293,7 +307,7 @@ class ResponsesPassage implements StreamRewriter {
       }
       const { context, call } = this.#passing
       const inner = wireDocument(bytes, response)
-      const output = sealOutput(inner, response, this.#sealer)
+      const output = editOutput(inner, response, this.#sealer)
       const set = { ...toJson(shownMembers(response, context, call)), ...output }
       return this.#frame(type, wire, editDocument(inner, { set }))
     }
@@ -319,6 +333,11 @@ class ShownItems {
   #open: Wire | null = null
   /** What was shown of the open one, as the inside of a JSON string: nearly nobody asks for it. */
   #inside = ''
+
+  /** Of the tool whose call is under way. */
+  get calledName(): string | null {
+    return stringOrNull(this.#open?.['name'])
+  }
 
   note({ type, item }: Wire): void {
     if (!isRecord(item)) return
@@ -364,11 +383,15 @@ function toFrame(wire: Wire): ByteText {
   return fromUtf8(`event: ${String(wire['type'])}\ndata: ${JSON.stringify(wire)}\n\n`)
 }
 
-/** The frame of an item with members of it set. */
-function spliceItem(wire: Wire, data: ByteText, set: Wire): ByteText {
+/** The frame of an item with members of it set and left out. */
+function spliceItem(wire: Wire, data: ByteText, { set, remove }: MemberEdits): ByteText {
   const document = wireDocument(toBytes(data), wire)
   const item = wireDocument(memberBytes(document, 'item') ?? toBytes('{}'), wire['item'] as Wire)
-  const edited = editDocument(document, { set: { item: editDocument(item, { set: toJson(set) }) } })
-  // Data may stand on several lines, and its line ends on none.
-  return `data: ${toBuffer(edited).toString('latin1').replaceAll('\n', ' ')}`
+  const edited = editDocument(item, { set: toJson(set), remove })
+  return toDataLine(editDocument(document, { set: { item: edited } }))
+}
+
+/** Data may stand on several lines, and its line ends on none. */
+function toDataLine(json: Uint8Array): ByteText {
+  return `data: ${toBuffer(json).toString('latin1').replaceAll('\n', ' ')}`
 }

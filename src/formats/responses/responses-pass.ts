@@ -2,7 +2,6 @@ import type { BodyPiece, BodyPieces } from '../../canonical/body.ts'
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, ShownCharge } from '../../canonical/upstream.ts'
-import { toCredits } from '../../core/money.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -30,6 +29,7 @@ import { parseAnswer } from '../upstream-json.ts'
 import { answerOf } from './responses-answer.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
 import { isDefaultTier, sealedThoughts, takesSampling } from './responses-request.ts'
+import { editsOfItem, isMissing, type MemberEdits } from './responses-required.ts'
 import { gatewayResponsesShape } from './responses-schema.ts'
 import { emptyResponse, writeResponsesUsage } from './responses-write.ts'
 
@@ -224,7 +224,7 @@ export function passResponsesAnswer(
   const wire = parseAnswer(bytes)
   const answer = answerOf(wire, quirks, context)
   const document = wireDocument(bytes, wire)
-  const output = sealOutput(document, wire, sealerOf(quirks, context.providerSlug))
+  const output = editOutput(document, wire, sealerOf(quirks, context.providerSlug))
   return {
     reading: readingOf(answer),
     encode: (charge) => {
@@ -236,23 +236,32 @@ export function passResponsesAnswer(
   }
 }
 
-/** The output of a response, its seals marked as those of their provider; nothing where they need no mark. */
-export function sealOutput(
+/** Members of an item of an answer that its provider did not send so; null where it is shown as it came. */
+export function editsOf(item: Wire, sealer: string | undefined): MemberEdits | null {
+  const seal = sealer === undefined ? null : sealedMembers(item, sealer)
+  const edits = editsOfItem(item)
+  if (seal === null) return edits
+  return { set: { ...edits?.set, ...seal }, remove: edits?.remove ?? [] }
+}
+
+/** The output of a response, its seals marked as those of their provider, and as clients want it; nothing where it stays. */
+export function editOutput(
   document: JsonDocument,
   wire: Wire,
   sealer: string | undefined,
 ): { output?: Uint8Array } {
   const { output } = wire
-  if (sealer === undefined || !Array.isArray(output)) return {}
-  const seals = output.map((item) => (isRecord(item) ? sealedMembers(item, sealer) : null))
-  if (seals.every((seal) => seal === null)) return {}
+  if (!Array.isArray(output)) return {}
+  const all = output.map((item) => (isRecord(item) ? editsOf(item, sealer) : null))
+  if (all.every((edits) => edits === null)) return {}
   const bytes = toBuffer(memberBytes(document, 'output') ?? Buffer.from('[]'))
-  const sealItem = (item: Buffer, index: number) => {
-    const seal = seals[index] ?? null
-    if (seal === null) return item
-    return toBuffer(editDocument(wireDocument(item, output[index] as Wire), { set: toJson(seal) }))
+  const editItem = (item: Buffer, index: number) => {
+    const edits = all[index] ?? null
+    if (edits === null) return item
+    const { set, remove } = edits
+    return toBuffer(editDocument(wireDocument(item, output[index] as Wire), { set: toJson(set), remove }))
   }
-  return { output: editList(bytes, sealItem) }
+  return { output: editList(bytes, editItem) }
 }
 
 /** The member of a thought that binds it, with the mark of who has sealed it; null where nothing does. */
@@ -265,7 +274,7 @@ export function sealedMembers({ type, id, encrypted_content: sealed }: Wire, sea
 /** What a response says in place of what its provider calls itself, and what the contract requires and it left out. */
 export function shownMembers(wire: Wire, context: AnswerContext, call: TextCall): Wire {
   const { id, model, provider, store, status: _begun, ...others } = emptyResponse({ context, call })
-  const missing = Object.entries(others).filter(([name]) => wire[name] === undefined)
+  const missing = Object.entries(others).filter(([name]) => isMissing(name, wire[name]))
   return { id, model, provider, store, status: wire['status'] ?? 'completed', ...Object.fromEntries(missing) }
 }
 
@@ -273,12 +282,6 @@ export function shownMembers(wire: Wire, context: AnswerContext, call: TextCall)
 export function passUsage(wire: unknown, charge: ShownCharge): Wire {
   const charged = writeResponsesUsage(charge)
   if (charge.isEstimated || !isRecord(wire)) return charged
-  const { costNanocredits, isByok } = charge
-  const given = Object.entries(wire).filter(([, value]) => value !== null)
-  return {
-    ...charged,
-    ...Object.fromEntries(given),
-    cost: costNanocredits === null ? null : toCredits(costNanocredits),
-    is_byok: isByok,
-  }
+  const given = Object.entries(wire).filter(([name, value]) => value !== null && name !== 'cost')
+  return { ...charged, ...Object.fromEntries(given), is_byok: charge.isByok }
 }

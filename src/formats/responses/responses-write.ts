@@ -6,13 +6,14 @@ import type { ShownCharge } from '../../canonical/upstream.ts'
 import { toCredits } from '../../core/money.ts'
 import { noArguments } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { showCacheCreation, showMetadata } from '../chat/chat-usage.ts'
+import { showCacheCreation, showCost, showMetadata } from '../chat/chat-usage.ts'
 import { writeLogprob } from '../chat/chat-write.ts'
 import type { Asked, Settled } from '../halves.ts'
 import { hasMember, memberValue } from '../json-document.ts'
 import { explanationOf, hasRefusal } from '../refusals.ts'
 import { showSeal } from '../reasoning-envelope.ts'
 import { openAiTierOf } from '../service-tier.ts'
+import { toldTools } from './responses-required.ts'
 import { readNamespacedNames, type NamespacedName } from './tool-namespaces.ts'
 
 type Wire = Record<string, unknown>
@@ -66,7 +67,7 @@ export function emptyResponse({ context, call }: Asked): Wire {
     frequency_penalty: value('frequency_penalty') ?? 0,
     text: { format: { type: 'text' }, ...(isRecord(text) ? text : {}) },
     tool_choice: value('tool_choice') ?? 'auto',
-    tools: value('tools') ?? [],
+    tools: toldTools(value('tools')),
     top_logprobs: value('top_logprobs') ?? 0,
     top_p: value('top_p') ?? 1,
     truncation: 'disabled',
@@ -90,7 +91,11 @@ export function writeStatus(finish: Finish | null): Wire {
     case 'error':
       return {
         status: 'failed',
-        error: { code: 'server_error', message: 'The provider ended the answer with an error.' },
+        error: {
+          type: 'server_error',
+          code: 'server_error',
+          message: 'The provider ended the answer with an error.',
+        },
       }
     default:
       return { status: 'completed' }
@@ -241,7 +246,7 @@ export function writeResponsesUsage(charge: ShownCharge): Wire {
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.inputTokens + usage.outputTokens,
-    cost: isPriced ? toCredits(costNanocredits) : null,
+    ...showCost(charge),
     cost_details: {
       upstream_inference_cost: isPriced ? toCredits(promptNanocredits + completionNanocredits) : null,
       upstream_inference_input_cost: toCredits(promptNanocredits),
