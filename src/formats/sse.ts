@@ -19,10 +19,14 @@ export interface FrameSplitter {
 
 const byteOrderMark = '\u00ef\u00bb\u00bf'
 
-/** A splitter that holds at most `frameBytesMax` bytes of an unfinished frame. */
-export function createFrameSplitter(frameBytesMax: number): FrameSplitter {
+/** How a frame begins that has a picture in it, in the formats whose providers make some. */
+const pictures = /data:image|"inlineData"|"inline_data"|image_generation/
+
+/** A splitter that holds at most `frameBytesMax` bytes of an unfinished frame, and `pictureBytesMax` of one with a picture. */
+export function createFrameSplitter(frameBytesMax: number, pictureBytesMax = frameBytesMax): FrameSplitter {
   let pending: ByteText[] = []
   let pendingLength = 0
+  let bytesMax = frameBytesMax
   let endedInReturn = false
   let isFirst = true
   // What may be the beginning of a byte order mark.
@@ -48,14 +52,16 @@ export function createFrameSplitter(frameBytesMax: number): FrameSplitter {
 
   function keep(text: ByteText): void {
     pendingLength += text.length
-    if (pendingLength > frameBytesMax) throw new RangeError(`a frame is longer than ${frameBytesMax} bytes`)
     if (text !== '') pending.push(text)
+    if (pendingLength > bytesMax && pictures.test(pending.join(''))) bytesMax = pictureBytesMax
+    if (pendingLength > bytesMax) throw new RangeError(`a frame is longer than ${bytesMax} bytes`)
   }
 
   function takePending(): ByteText {
     const text = pending.length === 1 ? (pending[0] ?? '') : pending.join('')
     pending = []
     pendingLength = 0
+    bytesMax = frameBytesMax
     return text
   }
 

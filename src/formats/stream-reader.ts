@@ -1,10 +1,17 @@
 import type { TextEvent } from '../canonical/text/events.ts'
 import { GatewayError } from '../core/errors.ts'
-import { jsonDepthMax, streamFrameBytesMax } from '../core/limits/text.ts'
+import {
+  answerPartsMax,
+  framePartsMax,
+  jsonDepthMax,
+  streamFrameBytesMax,
+  streamPictureFrameBytesMax,
+} from '../core/limits/text.ts'
 import { isRecord } from './chat/chat-media.ts'
 import type { StreamReader } from './halves.ts'
 import { parsePlainly } from './exact-json.ts'
 import { isNestedWithin } from './json-depth.ts'
+import { unreadable } from './upstream-json.ts'
 import { createFrameSplitter, readFrameData, toUtf8, type ByteText } from './sse.ts'
 
 /** Takes the events of one answer, in their order. */
@@ -31,16 +38,18 @@ export function createStreamReader(
 }
 
 class EventReader implements StreamReader {
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #handler: StreamHandler
   #events: TextEvent[] = []
   /** `done`: `[DONE]` was read, though more may follow it. */
   #state: 'reading' | 'done' | 'failed' = 'reading'
   readonly #parse: (json: string) => unknown
+  /** Parts and citations of the frame that is read. */
+  #parts = 0
 
   constructor(createHandler: (emit: Emit) => StreamHandler, parse: (json: string) => unknown) {
     this.#parse = parse
-    this.#handler = createHandler((event) => this.#events.push(event))
+    this.#handler = createHandler((event) => this.#add(event))
   }
 
   get isTerminated(): boolean {
@@ -77,6 +86,12 @@ class EventReader implements StreamReader {
     return this.#events
   }
 
+  #add(event: TextEvent): void {
+    if (isCounted(event) && ++this.#parts > framePartsMax)
+      throw new RangeError(`a frame has more than ${framePartsMax} parts`)
+    this.#events.push(event)
+  }
+
   #readFrames(frames: ByteText): void {
     let position = 0
     while (position < frames.length) {
@@ -98,7 +113,25 @@ class EventReader implements StreamReader {
     if (!isNestedWithin(data, jsonDepthMax)) throw new RangeError('a frame is nested too deep')
     const wire = this.#parse(toUtf8(data))
     if (!isRecord(wire)) throw new Error('a frame is not an object')
+    this.#parts = 0
     this.#handler.read(wire)
+  }
+}
+
+/** What one object may tell a great many of. */
+function isCounted(event: TextEvent): boolean {
+  return event.type === 'part_begin' || (event.type === 'piece' && event.piece.type === 'annotation')
+}
+
+/** The events of one whole answer, as its reader tells them. Throws `provider_failed` where they are too many. */
+export class AnswerEvents {
+  readonly list: TextEvent[] = []
+  #parts = 0
+
+  readonly add = (event: TextEvent): void => {
+    if (isCounted(event) && ++this.#parts > answerPartsMax)
+      throw unreadable(`it has more than ${answerPartsMax} parts`)
+    this.list.push(event)
   }
 }
 

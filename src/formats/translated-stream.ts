@@ -1,5 +1,5 @@
 import type { BodyPiece } from '../canonical/body.ts'
-import type { ReportedUsage, TextEvent } from '../canonical/text/events.ts'
+import type { Piece, ReportedUsage, TextEvent } from '../canonical/text/events.ts'
 import type {
   MeterReading,
   PromisedOutput,
@@ -8,10 +8,12 @@ import type {
   StreamStage,
 } from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { streamPieceLengthMax } from '../core/limits/text.ts'
 import type { Settled, StreamReader, StreamWriter } from './halves.ts'
 import { fromUtf8, toBytes, toPiece } from './sse.ts'
 import { StreamCheck } from './stream-check.ts'
 import { StreamMeter } from './stream-meter.ts'
+import { toStreamFailure } from './stream-reader.ts'
 
 /** What the caller's format tells of a charge, and of what the provider counted; null when it counted nothing. */
 type Settle = (charge: ShownCharge, usage: ReportedUsage | null) => Settled
@@ -82,6 +84,10 @@ export class TranslatedStream implements StreamRewriter {
         this.failure = event.error
         return shown
       }
+      if (event.type === 'piece' && isTooLong(event.piece)) {
+        this.failure = toStreamFailure(new RangeError('a piece of text is too long'))
+        return shown
+      }
       this.#meter.read(event)
       this.#check?.read(event)
       shown += this.#show(event)
@@ -97,4 +103,8 @@ export class TranslatedStream implements StreamRewriter {
     if (written !== '' && isOutput) this.#hasOutput = true
     return written
   }
+}
+
+function isTooLong(piece: Piece): boolean {
+  return 'text' in piece && piece.text.length > streamPieceLengthMax
 }

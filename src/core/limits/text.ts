@@ -54,8 +54,17 @@ export const toolNameLengthMax = 64
 export const messagesMax = 50_000
 /** Bytes sampled to decide whether a text is mostly ASCII, spread over the whole, so that the cost does not grow with it. */
 export const textSampleBytes = 256
-/** One frame of an upstream event stream; a generated image as a data URL fits, an endless line does not. */
-export const streamFrameBytesMax = 32_000_000
+/**
+ * One frame of an upstream event stream: a whole answer of any model, told at once, fits. Each is copied some seven times on
+ * its way. One that begins with a picture may be larger, so that a generated one fits.
+ */
+export const streamFrameBytesMax = 8_000_000
+export const streamPictureFrameBytesMax = 32_000_000
+/** Characters of one piece of a text that is told in another format, which may have to tell it five times. */
+export const streamPieceLengthMax = 4_000_000
+/** Parts and citations of one frame that is told in another format, and of one whole answer: more would stall everybody. */
+export const framePartsMax = 2_000
+export const answerPartsMax = 10_000
 /** What a stream rewriter may hold back from the first finish reason on, in frames and bytes, and the latter of frames without choices. */
 export const streamHeldFramesMax = 20_000
 export const streamHeldBytesMax = 64_000_000

@@ -1,4 +1,6 @@
 import type { AnswerContext } from '../../canonical/upstream.ts'
+import { streamToolCallsMax } from '../../core/limits/text.ts'
+import { unreadable } from '../upstream-json.ts'
 import { toArguments } from './chat-answer.ts'
 import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './chat-choice.ts'
 import { isRecord } from './chat-media.ts'
@@ -118,6 +120,7 @@ export function toShownChoice(
   let beganToolCall = false
   const calls = delta['tool_calls']
   state.sawToolCalls ||= hasCalls(delta)
+  if (Array.isArray(calls) && calls.length > streamToolCallsMax) throw unreadable('too many tool calls')
   if (Array.isArray(calls) && calls.length > 0) {
     const inFrame = new Set<number>()
     const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state, inFrame) : call))

@@ -1,9 +1,9 @@
 import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
-import type { ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import type { ReportedUsage } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { streamChoicesMax } from '../../core/limits/text.ts'
 import type { StreamReader } from '../halves.ts'
-import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { AnswerEvents, createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { messageOf, stringOrNull, tierOf } from './chat-answer.ts'
@@ -23,13 +23,13 @@ export function readChatAnswer(bytes: Uint8Array, quirks: ChatQuirks, context: A
   const { choices } = wire
   if (!isRecord(wire['error']) && (!Array.isArray(choices) || choices.length === 0))
     throw unreadable('it has no choices')
-  const events: TextEvent[] = []
-  const handler = new ChatHandler({ quirks, context }, (event) => events.push(event))
+  const events = new AnswerEvents()
+  const handler = new ChatHandler({ quirks, context }, events.add)
   // A message is a delta that has everything.
   const given = Array.isArray(choices) ? choices : []
   handler.read({ ...wire, choices: given.map(withDelta) })
   handler.finishAll()
-  return joinEvents(events)
+  return joinEvents(events.list)
 }
 
 function withDelta(choice: unknown): Wire {
@@ -124,7 +124,7 @@ class ChatHandler implements StreamHandler {
   #choiceAt(index: number): { reader: ChatChoiceReader; state: ChoiceState } {
     let choice = this.#choices.get(index)
     if (choice === undefined) {
-      if (this.#choices.size >= streamChoicesMax) throw new RangeError('too many choices')
+      if (this.#choices.size >= streamChoicesMax) throw unreadable('too many choices')
       const idSuffix = `${this.#context.generationId}_${index}`
       choice = {
         reader: new ChatChoiceReader({ choice: index, idSuffix }, this.#emit),

@@ -6,12 +6,13 @@ import type {
   StreamRewriter,
   StreamStage,
 } from '../../canonical/upstream.ts'
-import type { GatewayError } from '../../core/errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import {
   jsonDepthMax,
   streamChoicesMax,
   streamFrameBytesMax,
   streamHeldBytesMax,
+  streamPictureFrameBytesMax,
   streamTemplatesMax,
   streamTemplatesUnusedMax,
 } from '../../core/limits/text.ts'
@@ -48,7 +49,7 @@ class ChatStream implements StreamRewriter {
   hasShownOutput = false
   readonly #context: AnswerContext
   readonly #quirks: ChatQuirks
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #choices = new Map<number, ChoiceState>()
   readonly #reading: MeterReading = startReading({})
   #read: ReadUsage | null = null
@@ -237,7 +238,13 @@ class ChatStream implements StreamRewriter {
       this.#fail(readReportedError(wire['error'], this.#context))
       return ''
     }
-    return this.#rewriteChunk(wire, frame)
+    try {
+      return this.#rewriteChunk(wire, frame)
+    } catch (cause) {
+      if (!(cause instanceof GatewayError)) throw cause
+      this.#fail(cause)
+      return ''
+    }
   }
 
   #rewriteChunk(wire: Wire, frame: ByteText): ByteText {

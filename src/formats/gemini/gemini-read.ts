@@ -1,5 +1,4 @@
 import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
-import type { TextEvent } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { streamChoicesMax } from '../../core/limits/text.ts'
@@ -7,7 +6,7 @@ import { stringOrNull } from '../chat/chat-answer.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
 import type { StreamReader } from '../halves.ts'
-import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { AnswerEvents, createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
 import { readReportedError } from '../upstream-errors.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
 import { GeminiCandidate } from './gemini-candidate.ts'
@@ -18,8 +17,8 @@ type Wire = Readonly<Record<string, unknown>>
 
 /** A whole answer. Throws `provider_failed` for what is none, and the error that came with a success status. */
 export function readGeminiAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
-  const events: TextEvent[] = []
-  const handler = new GeminiHandler(context, (event) => events.push(event))
+  const events = new AnswerEvents()
+  const handler = new GeminiHandler(context, events.add)
   try {
     handler.read(parseAnswer(bytes))
   } catch (thrown) {
@@ -27,7 +26,7 @@ export function readGeminiAnswer(bytes: Uint8Array, context: AnswerContext): Ans
     throw unreadable('it is not in its format', thrown)
   }
   if (!handler.hasAnswer) throw unreadable('it has no candidates')
-  return joinEvents(events)
+  return joinEvents(events.list)
 }
 
 /** Reads a stream of `streamGenerateContent`, which ends without a word. */

@@ -1,5 +1,6 @@
 import type { Answer } from '../../canonical/text/answer.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
+import { answerPartsMax } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 import { parseExactly } from '../exact-json.ts'
@@ -19,6 +20,7 @@ export function readMessage(wire: Readonly<Record<string, unknown>>, context: An
   if (wire['type'] === 'error') throw readReportedError(wire['error'], context)
   const { content } = wire
   if (!Array.isArray(content)) throw unreadable('it has no content')
+  if (content.length > answerPartsMax) throw unreadable(`it has more than ${answerPartsMax} parts`)
   const parts = content.filter(isRecord).map(readBlock)
   const sawToolCalls = parts.some(({ head }) => head.type === 'tool_call')
   return {

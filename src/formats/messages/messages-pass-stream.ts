@@ -13,6 +13,7 @@ import {
   streamFrameBytesMax,
   streamHeldBytesMax,
   streamHeldFramesMax,
+  streamPictureFrameBytesMax,
   streamTemplatesUnusedMax,
 } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
@@ -67,7 +68,7 @@ class MessagesPassage implements StreamRewriter {
   readonly #context: AnswerContext
   /** Whose mark the seals get; undefined where they need none. */
   readonly #sealer: string | undefined
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #meter = new StreamMeter()
   readonly #handler: MessagesHandler
   /** The beginning, until something follows: till then another endpoint may still answer. */

@@ -1,8 +1,8 @@
 import { joinEvents, type Answer } from '../../canonical/text/answer.ts'
-import type { TextEvent } from '../../canonical/text/events.ts'
 import type { AnswerContext } from '../../canonical/upstream.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { parseAnswer, unreadable } from '../upstream-json.ts'
+import { AnswerEvents } from '../stream-reader.ts'
 import { readResponsesError } from './responses-items.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
 import { ResponsesHandler } from './responses-stream.ts'
@@ -27,8 +27,8 @@ export function answerOf(
     if (isRecord(error) || typeof error === 'string') throw readResponsesError(error, context)
     throw unreadable('it has no output')
   }
-  const events: TextEvent[] = []
+  const events = new AnswerEvents()
   // A whole response is the last event of a stream that told nothing before.
-  new ResponsesHandler({ quirks, context }, (event) => events.push(event)).readWhole(wire)
-  return joinEvents(events)
+  new ResponsesHandler({ quirks, context }, events.add).readWhole(wire)
+  return joinEvents(events.list)
 }

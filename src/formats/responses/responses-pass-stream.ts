@@ -13,6 +13,7 @@ import {
   jsonDepthMax,
   streamFrameBytesMax,
   streamHeldBytesMax,
+  streamPictureFrameBytesMax,
   streamTemplatesUnusedMax,
 } from '../../core/limits/text.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
@@ -79,7 +80,7 @@ class ResponsesPassage implements StreamRewriter {
   #other: StreamRewriter | null = null
   /** What came before the first frame was whole; null since. */
   #first: Uint8Array[] | null = []
-  readonly #splitter = createFrameSplitter(streamFrameBytesMax)
+  readonly #splitter = createFrameSplitter(streamFrameBytesMax, streamPictureFrameBytesMax)
   readonly #meter = new StreamMeter()
   readonly #handler: ResponsesHandler
   /** Frames that only begin an answer, until something follows: till then another endpoint may still answer. */

@@ -6,6 +6,7 @@ import { isRecord } from '../chat/chat-media.ts'
 import { readCount } from '../chat/chat-usage.ts'
 import type { StreamReader } from '../halves.ts'
 import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { unreadable } from '../upstream-json.ts'
 import { PartLanes } from './part-lanes.ts'
 import { callHeadOf, readEnd, readResponsesError } from './responses-items.ts'
 import {
@@ -146,7 +147,7 @@ export class ResponsesHandler implements StreamHandler {
 
   #openAt(index: number, item: Wire): OpenItem {
     if (!this.#hasBegun) this.#begin({})
-    if (this.#items.size >= streamToolCallsMax) throw new RangeError('too many items')
+    if (this.#items.size >= streamToolCallsMax) throw unreadable('too many items')
     const reader = this.#readerFor(item, index)
     const opened = { item, reader, isFinished: false }
     this.#items.set(index, opened)

@@ -188,9 +188,14 @@ class ResponsesWriter implements StreamWriter {
   #whole(part: AnswerPart): string {
     const item = writeItem(part, this.#itemsOf, this.#output.length)
     if (item === null) return ''
-    const place = { output_index: this.#output.length, item }
+    const place = { output_index: this.#output.length }
+    // A picture of megabytes is told by its end.
+    const added = part.head.type === 'image' ? { ...item, status: 'in_progress', result: null } : item
     this.#output.push(item)
-    return this.#event('response.output_item.added', place) + this.#event('response.output_item.done', place)
+    return (
+      this.#event('response.output_item.added', { ...place, item: added }) +
+      this.#event('response.output_item.done', { ...place, item })
+    )
   }
 
   #piece(piece: Piece): string {
