@@ -370,6 +370,7 @@ function createExecution(
     serving,
     readListings: (isEnough) => atMost(discoveryMissWaitMs, discovery.refreshStale(isEnough)),
     billing: money.billing,
+    spendTokens: (principal, tokens) => core.access.rates.spendTokens(principal, tokens),
     learning: money.learning,
     health: createHealth({ clock, report: (change) => log.warn(...toLogLine(change)) }),
     limiter: createLimiter({ clock }),

@@ -122,14 +122,17 @@ eachDatabase((_, open, { openFresh }) => {
         limitNanocredits: 9_007_199_254_740_993n,
         limitReset: 'weekly',
         policy: { ...openPolicy, allowedModels: ['a/x'] },
-        rates: { requestsPerMinute: 7, batchesPerMinute: null },
+        rates: { requestsPerMinute: 7, batchesPerMinute: null, tokensPerMinute: null },
         expiresAtMs: clock.nowMs() + 60_000,
       })
       expect(await keys.load(organizationId, key.keyHash)).toEqual(key)
       expect(await authenticate(parts, secret)).toMatchObject({
         keyLimitNanocredits: 9_007_199_254_740_993n,
         constraints: { allowedModels: ['a/x'] },
-        rates: { organization: { batchesPerMinute: 60 }, key: { requestsPerMinute: 7 } },
+        rates: {
+          organization: { batchesPerMinute: 60, tokensPerMinute: null },
+          key: { requestsPerMinute: 7 },
+        },
       })
       const updated = await keys.update(organizationId, key.keyHash, {
         disabled: true,
@@ -254,7 +257,7 @@ eachDatabase((_, open, { openFresh }) => {
       expect(await gateway.authenticate(headers, () => '')).toMatchObject({
         accountMode: 'prepaid',
         constraints: { allowedProviders: ['openai'], allowedModels: null, requireZdr: true },
-        rates: { organization: { requestsPerMinute: 5, batchesPerMinute: 60 } },
+        rates: { organization: { requestsPerMinute: 5, batchesPerMinute: 60, tokensPerMinute: null } },
       })
     })
 
@@ -265,7 +268,7 @@ eachDatabase((_, open, { openFresh }) => {
       const changes = [
         { policy: { requireZdr: true } },
         { policy: { ignoredModels: ['a/b'] } },
-        { rates: { batchesPerMinute: 3 } },
+        { rates: { batchesPerMinute: 3, tokensPerMinute: null } },
       ]
       await Promise.all(changes.map((change) => parts.organizations.update(organizationId, change)))
       await Promise.all(changes.map((change) => parts.keys.update(organizationId, keyHash, change)))

@@ -30,6 +30,8 @@ export interface KeyChanges {
   disabled?: boolean
   limitNanocredits?: bigint | null
   limitReset?: KeyRecord['limitReset']
+  /** When it ends, by the clock of the database's callers; null for never. */
+  expiresAtMs?: number | null
   policy?: Partial<Policy>
   rates?: Partial<Rates>
 }

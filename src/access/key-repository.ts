@@ -22,9 +22,18 @@ export interface LoadedKey {
   }
 }
 
-/** Owns the table `api_keys`. */
+/** A secret that takes the place of a key's. */
+export interface NewSecret {
+  keyHash: string
+  /** The secret with its middle hidden. */
+  label: string
+  /** Until when the secret before goes on working, in epoch milliseconds; null for not at all. */
+  formerUntilMs: number | null
+}
+
+/** Owns the tables `api_keys` and `former_secrets`. */
 export interface KeyRepository {
-  /** The key with this hash and its organization, or null. */
+  /** The key with this hash and its organization, or null; by a former hash that still works it ends when that does. */
   loadByHash(keyHash: string): Promise<LoadedKey | null>
   loadById(keyId: string): Promise<LoadedKey | null>
   /** An organization's keys, oldest first. */
@@ -38,7 +47,9 @@ export interface KeyRepository {
    * that cannot be stored, and with `conflict` when others keep changing the same rules.
    */
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord | null>
-  /** Whether there was one. */
+  /** Gives the key another secret; its id, and with it its limits and what it used, stays. Null when there is no such key. */
+  rotate(organizationId: string, keyHash: string, secret: NewSecret): Promise<KeyRecord | null>
+  /** Whether there was one; its former secrets end with it. */
   delete(organizationId: string, keyHash: string): Promise<boolean>
 }
 
@@ -55,8 +66,22 @@ export function createKeyRepository(database: Database): KeyRepository {
     const [row] = await database.query<LoadedRow>(`${loadSql} where ${condition}`, [value])
     return row ? toLoadedKey(row) : null
   }
+  const loadByFormer = async (keyHash: string): Promise<LoadedKey | null> => {
+    const [former] = await database.query<{ key_id: string; until_ms: number }>(
+      'select key_id, until_ms from former_secrets where key_hash = $1 and until_ms > now_ms()',
+      [keyHash],
+    )
+    const loaded = former ? await loadWhere('k.key_id = $1', former.key_id) : null
+    if (!former || !loaded) return null
+    const { expiresAtMs } = loaded.key
+    const untilMs = expiresAtMs === null ? former.until_ms : Math.min(expiresAtMs, former.until_ms)
+    return { ...loaded, key: { ...loaded.key, keyHash, expiresAtMs: untilMs } }
+  }
   return {
-    loadByHash: (keyHash) => loadWhere('k.key_hash = $1', keyHash),
+    async loadByHash(keyHash) {
+      const current = await loadWhere('k.key_hash = $1', keyHash)
+      return current ?? loadByFormer(keyHash)
+    },
     loadById: (keyId) => loadWhere('k.key_id = $1', keyId),
     async list(organizationId, { offset, limit, includeDisabled }) {
       const rows = await database.query<KeyRow>(
@@ -92,10 +117,35 @@ export function createKeyRepository(database: Database): KeyRepository {
         const row = rows?.[0]
         return row ? toKeyRecord(row as unknown as KeyRow) : undefined
       }),
-    async delete(organizationId, keyHash) {
+    async rotate(organizationId, keyHash, { keyHash: newHash, label, formerUntilMs }) {
       const [rows] = await database.commit({
+        name: 'rotate key',
+        statements: [
+          {
+            sql: `update api_keys set key_hash = $3, label = $4, updated_at_ms = now_ms()
+              where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
+            params: [organizationId, keyHash, newHash, label],
+          },
+          { sql: 'delete from former_secrets where until_ms <= now_ms()', params: [] },
+          {
+            sql: `insert into former_secrets (key_hash, key_id, until_ms)
+              select $1, key_id, $3 from api_keys where key_hash = $2 and cast($3 as bigint) is not null`,
+            params: [keyHash, newHash, formerUntilMs],
+          },
+        ],
+      })
+      const row = rows?.[0]
+      return row ? toKeyRecord(row as unknown as KeyRow) : null
+    },
+    async delete(organizationId, keyHash) {
+      const [, rows] = await database.commit({
         name: 'delete key',
         statements: [
+          {
+            sql: `delete from former_secrets where key_id in
+              (select key_id from api_keys where organization_id = $1 and key_hash = $2)`,
+            params: [organizationId, keyHash],
+          },
           {
             sql: 'delete from api_keys where organization_id = $1 and key_hash = $2 returning key_id',
             params: [organizationId, keyHash],
@@ -255,6 +305,7 @@ function toAssignments(changes: KeyChanges, before: KeyRow): [string, SqlValue][
   if (changes.limitNanocredits !== undefined)
     assignments.push(['limit_nanocredits', changes.limitNanocredits])
   if (changes.limitReset !== undefined) assignments.push(['limit_reset', changes.limitReset])
+  if (changes.expiresAtMs !== undefined) assignments.push(['expires_at_ms', changes.expiresAtMs])
   if (changes.policy || changes.rates) {
     assignments.push(...Object.entries(toRuleColumns(changes, toKeyRecord(before))))
   }

@@ -49,6 +49,11 @@ export interface Keys {
   /** Throws `not_found`, also for a key of another organization. */
   load(organizationId: string, keyHash: string): Promise<KeyRecord>
   update(organizationId: string, keyHash: string, changes: KeyChanges): Promise<KeyRecord>
+  /**
+   * Gives the key another secret and keeps its limits, its rules and what it used. The secret before goes on working for so
+   * many milliseconds; 0 ends it now.
+   */
+  rotate(organizationId: string, keyHash: string, overlapMs: number): Promise<CreatedKey>
   delete(organizationId: string, keyHash: string): Promise<void>
 }
 
@@ -99,6 +104,16 @@ export function createKeys({ repository, clock, onChange }: KeysOptions): Keys {
       const key = found(await repository.update(organizationId, keyHash, changes))
       onChange(keyHash)
       return key
+    },
+    async rotate(organizationId, keyHash, overlapMs) {
+      const secret = newSecret()
+      const rotated = await repository.rotate(organizationId, keyHash, {
+        keyHash: hashSecret(secret),
+        label: maskSecret(secret),
+        formerUntilMs: overlapMs > 0 ? clock.nowMs() + overlapMs : null,
+      })
+      onChange(keyHash)
+      return { key: found(rotated), secret }
     },
     async delete(organizationId, keyHash) {
       if (!(await repository.delete(organizationId, keyHash))) throw noSuchKey()

@@ -73,12 +73,17 @@ test('a policy that cannot be understood is refused by name, never read as no ru
 })
 
 test('rates keep what is not said, take null as unlimited, and refuse the rest', () => {
-  expect(parseOrganizationRates({})).toEqual({ requestsPerMinute: null, batchesPerMinute: 60 })
+  expect(parseOrganizationRates({})).toEqual({
+    requestsPerMinute: null,
+    batchesPerMinute: 60,
+    tokensPerMinute: null,
+  })
   expect(parseOrganizationRates({ batches_per_minute: null })).toEqual({
     requestsPerMinute: null,
     batchesPerMinute: null,
+    tokensPerMinute: null,
   })
-  const rates = { requestsPerMinute: 5, batchesPerMinute: null }
+  const rates = { requestsPerMinute: 5, batchesPerMinute: null, tokensPerMinute: null }
   expect(parseRates(JSON.parse(renderRates(rates)))).toEqual(rates)
   for (const value of [0, -1, 1.5, '5', 1e9]) {
     expect(() => parseRates({ requests_per_minute: value })).toThrow(

@@ -4,26 +4,37 @@ import { batchesPerMinuteDefault } from '../core/limits/access.ts'
 import { parseObject } from './stored-json.ts'
 
 /** No limit of its own. */
-export const unlimitedRates: Rates = Object.freeze({ requestsPerMinute: null, batchesPerMinute: null })
+export const unlimitedRates: Rates = Object.freeze({
+  requestsPerMinute: null,
+  batchesPerMinute: null,
+  tokensPerMinute: null,
+})
 
 /** What an organization has that states nothing. */
 export const organizationRates: Rates = Object.freeze({
   requestsPerMinute: null,
   batchesPerMinute: batchesPerMinuteDefault,
+  tokensPerMinute: null,
 })
 
-const members = ['requests_per_minute', 'batches_per_minute']
-const rateMax = 1_000_000
+/** The most that each may be. */
+export const rateMax = {
+  requests_per_minute: 1_000_000,
+  batches_per_minute: 1_000_000,
+  tokens_per_minute: 1_000_000_000,
+} as const
+type RateMember = keyof typeof rateMax
 
 /**
  * Rates as they are stored and sent. Null is unlimited; an absent member keeps `fallback`'s value. Throws
  * `invalid_request` that names the member.
  */
 export function parseRates(value: unknown, fallback: Rates = unlimitedRates): Rates {
-  const rates = parseObject(value, 'rates', members)
+  const rates = parseObject(value, 'rates', Object.keys(rateMax))
   return Object.freeze({
     requestsPerMinute: rate(rates, 'requests_per_minute', fallback.requestsPerMinute),
     batchesPerMinute: rate(rates, 'batches_per_minute', fallback.batchesPerMinute),
+    tokensPerMinute: rate(rates, 'tokens_per_minute', fallback.tokensPerMinute),
   })
 }
 
@@ -33,18 +44,24 @@ export function parseOrganizationRates(value: unknown): Rates {
 }
 
 /** The stored form. */
-export function renderRates({ requestsPerMinute, batchesPerMinute }: Rates): string {
-  return JSON.stringify({ requests_per_minute: requestsPerMinute, batches_per_minute: batchesPerMinute })
+export function renderRates({ requestsPerMinute, batchesPerMinute, tokensPerMinute }: Rates): string {
+  return JSON.stringify({
+    requests_per_minute: requestsPerMinute,
+    batches_per_minute: batchesPerMinute,
+    // Programs of the version before refuse a member that they do not know.
+    ...(tokensPerMinute === null ? {} : { tokens_per_minute: tokensPerMinute }),
+  })
 }
 
-function rate(rates: Record<string, unknown>, member: string, fallback: number | null): number | null {
+function rate(rates: Record<string, unknown>, member: RateMember, fallback: number | null): number | null {
   const value = rates[member]
+  const most = rateMax[member]
   if (value === undefined) return fallback
   if (value === null) return null
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= rateMax) return value
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value
   throw new GatewayError(
     'invalid_request',
-    `rates.${member} must be null or a whole number from 1 to ${rateMax}.`,
+    `rates.${member} must be null or a whole number from 1 to ${most}.`,
     {
       param: `rates.${member}`,
     },

@@ -4,7 +4,7 @@ import type { RateRepository, RateUse } from './rate-repository.ts'
 import { createRateGate } from './rates.ts'
 import { createSharedRates } from './shared-rates.ts'
 
-const none: Rates = { requestsPerMinute: null, batchesPerMinute: null }
+const none: Rates = { requestsPerMinute: null, batchesPerMinute: null, tokensPerMinute: null }
 
 function principalWith(organization: Partial<Rates>, key: Partial<Rates> = {}): Principal {
   const rates = { organization: { ...none, ...organization }, key: { ...none, ...key } }
@@ -52,7 +52,7 @@ function setUp() {
 describe('the gate', () => {
   test('asks nothing and nobody when there is no limit', () => {
     const { gate, taken } = setUp()
-    expect(gate.admitRequest(principalWith({ batchesPerMinute: 1 }))).toBeUndefined()
+    expect(gate.admitRequest(principalWith({ batchesPerMinute: 1, tokensPerMinute: null }))).toBeUndefined()
     expect(gate.admitBatch(principalWith({ requestsPerMinute: 1 }))).toBeUndefined()
     expect(taken).toEqual([])
   })
@@ -60,7 +60,7 @@ describe('the gate', () => {
   test('small limits are the database’s, each under its own name', async () => {
     const { gate, taken } = setUp()
     await gate.admitRequest(principalWith({ requestsPerMinute: 5 }, { requestsPerMinute: 3 }))
-    await gate.admitBatch(principalWith({ batchesPerMinute: 60 }))
+    await gate.admitBatch(principalWith({ batchesPerMinute: 60, tokensPerMinute: null }))
     expect(taken).toEqual(['key:key_1:requests', 'organization:org_1:requests', 'organization:org_1:batches'])
   })
 
@@ -103,7 +103,10 @@ describe('the gate', () => {
 
   test('a batch that was not made gives its place back, of every limit that it took', async () => {
     const { gate, given, taken, answer, clock } = setUp()
-    const principal = principalWith({ batchesPerMinute: 5 }, { batchesPerMinute: 3 })
+    const principal = principalWith(
+      { batchesPerMinute: 5, tokensPerMinute: null },
+      { batchesPerMinute: 3, tokensPerMinute: null },
+    )
     await gate.admitBatch(principal)
     Object.assign(answer, { isAllowed: false, waitMs: 60_000 })
     await gate.admitBatch(principal)?.catch(() => null)
@@ -113,7 +116,7 @@ describe('the gate', () => {
     Object.assign(answer, { isAllowed: true, waitMs: 0 })
     await gate.admitBatch(principal)
     expect(taken).toHaveLength(5)
-    const many = principalWith({ batchesPerMinute: 1_000 })
+    const many = principalWith({ batchesPerMinute: 1_000, tokensPerMinute: null })
     for (let i = 0; i < 1_000; i++) await gate.admitBatch(many)
     await gate.giveBackBatch(many)
     expect(gate.admitBatch(many)).toBeUndefined()
@@ -124,12 +127,15 @@ describe('the gate', () => {
 
   test('looking whether a batch would be admitted uses up nothing', async () => {
     const { gate, taken, looked, answer } = setUp()
-    const principal = principalWith({ batchesPerMinute: 5 }, { batchesPerMinute: 3 })
+    const principal = principalWith(
+      { batchesPerMinute: 5, tokensPerMinute: null },
+      { batchesPerMinute: 3, tokensPerMinute: null },
+    )
     await gate.lookAtBatch(principal)
     expect([looked, taken]).toEqual([['key:key_1:batches', 'organization:org_1:batches'], []])
     Object.assign(answer, { isAllowed: false, waitMs: 2_500 })
     await expect(gate.lookAtBatch(principal)).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3 })
-    const many = principalWith({ batchesPerMinute: 200 })
+    const many = principalWith({ batchesPerMinute: 200, tokensPerMinute: null })
     for (let count = 0; count < 500; count += 1) await gate.lookAtBatch(many)
     for (let count = 0; count < 200; count += 1) await gate.admitBatch(many)
     expect(() => gate.lookAtBatch(many)).toThrow('200 batches a minute')

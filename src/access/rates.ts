@@ -8,10 +8,13 @@ import { createSharedRates } from './shared-rates.ts'
 /** Decides whether a caller may make one more request a minute. */
 export interface RateGate {
   /**
-   * For an inference request: limits of the key, then of the organization. Undefined at once when there are none.
+   * For an inference request: limits of the key, then of the organization, of tokens (where what earlier calls used has to run
+   * off first) and of requests. Undefined at once when there are none.
    * Throws or rejects with `rate_limit_exceeded` that says which limit and when to come again.
    */
   admitRequest(principal: Principal): Promise<void> | undefined
+  /** Counts the tokens of a live call once they are known, so that calls after it wait until they have run off. */
+  spendTokens(principal: Principal, tokens: number): void
   /** For creating a batch, in the same way. */
   admitBatch(principal: Principal): Promise<void> | undefined
   /** Whether `admitBatch` would admit one now, with its refusals; nothing is used up. */
@@ -88,6 +91,8 @@ export function createRateGate(options: RateGateOptions): RateGate {
   }
 
   function ask(limit: Limit, how: Asking): number | Promise<number> {
+    // Tokens are counted after the call, so that no decision of the database's is waited for.
+    if (limit.things === 'tokens') return shared[how](limit.id, limit.perMinute)
     if (limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
     return shared[how](limit.id, limit.perMinute)
   }
@@ -112,17 +117,31 @@ export function createRateGate(options: RateGateOptions): RateGate {
   return {
     admitRequest(principal) {
       const { organization, key } = principal.rates
-      if (organization.requestsPerMinute === null && key.requestsPerMinute === null) return undefined
-      return admit(
-        limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute]),
-        'take',
-      )
+      const requests =
+        organization.requestsPerMinute === null && key.requestsPerMinute === null
+          ? none
+          : limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute])
+      const tokens = tokenLimitsOf(principal)
+      if (tokens.length === 0) return requests.length === 0 ? undefined : admit(requests, 'take')
+      const waiting = admit(tokens, 'look')
+      return waiting ? waiting.then(() => admit(requests, 'take')) : admit(requests, 'take')
+    },
+    spendTokens(principal, tokens) {
+      for (const { id, perMinute } of tokenLimitsOf(principal)) shared.spend(id, perMinute, tokens)
     },
     admitBatch: (principal) => admit(batchLimitsOf(principal), 'take'),
     lookAtBatch: (principal) => admit(batchLimitsOf(principal), 'look'),
     giveBackBatch: (principal) => Promise.all(batchLimitsOf(principal).map(giveBack)).then(() => undefined),
     stop: () => shared.stop(),
   }
+}
+
+const none: readonly Limit[] = []
+
+function tokenLimitsOf(principal: Principal): readonly Limit[] {
+  const { organization, key } = principal.rates
+  if (organization.tokensPerMinute === null && key.tokensPerMinute === null) return none
+  return limitsOf(principal, 'tokens', [organization.tokensPerMinute, key.tokensPerMinute])
 }
 
 function batchLimitsOf(principal: Principal): Limit[] {
@@ -135,7 +154,7 @@ function batchLimitsOf(principal: Principal): Limit[] {
  */
 function limitsOf(
   { organizationId, keyId }: Principal,
-  things: 'requests' | 'batches',
+  things: 'requests' | 'batches' | 'tokens',
   [ofOrganization, ofKey]: readonly [number | null, number | null],
 ): Limit[] {
   const limits: Limit[] = []
@@ -158,7 +177,7 @@ function refusal({ subject, things, source, perMinute }: Limit, waitMs: number, 
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
   return new GatewayError(
     'rate_limit_exceeded',
-    `Rate limit exceeded: ${subject} may send ${perMinute} ${things} a minute. Try again in ${retryAfterSeconds} s.`,
+    `Rate limit exceeded: ${subject} may ${things === 'tokens' ? 'use' : 'send'} ${perMinute} ${things} a minute. Try again in ${retryAfterSeconds} s.`,
     {
       retryAfterSeconds,
       rateLimit: { limit: perMinute, resetAtMs: clock.nowMs() + waitMs },

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits/access.ts'
+import { rateDebtMs, rateLimitsMax, rateShareEveryMs, rateShareSilentMs } from '../core/limits/access.ts'
 import type { RateRepository } from './rate-repository.ts'
 
 /**
@@ -11,6 +11,8 @@ export interface SharedRates {
   take(limitId: string, perMinute: number): number | Promise<number>
   /** What `take` would give now; nothing is taken, and nothing counts as asked for. */
   look(limitId: string, perMinute: number): number | Promise<number>
+  /** Uses up so many at once, although there may be less: what is missing runs off first, an hour's worth at the most. */
+  spend(limitId: string, perMinute: number, count: number): void
   /** Undoes one `take` that was granted. */
   giveBack(limitId: string): void
   /** Divides the shares anew. Never rejects. Called by a timer that starts with the first limit. */
@@ -108,6 +110,13 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
       if (limit.joining) return limit.joining.then(() => waitOf(limit, clock.monotonicMs()))
       return waitOf(limit, limit.usedAtMs)
     },
+    spend(limitId, perMinute, count) {
+      const limit = limitOf(limitId, perMinute)
+      limit.asked += count
+      const nowMs = limit.usedAtMs
+      const arrivalMs = Math.max(limit.arrivalMs, nowMs) + intervalOf(limit) * count
+      limit.arrivalMs = Math.min(arrivalMs, nowMs + rateDebtMs)
+    },
     giveBack: (limitId) => undo(limits.get(limitId)),
     divide,
     stop() {
@@ -164,6 +173,7 @@ function setShare(
 }
 
 function dropIdle(limits: Map<string, SharedLimit>, nowMs: number): void {
-  // After two idle minutes everything granted has run off, so forgetting the limit forgives nothing.
-  for (const [limitId, { usedAtMs }] of limits) if (usedAtMs + 2 * minuteMs < nowMs) limits.delete(limitId)
+  // After two idle minutes everything granted has run off, but for a debt of tokens; so forgetting the limit forgives nothing.
+  for (const [limitId, { usedAtMs, arrivalMs }] of limits)
+    if (Math.max(usedAtMs, arrivalMs) + 2 * minuteMs < nowMs) limits.delete(limitId)
 }

@@ -29,6 +29,8 @@ export interface Constraints extends Policy {
 export interface Rates {
   requestsPerMinute: number | null
   batchesPerMinute: number | null
+  /** Tokens of live calls, input and output together. */
+  tokensPerMinute: number | null
 }
 
 /** Who asks. Loaded from a key, immutable, cached for a second or two; never holds the secret itself. */

@@ -20,6 +20,14 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }
 
+/** Milliseconds of a time as people type it: `45m`, `24h`, `7d`, `2w`, or `0`; null of anything else. */
+export function durationOf(text: string): number | null {
+  if (text === '0') return 0
+  const match = /^([1-9]\d{0,5})([mhdw])$/.exec(text)
+  const unit = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }[match?.[2] ?? '']
+  return match && unit !== undefined ? Number(match[1]) * unit : null
+}
+
 /** Bytes for people, in decimal units. */
 export function size(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`

@@ -11,6 +11,7 @@ Usage: npx headrace <command> [options]
   batch run <file.jsonl>   estimate, upload and follow a batch
   batch watch [id]         follow a batch, or list the latest
   keys                     list, create, limit, disable and delete keys
+  usage                    what was used and what it cost: --by day,key,model,user,provider --since 7d --csv
   credits                  balance and latest usage; credits add <amount>
   org                      the organization and its settings
   import litellm <file>    providers, names and keys of a LiteLLM proxy
@@ -64,6 +65,7 @@ batch. On the machine of the gateway's data no key is needed, elsewhere one in H
   keys: `Usage: npx headrace keys [list]
        npx headrace keys create [--management] [options]
        npx headrace keys set <id> [options]
+       npx headrace keys rotate <id> [--overlap 24h]
        npx headrace keys disable|enable|delete <id>
 
 Works on the database directly, also while a gateway runs. The secret of a new key is shown once.
@@ -71,14 +73,28 @@ Works on the database directly, also while a gateway runs. The secret of a new k
   --name NAME
   --limit 5|none                      credits (USD) the key may spend in all, or since its reset; none ends the reset too
   --reset daily|weekly|monthly|none   from midnight UTC, Monday, the first; what was spent since then counts at once
+  --expires 30d|2030-01-31|none       when the key ends: after a time, or at the beginning of a day (UTC)
   --requests-per-minute 600|none      429 beyond it; --batches-per-minute likewise for new batches
+  --tokens-per-minute 100000|none     input and output of live calls; 429 until what was used has run off
   --allowed-providers openai,groq|all
   --allowed-models ID,ID|all          --ignored-providers and --ignored-models take names or none
   --require-zdr on|off                only endpoints that keep nothing
   --deny-data-collection on|off       only endpoints that neither store nor train on data
   --org ID                            another organization than the first
 
+rotate gives the key another secret, shown once. Its id, limits, rules and usage stay; the secret before works for the
+overlap (24h unless told otherwise, 0 for not at all).
+
 A key's rules come on top of its organization's: it can narrow them and never widen them.
+`,
+  usage: `Usage: npx headrace usage [--by day,key,model,user,provider] [--since 7d] [--csv] [--org ID]
+
+Sums the usage rows: calls, tokens, seconds of audio, characters and what they cost. Works on the database directly, also
+while a gateway runs.
+
+  --by      what to sum by, in this order; day,model unless told otherwise
+  --since   a time ago (24h, 7d) or a day (2026-11-01, UTC); 30d unless told otherwise
+  --csv     lines for a spreadsheet, with exact amounts
 `,
   credits: `Usage: npx headrace credits [--org ID]
        npx headrace credits add <amount> [--org ID]
@@ -93,7 +109,8 @@ Shows the organization and its settings, or changes one. Works on the database d
   mode prepaid|tracked             prepaid: every call is held and paid from credits, and refused with 402 when they do
                                    not cover it, so add some first. tracked: costs are recorded, no balance limits them.
                                    What was running as tracked is booked when you set prepaid once more
-  requests-per-minute 600|none     429 beyond it, over all its keys; batches-per-minute likewise for new batches
+  requests-per-minute 600|none     429 beyond it, over all its keys; batches-per-minute likewise for new batches, and
+                                   tokens-per-minute for the tokens of live calls
   allowed-providers openai,groq|all
   ignored-providers groq|none
   allowed-models ID,ID|all

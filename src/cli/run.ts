@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   prices: async () => (await import('./prices/prices.ts')).runPrices,
   batch: async () => (await import('./batch/batch.ts')).runBatch,
   keys: async () => (await import('./rules/keys.ts')).runKeys,
+  usage: async () => (await import('./usage/usage.ts')).runUsage,
   credits: async () => (await import('./rules/credits.ts')).runCredits,
   org: async () => (await import('./rules/organization.ts')).runOrganization,
   import: async () => (await import('./import/import.ts')).runImport,

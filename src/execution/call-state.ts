@@ -310,6 +310,9 @@ export class CallState {
     facts.isEstimated = row.source === 'estimated'
     facts.isCancelled = row.cancelled
     facts.costNanocredits = row.costNanocredits
+    const { principal, batch } = this.scope
+    if (batch === null)
+      this.#dependencies.spendTokens(principal, row.usage.inputTokens + row.usage.outputTokens)
   }
 }
 

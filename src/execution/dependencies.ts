@@ -1,4 +1,5 @@
 import type { Mp3Codec } from '../audio/mp3-codec.ts'
+import type { RateGate } from '../access/rates.ts'
 import type { AudioIntake } from '../canonical/audio.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Learning } from '../billing/metering/learning.ts'
@@ -20,6 +21,8 @@ export interface ExecutionDependencies {
   /** Reads listings that were not read lately, for a model nobody knows, until it is enough. Bounded in time; never rejects. */
   readListings: (isEnough: () => boolean) => Promise<unknown>
   billing: Billing
+  /** Counts the tokens of a live call for the limits of tokens a minute. */
+  spendTokens: RateGate['spendTokens']
   learning: Learning
   health: Health
   limiter: Limiter

@@ -9,7 +9,7 @@ import { newId } from '../../src/core/ids.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { organizationId as firstOrganizationId } from './world.ts'
 
-const unlimited = { requestsPerMinute: null, batchesPerMinute: null }
+const unlimited = { requestsPerMinute: null, batchesPerMinute: null, tokensPerMinute: null }
 
 /** Another prepaid organization with an inference key and this balance. */
 export async function addOrganization(

@@ -19,7 +19,6 @@ export const notCarried: readonly string[] = [
   'database  key "h-every-ten-days": budget_duration "10d" has no equal here: what is left of its budget, 3, is never renewed',
   'database  key "j-beta": models: "gone" is no model_name that is carried',
   'database  key "k-nothing": may use no model that is carried, so it is disabled here',
-  'database  key "m-tokens": tpm_limit: keys have no limit of tokens a minute here',
   'database  key "m-tokens": max_parallel_requests: keys have no limit of calls at once here',
   'database  key "n-team": has no budget but that of team "research", and here a limit of 60 of its own',
   'database  key "p-team-both": has no budget but that of team "research", and here a limit of 60 of its own',

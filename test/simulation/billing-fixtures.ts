@@ -5,7 +5,7 @@ import type { Demand, Price } from '../../src/canonical/usage.ts'
 import type { Principal } from '../../src/canonical/principal.ts'
 import type { Database } from '../../src/storage/database.ts'
 
-const noRates = { requestsPerMinute: null, batchesPerMinute: null }
+const noRates = { requestsPerMinute: null, batchesPerMinute: null, tokensPerMinute: null }
 
 /** A principal of one organization and key, prepaid and without a key limit unless changed. */
 export function principalOf(change: Partial<Principal> = {}): Principal {

@@ -268,6 +268,7 @@ async function createSetUp(databaseUrl: string, firstOrganizationId: string) {
           rates: {
             batchesPerMinute: organizationRates.batchesPerMinute,
             requestsPerMinute: null,
+            tokensPerMinute: null,
             ...(options.batchesPerMinute === undefined ? {} : { batchesPerMinute: options.batchesPerMinute }),
             ...(options.requestsPerMinute === undefined
               ? {}

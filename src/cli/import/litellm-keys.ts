@@ -1,6 +1,6 @@
 import type { AdoptedKey } from '../../access/keys.ts'
 import { openPolicy } from '../../access/policy.ts'
-import { unlimitedRates } from '../../access/rate-rules.ts'
+import { rateMax, unlimitedRates } from '../../access/rate-rules.ts'
 import { policyListMax } from '../../core/limits/access.ts'
 import { asObject } from '../../core/json.ts'
 import { formatCredits } from '../../core/money.ts'
@@ -37,7 +37,12 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
   const team = context.teams.get(textOf(row['team_id']) ?? '') ?? null
   const models = modelsOf(row, { subject, team, context })
   const limit = limitOf(row, { subject, team, context })
-  const rate = rateOf(row, { subject, team, context })
+  const reading = { subject, team, context }
+  const rates = {
+    ...unlimitedRates,
+    requestsPerMinute: rateOf(row, reading, ['rpm_limit', 'requestsPerMinute', rateMax.requests_per_minute]),
+    tokensPerMinute: rateOf(row, reading, ['tpm_limit', 'tokensPerMinute', rateMax.tokens_per_minute]),
+  }
   remarkColumns(row, subject, remarks)
   const isShut = models !== null && models.length === 0
   if (isShut) remarks.aboutRow(subject, 'may use no model that is carried, so it is disabled here')
@@ -51,7 +56,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     limitNanocredits: limit.amount,
     limitReset: limit.reset,
     policy: { ...openPolicy, allowedModels: isShut ? null : models },
-    rates: { ...unlimitedRates, requestsPerMinute: rate },
+    rates,
     expiresAtMs: typeof row['expires_ms'] === 'number' ? row['expires_ms'] : null,
   }
 }
@@ -116,19 +121,21 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
   return limit
 }
 
-const rateMax = 1_000_000
-
-function rateOf(row: LitellmRow, { team, context }: Reading): number | null {
+/** The stricter of the key's own limit, or its budget's, and its team's. */
+function rateOf(
+  row: LitellmRow,
+  { team, context }: Reading,
+  [column, member, most]: readonly [string, 'requestsPerMinute' | 'tokensPerMinute', number],
+): number | null {
   const budget = context.budgets.get(textOf(row['budget_id']) ?? '')
-  const own = numberOf(row['rpm_limit']) ?? numberOf(budget?.['rpm_limit'])
-  const rates = [own, team?.requestsPerMinute ?? null].filter((rate) => rate !== null)
+  const own = numberOf(row[column]) ?? numberOf(budget?.[column])
+  const rates = [own, team?.[member] ?? null].filter((rate) => rate !== null)
   if (rates.length === 0) return null
-  return Math.min(rateMax, Math.max(1, Math.floor(Math.min(...rates))))
+  return Math.min(most, Math.max(1, Math.floor(Math.min(...rates))))
 }
 
 /** Columns that say something which is not carried, when they do. */
 const columns: readonly (readonly [column: string, message: string])[] = [
-  ['tpm_limit', 'keys have no limit of tokens a minute here'],
   ['max_parallel_requests', 'keys have no limit of calls at once here'],
   ['model_max_budget', 'a key has one limit for all its models here'],
   ['budget_limits', 'a key has one limit for all its models here'],

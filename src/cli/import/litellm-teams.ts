@@ -15,6 +15,7 @@ export interface LitellmTeam {
   left: bigint | null
   reset: 'daily' | 'weekly' | 'monthly' | null
   requestsPerMinute: number | null
+  tokensPerMinute: number | null
 }
 
 /** Reads teams, and tells what all keys of one have together in LiteLLM and each for itself here. */
@@ -45,7 +46,13 @@ export function readTeams(
         subject,
         `rpm_limit: its keys share it in LiteLLM; here each has ${rate} requests a minute`,
       )
-    for (const column of ['tpm_limit', 'max_parallel_requests', 'model_max_budget'])
+    const tokens = numberOf(row['tpm_limit'])
+    if (tokens !== null)
+      remarks.aboutRow(
+        subject,
+        `tpm_limit: its keys share it in LiteLLM; here each has ${tokens} tokens a minute`,
+      )
+    for (const column of ['max_parallel_requests', 'model_max_budget'])
       if (saysSomething(row[column])) remarks.aboutRow(subject, `${column}: has no counterpart here`)
     const team: LitellmTeam = {
       name,
@@ -54,6 +61,7 @@ export function readTeams(
       left: limit?.amount ?? null,
       reset: limit?.reset ?? null,
       requestsPerMinute: rate,
+      tokensPerMinute: tokens,
     }
     return [id, team]
   })

@@ -1,14 +1,15 @@
 import type { KeyChanges, KeyRecord } from '../../access/key-record.ts'
+import type { CreatedKey } from '../../access/keys.ts'
 import { openPolicy } from '../../access/policy.ts'
 import { unlimitedRates } from '../../access/rate-rules.ts'
-import { cliKeysMax } from '../../core/limits/cli.ts'
+import { cliKeysMax, latestExpiryMs } from '../../core/limits/cli.ts'
 import { parseCredits } from '../../core/money.ts'
-import { dollars, timestamp } from '../amounts.ts'
+import { dollars, durationOf, timestamp } from '../amounts.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
 import { findOrganization, withStorage } from '../local-storage.ts'
-import { createPaint, printable } from '../paint.ts'
+import { createPaint, printable, type Paint } from '../paint.ts'
 import { readRules, ruleNames, showRules, warnOfUnknownWords } from './rules.ts'
 import { suggestionFor } from '../suggestion.ts'
 import { renderTable } from '../table.ts'
@@ -19,6 +20,8 @@ const options = {
   name: text,
   limit: text,
   reset: text,
+  expires: text,
+  overlap: text,
   org: text,
   ...Object.fromEntries(ruleNames.map((name) => [name, text])),
 } as const
@@ -33,7 +36,7 @@ interface KeyAction {
 
 type Act = (action: KeyAction) => Promise<void>
 
-/** `headrace keys list|create|set|disable|enable|delete`: on the database directly, also while a gateway runs. */
+/** `headrace keys list|create|set|rotate|disable|enable|delete`: on the database directly, also while a gateway runs. */
 export async function runKeys(args: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseArguments('keys', args, options, 2)
   const [name = 'list'] = parsed.words
@@ -58,19 +61,26 @@ export async function runKeys(args: readonly string[], context: CommandContext):
 
 /** An option that an action takes no notice of is a slip: what it asks for would be thought done. */
 function refuseStrayOptions(name: string, { given }: Parsed): void {
-  const stray = given.find(
-    (option) => option !== 'org' && name !== 'create' && (name !== 'set' || option === 'management'),
-  )
+  const stray = given.find((option) => {
+    if (option === 'org') return false
+    if (option === 'overlap') return name !== 'rotate'
+    return name !== 'create' && (name !== 'set' || option === 'management')
+  })
   if (stray === undefined) return
-  const remedy =
-    stray === 'management' ? 'a key keeps its kind: create another one' : 'change a key with "keys set"'
+  const remedy = strayRemedies[stray] ?? 'change a key with "keys set"'
   throw usageFailure(`"keys ${name}" does not take --${stray}: ${remedy}.`, 'keys')
+}
+
+const strayRemedies: Readonly<Record<string, string>> = {
+  management: 'a key keeps its kind: create another one',
+  overlap: 'it is how long the secret before works beside that of "keys rotate"',
 }
 
 const actions: Readonly<Record<string, Act>> = {
   list,
   create,
   set,
+  rotate,
   disable: (action) => change(action, { disabled: true }, 'disabled'),
   enable: (action) => change(action, { disabled: false }, 'enabled'),
   async delete(action) {
@@ -87,23 +97,29 @@ async function list({ storage, organizationId, context }: KeyAction): Promise<vo
     const cells = page.map(async (key) => [
       key.keyId,
       key.kind,
-      key.disabled ? paint.yellow('disabled') : paint.green('active'),
+      stateOf(key, paint),
       key.label,
       dollars((await storage.accounts.readKeyUsage(key.keyId)).total),
       limitOf(key),
       rulesOf(key),
       timestamp(key.createdAtMs),
+      key.expiresAtMs === null ? '-' : timestamp(key.expiresAtMs),
       printable(key.name).replaceAll(/\s+/g, ' '),
     ])
     rows.push(...(await Promise.all(cells)))
   }
   context.write(
     renderTable(
-      ['id', 'kind', 'state', 'key', 'used', 'limit', 'rules', 'created (UTC)', 'name'],
+      ['id', 'kind', 'state', 'key', 'used', 'limit', 'rules', 'created (UTC)', 'expires (UTC)', 'name'],
       rows,
       paint,
     ),
   )
+}
+
+function stateOf({ disabled, expiresAtMs }: KeyRecord, paint: Paint): string {
+  if (disabled) return paint.yellow('disabled')
+  return expiresAtMs !== null && expiresAtMs <= Date.now() ? paint.yellow('expired') : paint.green('active')
 }
 
 /** Only what the key adds to its organization's rules. */
@@ -128,22 +144,43 @@ async function create({ parsed, storage, organizationId, context }: KeyAction): 
     name: parsed.text('name') ?? `${kind} key`,
     limitNanocredits,
     limitReset,
+    expiresAtMs: changes.expiresAtMs ?? null,
     policy: { ...openPolicy, ...policy },
     rates: { ...unlimitedRates, ...rates },
   })
   warnOfUnknownWords(changes, context)
-  const variable = kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
+  showSecret({ key, secret }, context)
+}
+
+function showSecret({ key, secret }: CreatedKey, context: CommandContext): void {
+  const variable = key.kind === 'management' ? 'HEADRACE_MANAGEMENT_KEY' : 'HEADRACE_API_KEY'
   // The secret alone goes to stdout, so that a script can take it from there.
   context.writeError(`${key.keyId}, shown once:\n`)
   context.write(`${secret}\n`)
   context.writeError(`Use it: export ${variable}=<the key above>\n`)
 }
 
+async function rotate(action: KeyAction): Promise<void> {
+  const { parsed, storage, organizationId, context } = action
+  const overlap = parsed.text('overlap') ?? '24h'
+  const overlapMs = durationOf(overlap)
+  if (overlapMs === null || overlapMs > overlapMsMax) {
+    throw usageFailure(`--overlap is a time of up to 90 days such as 24h, 7d or 0, not "${overlap}".`, 'keys')
+  }
+  const { keyHash } = await findKey(action)
+  showSecret(await storage.keys.rotate(organizationId, keyHash, overlapMs), context)
+  context.writeError(
+    overlapMs === 0
+      ? 'The secret before ends now; a running gateway follows within two seconds.\n'
+      : `The secret before works until ${timestamp(Date.now() + overlapMs)} UTC.\n`,
+  )
+}
+
 async function set(action: KeyAction): Promise<void> {
   const changes = changesOf(action.parsed)
   if (Object.keys(changes).length === 0) {
     throw usageFailure(
-      `What is to change? One of --name, --limit, --reset, --${ruleNames.join(', --')}.`,
+      `What is to change? One of --name, --limit, --reset, --expires, --${ruleNames.join(', --')}.`,
       'keys',
     )
   }
@@ -157,7 +194,12 @@ async function set(action: KeyAction): Promise<void> {
 function refuseIdleLimits(changes: KeyChanges, key: Pick<KeyRecord, 'kind' | 'limitNanocredits'>): void {
   const { limitNanocredits = key.limitNanocredits, limitReset = null, rates } = changes
   if (key.kind === 'management') {
-    const asked = [changes.limitNanocredits, limitReset, rates?.requestsPerMinute, rates?.batchesPerMinute]
+    const asked = [
+      changes.limitNanocredits,
+      limitReset,
+      rates?.requestsPerMinute,
+      rates?.batchesPerMinute,
+    ].concat(rates?.tokensPerMinute)
     if (asked.every((limit) => limit == null)) return
     throw usageFailure(
       'A management key makes no calls, so there is nothing to limit: leave out --limit, --reset and the rates.',
@@ -197,13 +239,32 @@ function changesOf(parsed: Parsed): KeyChanges {
   const limit = parsed.text('limit')
   const reset = parsed.text('reset')
   const name = parsed.text('name')
+  const expires = parsed.text('expires')
   if (name?.trim() === '') throw usageFailure('--name is at least one character.', 'keys')
   return {
     ...(limit === undefined ? {} : { limitNanocredits: limit === 'none' ? null : amountOf(limit, 'keys') }),
     ...(reset === undefined ? {} : { limitReset: resetOf(reset) }),
     ...(name === undefined ? {} : { name }),
+    ...(expires === undefined ? {} : { expiresAtMs: expiryOf(expires) }),
     ...readRules((rule) => parsed.text(rule), 'keys'),
   }
+}
+
+/** The longest that a secret may outlive its successor's making: 90 days. */
+const overlapMsMax = 90 * 24 * 3_600_000
+
+/** The moment that is meant: after a time from now, or at the beginning of a day (UTC); null for never. */
+function expiryOf(value: string): number | null {
+  if (value === 'none') return null
+  const afterMs = durationOf(value)
+  const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(value)
+  const dateMs = isDate ? Date.parse(value) : Number.NaN
+  const atMs = afterMs === null ? dateMs : Date.now() + afterMs
+  if (atMs > Date.now() && atMs <= latestExpiryMs) return atMs
+  throw usageFailure(
+    `--expires is a time from now such as 30d or 12h, a day to come such as 2030-01-31 (at its beginning, UTC), or none, not "${value}".`,
+    'keys',
+  )
 }
 
 function resetOf(value: string): 'daily' | 'weekly' | 'monthly' | null {

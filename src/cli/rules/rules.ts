@@ -1,3 +1,4 @@
+import { rateMax } from '../../access/rate-rules.ts'
 import type { RuleChanges } from '../../access/stored-rules.ts'
 import type { Policy, Rates } from '../../canonical/principal.ts'
 import { policyListMax } from '../../core/limits/access.ts'
@@ -16,8 +17,15 @@ interface Rule {
 }
 
 const readers = {
-  'requests-per-minute': (value, rule) => ({ rates: { requestsPerMinute: rateOf(value, rule) } }),
-  'batches-per-minute': (value, rule) => ({ rates: { batchesPerMinute: rateOf(value, rule) } }),
+  'requests-per-minute': (value, rule) => ({
+    rates: { requestsPerMinute: rateOf(value, rule, 'requests_per_minute') },
+  }),
+  'batches-per-minute': (value, rule) => ({
+    rates: { batchesPerMinute: rateOf(value, rule, 'batches_per_minute') },
+  }),
+  'tokens-per-minute': (value, rule) => ({
+    rates: { tokensPerMinute: rateOf(value, rule, 'tokens_per_minute') },
+  }),
   'allowed-providers': (value, rule) => ({ policy: { allowedProviders: allowedOf(value, rule) } }),
   'ignored-providers': (value, rule) => ({ policy: { ignoredProviders: ignoredOf(value, rule) } }),
   'allowed-models': (value, rule) => ({ policy: { allowedModels: allowedOf(value, rule) } }),
@@ -67,6 +75,7 @@ export function showRules({ policy, rates }: { policy: Policy; rates: Rates }): 
   return [
     ['requests-per-minute', numberOf(rates.requestsPerMinute)],
     ['batches-per-minute', numberOf(rates.batchesPerMinute)],
+    ['tokens-per-minute', numberOf(rates.tokensPerMinute)],
     ['allowed-providers', policy.allowedProviders?.join(',') ?? null],
     ['ignored-providers', policy.ignoredProviders.join(',') || null],
     ['allowed-models', policy.allowedModels?.join(',') ?? null],
@@ -126,10 +135,11 @@ function numberOf(rate: number | null): string | null {
   return rate === null ? null : String(rate)
 }
 
-function rateOf(value: string, { name, command }: Rule): number | null {
+function rateOf(value: string, { name, command }: Rule, member: keyof typeof rateMax): number | null {
   if (value === 'none') return null
-  if (/^([1-9]\d{0,5}|1000000)$/.test(value)) return Number(value)
-  throw usageFailure(`${name} is a whole number from 1 to 1000000, or none, not "${value}".`, command)
+  const most = rateMax[member]
+  if (/^[1-9]\d{0,9}$/.test(value) && Number(value) <= most) return Number(value)
+  throw usageFailure(`${name} is a whole number from 1 to ${most}, or none, not "${value}".`, command)
 }
 
 function allowedOf(value: string, rule: Rule): readonly string[] | null {

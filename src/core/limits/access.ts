@@ -28,6 +28,8 @@ export const databaseRateMax = 120
 /** How often shares of large rates are divided anew, how long a silent process keeps counting, and limits tracked at once. */
 export const rateShareEveryMs = 1_000
 export const rateShareSilentMs = 3_000
+/** How far ahead the tokens of one call may use up a limit: an hour of it. */
+export const rateDebtMs = 3_600_000
 export const rateLimitsMax = 20_000
 /** Batch creations per minute of an organization that has no limit of its own. */
 export const batchesPerMinuteDefault = 60

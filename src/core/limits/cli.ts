@@ -32,6 +32,10 @@ export const clockDifferenceMsMax = 2_000
 export const cliKeysMax = 1_000
 /** The doctor warns so long before a provider shuts a model down: 60 days. */
 export const expirationWarningMs = 60 * 24 * 3_600_000
+/** The last moment that a key may expire at, the end of the year 9999: the last that dates have four digits for. */
+export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)
+/** Groups that `headrace usage` shows at the most. */
+export const usageGroupsMax = 10_000
 /** Names and aliases that the doctor asks the gateway for, one by one. */
 export const doctorNamesMax = 50
 /** Rows that an import reads and writes at once. */

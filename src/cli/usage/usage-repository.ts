@@ -1,0 +1,88 @@
+import type { Database } from '../../storage/database.ts'
+
+/** What usage can be summed by: a day (UTC), the key, the model, the caller's own `user`, the provider. */
+export const usageGroups = ['day', 'key', 'model', 'user', 'provider'] as const
+/** One of them. */
+export type UsageGroup = (typeof usageGroups)[number]
+
+/** The sum of the usage rows of one group. */
+export interface UsageSum {
+  /** By what it is grouped, in the order that was asked for: days since 1970, ids, names; null where a row has none. */
+  values: readonly (string | number | null)[]
+  requests: number
+  inputTokens: number
+  outputTokens: number
+  audioMilliseconds: number
+  characters: number
+  /** Rows whose usage or surcharge had to be estimated, and rows that have a unit without a price. */
+  estimated: number
+  unpriced: number
+  costNanocredits: bigint
+}
+
+/** What to sum. */
+export interface UsageQuestion {
+  organizationId: string
+  by: readonly UsageGroup[]
+  sinceMs: number
+  limit: number
+}
+
+/** Reads the usage rows; writes nothing. */
+export interface UsageRepository {
+  /** By falling cost; by day, the days in their order. Sums are made by the database. */
+  sum(question: UsageQuestion): Promise<UsageSum[]>
+}
+
+const columnOf: Readonly<Record<UsageGroup, string>> = {
+  day: 'day',
+  key: 'key_id',
+  model: 'model',
+  user: 'user_id',
+  provider: 'provider',
+}
+
+interface SumRow extends Record<string, unknown> {
+  requests: number
+  input_tokens: number
+  output_tokens: number
+  audio_milliseconds: number
+  characters: number
+  estimated: number
+  unpriced: number
+  cost_nanocredits: bigint
+}
+
+const sums = ['input_tokens', 'output_tokens', 'audio_milliseconds', 'characters']
+
+/** Usage from the gateway's own tables. */
+export function createUsageRepository(database: Database): UsageRepository {
+  return {
+    async sum({ organizationId, by, sinceMs, limit }) {
+      const columns = by.map((group) => columnOf[group])
+      const grouped = columns.length === 0 ? '' : `group by ${columns.join(', ')}`
+      const order = by.includes('day') ? 'day, cost_nanocredits desc' : 'cost_nanocredits desc'
+      const rows = await database.query<SumRow>(
+        `select ${[...columns, ''].join(', ')} count(*) as requests,
+          ${sums.map((name) => `cast(coalesce(sum(${name}), 0) as bigint) as ${name}`).join(', ')},
+          cast(coalesce(sum(is_estimated), 0) as bigint) as estimated,
+          cast(coalesce(sum(is_unpriced), 0) as bigint) as unpriced,
+          cast(coalesce(sum(cost_nanocredits), 0) as bigint) as cost_nanocredits
+          from usages where organization_id = $1 and created_at_ms >= $2
+          ${grouped} order by ${columns.length === 0 ? 'requests' : order} limit $3`,
+        [organizationId, sinceMs, limit],
+      )
+      return rows.map((row) => ({
+        values: columns.map((column) => row[column] as string | number | null),
+        requests: row.requests,
+        inputTokens: row.input_tokens,
+        outputTokens: row.output_tokens,
+        audioMilliseconds: row.audio_milliseconds,
+        characters: row.characters,
+        estimated: row.estimated,
+        unpriced: row.unpriced,
+        costNanocredits: row.cost_nanocredits,
+      }))
+    },
+  }
+}
