@@ -62,27 +62,12 @@ export interface KeyPage {
 
 /** `limit` and `offset` are checked by the caller. */
 export function createKeyRepository(database: Database): KeyRepository {
-  const loadWhere = async (condition: string, value: string): Promise<LoadedKey | null> => {
-    const [row] = await database.query<LoadedRow>(`${loadSql} where ${condition}`, [value])
-    return row ? toLoadedKey(row) : null
-  }
-  const loadByFormer = async (keyHash: string): Promise<LoadedKey | null> => {
-    const [former] = await database.query<{ key_id: string; until_ms: number }>(
-      'select key_id, until_ms from former_secrets where key_hash = $1 and until_ms > now_ms()',
-      [keyHash],
-    )
-    const loaded = former ? await loadWhere('k.key_id = $1', former.key_id) : null
-    if (!former || !loaded) return null
-    const { expiresAtMs } = loaded.key
-    const untilMs = expiresAtMs === null ? former.until_ms : Math.min(expiresAtMs, former.until_ms)
-    return { ...loaded, key: { ...loaded.key, keyHash, expiresAtMs: untilMs } }
-  }
   return {
     async loadByHash(keyHash) {
-      const current = await loadWhere('k.key_hash = $1', keyHash)
-      return current ?? loadByFormer(keyHash)
+      const current = await loadWhere(database, 'k.key_hash = $1', keyHash)
+      return current ?? loadByFormer(database, keyHash)
     },
-    loadById: (keyId) => loadWhere('k.key_id = $1', keyId),
+    loadById: (keyId) => loadWhere(database, 'k.key_id = $1', keyId),
     async list(organizationId, { offset, limit, includeDisabled }) {
       const rows = await database.query<KeyRow>(
         `select ${columns.join(', ')} from api_keys where organization_id = $1 and disabled <= $2
@@ -117,26 +102,7 @@ export function createKeyRepository(database: Database): KeyRepository {
         const row = rows?.[0]
         return row ? toKeyRecord(row as unknown as KeyRow) : undefined
       }),
-    async rotate(organizationId, keyHash, { keyHash: newHash, label, formerUntilMs }) {
-      const [rows] = await database.commit({
-        name: 'rotate key',
-        statements: [
-          {
-            sql: `update api_keys set key_hash = $3, label = $4, updated_at_ms = now_ms()
-              where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
-            params: [organizationId, keyHash, newHash, label],
-          },
-          { sql: 'delete from former_secrets where until_ms <= now_ms()', params: [] },
-          {
-            sql: `insert into former_secrets (key_hash, key_id, until_ms)
-              select $1, key_id, $3 from api_keys where key_hash = $2 and cast($3 as bigint) is not null`,
-            params: [keyHash, newHash, formerUntilMs],
-          },
-        ],
-      })
-      const row = rows?.[0]
-      return row ? toKeyRecord(row as unknown as KeyRow) : null
-    },
+    rotate: (organizationId, keyHash, secret) => rotate(database, { organizationId, keyHash, secret }),
     async delete(organizationId, keyHash) {
       const [, rows] = await database.commit({
         name: 'delete key',
@@ -155,6 +121,48 @@ export function createKeyRepository(database: Database): KeyRepository {
       return rows !== undefined && rows.length > 0
     },
   }
+}
+
+/** The key that had this secret before, ending when the secret does; null where there is none or the secret has ended. */
+async function loadByFormer(database: Database, keyHash: string): Promise<LoadedKey | null> {
+  const [former] = await database.query<{ key_id: string; until_ms: number }>(
+    'select key_id, until_ms from former_secrets where key_hash = $1 and until_ms > now_ms()',
+    [keyHash],
+  )
+  const loaded = former ? await loadWhere(database, 'k.key_id = $1', former.key_id) : null
+  if (!former || !loaded) return null
+  const { expiresAtMs } = loaded.key
+  const untilMs = expiresAtMs === null ? former.until_ms : Math.min(expiresAtMs, former.until_ms)
+  return { ...loaded, key: { ...loaded.key, keyHash, expiresAtMs: untilMs } }
+}
+
+async function loadWhere(database: Database, condition: string, value: string): Promise<LoadedKey | null> {
+  const [row] = await database.query<LoadedRow>(`${loadSql} where ${condition}`, [value])
+  return row ? toLoadedKey(row) : null
+}
+
+async function rotate(
+  database: Database,
+  { organizationId, keyHash, secret }: { organizationId: string; keyHash: string; secret: NewSecret },
+): Promise<KeyRecord | null> {
+  const [rows] = await database.commit({
+    name: 'rotate key',
+    statements: [
+      {
+        sql: `update api_keys set key_hash = $3, label = $4, updated_at_ms = now_ms()
+          where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
+        params: [organizationId, keyHash, secret.keyHash, secret.label],
+      },
+      { sql: 'delete from former_secrets where until_ms <= now_ms()', params: [] },
+      {
+        sql: `insert into former_secrets (key_hash, key_id, until_ms)
+          select $1, key_id, $3 from api_keys where key_hash = $2 and cast($3 as bigint) is not null`,
+        params: [keyHash, secret.keyHash, secret.formerUntilMs],
+      },
+    ],
+  })
+  const row = rows?.[0]
+  return row ? toKeyRecord(row as unknown as KeyRow) : null
 }
 
 /** The insert of a key into its organization's default workspace, for a unit that creates its organization too. With `ifAbsent` a known hash is left as it is. */

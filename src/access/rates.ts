@@ -92,8 +92,7 @@ export function createRateGate(options: RateGateOptions): RateGate {
 
   function ask(limit: Limit, how: Asking): number | Promise<number> {
     // Tokens are counted after the call, so that no decision of the database's is waited for.
-    if (limit.things === 'tokens') return shared[how](limit.id, limit.perMinute)
-    if (limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
+    if (limit.things !== 'tokens' && limit.perMinute <= databaseRateMax) return askDatabase(limit, how)
     return shared[how](limit.id, limit.perMinute)
   }
 
@@ -116,15 +115,9 @@ export function createRateGate(options: RateGateOptions): RateGate {
 
   return {
     admitRequest(principal) {
-      const { organization, key } = principal.rates
-      const requests =
-        organization.requestsPerMinute === null && key.requestsPerMinute === null
-          ? none
-          : limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute])
-      const tokens = tokenLimitsOf(principal)
-      if (tokens.length === 0) return requests.length === 0 ? undefined : admit(requests, 'take')
-      const waiting = admit(tokens, 'look')
-      return waiting ? waiting.then(() => admit(requests, 'take')) : admit(requests, 'take')
+      const waiting = admit(tokenLimitsOf(principal), 'look')
+      const take = () => admit(requestLimitsOf(principal), 'take')
+      return waiting ? waiting.then(take) : take()
     },
     spendTokens(principal, tokens) {
       for (const { id, perMinute } of tokenLimitsOf(principal)) shared.spend(id, perMinute, tokens)
@@ -142,6 +135,12 @@ function tokenLimitsOf(principal: Principal): readonly Limit[] {
   const { organization, key } = principal.rates
   if (organization.tokensPerMinute === null && key.tokensPerMinute === null) return none
   return limitsOf(principal, 'tokens', [organization.tokensPerMinute, key.tokensPerMinute])
+}
+
+function requestLimitsOf(principal: Principal): readonly Limit[] {
+  const { organization, key } = principal.rates
+  if (organization.requestsPerMinute === null && key.requestsPerMinute === null) return none
+  return limitsOf(principal, 'requests', [organization.requestsPerMinute, key.requestsPerMinute])
 }
 
 function batchLimitsOf(principal: Principal): Limit[] {

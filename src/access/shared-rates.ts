@@ -102,21 +102,15 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
     take(limitId, perMinute) {
       const limit = limitOf(limitId, perMinute)
       limit.asked += 1
-      if (limit.joining) return limit.joining.then(() => grant(limit, clock.monotonicMs()))
-      return grant(limit, limit.usedAtMs)
+      const take = () => grant(limit, clock.monotonicMs())
+      return limit.joining ? limit.joining.then(take) : take()
     },
     look(limitId, perMinute) {
       const limit = limitOf(limitId, perMinute)
-      if (limit.joining) return limit.joining.then(() => waitOf(limit, clock.monotonicMs()))
-      return waitOf(limit, limit.usedAtMs)
+      const wait = () => waitOf(limit, clock.monotonicMs())
+      return limit.joining ? limit.joining.then(wait) : wait()
     },
-    spend(limitId, perMinute, count) {
-      const limit = limitOf(limitId, perMinute)
-      limit.asked += count
-      const nowMs = limit.usedAtMs
-      const arrivalMs = Math.max(limit.arrivalMs, nowMs) + intervalOf(limit) * count
-      limit.arrivalMs = Math.min(arrivalMs, nowMs + rateDebtMs)
-    },
+    spend: (limitId, perMinute, count) => spend(limitOf(limitId, perMinute), count),
     giveBack: (limitId) => undo(limits.get(limitId)),
     divide,
     stop() {
@@ -150,6 +144,13 @@ function waitOf(limit: SharedLimit, nowMs: number): number {
   const waitMs = arrivalMs - nowMs - (minuteMs - intervalOf(limit))
   // A billionth of a minute forgives what sums of fractions lose.
   return waitMs > 1e-4 ? waitMs : 0
+}
+
+/** Uses up so many, also more than there are. */
+function spend(limit: SharedLimit, count: number): void {
+  limit.asked += count
+  const arrivalMs = Math.max(limit.arrivalMs, limit.usedAtMs) + intervalOf(limit) * count
+  limit.arrivalMs = Math.min(arrivalMs, limit.usedAtMs + rateDebtMs)
 }
 
 function undo(limit: SharedLimit | undefined): void {
