@@ -93,9 +93,7 @@ export function createSharedRates(options: SharedRatesOptions): SharedRates {
 
   function limitOf(limitId: string, perMinute: number): SharedLimit {
     const limit = limits.get(limitId) ?? begin(limitId, perMinute)
-    limit.perMinute = perMinute
-    limit.usedAtMs = clock.monotonicMs()
-    return limit
+    return Object.assign(limit, { perMinute, usedAtMs: clock.monotonicMs() })
   }
 
   return {
