@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { usageTokensMax } from './core/limits/billing.ts'
 import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
 import { describeFault } from './core/json-syntax.ts'
 import { namesShape } from './config-names.ts'
@@ -199,6 +200,14 @@ export const configFileSchema = z.strictObject({
     .optional()
     .describe(
       'What becomes of calls on prepaid and limited accounts that ask for something with a surcharge whose amount nobody tells: `bill_base` (the default) bills them without it and marks them as estimated, `refuse` answers 404',
+    ),
+  uncounted_input_tokens: z
+    .int()
+    .min(0)
+    .max(usageTokensMax)
+    .optional()
+    .describe(
+      'Tokens set aside besides for input that nobody can count before a call: documents, files by id, addresses that the provider fetches, and what its searches and tools find; at most the context of the model. 32000 by default',
     ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),

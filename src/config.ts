@@ -33,6 +33,8 @@ export interface Config {
   readonly transcriptionMs: number | null
   /** Calls with a surcharge of unknown amount are refused on prepaid and limited accounts. */
   readonly refusesUnknownPrices: boolean
+  /** Tokens that are set aside for input that only its provider can count; null for the usual number. */
+  readonly uncountedInputTokens: number | null
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -148,9 +150,9 @@ export function readConfig(sources: ConfigSources): Config {
       problems,
     ),
     fetchHosts: file.fetch_hosts ?? [],
-    transcriptionMs:
-      file.transcription_timeout_seconds === undefined ? null : file.transcription_timeout_seconds * 1000,
+    transcriptionMs: toMilliseconds(file.transcription_timeout_seconds),
     refusesUnknownPrices: file.unknown_prices === 'refuse',
+    uncountedInputTokens: file.uncounted_input_tokens ?? null,
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??
@@ -192,6 +194,10 @@ export function readConfig(sources: ConfigSources): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   const databaseUrl = config.databaseUrl || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
   return Object.freeze({ ...config, databaseUrl })
+}
+
+function toMilliseconds(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : seconds * 1000
 }
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const

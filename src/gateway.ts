@@ -19,7 +19,7 @@ import { systemClock, type Clock } from './core/clock.ts'
 import { audioBodyBytesMax, speechTurnMs } from './core/limits/audio.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
 import { discoveryMissWaitMs } from './core/limits/catalog.ts'
-import { learningSaveEveryMs } from './core/limits/billing.ts'
+import { learningSaveEveryMs, uncountedInputTokens } from './core/limits/billing.ts'
 import { keepAliveMs } from './core/limits/http.ts'
 import { resourcesStopMs } from './core/limits/resources.ts'
 import { storageStopMs } from './core/limits/storage.ts'
@@ -383,6 +383,7 @@ function createExecution(
     },
     transcriptionMs: config.transcriptionMs,
     refusesUnknownPrices: config.refusesUnknownPrices,
+    uncountedInputTokens: config.uncountedInputTokens ?? uncountedInputTokens,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
     mp3Codec: createMp3Codec(),
     speechTurns: new SharedTurns(speechTurnMs, clock),

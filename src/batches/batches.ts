@@ -121,7 +121,7 @@ class StoredBatches implements Batches {
     this.#pause = pause
     this.#stores = createStores({ ...dependencies, pause, crash: dependencies.crash ?? null })
     const { committer, signals, claims } = this.#stores
-    this.#money = createBatchMoney({ ...dependencies, committer })
+    this.#money = createBatchMoney({ ...dependencies, committer, pause })
     this.#idempotency = createIdempotency({
       repository: claims,
       committer,

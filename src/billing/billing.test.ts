@@ -204,6 +204,23 @@ eachDatabase((_name, _open, { openFresh }) => {
     expect(refused.type).toBe('payment_required')
   })
 
+  test('a call that turned out dearer goes on with one hold of all that it has set aside', async () => {
+    const one = await begin()
+    await grant(one, 1_000n)
+    const first = await one.billing.hold({ budgets: one.credits, amount: 100n })
+    const more = await one.billing.hold({ budgets: one.credits, amount: 5_000n, smallestAmount: 1n })
+    const joined = one.billing.join(first, more)
+    expect(joined.amount).toBe(1_000n)
+    expect(one.billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 1_000n })
+    // The two are no holds any more.
+    one.billing.release(first)
+    one.billing.release(more)
+    expect(one.billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 1_000n })
+    await one.billing.capture(joined, one.row('gen-1', 990n))
+    expect((await one.accounts.readCredits(one.org)).balance).toBe(10n)
+    await expectSound(one.database)
+  })
+
   test('a refusal names the limit, what is needed and what is available', async () => {
     const one = await begin()
     await grant(one, 2_500_000_000n)

@@ -8,6 +8,7 @@ import {
 import type { CaptureRow } from './ledger/capture-row.ts'
 import { Granter } from './budgets/granter.ts'
 import type { HoldRequest } from './budgets/granter.ts'
+import { joinHolds } from './budgets/hold.ts'
 import type { Hold, SliceHold } from './budgets/hold.ts'
 import type { Ledger } from './ledger/ledger-repository.ts'
 import { Leases } from './budgets/leases.ts'
@@ -66,6 +67,11 @@ export interface Billing {
    * then. A second capture of a hold or of a generation changes nothing.
    */
   capture(hold: Hold, row: CaptureRow, whenRefused?: WhenRefused): Promise<void>
+  /**
+   * Both holds as one, for a call that turned out dearer than its first. Where they can be no one hold, because a lease
+   * was lost between them, the larger one is kept and the other is given back.
+   */
+  join(hold: Hold, more: Hold): Hold
   /** Gives a hold back uncharged. Does nothing for one that ended or is being captured. */
   release(hold: Hold): void
   /** For a batch part: the captures as statements of the part's own unit, and what to say afterwards, once. */
@@ -144,6 +150,14 @@ class LeasedBilling implements Billing {
     ending.state = 'ended'
     const nowMs = this.#timing.clock.monotonicMs()
     for (const { slice } of ending.shares) slice.release(ending.amount, nowMs)
+  }
+
+  join(hold: Hold, more: Hold): Hold {
+    const joined = joinHolds(hold as SliceHold, more as SliceHold)
+    if (joined !== null) return joined
+    const [kept, spare] = more.amount > hold.amount ? [more, hold] : [hold, more]
+    this.release(spare)
+    return kept
   }
 
   prepareCaptures(entries: readonly { hold: Hold; row: CaptureRow }[]): PreparedCaptures {

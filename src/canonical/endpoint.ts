@@ -192,6 +192,8 @@ export interface Endpoint {
   dataPolicy: DataPolicy
   /** Whether the model thinks before it answers, as far as is known, also where it cannot be told how. */
   reasons: boolean
+  /** It searches unasked: what it finds becomes part of its prompt. Absent for nearly all. */
+  searches?: true
   /** Interfaces that the provider lists for the model, in its own words; absent where it lists none. */
   interfaces?: readonly string[]
   quantization: string | null

@@ -95,6 +95,11 @@ export interface MeterReading {
   outputPieces: number
   /** A cost the upstream itself reported, in nanocredits. */
   reportedCostNanocredits: bigint | null
+  /**
+   * How often the answer shows that its provider searched or ran a tool of its own: it asks the model again with what was
+   * found, and counts the prompt each time. Absent when it shows none.
+   */
+  providerCalls?: number
 }
 
 /** What a call was charged, as the caller's `usage` object shows it. */

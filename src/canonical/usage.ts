@@ -142,10 +142,15 @@ export interface Demand {
   /** Those of them that are of audio in a conversation; absent when there is none. */
   audioInputTokens?: number
   /**
-   * The prompt has what the request's bytes do not tell the length of: images, sound, files, or what the provider searches
-   * for. Without it a provider that counts far more input than was sent is not believed.
+   * The prompt has what the request's bytes do not tell the length of: documents, files by id, addresses that the provider
+   * fetches, or what it searches for and its own tools find. Such a prompt may fill the context, more than once where the
+   * provider asks the model again; without it a provider that counts more input than was sent is not believed.
    */
   hasUncountedInput?: true
+  /** Bytes of the request; absent for audio. A token of text is a byte at least. */
+  inputBytes?: number
+  /** Pictures that were sent with the request, of which a few bytes may be many tokens; absent when there are none. */
+  images?: number
   /** The caller's output limit, or null when none was given and the endpoint's own limit applies. */
   outputTokensMax: number | null
   /** How many answers were asked for (`n`), at least 1. */

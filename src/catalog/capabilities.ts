@@ -16,6 +16,8 @@ export interface ModelRule {
   hears?: boolean
   /** It thinks before it answers. */
   reasons?: boolean
+  /** It searches unasked. */
+  searches?: boolean
   /** A language model that is offered for transcriptions as well, where its provider has an adapter for them. */
   transcribes?: boolean
   /** What an audio model offers beyond the least. */
@@ -29,6 +31,7 @@ export interface ModelTraits {
   sees: boolean
   hears: boolean
   reasons: boolean
+  searches: boolean
   transcribes: boolean
   audio: Partial<AudioCapabilities>
 }
@@ -47,6 +50,7 @@ const generalRules: readonly ModelRule[] = [
   { name: /moderation|image|video|rerank|realtime|(^|[-/])live-|-ocr/i, modality: null },
   { name: /vision|-vl/i, sees: true },
   { name: /reason|think/i, reasons: true },
+  { name: /-search-(preview|api)|deep-?research|:online$/i, searches: true },
 ]
 
 /** What the name of a model tells by the rules of its provider, then by the general ones; an unknown name is a language model's. */
@@ -54,18 +58,20 @@ export function traitsOf(upstreamModel: string, rules: readonly ModelRule[]): Mo
   const found: Omit<ModelRule, 'name'> = {}
   for (const rule of rules) addTold(found, rule, upstreamModel)
   for (const rule of generalRules) addTold(found, rule, upstreamModel)
-  const { modality = 'language', sees = false, hears = false, reasons = false } = found
-  return { modality, sees, hears, reasons, transcribes: found.transcribes ?? false, audio: found.audio ?? {} }
+  const { modality = 'language', sees = false, hears = false, reasons = false, searches = false } = found
+  const { transcribes = false, audio = {} } = found
+  return { modality, sees, hears, reasons, searches, transcribes, audio }
 }
 
 /** Adds what a rule that fits says of what no rule before it said. */
 function addTold(found: Omit<ModelRule, 'name'>, rule: ModelRule, upstreamModel: string): void {
   if (!rule.name.test(upstreamModel)) return
-  const { modality, sees, hears, reasons, transcribes, audio } = rule
+  const { modality, sees, hears, reasons, searches, transcribes, audio } = rule
   if (modality !== undefined) found.modality = found.modality === undefined ? modality : found.modality
   if (sees !== undefined) found.sees ??= sees
   if (hears !== undefined) found.hears ??= hears
   if (reasons !== undefined) found.reasons ??= reasons
+  if (searches !== undefined) found.searches ??= searches
   if (transcribes !== undefined) found.transcribes ??= transcribes
   if (audio !== undefined) found.audio = { ...audio, ...found.audio }
 }

@@ -162,6 +162,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
     outputModalities: modalities.output,
     dataPolicy: source.dataPolicy,
     reasons: traits.reasons,
+    ...(traits.searches && modality === 'language' ? { searches: true } : {}),
     ...(listed.interfaces ? { interfaces: listed.interfaces } : {}),
     quantization: null,
     ...(expirationDate === undefined ? {} : { expirationDate }),

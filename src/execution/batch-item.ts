@@ -31,6 +31,7 @@ export interface BatchItem {
   budgets: readonly BudgetRef[]
   signal: AbortSignal
   deadlineMs: number
+  enlarge?: BatchScope['enlarge']
   onQueued?: BatchScope['onQueued']
 }
 
@@ -100,6 +101,7 @@ export async function executeBatchItem(
           defer: (deferred) => {
             capture = deferred
           },
+          ...(item.enlarge ? { enlarge: item.enlarge } : {}),
           ...(item.onQueued ? { onQueued: item.onQueued } : {}),
         },
         facts,

@@ -1,4 +1,5 @@
 import type { CaptureRow, CaptureTry } from '../billing/ledger/capture-row.ts'
+import { isUncounted } from '../billing/metering/meter.ts'
 import type { Metered } from '../billing/metering/meter.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
@@ -277,7 +278,8 @@ export class CallState {
     learning.record({
       organizationId: this.scope.principal.organizationId,
       model: endpoint.model,
-      estimatedInputTokens: this.call.demand.inputTokens,
+      // What only a provider can count says nothing of how it counts text.
+      estimatedInputTokens: isUncounted(this.call.demand, endpoint) ? 0 : this.call.demand.inputTokens,
       usage,
       source,
       ending,

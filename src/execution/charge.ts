@@ -4,7 +4,7 @@ import {
   type CaptureRow,
   type CaptureTry,
 } from '../billing/ledger/capture-row.ts'
-import { meter, type Metered } from '../billing/metering/meter.ts'
+import { meter, roundsOf, type Metered } from '../billing/metering/meter.ts'
 import { chargeOf } from '../billing/metering/price.ts'
 import { featuresOf } from '../billing/metering/surcharges.ts'
 import { priceAt } from '../canonical/endpoint.ts'
@@ -46,7 +46,9 @@ export function charge(prepared: Prepared, answering: Answering): Charge {
   const isForNothing = reading.finishReason === 'error' && prepared.demand.choices === 1
   const isFree = isForNothing || credential.isByok
   const features = featuresOf(prepared.demand, endpoint)
-  const reached = priceAt(endpoint, metered.usage.inputTokens, reading.serviceTier)
+  // Of several prompts no one is as long as all of them together.
+  const promptTokens = metered.usage.inputTokens / roundsOf(reading, { demand: prepared.demand, endpoint })
+  const reached = priceAt(endpoint, promptTokens, reading.serviceTier)
   const price = isFree ? freePrice : priceWith(reached, features)
   const priced = chargeOf(metered.usage, price)
   const source = priced.lacksSurcharge ? 'estimated' : metered.source

@@ -1,8 +1,9 @@
+import { coveredUsage } from '../billing/metering/covered-usage.ts'
 import { isBeyondLimit } from '../billing/metering/meter.ts'
 import { chargeOf } from '../billing/metering/price.ts'
 import { knownCost, toReportedCounts, type CaptureRow } from '../billing/ledger/capture-row.ts'
 import type { MeterReading } from '../canonical/upstream.ts'
-import type { Usage } from '../canonical/usage.ts'
+import { freePrice } from '../canonical/usage.ts'
 import type { CallState, SettledCharge } from './call-state.ts'
 import type { CallEnding } from './charge.ts'
 import type { Attempt } from './metadata.ts'
@@ -16,11 +17,12 @@ export interface Ended {
 }
 
 /**
- * The charge of a call, of which a balance or a limit covers everything. What a model thinks may go beyond the call's own
- * limit up to the endpoint's, a thousand times what was held: to hold that for every call would refuse callers with money
- * enough, and to charge it uncovered would take a balance far below zero. So it is covered when it is known: what is
- * missing is set aside from what there is then, and thinking that nothing covers is not charged. The row is then marked
- * as estimated, beside what the provider reported.
+ * The charge of a call, of which a balance or a limit covers everything. What a provider counts may be more than was held:
+ * thinking beyond the call's limit, files and searches that only the provider reads, or a lie within what a request can
+ * have caused. To hold all that for every call would refuse callers with money enough, and to charge it uncovered would
+ * let a provider's word take a balance below zero. So it is covered when it is known: what is missing is set aside from
+ * what there is then, and what nothing covers is not charged but counted as the operator's loss. The row is then marked as
+ * estimated, beside what the provider reported.
  */
 export function coveredCharge(
   state: CallState,
@@ -30,27 +32,41 @@ export function coveredCharge(
   const { attempt, reading, ending } = ended
   const charge = state.charge(attempt, reading, ending)
   const { row } = charge
-  const context = { demand: state.call.demand, endpoint: attempt.endpoint }
-  if (row.costNanocredits <= settlement.hold.amount || !isBeyondLimit(row.usage, context)) return charge
-  return settlement.cover(row.costNanocredits).then((covered) => {
-    if (row.costNanocredits <= covered) return charge
-    const bounded = withinCover(charge, covered)
-    state.scope.facts.outputTokens = bounded.row.usage.outputTokens
-    state.scope.facts.isEstimated = true
+  if (row.costNanocredits <= settlement.hold.amount || settlement.isUnlimited) return charge
+  const isThinkingBeyond = isBeyondLimit(row.usage, { demand: state.call.demand, endpoint: attempt.endpoint })
+  return settlement.cover(row.costNanocredits).then((nanocredits) => {
+    if (row.costNanocredits <= nanocredits) return charge
+    const bounded = withinCover(charge, { nanocredits, isThinkingBeyond })
+    const { facts } = state.scope
+    facts.inputTokens = bounded.row.usage.inputTokens
+    facts.outputTokens = bounded.row.usage.outputTokens
+    facts.isEstimated = true
+    facts.uncoveredNanocredits = row.costNanocredits - bounded.row.costNanocredits
     return bounded
   })
 }
 
-/** The same charge with as much of the thinking as is covered; all else stays. */
-function withinCover({ row, shown }: SettledCharge, coveredNanocredits: bigint): SettledCharge {
-  const usage = withThinking(row.usage, thinkingWithin(row, coveredNanocredits))
-  const charge = chargeOf(usage, row.price)
+/** The same charge with as much of what was counted as is covered. */
+function withinCover(
+  { row, shown }: SettledCharge,
+  covered: { nanocredits: bigint; isThinkingBeyond: boolean },
+): SettledCharge {
+  const usage = coveredUsage(row.usage, row.price, covered)
+  const counted = chargeOf(usage, row.price)
+  // A fee alone may be more than is left of what was held for another endpoint.
+  const price = counted.costNanocredits <= covered.nanocredits ? row.price : freePrice
+  const charge = price === row.price ? counted : chargeOf(usage, price)
   const bounded: CaptureRow = {
     ...row,
     usage,
+    price,
     source: 'estimated',
     costNanocredits: charge.costNanocredits,
-    details: { ...row.details, reported: row.details.reported ?? toReportedCounts(row.usage) },
+    details: {
+      ...row.details,
+      reported: row.details.reported ?? toReportedCounts(row.usage),
+      uncovered_nanocredits: (row.costNanocredits - charge.costNanocredits).toString(),
+    },
   }
   return {
     row: bounded,
@@ -62,22 +78,5 @@ function withinCover({ row, shown }: SettledCharge, coveredNanocredits: bigint):
       usage,
       isEstimated: true,
     },
-  }
-}
-
-function thinkingWithin({ usage, price }: CaptureRow, coveredNanocredits: bigint): number {
-  // One is left for rounding.
-  const left = coveredNanocredits - chargeOf(withThinking(usage, 0), price).costNanocredits - 1n
-  const perMillion = price.outputToken ?? 0n
-  if (left <= 0n || perMillion === 0n) return 0
-  const tokens = (left * 1_000_000n) / perMillion
-  return tokens < BigInt(usage.reasoningTokens) ? Number(tokens) : usage.reasoningTokens
-}
-
-function withThinking(usage: Usage, reasoningTokens: number): Usage {
-  return {
-    ...usage,
-    outputTokens: usage.outputTokens - usage.reasoningTokens + reasoningTokens,
-    reasoningTokens,
   }
 }

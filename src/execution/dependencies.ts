@@ -36,6 +36,8 @@ export interface ExecutionDependencies {
   transcriptionMs: number | null
   /** Surcharges of unknown amount are refused on prepaid and limited accounts, like other units without a price. */
   refusesUnknownPrices: boolean
+  /** Tokens that are set aside for input that only its provider can count. */
+  uncountedInputTokens: number
   streamWatch: StreamWatch
   /** For speech whose provider has no mp3, or nothing else. */
   mp3Codec: Mp3Codec

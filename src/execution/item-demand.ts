@@ -61,7 +61,7 @@ export class ItemDemands {
     const value = item.subarray(place.start, place.end)
     if (!bulk.isPlain(value)) return this.#decode(item.subarray(body.start, body.end))
     const { demand } = this.#frame(item, body, place)
-    return demand && { ...demand, inputTokens: demand.inputTokens + estimateTokens(value) }
+    return demand && withBytes(demand, { tokens: estimateTokens(value), bytes: value.length })
   }
 
   #frame(item: Buffer, body: Stretch, place: Stretch): Frame {
@@ -86,7 +86,7 @@ export class ItemDemands {
     return {
       before: Buffer.from(before),
       after: Buffer.from(after),
-      demand: demand && { ...demand, inputTokens: demand.inputTokens - estimateTokens(sample) },
+      demand: demand && withBytes(demand, { tokens: -estimateTokens(sample), bytes: -sample.length }),
     }
   }
 
@@ -98,6 +98,11 @@ export class ItemDemands {
       throw error
     }
   }
+}
+
+function withBytes(demand: Demand, added: { tokens: number; bytes: number }): Demand {
+  const { inputTokens, inputBytes = 0 } = demand
+  return { ...demand, inputTokens: inputTokens + added.tokens, inputBytes: inputBytes + added.bytes }
 }
 
 /** Whether exactly these bytes stand between two offsets. */

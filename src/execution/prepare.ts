@@ -61,12 +61,13 @@ export function prepare<State, Answer, Reader>(
   const all = onlyOwn(endpoints.map((endpoint) => candidateOf(endpoint, state, dependencies)))
   const route = isLimited ? withPrices(call, all, dependencies) : all
   const amounts = new Map<Candidate, bigint>()
-  for (const candidate of route) amounts.set(candidate, mostOf(call, candidate))
+  const uncountedTokens = dependencies.uncountedInputTokens
+  for (const candidate of route) amounts.set(candidate, mostOf(call, candidate, uncountedTokens))
   const request = (amount: bigint) =>
     dependencies.billing.hold({
       budgets,
       amount,
-      describe: (available) => describeShortage(call, route, available),
+      describe: (available) => describeShortage(call, route, { available, uncountedTokens }),
     })
   const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, dependencies)
   const granted = holdFor(route, amounts, request)
@@ -99,8 +100,12 @@ function onlyOwn(route: readonly Candidate[]): readonly Candidate[] {
 }
 
 /** The most a call can cost there. */
-function mostOf({ demand }: Call, { endpoint, credential, promptRatio }: Candidate): bigint {
-  return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio)
+function mostOf(
+  { demand }: Call,
+  { endpoint, credential, promptRatio }: Candidate,
+  uncountedTokens: number,
+): bigint {
+  return credential.isByok ? 0n : holdAmountOf(demand, endpoint, promptRatio, uncountedTokens)
 }
 
 function planOf<State, Answer, Reader>(
@@ -289,9 +294,14 @@ function availableOf(error: unknown): bigint {
   return BigInt(available)
 }
 
-function describeShortage(call: Call, route: readonly Candidate[], available: bigint): string {
+function describeShortage(
+  call: Call,
+  route: readonly Candidate[],
+  given: { available: bigint; uncountedTokens: number },
+): string {
+  const { available } = given
   const fits = route.map(({ endpoint, promptRatio }) =>
-    largestOutput(call.demand, endpoint, { available, ratio: promptRatio }),
+    largestOutput(call.demand, endpoint, { ...given, ratio: promptRatio }),
   )
   const largest = Math.max(...fits)
   const limit = operations[call.operation].text?.outputLimit ?? null

@@ -82,7 +82,7 @@ function routeBatch(
 function estimatorOf(
   question: BatchQuestion,
   endpoints: readonly Endpoint[],
-  { learning }: ExecutionDependencies,
+  { learning, uncountedInputTokens }: ExecutionDependencies,
 ) {
   const { organizationId } = question.principal
   // By the model of each: the batch may ask for a name of the operator's own, behind which several models stand.
@@ -97,8 +97,9 @@ function estimatorOf(
     let worstCase = 0n
     for (const { endpoint, ratio, expected } of learned) {
       const outputTokensMax = Math.min(demand.outputTokensMax ?? expected, expected)
-      const likely = (holdAmountOf({ ...demand, outputTokensMax }, endpoint, ratio) * 12n) / 10n
-      const most = holdAmountOf(demand, endpoint, ratio)
+      const expectedDemand = { ...demand, outputTokensMax }
+      const likely = (holdAmountOf(expectedDemand, endpoint, ratio, uncountedInputTokens) * 12n) / 10n
+      const most = holdAmountOf(demand, endpoint, ratio, uncountedInputTokens)
       if (likely > estimate) estimate = likely
       if (most > worstCase) worstCase = most
     }

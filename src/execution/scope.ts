@@ -40,6 +40,11 @@ export interface BatchScope {
   providerOnly: readonly string[] | null
   /** Receives the capture instead of the settlement queue. */
   defer: (capture: DeferredCapture) => void
+  /**
+   * Moves as much of this amount as there is into the batch's budget, for an item that turned out dearer than its hold.
+   * Never rejects.
+   */
+  enlarge?: (missingNanocredits: bigint) => Promise<unknown>
   /** Told of the deployment while the item waits for a place there, and null once it has one. */
   onQueued?: (place: QueuedAt | null) => void
 }
@@ -64,6 +69,7 @@ export function noFacts(): CallLine {
     outputTokens: 0,
     costNanocredits: null,
     isEstimated: false,
+    uncoveredNanocredits: 0n,
     isCancelled: false,
     firstByteMs: null,
     errorType: null,

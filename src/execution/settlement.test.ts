@@ -41,19 +41,21 @@ test('a call that is dearer than its hold is covered whole, or by all there is',
   expect(await settlement.cover(90n)).toBe(100n)
   expect(await settlement.cover(4_000n)).toBe(4_000n)
   expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 4_000n })
-  // What it holds already cannot be held twice: six thousand are free.
-  expect(await settlement.cover(20_000n)).toBe(6_000n)
-  await settlement.capture(captureRowOf('gen-1', 6_000n), 'nothing')
+  // What it holds already is not asked for again: six thousand are free.
+  expect(await settlement.cover(20_000n)).toBe(10_000n)
+  expect(billing.stats()).toMatchObject({ holdsLive: 1, heldNanocredits: 10_000n })
+  await settlement.capture(captureRowOf('gen-1', 10_000n), 'nothing')
   expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n, holdsRefused: 0 })
-  expect(await left()).toBe(4_000n)
+  expect(await left()).toBe(0n)
   expect(await world.findings()).toEqual([])
 })
 
 test('where there is no more the hold stays, and where nothing limits an account everything is covered', async () => {
   const { billing, settlement } = await begin()
   const other = await billing.hold({ budgets: credits, amount: 9_850n })
-  expect(await settlement.cover(4_000n)).toBe(100n)
+  expect(await settlement.cover(4_000n)).toBe(150n)
   expect(billing.stats()).toMatchObject({ holdsLive: 2, holdsRefused: 0 })
+  expect(await settlement.cover(4_000n)).toBe(150n)
   billing.release(other)
   const free = await begin([])
   expect(await free.settlement.cover(4_000n)).toBe(4_000n)

@@ -63,27 +63,43 @@ export class Settlement {
     })
   }
 
+  /** Whether nothing limits what the call may cost: then all of it is charged. */
+  get isUnlimited(): boolean {
+    return this.#budgets.length === 0
+  }
+
   /**
    * Sets more aside for a call that turned out dearer than its hold: as much as there is, up to this cost. Resolves with
    * how much of the cost is covered, which is all of it where nothing limits the account. Never rejects.
    */
   async cover(costNanocredits: bigint): Promise<bigint> {
-    if (this.#budgets.length === 0) return costNanocredits
+    if (this.isUnlimited) return costNanocredits
     if (!this.#settled && costNanocredits > this.#hold.amount)
       await atMost(coverWaitMs, this.#holdMore(costNanocredits))
     return this.#hold.amount
   }
 
-  async #holdMore(amount: bigint): Promise<void> {
+  /**
+   * First all that is missing, for which other processes are asked to give back what they do not use, and a batch's
+   * budget is enlarged; then as much of it as there is.
+   */
+  async #holdMore(cost: bigint): Promise<void> {
+    const missing = () => cost - this.#hold.amount
+    if (await this.#add(missing(), missing())) return
+    await this.#scope.batch?.enlarge?.(missing())
+    if (!this.#settled && missing() > 0n) await this.#add(missing(), 1n)
+  }
+
+  /** False when there is less than the smallest amount, or storage is away. */
+  async #add(amount: bigint, smallestAmount: bigint): Promise<boolean> {
     try {
-      const smallestAmount = this.#hold.amount + 1n
-      const larger = await this.#billing.hold({ budgets: this.#budgets, amount, smallestAmount })
+      const more = await this.#billing.hold({ budgets: this.#budgets, amount, smallestAmount })
       // The caller may have left meanwhile, and the call be settled by that.
-      const spare = this.#settled || larger.amount <= this.#hold.amount ? larger : this.#hold
-      if (spare !== larger) this.#hold = larger
-      this.#billing.release(spare)
+      if (this.#settled) this.#billing.release(more)
+      else this.#hold = this.#billing.join(this.#hold, more)
+      return true
     } catch {
-      // There is no more, or storage is away: what is held is what is covered.
+      return false
     }
   }
 

@@ -13,6 +13,7 @@ import { failureOf, firstToAnswer, type Answered } from './attempts.ts'
 import { CallerRest } from './caller-rest.ts'
 import { CallState } from './call-state.ts'
 import type { CallEnding } from './charge.ts'
+import { coveredCharge } from './covered-charge.ts'
 import { exchange } from './exchanges.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { OpenedSpeech } from './opened-speech.ts'
@@ -217,7 +218,12 @@ async function settleSpeech(
   answered.attempt.endedMs = state.elapsedMs()
   const { hasDelivered } = answered.value.stream
   if (ending !== 'completed' && !hasDelivered) return plan.settlement.release()
-  const { row } = state.charge(answered.attempt, readingOf(call, answered), ending)
+  const covered = coveredCharge(state, plan.settlement, {
+    attempt: answered.attempt,
+    reading: readingOf(call, answered),
+    ending,
+  })
+  const { row } = covered instanceof Promise ? await covered : covered
   await plan.settlement.capture(row, hasDelivered ? 'part' : 'nothing')
 }
 

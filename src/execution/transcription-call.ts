@@ -18,6 +18,7 @@ import {
 import { transcriptionRequirements } from '../formats/transcription/transcription-requirements.ts'
 import { firstToAnswer } from './attempts.ts'
 import { CallState } from './call-state.ts'
+import { coveredCharge } from './covered-charge.ts'
 import { exchange } from './exchanges.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { prepare } from './prepare.ts'
@@ -81,7 +82,12 @@ export async function executeTranscription(
       },
     )
     const reading = readingOf(answered.value, call, answered.endpoint)
-    const { row, shown: charge } = state.charge(answered.attempt, reading, 'completed')
+    const covered = coveredCharge(state, plan.settlement, {
+      attempt: answered.attempt,
+      reading,
+      ending: 'completed',
+    })
+    const { row, shown: charge } = covered instanceof Promise ? await covered : covered
     isCaptured = true
     await plan.settlement.capture(row, 'nothing')
     return {
@@ -138,7 +144,7 @@ async function captureShown(text: string, state: CallState, settlement: Settleme
   assert(attempt, 'what was shown came of an attempt')
   const call = state.call as TranscriptionCall
   const reading = readingOf({ ...nothingHeard, text }, call, attempt.endpoint)
-  const { row } = state.charge(attempt, reading, 'cancelled')
+  const { row } = await coveredCharge(state, settlement, { attempt, reading, ending: 'cancelled' })
   await settlement.capture(row, 'part')
 }
 

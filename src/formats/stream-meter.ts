@@ -8,6 +8,7 @@ export class StreamMeter {
   readonly #reading = emptyReading()
   /** Choices of which something was told and whose end was not. */
   readonly #running = new Set<number>()
+  #providerCalls = 0
 
   read(event: TextEvent): void {
     switch (event.type) {
@@ -29,7 +30,10 @@ export class StreamMeter {
       case 'part_begin':
         this.#running.add(event.choice)
         if (event.head.type === 'tool_call') this.addPiece(Buffer.byteLength(event.head.name))
-        else if (isWhole(event.head)) this.#reading.outputPieces += 1
+        else if (isWhole(event.head)) {
+          this.#reading.outputPieces += 1
+          if (isProviderCall(event.head)) this.#providerCalls += 1
+        }
         return
       case 'piece':
         if ('text' in event.piece) this.addPiece(Buffer.byteLength(event.piece.text))
@@ -53,6 +57,7 @@ export class StreamMeter {
       mediaTokens: usage?.mediaTokens ?? null,
       serviceTier: usage?.serviceTier ?? null,
       reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+      ...callsShown(this.#providerCalls, usage),
     }
   }
 
@@ -69,6 +74,22 @@ export class StreamMeter {
  */
 export function isWhole({ type }: PartHead): boolean {
   return type === 'image' || type === 'opaque'
+}
+
+/** Whether the part is a search of the provider, or a call of a tool that it ran itself. */
+export function isProviderCall(head: PartHead): boolean {
+  if (head.type !== 'opaque') return false
+  const { type } = head.value
+  return typeof type === 'string' ? providerCallTypes.test(type) : 'toolCall' in head.value
+}
+
+/** `web_search_call` and the like of responses, `server_tool_use` and `mcp_tool_use` of messages. */
+const providerCallTypes = /(?:_call|tool_use)$/
+
+/** What an answer shows of its provider's own calls: its parts, or what the provider says of them beside its tokens. */
+export function callsShown(parts: number, usage: ReportedUsage | null): Pick<MeterReading, 'providerCalls'> {
+  const providerCalls = Math.max(parts, usage?.providerCalls ?? 0)
+  return providerCalls === 0 ? {} : { providerCalls }
 }
 
 /** Nothing counted yet. */

@@ -17,7 +17,7 @@ import { restore } from './lean-json.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { refuseEmptyChoice } from './tool-choice.ts'
-import { emptyReading, isWhole } from './stream-meter.ts'
+import { callsShown, emptyReading, isProviderCall, isWhole } from './stream-meter.ts'
 import { TranslatedStream } from './translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
@@ -126,6 +126,7 @@ export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer)
     outputBytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
     outputPieces: pieces.length,
     reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+    ...callsShown(parts.filter(({ head }) => isProviderCall(head)).length, usage),
   }
 }
 

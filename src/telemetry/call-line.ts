@@ -30,6 +30,8 @@ export interface CallLine {
   /** Null when nothing was charged or no price was known. */
   costNanocredits: bigint | null
   isEstimated: boolean
+  /** What the provider counted above the hold and no balance or limit covered, which nobody is charged; 0 for nearly all. */
+  uncoveredNanocredits: bigint
   isCancelled: boolean
   /** Milliseconds from the request to the first byte; null when there was none. */
   firstByteMs: number | null

@@ -24,6 +24,7 @@ const facts: CallLine = {
   outputTokens: 3,
   costNanocredits: 1_500_000n,
   isEstimated: false,
+  uncoveredNanocredits: 0n,
   isCancelled: true,
   firstByteMs: 1.23456,
   errorType: null,

@@ -146,6 +146,7 @@ function requestFields({
   fields['output_tokens'] = facts.outputTokens
   if (facts.costNanocredits !== null) fields['cost'] = toCredits(facts.costNanocredits)
   if (facts.isEstimated) fields['estimated'] = true
+  if (facts.uncoveredNanocredits > 0n) fields['uncovered_credits'] = toCredits(facts.uncoveredNanocredits)
   if (facts.isCancelled) fields['cancelled'] = true
   const failed = facts.tried.filter(({ outcome }) => outcome === 'failed')
   if (failed.length > 0) fields['failed_attempts'] = failed.map(attemptFields)

@@ -18,6 +18,7 @@ const facts: CallLine = {
   costNanocredits: 1_500_000n,
   isEstimated: true,
   isCancelled: false,
+  uncoveredNanocredits: 0n,
   firstByteMs: 30,
   errorType: null,
 }

@@ -138,9 +138,26 @@ function createCallMetrics() {
       help: 'Calls whose usage had to be estimated.',
       labels: [],
     }),
+    ...createLossMetrics(),
     cancelled: createCounters({
       name: 'headrace_calls_cancelled_total',
       help: 'Calls whose caller left before the end.',
+      labels: [],
+    }),
+  }
+}
+
+/** Of calls whose providers counted more than anybody is charged. */
+function createLossMetrics() {
+  return {
+    uncovered: createCounters({
+      name: 'headrace_uncovered_calls_total',
+      help: 'Calls of which a provider counted more than any balance or limit covered.',
+      labels: [],
+    }),
+    uncoveredCredits: createCounters({
+      name: 'headrace_uncovered_credits_total',
+      help: 'What of their cost nobody was charged, in credits.',
       labels: [],
     }),
   }
@@ -199,6 +216,10 @@ function createCallRecorder(metrics: CallMetrics): (call: CallLine) => void {
     if (facts.outputTokens > 0) series.outputTokens().value += facts.outputTokens
     if (facts.costNanocredits !== null) series.cost().value += toCredits(facts.costNanocredits)
     if (facts.isEstimated) metrics.estimated.of().value += 1
+    if (facts.uncoveredNanocredits > 0n) {
+      metrics.uncovered.of().value += 1
+      metrics.uncoveredCredits.of().value += toCredits(facts.uncoveredNanocredits)
+    }
     if (facts.isCancelled) metrics.cancelled.of().value += 1
   }
 }

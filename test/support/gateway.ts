@@ -40,6 +40,8 @@ export interface TestGatewayOptions {
   transcriptionMs?: number
   /** Whether surcharges of unknown amount are refused. */
   refusesUnknownPrices?: boolean
+  /** Tokens set aside for input that only its provider can count. */
+  uncountedInputTokens?: number
   /** The prefix of every path; requests name it themselves. */
   basePath?: string
   /** A folder of an earlier gateway, to go on with; it is then not removed. */
@@ -239,6 +241,7 @@ function configOf(folder: string, simulatorUrl: string, options: TestGatewayOpti
     fetchHosts: options.fetchHosts ?? config.fetchHosts,
     transcriptionMs: options.transcriptionMs ?? config.transcriptionMs,
     refusesUnknownPrices: options.refusesUnknownPrices ?? config.refusesUnknownPrices,
+    uncountedInputTokens: options.uncountedInputTokens ?? config.uncountedInputTokens,
     basePath: options.basePath ?? config.basePath,
     providers: providers(simulatorUrl),
     ...options.names,

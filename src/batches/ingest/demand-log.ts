@@ -4,7 +4,7 @@ import { boundedAmount } from '../../core/money.ts'
 import { nextTurn } from '../../core/turns.ts'
 import type { ItemEstimate } from '../item-contract.ts'
 
-/** Four numbers of at most eight bytes of seven bits each. */
+/** Four numbers of at most eight bytes of seven bits each: how often, input, output, and choices with a flag. */
 const entryBytesMax = 32
 
 /**
@@ -19,7 +19,7 @@ export class DemandLog {
   /** How often `#last` came in a row; it is not yet in a block. */
   #count = 0
 
-  /** Only of text: tokens in, tokens out and choices are what counts. */
+  /** Only of text: tokens in, tokens out, choices, and whether there is what only a provider can count. */
   add(demand: Demand | null): void {
     if (this.#count > 0 && isSame(demand, this.#last)) {
       this.#count++
@@ -59,7 +59,7 @@ export class DemandLog {
     this.#write(this.#last === null ? 0 : this.#last.inputTokens + 1)
     if (this.#last !== null) {
       this.#write(this.#last.outputTokensMax === null ? 0 : this.#last.outputTokensMax + 1)
-      this.#write(this.#last.choices)
+      this.#write(this.#last.choices * 2 + (this.#last.hasUncountedInput === true ? 1 : 0))
     }
     this.#count = 0
   }
@@ -104,9 +104,11 @@ function* entriesOf(block: Uint8Array): Generator<Entry> {
   }
 }
 
-function textDemand(inputTokens: number, output: number, choices: number): Demand {
+function textDemand(inputTokens: number, output: number, choicesAndFlag: number): Demand {
   const outputTokensMax = output === 0 ? null : output - 1
-  return { inputTokens, outputTokensMax, choices, audioMilliseconds: 0, characters: 0 }
+  const choices = Math.floor(choicesAndFlag / 2)
+  const demand = { inputTokens, outputTokensMax, choices, audioMilliseconds: 0, characters: 0 }
+  return choicesAndFlag % 2 === 1 ? { ...demand, hasUncountedInput: true } : demand
 }
 
 function isSame(left: Demand | null, right: Demand | null): boolean {
@@ -114,7 +116,8 @@ function isSame(left: Demand | null, right: Demand | null): boolean {
   return (
     left.inputTokens === right.inputTokens &&
     left.outputTokensMax === right.outputTokensMax &&
-    left.choices === right.choices
+    left.choices === right.choices &&
+    left.hasUncountedInput === right.hasUncountedInput
   )
 }
 
@@ -140,7 +143,11 @@ class PriceMemory {
     return price
   }
 
-  #isAlike({ outputTokensMax, choices }: Demand): boolean {
-    return this.#like?.outputTokensMax === outputTokensMax && this.#like.choices === choices
+  #isAlike({ outputTokensMax, choices, hasUncountedInput }: Demand): boolean {
+    return (
+      this.#like?.outputTokensMax === outputTokensMax &&
+      this.#like.choices === choices &&
+      this.#like.hasUncountedInput === hasUncountedInput
+    )
   }
 }

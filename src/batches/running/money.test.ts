@@ -30,6 +30,7 @@ function moneyOf(database: Database): BatchMoney {
     ledger,
     committer,
     readBalance: async () => 0n,
+    pause: systemPause,
   })
 }
 
@@ -53,6 +54,36 @@ eachDatabase((_name, open) => {
     expect(
       await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:batch_1'`),
     ).toEqual([{ limit_nanocredits: 201n }])
+  })
+
+  test('an item that is dearer than its hold has as much moved to its batch as there is, and as its caller allows', async () => {
+    const database = await open()
+    const organizationId = 'org_dear'
+    await insertOrganization(database, organizationId, 'prepaid')
+    await createAccounts(createLedger(database), createAccountsRepository(database)).grantCredits({
+      organizationId,
+      amountNanocredits: 1_000n,
+      transactionId: 'grant-dear',
+      createdAtMs: 1,
+    })
+    const credits = [creditsBudget(organizationId)]
+    const owner = principalOf({ organizationId, accountMode: 'prepaid' })
+    const money = moneyOf(database)
+    const limitOf = async ({ id }: Batch) =>
+      (await database.query(`select limit_nanocredits from budgets where budget_id = 'batch:${id}'`))[0]
+    const parents = { organizationId, budgetParents: credits.map(({ budgetId }) => budgetId) }
+    const bounded = { ...batch, ...parents, id: 'batch_bounded' } as unknown as Batch
+    const unbounded = { ...bounded, id: 'batch_open', maxCostNanocredits: null } as unknown as Batch
+    for (const each of [bounded, unbounded])
+      await database.commit({ name: 'test', statements: money.accept(each, credits, 100n) })
+    await money.enlargeForCharge(bounded, owner, 500n)
+    expect(await limitOf(bounded)).toEqual({ limit_nanocredits: 250n })
+    await money.enlargeForCharge(unbounded, owner, 300n)
+    expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 400n })
+    await money.enlargeForCharge(unbounded, owner, 5_000n)
+    expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 750n })
+    await money.enlargeForCharge(unbounded, owner, 1n)
+    expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 750n })
   })
 
   test('what a process that died has leased returns to a batch that it would pay for', async () => {

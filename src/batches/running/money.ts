@@ -16,9 +16,12 @@ import { batchBudget, budgetsOf, creditsBudget } from '../../billing/budgets/bud
 import type { Ledger } from '../../billing/ledger/ledger-repository.ts'
 import type { Principal } from '../../canonical/principal.ts'
 import type { OrganizationId } from '../../core/ids.ts'
-import { enlargeItems } from '../../core/limits/batches.ts'
+import { enlargeItems, enlargeTriesMax } from '../../core/limits/batches.ts'
+import { recallWaitMs } from '../../core/limits/billing.ts'
+import { amountMax } from '../../core/money.ts'
 import type { Batch } from '../../canonical/batch.ts'
 import type { Committer } from '../commit-repository.ts'
+import type { Pause } from './pause.ts'
 
 /** What a batch needs of billing while it lives. */
 export interface BatchMoney {
@@ -40,6 +43,11 @@ export interface BatchMoney {
    * that would take from others what helps nobody.
    */
   enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
+  /**
+   * Moves as much of this as there is out of the parents, for an item that was answered and turned out dearer than its
+   * hold: what nothing covers is the operator's loss, so that a part helps. Never rejects.
+   */
+  enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<void>
   /** What keeps a batch from being enlarged. */
   shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
@@ -64,9 +72,11 @@ export interface MoneyDependencies {
   ledger: Pick<Ledger, 'recall' | 'loadBudgets' | 'loadReturning' | 'ensureBudgets'>
   committer: Committer
   readBalance: (organizationId: OrganizationId) => Promise<bigint | null>
+  pause: Pause
 }
 
-export function createBatchMoney({ billing, ledger, committer, readBalance }: MoneyDependencies): BatchMoney {
+export function createBatchMoney(dependencies: MoneyDependencies): BatchMoney {
+  const { billing, ledger, committer, readBalance, pause } = dependencies
   const enlarging = new Map<string, { least: bigint; isEnlarged: Promise<boolean> }>()
 
   async function enlargeBy(batch: Batch, owner: Principal, amount: bigint): Promise<boolean> {
@@ -83,6 +93,8 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     const isMore = perItems > least && (await enlargeBy(batch, owner, perItems))
     return isMore || enlargeBy(batch, owner, least)
   }
+
+  const enlargeForCharge = createChargeEnlarger({ ledger, pause, enlargeBy })
 
   return {
     parentsOf: (principal) => budgetsOf(principal, billing.databaseNowMs()),
@@ -104,20 +116,12 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
       enlarging.set(batch.id, { least, isEnlarged })
       return isEnlarged
     },
+    enlargeForCharge,
     async shortageOf(batch, owner, missing) {
-      const { budgetId } = refOf(batch)
-      const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
-      const limit = budgets.get(budgetId)?.limit ?? 0n
       const more = missing > 0n ? missing : worstItemOf(batch)
-      if (batch.maxCostNanocredits !== null && limit + more > batch.maxCostNanocredits) return 'max_cost'
-      const creditsId = creditsBudget(batch.organizationId).budgetId
-      const left = parentLimitsOf(batch.budgetParents, owner).flatMap((parent) => {
-        const state = budgets.get(parent.budgetId)
-        if (!state || parent.limit === 'none') return []
-        const available = (parent.limit === 'as recorded' ? state.limit : parent.limit) - state.granted
-        return [{ isCredits: parent.budgetId === creditsId, available }]
-      })
-      const [least] = left.toSorted((one, other) => (one.available < other.available ? -1 : 1))
+      const { ofCaller, ofParents } = await leftOf(ledger, batch, owner)
+      if (ofCaller !== null && more > ofCaller) return 'max_cost'
+      const [least] = ofParents.toSorted((one, other) => (one.available < other.available ? -1 : 1))
       return least === undefined || least.isCredits ? 'credits' : 'key_limit'
     },
     settle: (batch) =>
@@ -127,6 +131,73 @@ export function createBatchMoney({ billing, ledger, committer, readBalance }: Mo
     release: (hold) => billing.release(hold),
     balance: readBalance,
   }
+}
+
+/** Enlarges batches for what was answered already, by as much as there is. */
+function createChargeEnlarger({
+  ledger,
+  pause,
+  enlargeBy,
+}: Pick<MoneyDependencies, 'ledger' | 'pause'> & {
+  enlargeBy: (batch: Batch, owner: Principal, amount: bigint) => Promise<boolean>
+}): BatchMoney['enlargeForCharge'] {
+  const recalling = new Map<string, Promise<void>>()
+
+  /** Others give back what they do not hold of the parents; all items of a batch that are short wait for it together. */
+  function recallParents({ id, budgetParents }: Batch): Promise<void> {
+    const running = recalling.get(id)
+    if (running) return running
+    const recalled = ledger
+      .recall(budgetParents)
+      .then(() => pause(recallWaitMs))
+      .finally(() => recalling.delete(id))
+    recalling.set(id, recalled)
+    return recalled
+  }
+
+  /** As much as there is; what others take meanwhile is looked at again, a few times. */
+  async function enlargeByRest(batch: Batch, owner: Principal, missing: bigint): Promise<void> {
+    for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
+      const available = await leastOf(ledger, batch, owner)
+      const amount = available < missing ? available : missing
+      if (amount <= 0n || (await enlargeBy(batch, owner, amount))) return
+    }
+  }
+
+  return async (batch, owner, missing) => {
+    if (batch.budgetParents.length === 0) return
+    try {
+      if (await enlargeBy(batch, owner, missing)) return
+      await recallParents(batch)
+      await enlargeByRest(batch, owner, missing)
+    } catch {
+      // Storage is away: what the batch has is what covers the item.
+    }
+  }
+}
+
+/** What a batch may still be enlarged by: up to its caller's own limit, null where there is none, and out of each parent that limits it. */
+async function leftOf(ledger: Pick<Ledger, 'loadBudgets'>, batch: Batch, owner: Principal) {
+  const { budgetId } = refOf(batch)
+  const { budgets } = await ledger.loadBudgets([budgetId, ...batch.budgetParents])
+  const limit = budgets.get(budgetId)?.limit ?? 0n
+  const creditsId = creditsBudget(batch.organizationId).budgetId
+  const ofParents = parentLimitsOf(batch.budgetParents, owner).flatMap((parent) => {
+    const state = budgets.get(parent.budgetId)
+    if (!state || parent.limit === 'none') return []
+    const available = (parent.limit === 'as recorded' ? state.limit : parent.limit) - state.granted
+    return [{ isCredits: parent.budgetId === creditsId, available }]
+  })
+  return { ofCaller: batch.maxCostNanocredits === null ? null : batch.maxCostNanocredits - limit, ofParents }
+}
+
+async function leastOf(ledger: Pick<Ledger, 'loadBudgets'>, batch: Batch, owner: Principal): Promise<bigint> {
+  const { ofCaller, ofParents } = await leftOf(ledger, batch, owner)
+  const amounts = ofParents.map(({ available }) => available)
+  return [...amounts, ...(ofCaller === null ? [] : [ofCaller])].reduce(
+    (least, amount) => (amount < least ? amount : least),
+    amountMax,
+  )
 }
 
 async function scarcestOf(

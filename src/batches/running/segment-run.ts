@@ -246,6 +246,7 @@ export class SegmentRun {
         budgets: money.budgetsOf(batch),
         signal: this.#halt.signal,
         deadlineMs: batch.expiresAtMs,
+        enlarge: (missing) => money.enlargeForCharge(batch, principal, missing),
         onQueued: (place) => this.#putBack.noteQueued(item, place),
       })
     } catch (thrown) {

@@ -34,6 +34,26 @@ export function createHold(amount: bigint, slices: readonly Slice[]): SliceHold 
   return { id: `hold_${holdsMade}`, amount, shares, state: 'held', captured: null }
 }
 
+/**
+ * Both holds as one, where they are of the same slices; null where a slice has been replaced between them, and then
+ * nothing has changed. The two end with it: whatever is done with the one is done with both.
+ */
+export function joinHolds(first: SliceHold, second: SliceHold): SliceHold | null {
+  const isJoinable =
+    first.state === 'held' &&
+    second.state === 'held' &&
+    first.shares.length === second.shares.length &&
+    first.shares.every(({ slice }, index) => second.shares[index]?.slice === slice)
+  if (!isJoinable) return null
+  first.state = 'ended'
+  second.state = 'ended'
+  for (const { slice } of second.shares) slice.joinHolds()
+  return createHold(
+    first.amount + second.amount,
+    first.shares.map(({ slice }) => slice),
+  )
+}
+
 const noShares: readonly Share[] = []
 
 function toShare(slice: Slice): Share {

@@ -106,6 +106,12 @@ export class Slice {
     this.#end(monotonicMs)
   }
 
+  /** Two holds go on as one, with what both of them set aside. */
+  joinHolds(): void {
+    this.holdsLive -= 1
+    assert(this.holdsLive > 0, 'a joined hold is one that lives')
+  }
+
   /**
    * Makes room for a charge above its hold: from what is free, and the rest as excess that the capture itself adds to
    * lease and budget. Returns that excess.

@@ -59,6 +59,8 @@ export interface CaptureDetails {
   readonly audio_features?: readonly AudioFeature[]
   /** What the provider reported where it was not believed, and something else was charged. */
   readonly reported?: ReportedCounts
+  /** What was counted above the hold and nothing covered, in nanocredits: the operator's loss. */
+  readonly uncovered_nanocredits?: string
 }
 
 /** One try of a call: whom it was sent to and what came back; null where nothing did. */

@@ -91,7 +91,7 @@ describe('the limit of the call', () => {
     ])
     const usage = { ...usual, outputTokens: 128_001 }
     expect(meter(readingOf({ usage }), contextOf())).toEqual({
-      usage: { ...noUsage, inputTokens: 90, outputTokens: 20 },
+      usage: { ...noUsage, inputTokens: 100, outputTokens: 20 },
       source: 'estimated',
       disbelieved: usage,
     })
@@ -281,18 +281,56 @@ describe('the request', () => {
     meter(
       readingOf({ usage: { ...usual, ...usage } }),
       contextOf({
-        demand: demandOf({ inputTokens: 90, ...demand }),
+        demand: demandOf({ inputTokens: 90, inputBytes: 270, ...demand }),
         endpoint: endpointOf('language', { inputToken: 1n, inputAudioToken: 9n, outputToken: 1n }),
       }),
     )
 
   test('bounds the input that is believed, where its every byte is known', () => {
-    expect(metered({ inputTokens: 4_456 }).source).toBe('provider')
-    expect(metered({ inputTokens: 4_457 })).toMatchObject({
+    // A byte is a token at the most, and 4,096 are for what providers say to their models themselves.
+    expect(metered({ inputTokens: 4_366 }).source).toBe('provider')
+    expect(metered({ inputTokens: 4_367 })).toMatchObject({
       source: 'estimated',
       usage: { inputTokens: 90 },
     })
-    expect(metered({ inputTokens: 4_457 }, { hasUncountedInput: true }).source).toBe('provider')
+    expect(metered({ inputTokens: 4_367 }, { hasUncountedInput: true }).source).toBe('provider')
+  })
+
+  test('bounds the input alone: output that can be true is charged as it was counted', () => {
+    expect(metered({ inputTokens: 90_000, outputTokens: 37, reasoningTokens: 12 })).toMatchObject({
+      source: 'estimated',
+      usage: { inputTokens: 90, outputTokens: 37, reasoningTokens: 12 },
+    })
+  })
+
+  test('with a picture of a few bytes may have as many tokens as any picture was counted as', () => {
+    expect(metered({ inputTokens: 48_500 }, { images: 1 }).source).toBe('provider')
+    expect(metered({ inputTokens: 54_367 }, { images: 1 }).source).toBe('estimated')
+  })
+
+  test('with files or searches fills the context as often as the answer shows that the model was asked', () => {
+    const endpoint = endpointOf('language', { inputToken: 1n, outputToken: 1n }, { contextLength: 128_000 })
+    const demand = demandOf({ inputTokens: 90, inputBytes: 270, hasUncountedInput: true })
+    const sourceOf = (inputTokens: number, providerCalls: number, change: Partial<Demand> = {}) =>
+      meter(
+        readingOf({ usage: { ...usual, inputTokens }, providerCalls }),
+        contextOf({ demand: { ...demand, ...change }, endpoint }),
+      ).source
+    expect([0, 1, 2, 3].map((calls) => sourceOf(404_500, calls))).toEqual([
+      'estimated',
+      'estimated',
+      'estimated',
+      'provider',
+    ])
+    // At most twenty times, whatever the answer shows.
+    expect([2_560_000, 2_560_001].map((count) => sourceOf(count, 1_000))).toEqual(['provider', 'estimated'])
+    // A request that could not make it search is not widened by an answer that says it did.
+    expect(sourceOf(404_500, 10, { hasUncountedInput: undefined as unknown as true })).toBe('estimated')
+    const searching = { ...endpoint, searches: true as const }
+    const searched = readingOf({ usage: { ...usual, inputTokens: 100_000 } })
+    const plain = demandOf({ inputTokens: 9, inputBytes: 30 })
+    expect(meter(searched, contextOf({ demand: plain, endpoint: searching })).source).toBe('provider')
+    expect(meter(searched, contextOf({ demand: plain, endpoint })).source).toBe('estimated')
   })
 
   test('that had no sound was not heard, whatever its provider says', () => {

@@ -7,10 +7,12 @@ import {
   audioMillisecondsUnknownCharge,
   charactersBilledBeyond,
   charactersBilledFactor,
-  inputBeyondEstimateFactor,
-  inputBeyondEstimateTokens,
+  imageTokensMax,
+  inputTokensOfProviderMax,
+  inputTokensPerByteMax,
   outputBeyondLimitFactor,
   outputTokensUnknown,
+  providerRoundsMax,
   speechTokensOfSilenceMax,
   speechTokensPerCharacterMax,
   usageAudioMillisecondsMax,
@@ -47,21 +49,29 @@ export function meter(reading: MeterReading, context: MeterContext): Metered {
   if (isNothing(reading, context)) {
     return { usage: noUsage, source: usage ? 'provider' : 'estimated', disbelieved: null }
   }
-  if (usage && isBelievable(usage, reading, context)) {
-    const cleaned = withPrompt(withoutUnsentAudio(withinTotals(usage), context), context)
+  if (usage && isWhole(usage, reading, context)) {
+    const believed = withBelievedSides(usage, reading, context)
+    const cleaned = withPrompt(withoutUnsentAudio(withinTotals(believed), context), context)
     if (cleaned === usage) return { usage, source: reading.source, disbelieved: null }
     return { usage: cleaned, source: 'estimated', disbelieved: usage }
   }
   return { usage: estimate(reading, context), source: 'estimated', disbelieved: usage }
 }
 
-function isBelievable(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
-  return (
-    isPlausible(usage, context.endpoint) &&
-    !contradicts(usage, reading, context) &&
-    isPromptWithin(usage, context) &&
-    isWithinLimits(usage, context)
-  )
+/** Whether a report is one at all. One that is broken anywhere says nothing. */
+function isWhole(usage: Usage, reading: MeterReading, context: MeterContext): boolean {
+  return isPlausible(usage, reading, context) && !contradicts(usage, reading, context)
+}
+
+/** Input and output each as they were counted, as far as the request can have caused so much; else estimated, each for itself. */
+function withBelievedSides(usage: Usage, reading: MeterReading, context: MeterContext): Usage {
+  const isInput = isPromptWithin(usage, context)
+  const isOutput = isWithinLimits(usage, context)
+  if (isInput && isOutput) return usage
+  const estimated = estimate(reading, context)
+  const read = isInput ? usage : estimated
+  const { outputTokens, reasoningTokens, outputAudioTokens } = isOutput ? usage : estimated
+  return { ...read, outputTokens, reasoningTokens, outputAudioTokens }
 }
 
 /** The most tokens that the speech of a text can have. */
@@ -89,11 +99,21 @@ function isSpokenWithin(
 /** Callers may ask for a quarter of the usual speed. */
 const speechSlownessMax = 4
 
-/** Whether a request whose every byte is known can have had so many tokens. */
+/** Whether a prompt has what only its provider can count, on its way to this endpoint. */
+export function isUncounted(demand: Demand, { searches }: Pick<Endpoint, 'searches'>): boolean {
+  return demand.hasUncountedInput === true || searches === true
+}
+
+/**
+ * Whether a request whose every byte is known can have had so many tokens. What has no bytes that tell its length is bounded
+ * by the context alone, as in `isPlausible`.
+ */
 function isPromptWithin({ inputTokens }: Usage, { demand, endpoint }: MeterContext): boolean {
-  const isText = endpoint.modality === 'language' || endpoint.modality === 'embedding'
-  if (!isText || demand.hasUncountedInput === true || demand.inputTokens === 0) return true
-  return inputTokens <= demand.inputTokens * inputBeyondEstimateFactor + inputBeyondEstimateTokens
+  const { inputBytes, images = 0 } = demand
+  if (inputBytes === undefined || isUncounted(demand, endpoint)) return true
+  return (
+    inputTokens <= inputBytes * inputTokensPerByteMax + images * imageTokensMax + inputTokensOfProviderMax
+  )
 }
 
 /**
@@ -158,27 +178,39 @@ function isNothing(reading: MeterReading, context: MeterContext): boolean {
   return reading.finishReason === null || reading.finishReason === 'error'
 }
 
-const tokenFields = [
+const inputFields = [
   'inputTokens',
   'cachedInputTokens',
   'cacheWriteTokens',
   'cacheWriteHourTokens',
   'inputAudioTokens',
-  'outputTokens',
-  'reasoningTokens',
-  'outputAudioTokens',
 ] as const
+const outputFields = ['outputTokens', 'reasoningTokens', 'outputAudioTokens'] as const
 
-function isPlausible(usage: Usage, endpoint: Endpoint): boolean {
+function isPlausible(usage: Usage, reading: MeterReading, { demand, endpoint }: MeterContext): boolean {
+  const { contextLength } = endpoint
   // Providers count special tokens beyond the context they state, but never by half.
-  const tokensMax = endpoint.contextLength === null ? usageTokensMax : endpoint.contextLength * 1.5 + 4_096
-  for (const field of tokenFields) if (!isCount(usage[field], Math.max(tokensMax, 65_536))) return false
+  const tokensMax = contextLength === null ? usageTokensMax : Math.max(contextLength * 1.5 + 4_096, 65_536)
+  const inputMax = Math.max(tokensMax, (contextLength ?? 0) * roundsOf(reading, { demand, endpoint }))
+  for (const field of inputFields) if (!isCount(usage[field], inputMax)) return false
+  for (const field of outputFields) if (!isCount(usage[field], tokensMax)) return false
   return (
     isCount(usage.audioMilliseconds, usageAudioMillisecondsMax) &&
     isCount(usage.audioChannels, audioChannelsMax) &&
     isCount(usage.characters, usageTokensMax) &&
     isCount(usage.utf8Bytes, usageTokensMax)
   )
+}
+
+/**
+ * How often the provider asked the model, as far as the answer shows it: each time it may have filled the context. Once
+ * where the request could not make it search.
+ */
+export function roundsOf(
+  { providerCalls = 0 }: Pick<MeterReading, 'providerCalls'>,
+  { demand, endpoint }: Pick<MeterContext, 'demand' | 'endpoint'>,
+): number {
+  return isUncounted(demand, endpoint) ? Math.min(providerRoundsMax, providerCalls + 1) : 1
 }
 
 function isCount(value: number, max: number): boolean {
@@ -202,7 +234,7 @@ function contradicts(usage: Usage, reading: MeterReading, context: MeterContext)
 }
 
 /** Parts never exceed their totals; a report where they do is cut to them. */
-function withinTotals(usage: Usage): Usage {
+export function withinTotals(usage: Usage): Usage {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(usage.cacheWriteTokens, usage.inputTokens - cached)
   const hour = Math.min(usage.cacheWriteHourTokens, written)

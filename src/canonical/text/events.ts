@@ -116,6 +116,8 @@ export interface ReportedUsage {
   mediaTokens: MediaTokens | null
   serviceTier: string | null
   reportedCostNanocredits: bigint | null
+  /** Searches and tools of its own that the provider counts beside the tokens; absent for none. */
+  providerCalls?: number
 }
 
 /** The provider broke off, by its own word or by breaking its format. */

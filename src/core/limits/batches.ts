@@ -79,6 +79,8 @@ export const droppedMembersMax = 50
 export const providersOnlyMax = 500
 /** Average items whose worst case a batch's budget grows by when it is short: few, so that what others need is not tied up. */
 export const enlargeItems = 8
+/** Times that what is left of a budget is looked at, while others take of it, for an item that is dearer than its hold. */
+export const enlargeTriesMax = 4
 /** Time between two looks at a budget that others were asked to give back to. */
 export const acceptRetryMs = 50
 /** What becomes of a batch within its completion window. */

@@ -83,9 +83,19 @@ export const modelStatsSaveMax = 200
 export const outputTokensUnknown = 16_384
 /** How much more output than a call allowed its provider is believed to count: for tokens that end an answer. */
 export const outputBeyondLimitFactor = 1.05
-/** Input that is believed of a request whose every byte is known: no token is shorter than a byte, and providers add instructions of their own. */
-export const inputBeyondEstimateFactor = 4
-export const inputBeyondEstimateTokens = 4_096
+/**
+ * Input that is believed of a request whose every byte is known: a token of text is one byte at least, and providers add
+ * instructions of their own (for one who says hello in a dozen bytes up to 1,900 tokens were seen, for all tools of a
+ * computer 2,200).
+ */
+export const inputTokensPerByteMax = 1
+export const inputTokensOfProviderMax = 4_096
+/** The most that a picture was ever counted as: one in the finest tiles by a small model. */
+export const imageTokensMax = 50_000
+/** Times that a provider asks the model again within one call, with what its tools found; more are not believed. */
+export const providerRoundsMax = 20
+/** Held for input that nobody can count before the call, where the operator sets nothing else: a document of some thirty pages. */
+export const uncountedInputTokens = 32_000
 /** Token counts above this are taken for a broken report when the endpoint states no context length. */
 export const usageTokensMax = 20_000_000
 /** Longest audio a provider may claim, one day; more is a broken report. */

@@ -90,11 +90,12 @@ function decodeWire(
   const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
   // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
   if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'], context)
-  const read = readChatUsage(wire['usage'], quirks)
+  const read = readChatUsage(wire['usage'], quirks, wire['usage_breakdown'])
   reading.usage = read?.usage ?? null
   reading.mediaTokens = read && mediaTokensOf(read)
   reading.source = read ? 'provider' : 'estimated'
   reading.reportedCostNanocredits = read?.reportedCostNanocredits ?? null
+  if (read && read.providerCalls > 0) reading.providerCalls = read.providerCalls
   return {
     reading,
     encode: (charge) =>

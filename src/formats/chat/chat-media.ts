@@ -11,7 +11,8 @@ const compressedBytesPerToken = 160
 /** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
 const fileBytesPerToken = 20
 
-const marks = ['"image_url"', '"input_audio"', '"file'].map((text) => Buffer.from(text))
+/** Addresses of any kind, sound that was sent or that a model spoke before, and files. */
+const marks = ['_url"', 'audio"', '"file'].map((text) => Buffer.from(text))
 
 /** Whether messages may carry images, audio or files, whose encoded bytes say nothing about their tokens. */
 export function mayCarryMedia(messages: Uint8Array): boolean {
@@ -25,7 +26,20 @@ export interface MediaWeight {
   tokens: number
   /** Those of them that are of audio, which has a price of its own. */
   audioTokens: number
+  /** Pictures that were sent themselves. */
+  images: number
+  /** There is something whose bytes are not here, or do not tell how long it is. */
+  isUncounted: boolean
 }
+
+/** Of a conversation without any. */
+export const noMedia: Readonly<MediaWeight> = Object.freeze({
+  bytes: 0,
+  tokens: 0,
+  audioTokens: 0,
+  images: 0,
+  isUncounted: false,
+})
 
 /** Adds up the media of parsed messages; anything of another shape weighs nothing and is left to the provider. */
 export function weighMedia(
@@ -33,9 +47,12 @@ export function weighMedia(
   charactersOf: (text: string) => number = (text) => text.length,
 ): MediaWeight {
   const lengthOf = (value: unknown) => (typeof value === 'string' ? charactersOf(value) : 0)
-  const total = { bytes: 0, tokens: 0, audioTokens: 0 }
+  const total = { ...noMedia }
   for (const message of messages) {
-    const content = isRecord(message) ? message['content'] : null
+    if (!isRecord(message)) continue
+    const { content, audio } = message
+    // What a model said before, by the id under which its provider keeps it.
+    if (isRecord(audio)) total.isUncounted = true
     if (!Array.isArray(content)) continue
     for (const part of content) addPart(total, part, lengthOf)
   }
@@ -45,8 +62,12 @@ export function weighMedia(
 function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) => number): void {
   if (!isRecord(part)) return
   const { image_url: image, input_audio: audio, file, file_url: named } = part
+  for (const name of Object.keys(part))
+    if (name.endsWith('_url') && name !== 'image_url') total.isUncounted = true
   if (image !== undefined) {
     const url = isRecord(image) ? image['url'] : image
+    if (isMediaItself(url)) total.images += 1
+    else total.isUncounted = true
     total.bytes += lengthOf(url)
     total.tokens += isRecord(image) && image['detail'] === 'low' ? lowDetailImageTokens : imageTokens
   }
@@ -65,12 +86,18 @@ function addPart(total: MediaWeight, part: unknown, lengthOf: (value: unknown) =
 
 function addFile(total: MediaWeight, file: unknown, lengthOf: (value: unknown) => number): void {
   const length = lengthOf(file)
+  total.isUncounted = true
   total.bytes += length
   total.tokens += isAddress(file) ? unreadFileTokens : tokensOf(length, fileBytesPerToken)
 }
 
 function isAddress(text: unknown): boolean {
   return typeof text === 'string' && /^https?:/i.test(text)
+}
+
+/** Whether a text is media that was sent; anything else is an address, or a name that its provider alone knows. */
+export function isMediaItself(text: unknown): boolean {
+  return typeof text === 'string' && /^data:/i.test(text)
 }
 
 /** Base64 carries three bytes in four characters. */

@@ -76,10 +76,10 @@ class ChatHandler implements StreamHandler {
     this.#tier ??= tierOf(wire)
     const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
     for (const choice of choices) this.#readChoice(choice)
-    const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
-    const counted = wire['usage'] ?? groq ?? null
+    const groq = isRecord(wire['x_groq']) ? wire['x_groq'] : null
+    const counted = wire['usage'] ?? groq?.['usage'] ?? null
     if (counted !== null) this.#end.tell('usage')
-    const usage = this.#readUsage(counted)
+    const usage = this.#readUsage(counted, wire['usage_breakdown'] ?? groq?.['usage_breakdown'])
     if (usage !== null) this.#emit({ type: 'usage', usage })
   }
 
@@ -110,14 +110,15 @@ class ChatHandler implements StreamHandler {
     if (native !== null) this.#finish(reader, native, shownNativeReason(wire))
   }
 
-  #readUsage(wire: unknown): ReportedUsage | null {
-    const read = readChatUsage(wire, this.#quirks)
+  #readUsage(wire: unknown, breakdown: unknown): ReportedUsage | null {
+    const read = readChatUsage(wire, this.#quirks, breakdown)
     if (read === null) return null
     return {
       usage: read.usage,
       mediaTokens: mediaTokensOf(read),
       serviceTier: this.#tier,
       reportedCostNanocredits: read.reportedCostNanocredits,
+      ...(read.providerCalls > 0 ? { providerCalls: read.providerCalls } : {}),
     }
   }
 

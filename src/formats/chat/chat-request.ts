@@ -9,11 +9,12 @@ import { readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
+import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
 import { readUnserved, type UnservedFields } from '../unserved-members.ts'
 import { completeMembers } from './chat-completed.ts'
 import { isDefault } from './chat-encode.ts'
-import { isRecord, mayCarryMedia, weighMedia } from './chat-media.ts'
+import { isRecord, mayCarryMedia, noMedia, weighMedia, type MediaWeight } from './chat-media.ts'
 import { areKnown } from './message-members.ts'
 import { quickChecks } from './quick-checks.ts'
 import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './chat-schema.ts'
@@ -86,6 +87,7 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
   const document = parseJsonDocument(bytes, context.lean)
   const fields = readFields(document)
   const messages = decodeMessages(document)
+  const { media } = messages
   const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
   const debug = readDebugOptions(fields.debug)
   const { model, fallbackModels } = decodeModels(fields)
@@ -99,8 +101,10 @@ export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): Te
     parameters: listParameters(document, fields),
     demand: {
       inputTokens: messages.tokens + estimateRest(document),
-      ...(messages.audioTokens > 0 ? { audioInputTokens: messages.audioTokens } : {}),
-      ...(messages.hasMedia || hasMember(document, 'web_search_options') ? { hasUncountedInput: true } : {}),
+      inputBytes: bytes.length,
+      ...(media.audioTokens > 0 ? { audioInputTokens: media.audioTokens } : {}),
+      ...(media.images > 0 ? { images: media.images } : {}),
+      ...(media.isUncounted || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
       choices: fields.n ?? 1,
       audioMilliseconds: 0,
@@ -190,8 +194,7 @@ export function decodeSessionId(sessionId: string | null, context: DecodeContext
 /** Checks the conversation and estimates its tokens. */
 function decodeMessages(document: JsonDocument): {
   tokens: number
-  audioTokens: number
-  hasMedia: boolean
+  media: Readonly<MediaWeight>
   /** Null when they were not looked into. */
   hasKnownMembers: boolean | null
 } {
@@ -204,19 +207,12 @@ function decodeMessages(document: JsonDocument): {
   assert(conversation, 'the messages are there')
   const mayHaveMedia = mayCarryMedia(conversation.bytes)
   if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes), audioTokens: 0, hasMedia: false, hasKnownMembers: null }
+    return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: null }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
-  const media = mayHaveMedia
-    ? weighMedia(messages, (text) => conversation.lengthOf(text))
-    : { bytes: 0, tokens: 0, audioTokens: 0 }
+  const media = mayHaveMedia ? weighMedia(messages, (text) => conversation.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
-  return {
-    tokens,
-    audioTokens: media.audioTokens,
-    hasMedia: media.tokens > 0,
-    hasKnownMembers: areKnown(messages),
-  }
+  return { tokens, media, hasKnownMembers: areKnown(messages) }
 }
 
 /** Who may speak in a conversation. */

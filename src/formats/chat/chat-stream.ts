@@ -128,6 +128,7 @@ class ChatStream implements StreamRewriter {
       usage: this.#read?.usage ?? null,
       source: this.#read ? 'provider' : 'estimated',
       reportedCostNanocredits: this.#read?.reportedCostNanocredits ?? null,
+      ...((this.#read?.providerCalls ?? 0) > 0 ? { providerCalls: this.#read?.providerCalls ?? 0 } : {}),
     }
   }
 
@@ -306,11 +307,12 @@ class ChatStream implements StreamRewriter {
     this.#reading.upstreamId ??= stringOrNull(wire['id'])
     this.#reading.upstreamModel ??= stringOrNull(wire['model'])
     this.#reading.serviceTier ??= tierOf(wire)
-    const groq = isRecord(wire['x_groq']) ? wire['x_groq']['usage'] : null
-    const usage = wire['usage'] ?? groq ?? null
+    const groq = isRecord(wire['x_groq']) ? wire['x_groq'] : null
+    const usage = wire['usage'] ?? groq?.['usage'] ?? null
     if (usage === null) return
     this.#end.tell('usage')
-    this.#read = readChatUsage(usage, this.#quirks) ?? this.#read
+    const breakdown = wire['usage_breakdown'] ?? groq?.['usage_breakdown']
+    this.#read = readChatUsage(usage, this.#quirks, breakdown) ?? this.#read
   }
 
   #choiceAt(index: number): ChoiceState {

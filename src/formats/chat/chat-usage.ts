@@ -12,6 +12,8 @@ export interface ReadUsage {
   promptDetails: Readonly<Record<string, number>>
   completionDetails: Readonly<Record<string, number>>
   reportedCostNanocredits: bigint | null
+  /** Searches and tools that the provider ran itself, as far as it counts them; 0 where it does not. */
+  providerCalls: number
 }
 
 /** Input that a provider wrote to its cache: for how long it is kept decides its price. */
@@ -34,9 +36,10 @@ export interface UsageQuirks {
 
 /**
  * Reads a chat usage object, its known misspellings included. Null when it is missing or absurd (negative, fractional,
- * beyond any context): then the amount is estimated, never taken for zero.
+ * beyond any context): then the amount is estimated, never taken for zero. `breakdown` is what some hosts tell beside it
+ * of each time they asked a model.
  */
-export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | null {
+export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: unknown): ReadUsage | null {
   if (!isRecord(wire)) return null
   const input = readCount(wire['prompt_tokens'])
   const output = readCount(wire['completion_tokens'])
@@ -79,6 +82,7 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
       ...shown('audio_tokens', counts.outputAudio, completionDetails),
     },
     reportedCostNanocredits: readCost(wire['estimated_cost']),
+    providerCalls: Math.max(readProviderCalls(wire), roundsTold(breakdown)),
     usage: {
       ...noUsage,
       inputTokens: counts.input,
@@ -91,6 +95,24 @@ export function readChatUsage(wire: unknown, quirks: UsageQuirks): ReadUsage | n
       outputAudioTokens: counts.outputAudio,
     },
   }
+}
+
+/** What a provider says of its own searches and tools: by their kinds at Anthropic and OpenRouter, in one number elsewhere. */
+export function readProviderCalls(wire: Readonly<Record<string, unknown>>): number {
+  const kinds = wire['server_tool_use'] ?? wire['server_tool_use_details']
+  let calls = 0
+  if (isRecord(kinds)) for (const count of Object.values(kinds)) calls += readCount(count) ?? 0
+  return Math.max(
+    calls,
+    readCount(wire['num_search_queries']) ?? 0,
+    readCount(wire['num_server_side_tools_used']) ?? 0,
+  )
+}
+
+/** Each entry is one time that a model was asked. */
+function roundsTold(breakdown: unknown): number {
+  const models = isRecord(breakdown) ? breakdown['models'] : null
+  return Array.isArray(models) ? models.length : 0
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   parseJsonDocument,
   skipSpace,
   skipValue,
+  toBuffer,
 } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
 import { parsePreferences } from '../preferences.ts'
@@ -29,6 +30,9 @@ interface Fields {
   session_id?: string | null
   trace?: Record<string, unknown> | null
 }
+
+/** Of a part that is no text. */
+const addressMark = Buffer.from('_url"')
 
 const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
 
@@ -55,6 +59,9 @@ export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContex
     parameters: capabilities.filter((name) => name !== 'encoding_format' && hasMember(document, name)),
     demand: {
       inputTokens: estimateTokens(input),
+      inputBytes: bytes.length,
+      // Pictures are counted as each provider likes, whether they are sent or named.
+      ...(toBuffer(input).includes(addressMark) ? { hasUncountedInput: true } : {}),
       outputTokensMax: 0,
       choices: 1,
       audioMilliseconds: 0,

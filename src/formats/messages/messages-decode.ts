@@ -1,7 +1,7 @@
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import { userIdLengthMax } from '../../core/limits/http.ts'
 import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
-import { isRecord } from '../chat/chat-media.ts'
+import { isRecord, noMedia, type MediaWeight } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { fieldError } from '../field-error.ts'
 import { readHiding, type HidingFields } from '../hiding-fields.ts'
@@ -73,7 +73,9 @@ export function decodeMessagesRequest(bytes: Uint8Array, context: DecodeContext)
     parameters: listParameters(document, fields),
     demand: {
       inputTokens: input.tokens,
-      ...(input.hasMedia || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
+      inputBytes: bytes.length,
+      ...(input.media.images > 0 ? { images: input.media.images } : {}),
+      ...(input.media.isUncounted || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_tokens ?? null,
       choices: 1,
       audioMilliseconds: 0,
@@ -108,7 +110,7 @@ function readBetas(header: string | null): { betas?: string } {
 }
 
 /** Checks the conversation and estimates its tokens. */
-function estimateConversation(document: JsonDocument): { tokens: number; hasMedia: boolean } {
+function estimateConversation(document: JsonDocument): { tokens: number; media: Readonly<MediaWeight> } {
   const bytes = memberBytes(document, 'messages')
   const conversation = lookInto(document, 'messages')
   if (bytes === null || conversation === null || !hasMember(document, 'messages'))
@@ -117,14 +119,12 @@ function estimateConversation(document: JsonDocument): { tokens: number; hasMedi
   const rest = estimateRest(document)
   const mayHaveMedia = mayCarrySources(conversation.bytes)
   if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
+    return { tokens: estimateTokens(bytes) + rest, media: noMedia }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
-  const media = mayHaveMedia
-    ? weighSources(messages, (text) => conversation.lengthOf(text))
-    : { bytes: 0, tokens: 0 }
+  const media = mayHaveMedia ? weighSources(messages, (text) => conversation.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
-  return { tokens, hasMedia: media.tokens > 0 }
+  return { tokens, media }
 }
 
 /** Roles of messages that are accepted. */

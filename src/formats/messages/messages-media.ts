@@ -1,5 +1,5 @@
 import { unreadFileTokens } from '../../core/limits/media.ts'
-import { isRecord } from '../chat/chat-media.ts'
+import { isRecord, noMedia, type MediaWeight } from '../chat/chat-media.ts'
 import { toBuffer } from '../json-document.ts'
 
 /** Tokens of an image whose size is not known: a large one, as Anthropic counts it. */
@@ -18,17 +18,13 @@ export function mayCarrySources(messages: Uint8Array): boolean {
 export function weighSources(
   messages: readonly unknown[],
   charactersOf: (text: string) => number,
-): { bytes: number; tokens: number } {
-  const total = { bytes: 0, tokens: 0 }
+): MediaWeight {
+  const total = { ...noMedia }
   for (const message of messages) addBlocks(total, message, charactersOf)
   return total
 }
 
-function addBlocks(
-  total: { bytes: number; tokens: number },
-  holder: unknown,
-  charactersOf: (text: string) => number,
-): void {
+function addBlocks(total: MediaWeight, holder: unknown, charactersOf: (text: string) => number): void {
   const content = isRecord(holder) ? holder['content'] : null
   if (!Array.isArray(content)) return
   for (const block of content) {
@@ -37,6 +33,10 @@ function addBlocks(
     if (type === 'tool_result') addBlocks(total, block, charactersOf)
     if (!isRecord(source)) continue
     const length = typeof source['data'] === 'string' ? charactersOf(source['data']) : 0
+    const isPicture = type === 'image' && source['type'] === 'base64'
+    if (isPicture) total.images += 1
+    // Of a document a text alone is as long as its bytes.
+    else if (source['type'] !== 'text' && source['type'] !== 'content') total.isUncounted = true
     if (type === 'image') {
       total.bytes += length
       total.tokens += imageTokens

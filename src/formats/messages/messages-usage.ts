@@ -1,7 +1,7 @@
 import type { ReportedUsage } from '../../canonical/text/events.ts'
 import { noUsage, type Usage } from '../../canonical/usage.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { readCacheWrites, readCount } from '../chat/chat-usage.ts'
+import { readCacheWrites, readCount, readProviderCalls } from '../chat/chat-usage.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
 
 /**
@@ -34,7 +34,15 @@ export function readMessagesUsage(wire: unknown): ReportedUsage | null {
     mediaTokens: null,
     serviceTier: stringOrNull(wire['service_tier']),
     reportedCostNanocredits: null,
+    ...callsOf(wire),
   }
+}
+
+/** Searches, fetches and code that the provider ran; left out for none, as for nearly all. */
+function callsOf(wire: Readonly<Record<string, unknown>>): Pick<ReportedUsage, 'providerCalls'> {
+  if (wire['server_tool_use'] === undefined || wire['server_tool_use'] === null) return {}
+  const providerCalls = readProviderCalls(wire)
+  return providerCalls > 0 ? { providerCalls } : {}
 }
 
 /**

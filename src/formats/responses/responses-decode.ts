@@ -1,6 +1,6 @@
 import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import { memberParseBytesMax, messagesMax } from '../../core/limits/text.ts'
-import { isRecord } from '../chat/chat-media.ts'
+import { isRecord, noMedia, type MediaWeight } from '../chat/chat-media.ts'
 import { decodeSessionId, type DecodeContext } from '../chat/chat-request.ts'
 import { readDebugOptions } from '../debug-options.ts'
 import { fieldError } from '../field-error.ts'
@@ -76,7 +76,9 @@ export function decodeResponsesRequest(bytes: Uint8Array, context: DecodeContext
     parameters: listParameters(document, fields),
     demand: {
       inputTokens: input.tokens,
-      ...(input.hasMedia || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
+      inputBytes: bytes.length,
+      ...(input.media.images > 0 ? { images: input.media.images } : {}),
+      ...(input.media.isUncounted || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
       outputTokensMax: fields.max_output_tokens ?? null,
       choices: 1,
       audioMilliseconds: 0,
@@ -104,22 +106,22 @@ function refuseState(document: JsonDocument, { store, background }: Fields): voi
 }
 
 /** Checks the input and estimates its tokens. */
-function estimateInput(document: JsonDocument): { tokens: number; hasMedia: boolean } {
+function estimateInput(document: JsonDocument): { tokens: number; media: Readonly<MediaWeight> } {
   const bytes = memberBytes(document, 'input')
   const looked = lookInto(document, 'input')
   if (bytes === null || looked === null || !hasMember(document, 'input'))
     throw fieldError('input', 'is missing. Send a text, or a list of messages.')
   const rest = estimateRest(document)
-  if (bytes[0] === 0x22) return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
+  if (bytes[0] === 0x22) return { tokens: estimateTokens(bytes) + rest, media: noMedia }
   if (bytes[0] !== 0x5b) throw fieldError('input', 'must be a text or an array of items.')
   const mayHaveMedia = mayCarryInputs(looked.bytes)
   if (looked.bytes.length > memberParseBytesMax && !mayHaveMedia)
-    return { tokens: estimateTokens(bytes) + rest, hasMedia: false }
+    return { tokens: estimateTokens(bytes) + rest, media: noMedia }
   const items = looked.value() as unknown[]
   checkItems(items)
-  const media = mayHaveMedia ? weighInputs(items, (text) => looked.lengthOf(text)) : { bytes: 0, tokens: 0 }
+  const media = mayHaveMedia ? weighInputs(items, (text) => looked.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
-  return { tokens, hasMedia: media.tokens > 0 }
+  return { tokens, media }
 }
 
 const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])

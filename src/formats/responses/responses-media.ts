@@ -1,5 +1,5 @@
 import { unreadFileTokens } from '../../core/limits/media.ts'
-import { isRecord } from '../chat/chat-media.ts'
+import { isMediaItself, isRecord, noMedia, type MediaWeight } from '../chat/chat-media.ts'
 import { toBuffer } from '../json-document.ts'
 
 /** Tokens of an image whose size is not known: a large one at full detail. */
@@ -16,11 +16,8 @@ export function mayCarryInputs(input: Uint8Array): boolean {
 }
 
 /** Bytes of media to leave out of the text estimate, and tokens to add instead; outputs of tools may carry them too. */
-export function weighInputs(
-  items: readonly unknown[],
-  charactersOf: (text: string) => number,
-): { bytes: number; tokens: number } {
-  const total = { bytes: 0, tokens: 0 }
+export function weighInputs(items: readonly unknown[], charactersOf: (text: string) => number): MediaWeight {
+  const total = { ...noMedia }
   for (const item of items) {
     if (!isRecord(item)) continue
     const parts = [item['content'], item['output']].filter(Array.isArray).flat()
@@ -29,13 +26,11 @@ export function weighInputs(
   return total
 }
 
-function addPart(
-  total: { bytes: number; tokens: number },
-  part: unknown,
-  charactersOf: (text: string) => number,
-): void {
+function addPart(total: MediaWeight, part: unknown, charactersOf: (text: string) => number): void {
   if (!isRecord(part)) return
   const { type, image_url: image, file_data: file } = part
+  if (type === 'input_image' && isMediaItself(image)) total.images += 1
+  else if (type === 'input_image' || type === 'input_file') total.isUncounted = true
   if (type === 'input_image') {
     total.bytes += typeof image === 'string' ? charactersOf(image) : 0
     total.tokens += imageTokens

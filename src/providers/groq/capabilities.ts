@@ -29,5 +29,5 @@ export const groqModels: readonly ModelRule[] = [
     },
   },
   { name: /playai/i, modality: 'speech' },
-  { name: /compound/i, reasons: true },
+  { name: /compound/i, reasons: true, searches: true },
 ]
