@@ -22,6 +22,7 @@ const gateway = await startTestGateway({
     })
     return [
       hostAt('together', 'together'),
+      ...['deepseek', 'moonshot', 'zai'].map((preset) => hostAt(preset, preset)),
       hostAt('custom', 'acme'),
       hostAt('custom', 'newer', { max_tokens_field: 'max_completion_tokens' }),
     ]
@@ -114,6 +115,30 @@ test('Together is told to think, and the nearest of the efforts that it knows', 
       nearest,
       ['reasoning.effort'],
     ])
+})
+
+// By the names of Z.ai's own client and of the documents of the other two.
+test.each(['deepseek', 'moonshot', 'zai'])('%s is told by `thinking` whether to think', async (host) => {
+  const off = { type: 'disabled' }
+  const on = { type: 'enabled' }
+  for (const [body, thinking, effort] of [
+    [{ reasoning: { effort: 'none' } }, off],
+    [{ reasoning: { enabled: false } }, off],
+    [{ reasoning_effort: 'none' }, off],
+    [{ reasoning: { enabled: true } }, on],
+    // The caller's own member stays.
+    [{ reasoning: { effort: 'none' }, thinking: on }, on],
+    [{ reasoning: { effort: 'high' } }, undefined, 'high'],
+    [{}, undefined],
+  ] as const) {
+    const { status } = await gateway.post('/chat/completions', { model: `${host}/any`, messages, ...body })
+    expect([status, sent['thinking'], sent['reasoning'], sent['reasoning_effort']]).toEqual([
+      200,
+      thinking,
+      undefined,
+      effort,
+    ])
+  }
 })
 
 test('a custom server is told the limit of a messages or responses call by the name that every server knows', async () => {

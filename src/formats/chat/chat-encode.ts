@@ -8,7 +8,7 @@ import { editPieces, hasMember, memberBytes, memberValue } from '../json-documen
 import { tierToSend } from '../service-tier.ts'
 import { adaptMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
-import type { ChatModel, ChatQuirks } from './chat-quirks.ts'
+import { type ChatModel, type ChatQuirks, hasSwitch } from './chat-quirks.ts'
 
 /** A chat completions body, and what of it was read already. */
 export interface ChatBody extends Pick<
@@ -193,8 +193,8 @@ function encodeOutputLimit(
 }
 
 function encodeReasoning({ document }: ChatBody, quirks: ChatQuirks, edits: Edits): void {
-  if (quirks.reasoning === 'switch') encodeSwitch(document, quirks, edits)
-  if (!hasMember(document, 'reasoning') || quirks.reasoning === 'switch') return
+  if (hasSwitch(quirks)) return encodeSwitch(document, quirks, edits)
+  if (!hasMember(document, 'reasoning')) return
   if (isDefault(document, 'reasoning')) {
     edits.remove.push('reasoning')
     return
@@ -228,7 +228,7 @@ function noteLostWishes(
 }
 
 /** An effort has a member of its own, and the object says no more than whether to think at all. */
-function encodeSwitch(document: TextCall['document'], { nearestEfforts }: ChatQuirks, edits: Edits): void {
+function encodeSwitch(document: TextCall['document'], quirks: ChatQuirks, edits: Edits): void {
   const { set, remove, approximated } = edits
   const value = hasMember(document, 'reasoning') ? memberValue(document, 'reasoning') : null
   const reasoning = isRecord(value) ? value : {}
@@ -237,10 +237,15 @@ function encodeSwitch(document: TextCall['document'], { nearestEfforts }: ChatQu
   noteLostWishes(reasoning, own, edits)
   const effort = own ?? memberValue(document, 'reasoning_effort')
   remove.push('reasoning', 'reasoning_effort')
-  if (effort === 'none' || reasoning['enabled'] === true)
-    set['reasoning'] = JSON.stringify({ enabled: effort !== 'none' })
-  if (typeof effort !== 'string' || effort === 'none') return
-  const nearest = nearestEfforts[effort] ?? effort
+  const isOn = effort !== 'none'
+  if (!isOn || reasoning['enabled'] === true) {
+    if (quirks.reasoning === 'switch') set['reasoning'] = JSON.stringify({ enabled: isOn })
+    // The caller's own object, in the host's words, says more.
+    else if (!hasMember(document, 'thinking'))
+      set['thinking'] = JSON.stringify({ type: isOn ? 'enabled' : 'disabled' })
+  }
+  if (typeof effort !== 'string' || !isOn) return
+  const nearest = quirks.nearestEfforts[effort] ?? effort
   if (nearest !== effort) approximated.push(own === null ? 'reasoning_effort' : 'reasoning.effort')
   set['reasoning_effort'] = JSON.stringify(nearest)
 }

@@ -23,9 +23,10 @@ export interface ChatQuirkOptions {
   /**
    * How the contract's `reasoning` object is carried: as `reasoning_effort`, as it is, or not at all. With `as_sent` a
    * chat caller's own object goes on as it is, and other callers' wishes as `reasoning_effort`. With `switch` the object has
-   * `enabled` alone, which also says the effort `none`. Default `effort`.
+   * `enabled` alone, which also says the effort `none`; with `thinking` an object of that name with a `type` says the same.
+   * Default `effort`.
    */
-  reasoning?: 'effort' | 'switch' | 'object' | 'as_sent' | 'drop'
+  reasoning?: 'effort' | 'switch' | 'thinking' | 'object' | 'as_sent' | 'drop'
   /** Efforts that the provider does not know, and what it is told instead. Default none. */
   nearestEfforts?: Readonly<Partial<Record<string, string>>>
   /** How an assistant's earlier reasoning is sent back: under this name, or left out. Default `drop`. */
@@ -58,6 +59,11 @@ export interface ChatQuirkOptions {
   addresses?: AddressSupport
   /** What a model of this name takes less of than the others; null of those that take the same. Default: all do. */
   modelOf?: (upstreamModel: string) => ChatModel | null
+}
+
+/** Whether a host has a member that says whether to think at all. */
+export function hasSwitch({ reasoning }: Pick<ChatQuirks, 'reasoning'>): boolean {
+  return reasoning === 'switch' || reasoning === 'thinking'
 }
 
 /** What one model of a provider refuses, though its other models take it. */

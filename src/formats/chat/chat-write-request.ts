@@ -17,7 +17,7 @@ import { Losses } from '../losses.ts'
 import { carriedBy, leaveOwnMembers, nameOf } from '../member-names.ts'
 import { tellOutput, type ToldOutput } from '../promised-output.ts'
 import { encodeChatRequest, type EncodedRequest } from './chat-encode.ts'
-import type { ChatQuirks } from './chat-quirks.ts'
+import { type ChatQuirks, hasSwitch } from './chat-quirks.ts'
 import { writeMessages } from './chat-write-messages.ts'
 import { typeNameOf } from '../wire-values.ts'
 
@@ -216,7 +216,7 @@ function writeReasoning(wish: ReasoningWish, { conversation, quirks, losses }: W
   const { effort, budgetTokens, summary, isShown } = wish
   const { format } = conversation
   if (format === 'chat') return null
-  if (effort === 'none') return quirks.reasoning === 'switch' ? { enabled: false } : null
+  if (effort === 'none') return hasSwitch(quirks) ? { enabled: false } : null
   const members: Wire = {}
   if (effort !== null) members['effort'] = effort
   if (budgetTokens !== null && quirks.reasoning === 'object') members['max_tokens'] = budgetTokens

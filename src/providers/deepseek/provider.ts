@@ -27,6 +27,7 @@ export const deepseek = defineProvider({
     language: [
       openAiChat({
         accepts: ['thinking'],
+        reasoning: 'thinking',
         renames: { user: 'user_id' },
         drops: ['seed', 'logit_bias'],
         jsonSchema: false,

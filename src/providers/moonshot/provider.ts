@@ -11,6 +11,7 @@ import { kimiModels } from './capabilities.ts'
 
 const moonshotChat: ChatQuirkOptions = {
   accepts: ['thinking', 'prompt_cache_key'],
+  reasoning: 'thinking',
   drops: ['logit_bias', 'seed', 'user'],
   refuses: ['logprobs', 'top_logprobs'],
   // A tool conversation whose earlier reasoning does not come back is refused.

@@ -16,6 +16,8 @@ export const zai = defineProvider({
       openAiChat({
         // It tells usage in the last chunk unasked.
         streamOptions: 'drop',
+        // Models before GLM-5.2 know no effort.
+        reasoning: 'thinking',
         accepts: ['thinking', 'do_sample', 'tool_stream', 'request_id'],
         renames: { user: 'user_id' },
         drops: ['presence_penalty', 'frequency_penalty', 'logit_bias', 'seed'],
