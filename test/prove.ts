@@ -7,7 +7,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRunFolder } from './support/after-the-end.ts'
-import type { Proof, ProofResult } from './prove/proof.ts'
+import type { Proof, ProofOfRows, ProofResult, ProofRow } from './prove/proof.ts'
 
 const folder = join(import.meta.dir, 'prove')
 const numberedPattern = /^(\d+)-(\d+)\.ts$/
@@ -39,47 +39,69 @@ function listProofs(): Listed[] {
   return [...numbered, ...inFolders]
 }
 
-function isWanted({ id }: Listed, wanted: readonly string[]): boolean {
+function isWanted({ id }: { id: string }, wanted: readonly string[]): boolean {
   const isChosen = (word: string): boolean =>
     id === word || id.startsWith(`${word}.`) || id.startsWith(`${word}/`) || id.startsWith(`${word}-`)
   return wanted.length === 0 || wanted.some((word) => isChosen(word))
 }
 
-async function load({ file }: Listed): Promise<Proof> {
-  const module = (await import(join(folder, file))) as { proof: Proof }
+/** Whether a proof may have a row that is wanted. */
+function mayHaveRows({ id }: Listed, wanted: readonly string[]): boolean {
+  return wanted.some((word) => word.startsWith(`${id}-`))
+}
+
+async function load({ file }: Listed): Promise<Proof | ProofOfRows> {
+  const module = (await import(join(folder, file))) as { proof: Proof | ProofOfRows }
   return module.proof
+}
+
+/** The rows of a proof; one that breaks off has failed. */
+async function rowsOf(listed: Listed, wanted: readonly string[]): Promise<readonly ProofRow[]> {
+  const proof = await load(listed)
+  if ('run' in proof) return [{ id: listed.id, title: proof.title, ...(await runProof(proof)) }]
+  try {
+    const rows = await proof.rows()
+    return rows.filter((row) => isWanted(row, wanted) || isWanted(listed, wanted))
+  } catch (error) {
+    return [{ id: listed.id, title: 'rows', ...brokenOff(error) }]
+  }
 }
 
 async function runProof(proof: Proof): Promise<ProofResult> {
   try {
     return await proof.run()
   } catch (error) {
-    return {
-      status: 'FAIL',
-      figures: [`broke off: ${error instanceof Error ? error.message : String(error)}`],
-    }
+    return brokenOff(error)
   }
 }
 
+function brokenOff(error: unknown): ProofResult {
+  const reason = error instanceof Error ? error.message : String(error)
+  return { status: 'FAIL', figures: [`broke off: ${reason}`] }
+}
+
 async function prove(wanted: readonly string[]): Promise<boolean> {
-  const chosen = listProofs().filter((listed) => isWanted(listed, wanted))
+  const chosen = listProofs().filter((listed) => isWanted(listed, wanted) || mayHaveRows(listed, wanted))
   if (chosen.length === 0) {
     console.error(`there is no proof ${wanted.join(', ')}`)
     return false
   }
   await createRunFolder('headrace-prove-')
   let passed = 0
+  let count = 0
   for (const listed of chosen) {
-    const proof = await load(listed)
     const startMs = performance.now()
-    const { status, figures } = await runProof(proof)
+    const rows = await rowsOf(listed, wanted)
     const seconds = Math.round((performance.now() - startMs) / 1000)
-    console.log(`${listed.id}  ${status}  ${proof.title} (${seconds} s)`)
-    for (const figure of figures) console.log(`      ${figure}`)
-    if (status === 'PASS') passed += 1
+    for (const { id, status, title, figures } of rows) {
+      console.log(`${id}  ${status}  ${title} (${seconds} s)`)
+      for (const figure of figures) console.log(`      ${figure}`)
+      if (status === 'PASS') passed += 1
+    }
+    count += rows.length
   }
-  console.log(`${passed} of ${chosen.length} proofs passed`)
-  return passed === chosen.length
+  console.log(`${passed} of ${count} proofs passed`)
+  return count > 0 && passed === count
 }
 
 process.exit((await prove(process.argv.slice(2))) ? 0 : 1)

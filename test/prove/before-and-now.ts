@@ -13,7 +13,7 @@ export interface NamedTests {
 }
 
 /** How one test ended in one version; `message` is the first line of what it says when it failed. */
-interface Outcome {
+export interface Outcome {
   name: string
   isPassed: boolean
   message: string
@@ -42,9 +42,8 @@ export function beforeAndNow({
   return {
     title,
     async run() {
-      const before = checkOut(versionOfOutsiders)
+      const before = layBefore()
       if (before === null) return notRun('the history does not reach back to the version before')
-      layTestsOver(before)
       const figures: string[] = []
       let isGood = tests.length > 0
       for (const chosen of tests) {
@@ -78,6 +77,13 @@ function judge(name: string, now: readonly Outcome[], then: readonly Outcome[]) 
   }
 }
 
+/** The version that outsiders attacked, with today's tests; null where the history does not reach back so far. */
+export function layBefore(): string | null {
+  const before = checkOut(versionOfOutsiders)
+  if (before !== null) layTestsOver(before)
+  return before
+}
+
 /** Today's tests, fakes and simulator, over the sources of another version. */
 function layTestsOver(root: string): void {
   for (const folder of ['test', 'simulator'])
@@ -87,7 +93,8 @@ function layTestsOver(root: string): void {
   }
 }
 
-async function outcomesOf(root: string, { file, names }: NamedTests): Promise<Outcome[]> {
+/** How the named tests of a file end in the version at `root`. */
+export async function outcomesOf(root: string, { file, names }: NamedTests): Promise<Outcome[]> {
   const folder = mkdtempSync(join(tmpdir(), 'headrace-report-'))
   const report = join(folder, 'report.xml')
   const pattern = names.map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('|')

@@ -14,6 +14,18 @@ export interface Proof {
   run(): Promise<ProofResult>
 }
 
+/** One of the rows of a proof that has several. */
+export interface ProofRow extends ProofResult {
+  /** Behind the folder, in the place of the file's name. */
+  id: string
+  title: string
+}
+
+/** A proof with a row for each of something. */
+export interface ProofOfRows {
+  rows(): Promise<readonly ProofRow[]>
+}
+
 /** Passed if everything in it passed, not run if anything was not, failed if anything failed; the figures of all. */
 export function combine(results: readonly ProofResult[]): ProofResult {
   const figures = results.flatMap((result) => result.figures)

@@ -67,7 +67,7 @@ interface Incoming {
 
 /** Of the connection or of the client itself; no vendor needs them. */
 const ofTheClient =
-  /^(?:host|connection|user-agent|accept-encoding|accept-language|content-length|transfer-encoding|x-stainless-.*|x-fern-.*|sec-fetch-mode|cookie|x-.*-client(?:-name|-version)?|x-.*-session-id|x-pplx-integration|x-source|x-title|x-gladia-version|idempotency-key|x-idempotency-key|traceparent|x-request-id)$/
+  /^(?:host|connection|user-agent|accept-encoding|accept-language|content-length|transfer-encoding|x-stainless-.*|x-fern-.*|sec-fetch-mode|cookie|x-.*-client(?:-name|-version)?|x-.*-session-id|x-pplx-integration|x-source|x-title|x-gladia-version|x-ms-client-request-id|source_type|x-request-sdk|x-source-channel|zai-sdk-ver|idempotency-key|x-idempotency-key|traceparent|x-request-id)$/
 
 /** What clients say that take anything, or what nearly every answer is. */
 const generalAccept = /^(?:\*\/\*|application\/(?:json|octet-stream)|text\/event-stream)/

@@ -55,7 +55,12 @@ export interface Refusal {
 export interface Vendor {
   /** The preset. */
   slug: string
-  sdk: { registry: 'npm' | 'python'; versions: Readonly<Record<string, string>> }
+  sdk: {
+    registry: 'npm' | 'python'
+    versions: Readonly<Record<string, string>>
+    /** Too large for everybody's `node_modules`: it is installed for a proof alone. */
+    isLarge?: true
+  }
   /** Of `programs/`. */
   program: string
   /** The path of the vendor's address, and that of its fake below the mount of the simulator. */

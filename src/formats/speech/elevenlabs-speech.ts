@@ -13,7 +13,7 @@ export const elevenLabsSpeech: SpeechAdapter = speechRequestAdapter({
   body: (asked) => ({
     text: asked.call.input,
     model_id: asked.endpoint.upstreamModel,
-    voice_settings: speedMember('speed', asked),
+    ...(asked.call.speed === 1 ? {} : { voice_settings: speedMember('speed', asked) }),
   }),
   // Neither travels in the body.
   reserved: ['output_format', 'voice_id'],

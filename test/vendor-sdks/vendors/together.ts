@@ -1,4 +1,4 @@
-import { chats, ofAddress, speech, transcription } from '../asks.ts'
+import { chat, chats, ofAddress, speech, transcription } from '../asks.ts'
 import type { Vendor } from '../vendor.ts'
 
 export const together: Vendor = {
@@ -9,7 +9,8 @@ export const together: Vendor = {
   simulated: '/together/v1',
   simulatedText: '/v1',
   asks: {
-    ...chats('openai/gpt-oss-120b', ['plain', 'tuned', 'tools', 'schema', 'picture', 'streamed']),
+    ...chats('openai/gpt-oss-120b', ['plain', 'tuned', 'tools', 'schema', 'picture', 'streamed', 'effort']),
+    'no-thought': chat('zai-org/GLM-5', 'no-thought'),
     mp3: speech('hexgrad/Kokoro-82M', { voice: 'af_alloy', response_format: 'mp3' }),
     pcm: speech('hexgrad/Kokoro-82M', { voice: 'af_alloy', response_format: 'pcm' }),
     transcript: transcription('openai/whisper-large-v3', { language: 'de', temperature: 0.3 }),
