@@ -196,3 +196,19 @@ test('instructions alone reach the responses of OpenAI as an item', async () => 
     { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Write a haiku.' }] },
   ])
 })
+
+test('what LiteLLM noted in blocks of an answer does not come back to Claude', async () => {
+  const noted = { provider_specific_fields: { thought_signature: 'x' } }
+  const history = [
+    ...messages,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {}, ...noted }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'Sun.' }] },
+  ]
+  const tools = [{ name: 'look', input_schema: { type: 'object' } }]
+  const asked = { model: 'anthropic/claude-sonnet-4-5', max_tokens: 200, messages: history, tools }
+  const answer = await gateway.post('/messages', asked)
+  expect([answer.status, droppedOf(answer)]).toEqual([200, ['messages[].content[].provider_specific_fields']])
+  expect(at((await sentTo('anthropic')).at(-1)?.body, 'messages.1.content')).toEqual([
+    { type: 'tool_use', id: 'c1', name: 'look', input: {} },
+  ])
+})

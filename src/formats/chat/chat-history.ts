@@ -8,7 +8,7 @@ import { hasUnknownMember, messageMembers, type KnownMembers } from './message-m
 import type { ChatQuirks } from './chat-quirks.ts'
 
 /** Where LiteLLM notes in its answers what its provider said besides. Clients send it back, and no provider knows it. */
-const specificFields = 'provider_specific_fields'
+export const specificFields = 'provider_specific_fields'
 
 const marks = {
   developer: Buffer.from('"developer"'),

@@ -4,6 +4,7 @@ import type { JsonDocument, TextCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../canonical/upstream.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
+import { specificFields } from '../chat/chat-history.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { showMetadata } from '../chat/chat-usage.ts'
 import { fieldError } from '../field-error.ts'
@@ -57,6 +58,7 @@ export function passMessagesRequest(
   })
   if (passed?.messages) set['messages'] = passed.messages
   const dropped = passed?.hasForeign === true ? [nameOf('thought', { format: 'messages' })] : []
+  if (passed?.hasNotes === true) dropped.push(`messages[].content[].${specificFields}`)
   if (passed?.isInterrupted === true) dropped.push('thinking')
   if (samplingMembers.some((name) => hasMember(document, name)))
     dropped.push(...refusedSampling(document, quirks.modelOf(endpoint.upstreamModel)))
@@ -92,6 +94,7 @@ const sealedMark = Buffer.from(`"${sealedPrefix}`)
 const signatureMark = Buffer.from('"signature"')
 const callMark = Buffer.from('"tool_use"')
 const citationsMark = Buffer.from('"citations"')
+const notesMark = Buffer.from(`"${specificFields}"`)
 const isEmptyValue = /^\s*:\s*""/
 
 /** Who is asked, and whether it is to think within a number of tokens that it takes only behind thoughts of its own. */
@@ -116,21 +119,21 @@ function passThoughts(document: JsonDocument, passage: Passage): PassedThoughts 
   const left = messages.map((message, index) => withoutForeign(message, fates[index] ?? []))
   const isInterrupted = passage.asksBudget && !beginsWithThought(left.filter((message) => message !== null))
   const hasForeign = found.has('foreign')
-  if (found.size === 0 || (found.size === 1 && found.has('kept')))
-    return { messages: null, hasForeign, isInterrupted }
+  const others = { hasForeign, hasNotes: found.has('noted'), isInterrupted }
+  if (found.size === 0 || (found.size === 1 && found.has('kept'))) return { messages: null, ...others }
   const kept = editList(conversation.bytes, (message, index) => {
     const fate = fates[index] ?? []
     if (fate.every((each) => each === 'kept')) return message
     return fate.every((each) => each === 'foreign') ? null : passMessage(message, fate, messages[index])
   })
-  return { messages: conversation.restore(kept.toString('utf8')), hasForeign, isInterrupted }
+  return { messages: conversation.restore(kept.toString('utf8')), ...others }
 }
 
 /** Whether anything may be there to change: most messages are never parsed. */
 function needsReading(bytes: Buffer, { sealer, signsThoughts, asksBudget }: Passage): boolean {
   // The maker of the format knows every seal that has no mark.
   if (bytes.includes(sealer === undefined ? sealedMark : thoughtMark)) return true
-  if (bytes.includes(citationsMark)) return true
+  if (bytes.includes(citationsMark) || bytes.includes(notesMark)) return true
   return (asksBudget && bytes.includes(callMark)) || (signsThoughts && hasUnsigned(bytes))
 }
 
@@ -159,12 +162,17 @@ interface PassedThoughts {
   /** Null where they stay as they came. */
   messages: BodyPieces | null
   hasForeign: boolean
+  /** LiteLLM noted something in blocks. */
+  hasNotes: boolean
   /** The model cannot think on from where it is, because no thought of its own stands there. */
   isInterrupted: boolean
 }
 
-/** What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope, or an empty list out of it. */
-type Fate = 'kept' | 'foreign' | 'sealed' | 'uncited'
+/**
+ * What becomes of a block: it stays, it is left out, or its seal is taken out of the envelope, or an empty list or LiteLLM's
+ * notes out of it.
+ */
+type Fate = 'kept' | 'foreign' | 'sealed' | 'uncited' | 'noted'
 
 function contentOf(message: unknown): readonly unknown[] {
   const content = isRecord(message) ? message['content'] : null
@@ -177,15 +185,16 @@ function passMessage(message: Buffer, fates: readonly Fate[], wire: unknown): Bu
   const blocks = toBuffer(memberBytes(document, 'content') ?? message)
   const kept = editList(blocks, (block, index) => {
     if (fates[index] === 'kept') return block
-    if (fates[index] === 'uncited') return withoutCitations(block)
+    if (fates[index] === 'uncited' || fates[index] === 'noted') return withoutExtras(block, content[index])
     return fates[index] === 'foreign' ? null : openBlock(block, content[index])
   })
   return toBuffer(editDocument(document, { set: { content: kept } }))
 }
 
 function fateOf(block: unknown, { sealer, signsThoughts }: Passage): Fate {
-  if (hasEmptyCitations(block)) return 'uncited'
   const seal = isRecord(block) ? sealIn(block) : null
+  if (seal === null && isRecord(block) && block[specificFields] !== undefined) return 'noted'
+  if (hasEmptyCitations(block)) return 'uncited'
   if (seal === null) return signsThoughts && isUnsigned(block) ? 'foreign' : 'kept'
   const opened = openReasoning(seal.text)
   if (opened === null) return sealer === undefined ? 'kept' : 'foreign'
@@ -210,8 +219,9 @@ export function sealIn({ type, signature, data }: Wire): { name: 'signature' | '
   return isThought && typeof text === 'string' && text !== '' ? { name, text } : null
 }
 
-function withoutCitations(block: Buffer): Buffer {
-  return toBuffer(editDocument(parseJsonDocument(block), { remove: ['citations'] }))
+function withoutExtras(block: Buffer, wire: unknown): Buffer {
+  const remove = hasEmptyCitations(wire) ? ['citations', specificFields] : [specificFields]
+  return toBuffer(editDocument(parseJsonDocument(block), { remove }))
 }
 
 function openBlock(block: Buffer, wire: unknown): Buffer {

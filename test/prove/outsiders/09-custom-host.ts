@@ -11,5 +11,9 @@ export const proof = beforeAndNow({
         'what LiteLLM noted in an answer does not come back to any host, a custom one neither',
       ],
     },
+    {
+      file: 'test/contract/refused-by-model.test.ts',
+      names: ['what LiteLLM noted in blocks of an answer does not come back to Claude'],
+    },
   ],
 })
