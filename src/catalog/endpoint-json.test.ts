@@ -90,7 +90,7 @@ test('a model is shown with each of its endpoints, by what is known of it', () =
       modality: 'text->text',
       input_modalities: ['text'],
       output_modalities: ['text'],
-      tokenizer: null,
+      tokenizer: 'Other',
       instruct_type: null,
     },
   })

@@ -48,7 +48,7 @@ export interface ModelEndpointsJson {
     modality: string
     input_modalities: string[]
     output_modalities: string[]
-    tokenizer: null
+    tokenizer: string
     instruct_type: null
   }
   endpoints: EndpointJson[]
@@ -85,7 +85,7 @@ export function modelEndpoints(
     name,
     created,
     description: model.description ?? '',
-    architecture: { ...architecture, tokenizer: null, instruct_type: null },
+    architecture: { ...architecture, instruct_type: null },
     endpoints: endpoints.map((endpoint) => renderEndpoint(endpoint, catalog, figuresOf(endpoint))),
   }
 }

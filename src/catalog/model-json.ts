@@ -18,7 +18,13 @@ export interface ModelJson {
   name: string
   created: number
   description?: string
-  architecture: { modality: string; input_modalities: string[]; output_modalities: string[] }
+  architecture: {
+    modality: string
+    input_modalities: string[]
+    output_modalities: string[]
+    /** The contract's word for a model whose own is not known; its clients want a string. */
+    tokenizer: string
+  }
   context_length: number | null
   pricing: PricingJson
   top_provider: { is_moderated: boolean; context_length: number | null; max_completion_tokens: number | null }
@@ -86,6 +92,7 @@ export function renderModel(model: Model, options: RenderOptions = {}): ModelJso
       modality: `${inputs.join('+')}->${outputs.join('+')}`,
       input_modalities: inputs,
       output_modalities: outputs,
+      tokenizer: 'Other',
     },
     context_length: contextLength,
     pricing: top ? renderPricing(top) : { prompt: unknownPrice, completion: unknownPrice },
@@ -198,10 +205,46 @@ export function perUnit(amount: bigint): string {
 const ofTranscription: ReadonlySet<string> = new Set(['temperature'])
 const none: ReadonlySet<string> = new Set()
 
+/** Names of parameters that the contract's clients know. What else an endpoint honours only routing asks for. */
+const parameterNames = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'max_tokens',
+  'max_completion_tokens',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'prediction',
+  'seed',
+  'response_format',
+  'structured_outputs',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'include_reasoning',
+  'reasoning',
+  'reasoning_effort',
+  'web_search_options',
+  'verbosity',
+] as const
+
 /** The parameters an endpoint is shown with. */
 export function shownParameters({ modality, parameters }: Endpoint): ReadonlySet<string> {
-  return parameters ?? (modality === 'transcription' ? ofTranscription : none)
+  if (parameters === null) return modality === 'transcription' ? ofTranscription : none
+  const shown = ofContract.get(parameters) ?? new Set(parameterNames.filter((name) => parameters.has(name)))
+  ofContract.set(parameters, shown)
+  return shown
 }
+
+/** Thousands of models share a few sets. */
+const ofContract = new WeakMap<ReadonlySet<string>, ReadonlySet<string>>()
 
 /** In the order of the alphabet. Thousands of models share a few sets, so that each is put in order once. */
 function supportedParameters(endpoints: readonly Endpoint[]): readonly string[] {

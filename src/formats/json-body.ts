@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { GatewayError } from '../core/errors.ts'
 import { bodyValuesBytesMax, setAsideTextBytesMin, jsonDepthMax } from '../core/limits/text.ts'
 import { isNestedWithin } from './json-depth.ts'
@@ -49,6 +50,16 @@ export function hasFewValues(
     position = end
   }
   return true
+}
+
+/** Refuses a body that is no text in UTF-8: each reader of it would put other characters in the place of the broken ones. */
+export function requireUtf8(bytes: Uint8Array): void {
+  if (!isUtf8(bytes)) throw notUtf8()
+}
+
+/** The refusal of a body whose bytes are no characters. */
+export function notUtf8(): GatewayError {
+  return notJson('it is not text in UTF-8', null)
 }
 
 /** The refusal of a body that is no JSON; `fault` says what is wrong, and where. */

@@ -169,6 +169,16 @@ export class LookedInto {
     return JSON.parse(Buffer.from(joinPieces(this.restore(JSON.stringify(text)))).toString('utf8')) as string
   }
 
+  /** The beginning of a text of the value: all of it, or at least so many characters. */
+  beginningOf(text: string, lengthMin: number): string {
+    let beginning = ''
+    for (const slice of slicesOfText(text, this.#document)) {
+      beginning += slice
+      if (beginning.length >= lengthMin) break
+    }
+    return beginning
+  }
+
   /** JSON that was made of the value, whole again. */
   restore(json: string): BodyPieces {
     const { lean, bytes } = this.#document

@@ -49,6 +49,8 @@ const replayedHeader = {
   description: '"true" when the batch was created by an earlier request with the same key.',
 }
 const inferenceErrors = [400, 401, 402, 403, 404, 413, 429, 500, 502, 503, 504, 524, 529]
+/** With answers that are not in the form that was asked for. */
+const textErrors = [...inferenceErrors, 422].toSorted((a, b) => a - b)
 const batchCreationErrors = [400, 401, 402, 403, 404, 409, 413, 422, 429, 500, 502]
 const batchErrors = [401, 403, 404, 429, 500, 502]
 const chatExample = {
@@ -78,7 +80,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
         'text/event-stream': { schema: chatChunkSchema, example: examples.chatChunkExample },
       },
     },
-    errors: inferenceErrors,
+    errors: textErrors,
   },
   'POST /responses': {
     id: 'createResponse',
@@ -98,7 +100,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
         'text/event-stream': { schema: responsesEventSchema, example: examples.responsesEventExample },
       },
     },
-    errors: inferenceErrors,
+    errors: textErrors,
   },
   'POST /messages': {
     id: 'createMessage',
@@ -122,7 +124,7 @@ export const apiDescription: Readonly<Record<string, Described>> = {
         'text/event-stream': { schema: messagesEventSchema, example: examples.messagesEventExample },
       },
     },
-    errors: inferenceErrors,
+    errors: textErrors,
   },
   'POST /messages/count_tokens': {
     id: 'countTokens',

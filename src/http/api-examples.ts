@@ -299,6 +299,7 @@ const model = {
     modality: 'text+image->text',
     input_modalities: ['text', 'image'],
     output_modalities: ['text'],
+    tokenizer: 'Other',
   },
   pricing: { prompt: '0.00000015', completion: '0.0000006' },
   top_provider: { is_moderated: false, context_length: 128000, max_completion_tokens: 16384 },
@@ -346,7 +347,7 @@ export const modelEndpointsExample = {
     name: model.name,
     created: model.created,
     description: '',
-    architecture: { ...model.architecture, tokenizer: null, instruct_type: null },
+    architecture: { ...model.architecture, instruct_type: null },
     endpoints: [endpoint],
   },
 }

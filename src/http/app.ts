@@ -6,7 +6,9 @@ import { getPathNoStrict, tryDecodeURIComponent } from 'hono/utils/url'
 import { systemClock } from '../core/clock.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { operations } from '../execution/operations.ts'
 import { noFacts } from '../execution/scope.ts'
+import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
 import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpDependencies } from './dependencies.ts'
@@ -83,13 +85,29 @@ function unaddressed(request: Request, dependencies: HttpDependencies): Response
 }
 
 /** An error before any route; in the log like every other request, because a wrong base URL is found there. */
-function withoutRoute(request: Request, error: GatewayError, dependencies: HttpDependencies): Response {
+function withoutRoute(
+  request: Request,
+  error: GatewayError,
+  dependencies: HttpDependencies,
+  { writeError, requestIdHeader }: ClientConvention = contractConvention,
+): Response {
   dependencies.onAnswered(request)
   const requestId = newId('req', dependencies.clock.nowMs())
   const facts = { ...noFacts(), errorType: error.type }
   const asker = { organizationId: null, keyId: null, clientAddress: dependencies.clientAddressOf(request) }
   dependencies.log.request({ requestId, route: 'none', status: error.status, durationMs: 0, asker, facts })
-  return errorResponse(error, { group: 'catalog' }, new Headers(commonHeaders({ requestId })))
+  const headers = new Headers(commonHeaders({ requestId }))
+  if (requestIdHeader !== null) headers.set(requestIdHeader, requestId)
+  return errorResponse(error, { group: 'catalog', writeError }, headers)
+}
+
+/** What the clients of an operation expect, also where nothing exists below its path. */
+function conventionAt(path: string): ClientConvention {
+  const below = /\/v1(\/.*)$/.exec(path)?.[1] ?? ''
+  const found = Object.values(operations).find(
+    ({ path: own, text }) => text !== null && (below === own || below.startsWith(`${own}/`)),
+  )
+  return found?.text?.convention ?? contractConvention
 }
 
 const preflightHeaders = {
@@ -112,7 +130,7 @@ function unknownPath(request: Request, router: Router<Route>, dependencies: Http
   const hint =
     allowed.length > 0 ? ` This path takes ${allowed.join(' and ')}.` : hintFor(path, dependencies.basePath)
   const error = new GatewayError('not_found', `${request.method} ${shown(path)} does not exist.${hint}`)
-  const response = withoutRoute(request, error, dependencies)
+  const response = withoutRoute(request, error, dependencies, conventionAt(path))
   if (allowed.length > 0) response.headers.set('allow', allowed.join(', '))
   return response
 }

@@ -20,3 +20,6 @@ export const mediaFetchesMax = 32
 export const mediaStepBytes = 262_144
 /** Tokens of a document that only its provider reads: ten pages with their pictures. */
 export const unreadFileTokens = 25_000
+
+/** Characters of media in base64 that are looked at: what follows is for the provider to find. */
+export const base64CheckedLength = 65_536

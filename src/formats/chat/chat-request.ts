@@ -8,6 +8,7 @@ import { fieldError, parseField } from '../field-error.ts'
 import { readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
+import { checkChatMedia } from '../media-checks.ts'
 import { parsePreferences } from '../preferences.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
 import { estimateTokens } from '../text-estimate.ts'
@@ -210,6 +211,7 @@ function decodeMessages(document: JsonDocument): {
     return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: null }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
+  if (mayHaveMedia) checkChatMedia(messages, conversation)
   const media = mayHaveMedia ? weighMedia(messages, (text) => conversation.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
   return { tokens, media, hasKnownMembers: areKnown(messages) }

@@ -7,6 +7,7 @@ import { fieldError } from '../field-error.ts'
 import { readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
+import { checkSources } from '../media-checks.ts'
 import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
@@ -122,6 +123,7 @@ function estimateConversation(document: JsonDocument): { tokens: number; media: 
     return { tokens: estimateTokens(bytes) + rest, media: noMedia }
   const messages = conversation.value() as unknown[]
   checkMessages(messages)
+  if (mayHaveMedia) checkSources(messages, conversation)
   const media = mayHaveMedia ? weighSources(messages, (text) => conversation.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
   return { tokens, media }

@@ -1,31 +1,35 @@
 import type { GatewayError } from '../../core/errors.ts'
 import { contractErrorOf, type ShownError } from '../client-convention.ts'
 
-const types: Readonly<Record<number, string>> = {
-  400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  409: 'conflict_error',
-  413: 'request_too_large',
-  422: 'invalid_request_error',
-  429: 'rate_limit_error',
-  504: 'timeout_error',
-  524: 'timeout_error',
-  529: 'overloaded_error',
+/** By the contract's `error_type`; every other failure is the API's. */
+const types: Readonly<Record<string, string>> = {
+  invalid_request: 'invalid_request_error',
+  context_length_exceeded: 'invalid_request_error',
+  max_tokens_exceeded: 'invalid_request_error',
+  string_too_long: 'invalid_request_error',
+  content_policy_violation: 'invalid_request_error',
+  unprocessable: 'invalid_request_error',
+  authentication: 'authentication_error',
+  payment_required: 'billing_error',
+  permission_denied: 'permission_error',
+  not_found: 'not_found_error',
+  precondition_failed: 'conflict_error',
+  payload_too_large: 'request_too_large',
+  rate_limit_exceeded: 'rate_limit_error',
+  provider_overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
 }
 
-/** Anthropic's word for a failure with this status. */
-function errorTypeOf(status: number): string {
-  return types[status] ?? 'api_error'
+/** Anthropic's word for such a failure. */
+function errorTypeOf({ contractType }: GatewayError): string {
+  return types[contractType] ?? 'api_error'
 }
 
 /** The contract's envelope inside Anthropic's, so that clients of both kinds read it; `request_id` is there the generation. */
 export function writeMessagesErrorBody({ error, status, generationId }: ShownError): Record<string, unknown> {
   return {
     type: 'error',
-    error: { type: errorTypeOf(status), ...threadDetails(error), ...contractErrorOf(error, status) },
+    error: { type: errorTypeOf(error), ...threadDetails(error), ...contractErrorOf(error, status) },
     request_id: generationId,
   }
 }
@@ -40,7 +44,7 @@ export function writeMessagesError(error: GatewayError, generationId: string): s
   const event = {
     type: 'error',
     error: {
-      type: errorTypeOf(error.status),
+      type: errorTypeOf(error),
       message: error.message,
       code: error.status,
       error_type: error.contractType,

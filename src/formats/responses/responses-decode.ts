@@ -7,6 +7,7 @@ import { fieldError } from '../field-error.ts'
 import { isOnlyHiding, readHiding, type HidingFields } from '../hiding-fields.ts'
 import { hasMember, memberBytes, memberValue, parseJsonDocument } from '../json-document.ts'
 import { lookInto } from '../lean-json.ts'
+import { checkInputMedia } from '../media-checks.ts'
 import { parsePreferences } from '../preferences.ts'
 import { readFields, type FieldRules } from '../request-fields.ts'
 import { mayUseProviderTools } from '../provider-tools.ts'
@@ -119,6 +120,7 @@ function estimateInput(document: JsonDocument): { tokens: number; media: Readonl
     return { tokens: estimateTokens(bytes) + rest, media: noMedia }
   const items = looked.value() as unknown[]
   checkItems(items)
+  if (mayHaveMedia) checkInputMedia(items, looked)
   const media = mayHaveMedia ? weighInputs(items, (text) => looked.lengthOf(text)) : noMedia
   const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens + rest
   return { tokens, media }

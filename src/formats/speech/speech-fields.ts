@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { bodyValuesBytesMax, leanBodyBytesMin, setAsideTextBytesMin } from '../../core/limits/text.ts'
 import { isRecord } from '../chat/chat-media.ts'
-import { hasFewValues, notJson, parseJsonBody, tooManyValues } from '../json-body.ts'
+import { hasFewValues, notUtf8, parseJsonBody, tooManyValues } from '../json-body.ts'
 import { leanMemberValue, parseJsonDocument, toBuffer } from '../json-document.ts'
 import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../lean-json.ts'
 import { mark } from '../set-aside-texts.ts'
@@ -91,8 +91,4 @@ function wholeTextOf(text: string, name: string, document: JsonDocument): string
 function tooLarge(param: string): GatewayError {
   const message = `"${param}" is larger than ${speechFieldBytesMax} bytes. Send less at once.`
   return new GatewayError('payload_too_large', message, { param })
-}
-
-function notUtf8(): GatewayError {
-  return notJson('it is not text in UTF-8', null)
 }

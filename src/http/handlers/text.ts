@@ -3,6 +3,7 @@ import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax } from '../.
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
+import { requireUtf8 } from '../../formats/json-body.ts'
 import { leanOf } from '../../formats/lean-json.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
@@ -26,6 +27,7 @@ export function textRoutes(dependencies: HttpDependencies): Route[] {
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      requireUtf8(bytes)
       const lean = await leanOf(bytes)
       const { headers } = exchange.request
       const sessionIdHeader = headers.get('x-session-id') ?? sessionOfAgent(headers)
@@ -54,6 +56,7 @@ export function tokenCountRoutes(dependencies: HttpDependencies): Route[] {
     const handle = withPrincipal(async (exchange) => {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      requireUtf8(bytes)
       const lean = await leanOf(bytes)
       const call = decode(bytes, { sessionIdHeader: null, lean })
       const inputTokens = dependencies.executor.countTokens(call, scopeOf(exchange))
