@@ -13,13 +13,42 @@ export const npmClients: PackageSet = {
   name: 'npm-clients',
   registry: 'npm',
   versions: {
-    openai: '6.49.0',
+    openai: '7.57.0',
     '@anthropic-ai/sdk': '1.12.0',
     '@openrouter/sdk': '1.3.19',
     ai: '7.0.173',
     '@ai-sdk/openai': '4.0.118',
     '@ai-sdk/anthropic': '4.0.105',
+    '@ai-sdk/openai-compatible': '3.0.92',
+    '@openrouter/ai-sdk-provider': '3.1.0',
     '@openai/agents': '0.20.0',
+    zod: '4.6.7',
+  },
+}
+
+/** The versions of AI SDK before, which many still have, each with the providers that belong to it. */
+export const aiSdk6: PackageSet = {
+  name: 'npm-ai-sdk-6',
+  registry: 'npm',
+  versions: {
+    ai: '6.0.326',
+    '@ai-sdk/openai': '3.0.141',
+    '@ai-sdk/anthropic': '3.0.139',
+    '@ai-sdk/openai-compatible': '2.0.91',
+    '@openrouter/ai-sdk-provider': '2.10.0',
+    zod: '4.6.7',
+  },
+}
+
+export const aiSdk5: PackageSet = {
+  name: 'npm-ai-sdk-5',
+  registry: 'npm',
+  versions: {
+    ai: '5.0.277',
+    '@ai-sdk/openai': '2.0.131',
+    '@ai-sdk/anthropic': '2.0.112',
+    '@ai-sdk/openai-compatible': '1.0.61',
+    '@openrouter/ai-sdk-provider': '1.5.4',
     zod: '4.6.7',
   },
 }
@@ -88,6 +117,36 @@ export const clients: readonly Client[] = [
   ...on(chatCallers, [messages, responses, gemini]),
   ...on(responsesCallers, [messages, chat, gemini]),
   ...on(messagesCallers, [chat, thinkingResponses, gemini]),
+]
+
+/** AI SDK in every version, by every provider of it, also on providers of its own format. */
+const aiSdks = { 5: aiSdk5, 6: aiSdk6, 7: npmClients }
+const aiSdkPrograms: readonly Program[] = Object.entries(aiSdks).flatMap(([version, packages]) =>
+  ['chat', 'compatible', 'openrouter', 'responses', 'messages'].map((wire) => ({
+    name: `AI SDK ${version}, ${wire}`,
+    packages,
+    program: ['ai-sdk.mjs', wire, version],
+  })),
+)
+export const aiSdkClients: readonly Client[] = on(aiSdkPrograms, [messages, responses, gemini, chat]).filter(
+  // The provider for OpenRouter of that time gives a part of a signed thought back twice.
+  ({ name, mount }) => name !== 'AI SDK 5, openrouter' || mount !== 'messages',
+)
+
+/** Official clients on a provider of their own format, whose answers pass as they came. */
+export const passedClients: readonly Client[] = [
+  ...on(
+    chatCallers.filter(({ packages }) => packages === npmClients),
+    [chat],
+  ),
+  ...on(
+    responsesCallers.filter(({ packages }) => packages === npmClients),
+    [responses],
+  ),
+  ...on(
+    messagesCallers.filter(({ packages }) => packages === npmClients),
+    [messages],
+  ),
 ]
 
 function on(programs: readonly Program[], upstreams: readonly Upstream[]): Client[] {

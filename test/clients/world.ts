@@ -75,8 +75,8 @@ const grantedCredits = 1_000
 /** The whole of a conversation of twenty turns. */
 const recordedBodyBytes = 4_194_304
 
-/** Starts the simulator and the gateway; `stop` ends and removes both. */
-export async function startClientsWorld(): Promise<ClientsWorld> {
+/** Starts the simulator and the gateway, by default of this version; `stop` ends and removes both. */
+export async function startClientsWorld(root?: string): Promise<ClientsWorld> {
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 11 })
   const admin = async (path: string, body?: unknown): Promise<Record<string, unknown>> => {
     const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
@@ -85,7 +85,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
     if (!response.ok) throw new Error(`simulator, ${path}: ${JSON.stringify(answer)}`)
     return answer
   }
-  const gateway = prepareGateway({ providers: providersOf(simulator.url) })
+  const gateway = prepareGateway({ providers: providersOf(simulator.url) }, root)
   await gateway.start({
     HEADRACE_BOOTSTRAP_KEY: key,
     HEADRACE_BOOTSTRAP_MANAGEMENT_KEY: managementKey,
@@ -101,7 +101,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
     })
   }
   for (const mount of ['messages', 'responses', 'gemini', 'chat', 'custom'] as const) await prepare(mount)
-  const root = gateway.baseUrl.replace(/\/v1$/, '')
+  const address = gateway.baseUrl.replace(/\/v1$/, '')
   const get = async (path: string, secret = key): Promise<Record<string, unknown>> => {
     const headers = { authorization: `Bearer ${secret}` }
     return (await (await fetch(`${gateway.baseUrl}${path}`, { headers })).json()) as Record<string, unknown>
@@ -114,7 +114,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
     return (parsed as Record<string, unknown>[]).filter(({ operation }) => typeof operation === 'string')
   }
   return {
-    root,
+    root: address,
     key,
     requestLines,
     async received(mount) {
@@ -145,7 +145,7 @@ export async function startClientsWorld(): Promise<ClientsWorld> {
         if (data !== undefined) generations.push(data)
       }
       const { data } = (await get('/credits', managementKey)) as { data: { total_usage: number } }
-      const metrics = await (await fetch(`${root}/metrics`)).text()
+      const metrics = await (await fetch(`${address}/metrics`)).text()
       return { generations, spentCredits: data.total_usage, liveHolds: gaugeIn(metrics, holdsGauge) }
     },
     async stop() {

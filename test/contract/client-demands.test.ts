@@ -470,3 +470,40 @@ test('what an answer says of its own accord is not listed as dropped when it com
   expect(status).toBe(200)
   expect(json).not.toHaveProperty('headrace_metadata')
 })
+
+test('what OpenAI’s own client notes in an answer is not sent on', async () => {
+  const noted = { ...said, content: [{ type: 'output_text', text: 'Two.', annotations: [], parsed: null }] }
+  const input = [
+    { role: 'user', content: 'How many tides?' },
+    noted,
+    { type: 'function_call', id: 'fc', call_id: 't', name: 'tide', arguments: args, parsed_arguments: null },
+    { type: 'function_call_output', call_id: 't', output: 'two' },
+  ]
+  const { status } = await gateway.post('/responses', {
+    ...asks.responses.body,
+    model: models.responses,
+    input,
+  })
+  expect(status).toBe(200)
+  const sent = JSON.parse(upstream.seen[0]?.body ?? '') as { input: Wire[] }
+  expect(sent.input[1]?.['content']).toEqual([{ type: 'output_text', text: 'Two.', annotations: [] }])
+  expect(sent.input[2]).toEqual({
+    type: 'function_call',
+    id: 'fc',
+    call_id: 't',
+    name: 'tide',
+    arguments: args,
+  })
+})
+
+test('a thread is refused in the words by which Anthropic’s client sends the whole conversation', async () => {
+  const thread = { type: 'continue', previous_message_id: 'gen-1' }
+  const { status, json } = await gateway.post('/messages', {
+    ...asks.messages.body,
+    model: models.messages,
+    thread,
+  })
+  expect(status).toBe(400)
+  expect(json['error']).toMatchObject({ details: { error_code: 'thread_unsupported_request' } })
+  expect(upstream.seen).toEqual([])
+})

@@ -48,6 +48,7 @@ export function passMessagesRequest(
     const { outputTokensMax } = quirks.modelOf(endpoint.upstreamModel)
     set['max_tokens'] = String(endpoint.outputTokensMax ?? outputTokensMax)
   }
+  refuseThread(document)
   refuseGeography(document, quirks)
   // A null means the default in the contract, and the provider refuses it.
   const nulls = [...document.members.keys()].filter((name) => !hasMember(document, name))
@@ -69,6 +70,14 @@ export function passMessagesRequest(
     body,
     dropped,
     ...(betas === undefined ? {} : { headers: { 'anthropic-beta': betas } }),
+  }
+}
+
+/** A provider keeps a thread under the ids of its own answers, which callers are not shown. */
+function refuseThread(document: JsonDocument): void {
+  for (const name of ['thread', 'previous_message_id']) {
+    if (!hasMember(document, name)) continue
+    throw fieldError(name, 'is not served: nothing is stored. Send the whole conversation as "messages".')
   }
 }
 

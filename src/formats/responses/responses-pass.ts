@@ -29,7 +29,7 @@ import { parseAnswer } from '../upstream-json.ts'
 import { answerOf } from './responses-answer.ts'
 import type { ResponsesQuirks } from './responses-quirks.ts'
 import { isDefaultTier, sealedThoughts, takesSampling } from './responses-request.ts'
-import { editsOfItem, isMissing, type MemberEdits } from './responses-required.ts'
+import { editsOfItem, isMissing, withoutNotes, type MemberEdits } from './responses-required.ts'
 import { gatewayResponsesShape } from './responses-schema.ts'
 import { emptyResponse, writeResponsesUsage } from './responses-write.ts'
 
@@ -86,7 +86,7 @@ export function passResponsesRequest(
   else leaveReasoning(document, edits)
   editLimit(document, quirks, edits)
   if (model.reasons && quirks.sealsThoughts) askForSeals(document, edits)
-  leaveThoughts(document, { quirks, sealer: sealerOf(quirks, endpoint.deployment.provider) }, edits)
+  adaptItems(document, { quirks, sealer: sealerOf(quirks, endpoint.deployment.provider) }, edits)
   const remove = [...gatewayMembers, ...neverSent, ...edits.remove, ...edits.dropped]
   return {
     body: editPieces(document, { set: edits.set, remove }),
@@ -173,6 +173,7 @@ function askForSeals(document: JsonDocument, { set }: Edits): void {
 }
 
 const thoughtMark = Buffer.from('"reasoning"')
+const parsedMark = Buffer.from('"parsed')
 
 /** Of whom seals are taken, and which other thoughts. */
 interface Taking {
@@ -182,12 +183,12 @@ interface Taking {
 
 /**
  * Leaves out thoughts that this provider cannot take back: those that another has sealed, and those without a seal where
- * it would look for them among what it has stored. Its own seals go back without their mark, and all other items stay as
- * they came.
+ * it would look for them among what it has stored. Its own seals go back without their mark. What a client has noted of an
+ * answer is left out, and all other items stay as they came.
  */
-function leaveThoughts(document: JsonDocument, taking: Taking, { set, dropped }: Edits): void {
+function adaptItems(document: JsonDocument, taking: Taking, { set, dropped }: Edits): void {
   const looked = lookInto(document, 'input')
-  if (looked === null || !looked.bytes.includes(thoughtMark)) return
+  if (looked === null || ![thoughtMark, parsedMark].some((mark) => looked.bytes.includes(mark))) return
   const items = looked.value()
   if (!Array.isArray(items)) return
   const fates = items.map((item) => fateOf(item, taking))
@@ -195,15 +196,17 @@ function leaveThoughts(document: JsonDocument, taking: Taking, { set, dropped }:
   const kept = editList(looked.bytes, (item, index) => {
     const fate = fates[index] ?? 'kept'
     if (fate === 'kept') return item
-    return fate === 'lost' ? null : toBuffer(editDocument(parseJsonDocument(item), { set: toJson(fate) }))
+    if (fate === 'lost') return null
+    return toBuffer(editDocument(parseJsonDocument(item), { set: toJson(fate.set), remove: fate.remove }))
   })
   set['input'] = looked.restore(kept.toString('utf8'))
   if (fates.includes('lost')) dropped.push('input[].reasoning')
 }
 
 /** What becomes of an item: it stays, it is left out, or gets its seal as its provider knows it. */
-function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | Wire {
-  if (!isRecord(item) || item['type'] !== 'reasoning') return 'kept'
+function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | MemberEdits {
+  if (!isRecord(item)) return 'kept'
+  if (item['type'] !== 'reasoning') return withoutNotes(item) ?? 'kept'
   const sealed = item['encrypted_content']
   const { sealsThoughts, takesOpenThoughts } = quirks
   if (typeof sealed !== 'string' || sealed === '')
@@ -211,7 +214,7 @@ function fateOf(item: unknown, { quirks, sealer }: Taking): 'kept' | 'lost' | Wi
   const opened = openReasoning(sealed)
   if (opened === null) return sealer === undefined ? 'kept' : 'lost'
   if (opened.origin !== 'responses' || opened.sealer !== sealer || opened.sealed === null) return 'lost'
-  return { encrypted_content: opened.sealed }
+  return { set: { encrypted_content: opened.sealed }, remove: [] }
 }
 
 /** A response of a provider of the same format: as it came, under the gateway's identity and with the charge. */

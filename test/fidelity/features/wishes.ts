@@ -855,7 +855,7 @@ export const wishRows: readonly AskedRow[] = [
       messages: {
         ask: { previous_message_id: 'msg_1' },
         toChat: refused('previous_message_id'),
-        toMessages: carried({ previous_message_id: 'msg_1' }),
+        toMessages: refused('previous_message_id'),
       },
     },
   },

@@ -28,6 +28,8 @@ export const proof = beforeAndNow({
         'a message begins with every count that clients look for',
         'an answer without a known price has no cost, which clients would refuse as null',
         'an empty list of citations that comes back in history is not sent on',
+        'what OpenAI’s own client notes in an answer is not sent on',
+        'a thread is refused in the words by which Anthropic’s client sends the whole conversation',
       ],
     },
   ],
