@@ -1,6 +1,7 @@
 import type { Call, SpeechCall, TextCall, TranscriptionCall } from '../canonical/call.ts'
 import { isRemoteAudio } from '../canonical/audio.ts'
 import { assert } from '../core/assert.ts'
+import { nextTurn } from '../core/turns.ts'
 import { withAvailability } from './availability.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import { isShortage } from './prepare.ts'
@@ -9,7 +10,7 @@ import { withFetchedMedia } from './remote-media.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { Outcome, RequestScope } from './scope.ts'
 import { executeSpeech } from './speech-call.ts'
-import { executeText } from './text-call.ts'
+import { executeText, isStepped } from './text-call.ts'
 import { streamTranscript, type StreamedTranscript } from './transcript-stream.ts'
 import { fetchAudio, knowAudio } from './transcription-audio.ts'
 import { executeTranscription, type ShowText, type TranscriptionOutcome } from './transcription-call.ts'
@@ -34,11 +35,11 @@ export function createExecutor(dependencies: ExecutionDependencies): Executor {
     text: (call, scope) =>
       available(
         call,
-        // Most calls have no media, and must not wait a turn for it.
+        // A large one was decoded in this turn.
         () =>
-          call.demand.hasUncountedInput === true
-            ? executeWithMedia(call, scope, dependencies)
-            : executeText(call, scope, dependencies),
+          isStepped(call)
+            ? nextTurn().then(() => runText(call, scope, dependencies))
+            : runText(call, scope, dependencies),
         dependencies,
       ),
     transcription: (call, scope) =>
@@ -101,6 +102,13 @@ async function transcribe(
   } finally {
     await known.dispose()
   }
+}
+
+/** Most calls have no media, and must not wait a turn for it. */
+function runText(call: TextCall, scope: RequestScope, dependencies: ExecutionDependencies): Promise<Outcome> {
+  return call.demand.hasUncountedInput === true
+    ? executeWithMedia(call, scope, dependencies)
+    : executeText(call, scope, dependencies)
 }
 
 /** What is served may change while media is fetched; the call goes on with what it began with. */

@@ -29,8 +29,8 @@ export interface Plan<First> {
 /** What a modality adds to the one path. */
 export interface Preparation<State, Answer, Reader> {
   requirements: readonly AudioRequirement[]
-  /** The first step at a candidate; throws for what cannot be carried there. */
-  firstStep(candidate: Candidate): Step<State, Answer, Reader>
+  /** The first step at a candidate, as a promise where it takes several turns; fails for what cannot be carried there. */
+  firstStep(candidate: Candidate): Step<State, Answer, Reader> | Promise<Step<State, Answer, Reader>>
 }
 
 /**
@@ -72,8 +72,8 @@ export function prepare<State, Answer, Reader>(
   const adapt = (held: Held) => planOf({ ...held, budgets }, preparation, state, dependencies)
   const granted = holdFor(route, amounts, request)
   if (!(granted instanceof Promise)) return adapt(granted)
-  return granted.then(adapt, (error: unknown) => {
-    throw isShortage(error) ? (refusalOf(route, preparation.firstStep) ?? error) : error
+  return granted.then(adapt, async (error: unknown) => {
+    throw isShortage(error) ? ((await refusalOf(route, preparation.firstStep)) ?? error) : error
   })
 }
 
@@ -113,45 +113,76 @@ function planOf<State, Answer, Reader>(
   { firstStep }: Preparation<State, Answer, Reader>,
   state: CallState,
   { billing }: ExecutionDependencies,
-): Plan<Step<State, Answer, Reader>> {
+): Plan<Step<State, Answer, Reader>> | Promise<Plan<Step<State, Answer, Reader>>> {
   const settlement = new Settlement(hold, {
     billing,
     scope: state.scope,
     budgets,
     onSettled: () => state.releasePermit(),
   })
+  const planning = { hold, budgets, settlement, state }
   try {
-    const { route, first } = suited(affordable, firstStep, state)
-    const prepared: Prepared = {
-      generationId: state.generationId,
-      operation: state.call.operation,
-      owner: state.owner(),
-      attribution: state.scope.attribution ?? {},
-      createdAtMs: state.createdAtMs,
-      isStreamed: state.call.kind === 'text' && state.call.stream,
-      demand: state.call.demand,
-      route,
-      hold: { amountNanocredits: hold.amount, budgets },
-      request: requestOf(first),
-    }
-    state.prepared = prepared
-    return { prepared, first, settlement }
+    const found = suited(affordable, firstStep, state)
+    if (!(found instanceof Promise)) return planFor(found, planning)
+    return found
+      .then((each) => planFor(each, planning))
+      .catch((error) => refuse(error, { settlement, shortage, firstStep }))
   } catch (error) {
-    settlement.release()
-    const isCarriedBeyond = shortage !== null && isUnsuited(error) && !refusalOf(shortage.beyond, firstStep)
-    throw isCarriedBeyond ? shortage.error : error
+    return refuse(error, { settlement, shortage, firstStep })
   }
 }
 
+interface Planning {
+  hold: Hold
+  budgets: readonly BudgetRef[]
+  settlement: Settlement
+  state: CallState
+}
+
+function planFor<First extends Step<unknown, unknown, unknown>>(
+  { route, first }: Suited<First>,
+  { hold, budgets, settlement, state }: Planning,
+): Plan<First> {
+  const prepared: Prepared = {
+    generationId: state.generationId,
+    operation: state.call.operation,
+    owner: state.owner(),
+    attribution: state.scope.attribution ?? {},
+    createdAtMs: state.createdAtMs,
+    isStreamed: state.call.kind === 'text' && state.call.stream,
+    demand: state.call.demand,
+    route,
+    hold: { amountNanocredits: hold.amount, budgets },
+    request: requestOf(first),
+  }
+  state.prepared = prepared
+  return { prepared, first, settlement }
+}
+
+/** Nothing of the route carries the call; where the balance cannot pay what would, that is the reason. */
+async function refuse(
+  error: unknown,
+  {
+    settlement,
+    shortage,
+    firstStep,
+  }: { settlement: Settlement; shortage: Held['shortage']; firstStep: (candidate: Candidate) => unknown },
+): Promise<never> {
+  settlement.release()
+  const isCarriedBeyond =
+    shortage !== null && isUnsuited(error) && (await refusalOf(shortage.beyond, firstStep)) === null
+  throw isCarriedBeyond ? shortage.error : error
+}
+
 /** Why none of these can carry the call; null when one can. */
-function refusalOf(
+async function refusalOf(
   candidates: readonly Candidate[],
   firstStep: (candidate: Candidate) => unknown,
-): GatewayError | null {
+): Promise<GatewayError | null> {
   let refusal: GatewayError | null = null
   for (const candidate of candidates) {
     try {
-      firstStep(candidate)
+      await firstStep(candidate)
       return null
     } catch (error) {
       if (!isUnsuited(error)) throw error
@@ -162,23 +193,63 @@ function refusalOf(
 }
 
 /** The route from the first candidate on that can carry the call. */
+interface Suited<First> {
+  route: readonly Candidate[]
+  first: First
+}
+
 function suited<First>(
   route: readonly Candidate[],
-  firstStep: (candidate: Candidate) => First,
+  firstStep: (candidate: Candidate) => First | Promise<First>,
   state: CallState,
-): { route: readonly Candidate[]; first: First } {
+): Suited<First> | Promise<Suited<First>> {
   let refusal: unknown = null
   for (const [index, candidate] of route.entries()) {
     try {
       const first = firstStep(candidate)
-      return { route: index === 0 ? route : route.slice(index), first }
+      const rest = index === 0 ? route : route.slice(index)
+      if (first instanceof Promise) return suitedInTurns(rest, { first, firstStep, state, refusal })
+      return { route: rest, first }
     } catch (error) {
-      if (!isUnsuited(error)) throw error
+      passOver(candidate, error, state)
       refusal ??= error
-      state.excluded = [...state.excluded, exclude(candidate.endpoint, 'adapt', error.param ?? error.type)]
     }
   }
   throw refusal
+}
+
+/** The same of a route for whose candidates the step takes several turns; `first` is the first one's. */
+async function suitedInTurns<First>(
+  route: readonly Candidate[],
+  {
+    first,
+    firstStep,
+    state,
+    refusal,
+  }: {
+    first: Promise<First>
+    firstStep: (candidate: Candidate) => First | Promise<First>
+    state: CallState
+    refusal: unknown
+  },
+): Promise<Suited<First>> {
+  let why = refusal
+  for (const [index, candidate] of route.entries()) {
+    try {
+      const step = await (index === 0 ? first : firstStep(candidate))
+      return { route: route.slice(index), first: step }
+    } catch (error) {
+      passOver(candidate, error, state)
+      why ??= error
+    }
+  }
+  throw why
+}
+
+/** Notes why a candidate is left out; throws what is no fault of this candidate alone. */
+function passOver({ endpoint }: Candidate, error: unknown, state: CallState): void {
+  if (!isUnsuited(error)) throw error
+  state.excluded = [...state.excluded, exclude(endpoint, 'adapt', error.param ?? error.type)]
 }
 
 /** Whether only this endpoint refuses what is asked: another one may be able to carry it. */

@@ -1,8 +1,10 @@
 import type { TextCall } from '../canonical/call.ts'
-import type { CallAt, Step } from '../canonical/steps.ts'
-import type { DecodedAnswer, PromisedOutput, StreamRewriter } from '../canonical/upstream.ts'
+import type { CallAt } from '../canonical/steps.ts'
+import type { DecodedAnswer } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { GatewayError } from '../core/errors.ts'
+import { steppedBodyBytesMin } from '../core/limits/text.ts'
+import { inTurns } from '../core/turns.ts'
 import { isTierMissing } from '../formats/service-tier.ts'
 import {
   chooseInterface,
@@ -10,6 +12,7 @@ import {
   textAdapter,
   type TextAdapter,
   type TextInterface,
+  type TextStep,
 } from '../formats/text-adapter.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
@@ -24,8 +27,6 @@ import { prepare, type Plan } from './prepare.ts'
 import type { Candidate } from './prepared.ts'
 import { callFor } from './remote-media.ts'
 import type { Outcome, RequestScope } from './scope.ts'
-
-type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
 /** A text call that was prepared, with what carries it out. */
 interface TextWork {
@@ -60,7 +61,8 @@ async function whole({ call, plan, state, dependencies }: TextWork): Promise<Out
     state,
     dependencies,
     async (candidate, attempt) => {
-      const step = firstAt(candidate, { call, plan, state, dependencies })
+      const first = firstAt(candidate, { call, plan, state, dependencies })
+      const step = first instanceof Promise ? await first : first
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
@@ -98,7 +100,8 @@ async function streamed({ call, plan, state, dependencies }: TextWork): Promise<
     state,
     dependencies,
     async (candidate, attempt) => {
-      const step = firstAt(candidate, { call, plan, state, dependencies })
+      const first = firstAt(candidate, { call, plan, state, dependencies })
+      const step = first instanceof Promise ? await first : first
       const reached = await exchange(
         adapterAt(call, candidate, state),
         step,
@@ -127,12 +130,24 @@ async function streamed({ call, plan, state, dependencies }: TextWork): Promise<
 }
 
 /** What was prepared for the first of the route; what the others are sent is made when they are tried. */
-function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextStep {
+function firstAt(candidate: Candidate, { call, plan, state }: TextWork): TextStep | Promise<TextStep> {
   return candidate === plan.prepared.route[0] ? plan.first : stepAt(call, candidate, state)
 }
 
-function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep {
-  const step = adapterAt(call, candidate, state).first(askedAt(call, candidate, state))
+/** A promise for a large request alone, which is translated in turns. */
+function stepAt(call: TextCall, candidate: Candidate, state: CallState): TextStep | Promise<TextStep> {
+  const adapter = adapterAt(call, candidate, state)
+  const asked = askedAt(call, candidate, state)
+  if (!isStepped(call)) return checked(adapter.first(asked), call, candidate)
+  return inTurns(adapter.firstInSteps(asked)).then((step) => checked(step, call, candidate))
+}
+
+/** Whether so much of the request must be read that others have a turn meanwhile. */
+export function isStepped({ document }: TextCall): boolean {
+  return (document.lean ?? document).bytes.length >= steppedBodyBytesMin
+}
+
+function checked(step: TextStep, call: TextCall, candidate: Candidate): TextStep {
   if (step.type === 'answer') return step
   if (isTierMissing(call, step.exchange.dropped)) throw refuseTier(candidate)
   if (!call.preferences.requireParameters) return step

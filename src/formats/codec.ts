@@ -1,8 +1,10 @@
+import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
 import type { TextFormat } from '../canonical/operation.ts'
 import type { AnswerContext } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
-import { encodeChatRequest, isUnknownSchema } from './chat/chat-encode.ts'
+import { encodeChatRequest, isUnknownSchema, type EncodedRequest } from './chat/chat-encode.ts'
 import { showDebugFirst } from './chat/chat-debug.ts'
 import { createChatStream } from './chat/chat-stream.ts'
 import {
@@ -33,6 +35,11 @@ const chatToChat: TextCodec = {
     isUnknownSchema(call, asChat(quirks))
       ? chatHalves().encodeRequest(call, endpoint, quirks)
       : encodeChatRequest(call, endpoint, asChat(quirks)),
+  *encodeInSteps(call, endpoint, quirks) {
+    return isUnknownSchema(call, asChat(quirks))
+      ? yield* encodeInSteps(chatHalves(), { call, endpoint, quirks })
+      : encodeChatRequest(call, endpoint, asChat(quirks))
+  },
   decodeAnswer: (bytes, context, quirks, call) =>
     isPassed(context, quirks)
       ? decodeChatAnswer(bytes, context, asChat(quirks))
@@ -62,6 +69,11 @@ const messagesToMessages: TextCodec = {
     asMessages(quirks).isWhole
       ? passMessagesRequest(call, endpoint, asMessages(quirks))
       : messagesHalves().encodeRequest(call, endpoint, quirks),
+  *encodeInSteps(call, endpoint, quirks) {
+    return asMessages(quirks).isWhole
+      ? passMessagesRequest(call, endpoint, asMessages(quirks))
+      : yield* encodeInSteps(messagesHalves(), { call, endpoint, quirks })
+  },
   decodeAnswer: (bytes, context, quirks, call) =>
     isPassed(context, quirks)
       ? passMessagesAnswer(bytes, context, asMessages(quirks))
@@ -138,6 +150,15 @@ const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, Te
   },
   embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
   gemini: {},
+}
+
+/** A request in the steps that the codec has, or in one. */
+export function* encodeInSteps(
+  codec: TextCodec,
+  { call, endpoint, quirks }: { call: TextCall; endpoint: Endpoint; quirks: TextQuirks },
+): Generator<void, EncodedRequest> {
+  const steps = codec.encodeInSteps?.(call, endpoint, quirks)
+  return steps === undefined ? codec.encodeRequest(call, endpoint, quirks) : yield* steps
 }
 
 /** The codec between two formats. A missing pair is a bug: routing offers only endpoints whose format has one. */

@@ -1,7 +1,7 @@
 import type { TextCall } from '../canonical/call.ts'
 import type { AuthScheme, Endpoint } from '../canonical/endpoint.ts'
 import type { TextFormat } from '../canonical/operation.ts'
-import type { Adapter } from '../canonical/steps.ts'
+import type { Adapter, CallAt, Step } from '../canonical/steps.ts'
 import type {
   AnswerContext,
   DecodedAnswer,
@@ -10,7 +10,8 @@ import type {
   UpstreamRequest,
 } from '../canonical/upstream.ts'
 import type { ChatQuirks } from './chat/chat-quirks.ts'
-import { selectCodec } from './codec.ts'
+import type { EncodedRequest } from './chat/chat-encode.ts'
+import { encodeInSteps, selectCodec } from './codec.ts'
 import type { EmbeddingsQuirks } from './embeddings/embeddings-codec.ts'
 import type { GeminiQuirks } from './gemini/gemini-quirks.ts'
 import type { MessagesQuirks } from './messages/messages-quirks.ts'
@@ -94,31 +95,41 @@ export function lostParameters({
 }
 
 /** Its state is the form that the answer was promised in, null for nearly all. */
-export type TextAdapter = Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter>
+export interface TextAdapter extends Adapter<TextCall, PromisedOutput | null, DecodedAnswer, StreamRewriter> {
+  /** `first` in steps, so that others have a turn between them. */
+  firstInSteps(asked: CallAt<TextCall>): Generator<void, TextStep>
+}
+
+/** What a text adapter wants done next. */
+export type TextStep = Step<PromisedOutput | null, DecodedAnswer, StreamRewriter>
 
 /** A text call through one of a provider's interfaces: one request, whose answer comes whole or as a stream. */
 export function textAdapter(callerFormat: TextFormat, asked: TextInterface): TextAdapter {
   const { format, quirks, auth } = asked
   const codec = selectCodec(callerFormat, format)
+  const stepOf = ({ call, endpoint }: CallAt<TextCall>, encoded: EncodedRequest): TextStep => {
+    const { body, dropped, approximated, headers, promised } = encoded
+    const usual = call.stream ? streamHeaders : jsonHeaders
+    const target = { model: endpoint.upstreamModel, stream: call.stream }
+    const request = {
+      ...addressAt(endpoint.deployment.baseUrl, asked, target),
+      ...(auth === undefined ? {} : { auth }),
+      headers: asked.headers || headers ? { ...usual, ...asked.headers, ...headers } : usual,
+      body,
+    }
+    const exchange = { request, dropped, ...(approximated ? { approximated } : {}) }
+    return call.stream
+      ? {
+          type: 'stream',
+          exchange,
+          open: (context) => codec.createStream(withWishes(context, call, promised ?? null), quirks, call),
+        }
+      : { type: 'send', exchange, state: promised ?? null }
+  }
   return {
-    first({ call, endpoint }) {
-      const { body, dropped, approximated, headers, promised } = codec.encodeRequest(call, endpoint, quirks)
-      const usual = call.stream ? streamHeaders : jsonHeaders
-      const target = { model: endpoint.upstreamModel, stream: call.stream }
-      const request = {
-        ...addressAt(endpoint.deployment.baseUrl, asked, target),
-        ...(auth === undefined ? {} : { auth }),
-        headers: asked.headers || headers ? { ...usual, ...asked.headers, ...headers } : usual,
-        body,
-      }
-      const exchange = { request, dropped, ...(approximated ? { approximated } : {}) }
-      return call.stream
-        ? {
-            type: 'stream',
-            exchange,
-            open: (context) => codec.createStream(withWishes(context, call, promised ?? null), quirks, call),
-          }
-        : { type: 'send', exchange, state: promised ?? null }
+    first: (at) => stepOf(at, codec.encodeRequest(at.call, at.endpoint, quirks)),
+    *firstInSteps(at) {
+      return stepOf(at, yield* encodeInSteps(codec, { ...at, quirks }))
     },
     next: (promised, { bytes }, { call, context }) => ({
       type: 'answer',

@@ -21,6 +21,8 @@ export type TextQuirks = ChatQuirks | ResponsesQuirks | MessagesQuirks | Embeddi
 export interface TextCodec {
   /** Throws `invalid_request` for what this upstream must not be sent. */
   encodeRequest(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): EncodedRequest
+  /** The same in steps, so that others have a turn between them: for a large request that is translated. */
+  encodeInSteps?(call: TextCall, endpoint: Endpoint, quirks: TextQuirks): Generator<void, EncodedRequest>
   /** Throws `provider_failed`, or the error a success status hid. */
   decodeAnswer(bytes: Uint8Array, context: AnswerContext, quirks: TextQuirks, call: TextCall): DecodedAnswer
   createStream(context: AnswerContext, quirks: TextQuirks, call: TextCall): StreamRewriter

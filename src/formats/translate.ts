@@ -1,10 +1,12 @@
 import { joinPieces, type BodyPieces } from '../canonical/body.ts'
 import { AttemptFailed } from '../canonical/attempt-failed.ts'
 import type { TextCall } from '../canonical/call.ts'
+import type { Endpoint } from '../canonical/endpoint.ts'
 import type { Answer, AnswerChoice, AnswerPart } from '../canonical/text/answer.ts'
 import type { ReportedUsage } from '../canonical/text/events.ts'
 import type { MeterReading, PromisedOutput, ShownCharge } from '../canonical/upstream.ts'
 import type { GatewayError } from '../core/errors.ts'
+import { atOnce } from '../core/turns.ts'
 import type { EncodedRequest } from './chat/chat-encode.ts'
 import { endedInError } from './ended-in-error.ts'
 import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
@@ -22,23 +24,31 @@ import { TranslatedStream } from './translated-stream.ts'
 
 /** A codec between two formats, by way of the conversation in which they meet. */
 export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
+  function* encodeInSteps(
+    call: TextCall,
+    endpoint: Endpoint,
+    quirks: TextQuirks,
+  ): Generator<void, EncodedRequest> {
+    yield
+    const sealer = sealerOf(quirks, endpoint.deployment.provider)
+    const { format } = quirks
+    const read = caller.readConversation(call)
+    yield
+    const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
+    // To its own format it goes as it came, and the provider says what it takes.
+    if (conversation.format !== format) refuseEmptyChoice(conversation)
+    const encoded = upstream.writeRequest(conversation, { endpoint, quirks })
+    const lost = nameOf('thought', conversation)
+    yield
+    return !hasForeign || encoded.dropped.includes(lost)
+      ? encoded
+      : { ...encoded, dropped: [...encoded.dropped, lost] }
+  }
   return {
     encodeRequest: (call, endpoint, quirks) =>
-      encodeLean(call, (read) => {
-        const sealer = sealerOf(quirks, endpoint.deployment.provider)
-        const { format } = quirks
-        const { conversation, hasForeign } = withoutForeignSeals(caller.readConversation(read), {
-          sealer,
-          format,
-        })
-        // To its own format it goes as it came, and the provider says what it takes.
-        if (conversation.format !== format) refuseEmptyChoice(conversation)
-        const encoded = upstream.writeRequest(conversation, { endpoint, quirks })
-        const lost = nameOf('thought', conversation)
-        return !hasForeign || encoded.dropped.includes(lost)
-          ? encoded
-          : { ...encoded, dropped: [...encoded.dropped, lost] }
-      }),
+      atOnce(encodeLean(call, (read) => encodeInSteps(read, endpoint, quirks))),
+    encodeInSteps: (call, endpoint, quirks) =>
+      encodeLean(call, (read) => encodeInSteps(read, endpoint, quirks)),
     decodeAnswer(bytes, context, quirks, call) {
       const sealer = sealerOf(quirks, context.providerSlug)
       const answer = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
@@ -71,13 +81,16 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
  * A request of a large body is read and written with marks in place of its longer texts, and gets them back as bytes: a
  * picture of megabytes is neither built nor written.
  */
-function encodeLean(call: TextCall, encode: (call: TextCall) => EncodedRequest): EncodedRequest {
-  const encoded = encode(call)
+function* encodeLean(
+  call: TextCall,
+  encode: (call: TextCall) => Generator<void, EncodedRequest>,
+): Generator<void, EncodedRequest> {
+  const encoded = yield* encode(call)
   const { lean, bytes } = call.document
   if (lean === null || lean.texts.length === 0) return encoded
   const json = textOfPieces(encoded.body)
   // JSON within JSON would need the text escaped once more.
-  if (isMarkedWithin(json)) return encode({ ...call, document: { ...call.document, lean: null } })
+  if (isMarkedWithin(json)) return yield* encode({ ...call, document: { ...call.document, lean: null } })
   return { ...encoded, body: restore(json, bytes, lean) }
 }
 

@@ -30,6 +30,8 @@ export const elementStepBytes = 262_144
 export const wholeBodyBytesMax = 2_000_000
 /** One from this length on is not either, if its texts are long: what is looked into of a picture is nothing. */
 export const leanBodyBytesMin = 262_144
+/** A request of so many bytes, its longer texts not counted, is translated in several turns. */
+export const steppedBodyBytesMin = 262_144
 /** Its beginning, by which that is told, and from which length on a text is long: shorter ones cost less to parse than to leave out. */
 export const leanProbeBytes = 32_768
 export const leanProbeTextBytesMin = 2_048
