@@ -77,7 +77,9 @@ const modelSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('The name the provider knows; by default the part after the author'),
+    .describe(
+      'The name the provider knows; by default what it lists by this id, else the part after the author',
+    ),
   modality: z
     .enum(['language', 'embedding', 'transcription', 'speech'])
     .optional()

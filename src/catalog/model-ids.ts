@@ -37,7 +37,9 @@ export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel 
   if (index.models.has(split.base)) return split
   for (const { base, variant } of [{ base: modelId, variant: null }, split]) {
     // What Ollama pulled as `tiny` it lists as `tiny:latest`.
-    const found = onlyId(index, base) ?? onlyId(index, `${base}:latest`) ?? newestId(index, base)
+    const found = isOfSeveral(index, base)
+      ? null
+      : (onlyId(index, base) ?? onlyId(index, `${base}:latest`) ?? newestId(index, base))
     if (found !== null) return { base: found, variant }
   }
   return split
@@ -47,6 +49,13 @@ export function resolveModel(index: ModelIndex, modelId: string): ResolvedModel 
 function onlyId({ idByLowerCase, idsBySlug }: ModelIndex, name: string): string | null {
   const found = idByLowerCase.get(name.toLowerCase()) ?? idsBySlug.get(name.toLowerCase())
   return found?.length === 1 ? (found[0] ?? null) : null
+}
+
+/** A bare slug of one author's model that is another's without its date: neither is meant more than the other. */
+function isOfSeveral({ idsBySlug, idsByUndated }: ModelIndex, name: string): boolean {
+  const [plain] = idsBySlug.get(name.toLowerCase()) ?? []
+  const dated = idsByUndated.get(name.toLowerCase()) ?? []
+  return plain !== undefined && dated.some((id) => authorOf(id) !== authorOf(plain))
 }
 
 const dated = /^(.+)-(\d{4}-?\d{2}-?\d{2})$/
@@ -75,6 +84,15 @@ function dateOf(id: string): string {
 /** The public id, `author/slug`, of a name; one that already has an author keeps it. */
 export function toPublicId(author: string, name: string): string {
   return name.includes('/') ? name : `${author}/${name}`
+}
+
+/** A name that fits into one part of a public id: `meta-llama/L` is `meta-llama--L`. */
+export function inOnePart(name: string): string {
+  return name.replaceAll('/', '--')
+}
+
+function authorOf(modelId: string): string {
+  return modelId.slice(0, modelId.indexOf('/')).toLowerCase()
 }
 
 /** The part of an id after its author. */

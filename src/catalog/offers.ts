@@ -47,12 +47,11 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
   const listedByName = new Map(context.listed?.map((listed) => [listed.upstream, listed]))
   const byUpstream = new Map<string, OperatorModel[]>()
   for (const model of source.models) {
-    const name = model.upstream ?? slugOf(model.id)
-    // The name without its tag means the tag `latest`.
-    const upstream = !listedByName.has(name) && listedByName.has(`${name}:latest`) ? `${name}:latest` : name
+    const upstream = upstreamOf(model, source, listedByName)
     byUpstream.set(upstream, [...(byUpstream.get(upstream) ?? []), model])
   }
   const offers: Offer[] = []
+  const ids = new Set<string>()
   const sets = new Set<ReadonlySet<string> | null>()
   let worked = 0
   for (const listed of modelsOf(source, context)) {
@@ -60,6 +59,10 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
     if (isBatchPrice(listed.upstream)) continue
     // A model that the operator describes is offered as described, under his id alone.
     if (byUpstream.has(listed.upstream)) continue
+    // One id at one deployment is one model: of two names that make the same, the first has it.
+    const id = publicIdOf(source, listed.upstream)
+    if (ids.has(id)) continue
+    ids.add(id)
     for (const offer of toOffer(source, context, { listed })) {
       offers.push(offer)
       // A set of parameters that no model before had may have taken milliseconds to find out.
@@ -75,6 +78,30 @@ export function* offersOf(source: DeploymentSource, context: OfferContext): Gene
     }
   }
   return offers
+}
+
+/** The public id of a model that nobody describes. */
+function publicIdOf({ author, publicName }: DeploymentSource, upstream: string): string {
+  return toPublicId(author, publicName(upstream))
+}
+
+/**
+ * What the provider calls a model that the operator describes: what he says, else the part of the id after the author, its
+ * tag `latest`, the whole id, or the name that the id was made of, whichever is listed.
+ */
+function upstreamOf(
+  { id, upstream }: OperatorModel,
+  source: DeploymentSource,
+  listedByName: ReadonlyMap<string, ListedModel>,
+): string {
+  const name = upstream ?? slugOf(id)
+  const found = [name, `${name}:latest`, ...(upstream === undefined ? [id] : [])].find((one) =>
+    listedByName.has(one),
+  )
+  if (found !== undefined) return found
+  const isMadeId = upstream === undefined && id.startsWith(`${source.author}/`)
+  const listed = isMadeId ? [...listedByName.keys()] : []
+  return listed.find((one) => publicIdOf(source, one) === id) ?? name
 }
 
 /**
@@ -124,7 +151,7 @@ function toOffer(source: DeploymentSource, context: OfferContext, described: Des
   if (modality === null || !source.modalities.includes(modality)) return []
   const priced = { table: context.table, providerId: pricesProviderId }
   const facts = packageFacts(priced, upstream, context.nowMs)
-  const model = operator?.id ?? toPublicId(source.author, source.publicName(upstream))
+  const model = operator?.id ?? publicIdOf(source, upstream)
   // What is known better than by the package is so for prompts of every length.
   const stated = [
     source.prices.priceOf(upstream, context.nowMs) ?? {},

@@ -3,6 +3,7 @@ import type { AudioCapabilities, AuthScheme, DataPolicy, Endpoint } from '../can
 import type { TextFormat } from '../canonical/operation.ts'
 import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
+import { inOnePart } from '../catalog/model-ids.ts'
 import type { HourRule, PriceEntry, TierRule } from '../catalog/price-overlay.ts'
 import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
 import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
@@ -97,7 +98,10 @@ export interface Preset {
   hourWrites?: HourRule
   /** What its service tiers cost, as a fraction of the usual price; absent where it has no rule. */
   tiers?: readonly TierRule[]
-  /** A model's name without what is only an address of the provider's; the public id is made of it. */
+  /**
+   * A model's name without what is only an address of the provider's; the public id is made of it. Of a server that serves
+   * whatever its operator loads it has no slash, so that what such a server lists is never the id of another's model.
+   */
   publicName: (upstreamModel: string) => string
   /** The family that serves a name with a voice in it, so that not every voice need be listed; null of other names. */
   familyOfVoice?: (upstreamModel: string) => string | null
@@ -172,7 +176,7 @@ export function defineProvider(row: Omit<Preset, Optional> & Partial<Pick<Preset
     prices: [],
     retirements: [],
     documentedModels: [],
-    publicName: (upstreamModel) => upstreamModel,
+    publicName: row.isLocal || row.isOperatorNamed ? inOnePart : (upstreamModel) => upstreamModel,
     family: [],
     modelRules: [],
     hostsManyMakers: false,

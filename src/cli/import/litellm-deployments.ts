@@ -280,7 +280,7 @@ function modelOf(entry: YamlValue, named: Named): string {
     return '*'
   }
   const author = preset.isOperatorNamed ? provider.id : preset.author
-  const id = preset.isOperatorNamed ? `${author}/${name}` : toPublicId(author, preset.publicName(name))
+  const id = toPublicId(author, preset.publicName(name))
   const model = readModel({ id, upstream }, { entry, parameter, mode, remarks })
   const known = provider.models.find((one) => one.id === id)
   if (!known) provider.models.push(model)
