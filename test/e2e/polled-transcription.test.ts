@@ -82,9 +82,9 @@ describe('a transcript that is a job', () => {
     })
     expect(at(answer, 'words.2')).toMatchObject({ word: 'Anna', start: 1, end: 1.5, speaker: 0 })
     expect(at(answer, 'usage.seconds')).toBe(6)
-    // 0.21 an hour, six seconds.
-    expect(at(answer, 'usage.cost')).toBeCloseTo(0.00035, 9)
-    expect((await spent()) - before).toBeCloseTo(0.00035, 9)
+    // 0.21 an hour, and 0.15 for speakers, terms and entities: six seconds.
+    expect(at(answer, 'usage.cost')).toBeCloseTo(0.0006, 9)
+    expect((await spent()) - before).toBeCloseTo(0.0006, 9)
     expect(await untilSwept()).toEqual({ jobs_made: 1, jobs_left: 0, uploads_made: 1, uploads_left: 0 })
     const requests = (at(await counters(), 'last_requests') as { method: string; path: string }[]).map(
       ({ method, path }) => `${method} ${path.replace(/[0-9a-f-]{36}/, 'ID')}`,
