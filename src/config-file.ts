@@ -57,10 +57,12 @@ const audioSchema = z
       .optional()
       .describe('Languages that callers may name, as codes of two letters; all by default'),
     speech_formats: z
-      .array(z.enum(['mp3', 'pcm']))
+      .array(z.enum(['mp3', 'pcm', 'opus', 'aac', 'flac']))
       .min(1)
       .optional()
-      .describe('Formats that it gives itself, both by default; the gateway makes the other of it'),
+      .describe(
+        'Formats that it gives itself; `mp3` and `pcm` by default, and where only one of the two is named the gateway makes the other of it',
+      ),
     speed: z
       .strictObject({ min: z.number().positive(), max: z.number().positive() })
       .optional()

@@ -1,5 +1,6 @@
 import { pcmOutputRate, type SpeechReader, type SpeechStream, type SpeechOutput } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
+import type { PassedFormat } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
 import { mp3PieceBytes, mpegSearchBytesMax, speechPieceBytes, speechTailBytes } from '../core/limits/audio.ts'
 import { readAdtsFrame } from './adts-frames.ts'
@@ -34,7 +35,9 @@ const bytesPerSample = 2
 export function speechContentType({
   responseFormat,
   isWav,
-}: Pick<SpeechCall, 'responseFormat' | 'isWav'>): string {
+  passedFormat,
+}: Pick<SpeechCall, 'responseFormat' | 'isWav' | 'passedFormat'>): string {
+  if (passedFormat !== undefined) return `audio/${passedFormat}`
   if (isWav) return 'audio/wav'
   return responseFormat === 'mp3' ? 'audio/mpeg' : `audio/pcm;rate=${pcmOutputRate};channels=1`
 }
@@ -61,10 +64,11 @@ export function wavHeader(): Uint8Array {
  * until the capture is durable.
  */
 export function createSpeechStream(
-  { responseFormat }: Pick<SpeechCall, 'responseFormat'>,
+  { responseFormat, passedFormat }: Pick<SpeechCall, 'responseFormat' | 'passedFormat'>,
   reader: SpeechReader,
   codec: Mp3Codec,
 ): SpeechStream {
+  if (passedFormat !== undefined) return createPassedStream(passedFormat, reader)
   const checked = new CheckedSound(reader)
   const asked: SoundKind = responseFormat === 'mp3' ? 'mpeg' : 'samples'
   let conversion: Mp3Conversion | null = null
@@ -112,6 +116,41 @@ export function createSpeechStream(
     },
     get hasDelivered() {
       return kept?.hasDelivered === true
+    },
+    get billed() {
+      return reader.billed
+    },
+  }
+}
+
+const containerOf: Readonly<Record<PassedFormat, string>> = { opus: 'ogg', aac: 'aac', flac: 'flac' }
+
+/** Sound of another format, as it comes: its first bytes have to be those of the format, and its last ones wait as always. */
+function createPassedStream(format: PassedFormat, reader: SpeechReader): SpeechStream {
+  const kept = new KeptSpeech({ isMpeg: false, tailBytes: speechTailBytes })
+  let head: Uint8Array | null = nothing
+  const check = (bytes: Uint8Array, isLast: boolean): Uint8Array => {
+    if (head === null) return bytes
+    head = Buffer.concat([head, bytes])
+    if (head.length < headBytesMin && !isLast) return nothing
+    if (sniffFormat(head) !== containerOf[format]) throw noAudio()
+    const all = head
+    head = null
+    return all
+  }
+  return {
+    push(piece) {
+      const bytes = check(reader.push(piece), false)
+      return bytes.length === 0 ? null : kept.keep(bytes)
+    },
+    end() {
+      kept.keepAll(check(reader.end(), true))
+      return kept.end()
+    },
+    close: () => undefined,
+    pieceBytes: speechPieceBytes,
+    get hasDelivered() {
+      return kept.hasDelivered
     },
     get billed() {
       return reader.billed

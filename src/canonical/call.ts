@@ -1,3 +1,4 @@
+import type { PassedFormat } from './endpoint.ts'
 import type { Percentiles } from './endpoint.ts'
 import type { OperationName, TextFormat } from './operation.ts'
 import type { Demand } from './usage.ts'
@@ -175,6 +176,8 @@ export interface SpeechCall extends CallBase {
   responseFormat: 'mp3' | 'pcm'
   /** The samples are shown as a WAV file. */
   isWav: boolean
+  /** A format that the provider itself has to make, in place of `responseFormat`; absent for nearly all calls. */
+  passedFormat?: PassedFormat
   speed: number
   references: readonly SpeechReference[]
 }

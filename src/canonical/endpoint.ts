@@ -88,6 +88,11 @@ export const unboundedKeyterms: KeytermRules = Object.freeze({
   forbidden: '',
 })
 
+/** Formats of speech that the gateway does not make: Opus in Ogg, AAC with ADTS headers, FLAC. */
+export const passedFormats = ['opus', 'aac', 'flac'] as const
+/** One of them. */
+export type PassedFormat = (typeof passedFormats)[number]
+
 /** What a speech or transcription endpoint can do beyond the basics. */
 export interface AudioCapabilities {
   verboseJson: boolean
@@ -116,6 +121,8 @@ export interface AudioCapabilities {
   languages: readonly string[] | null
   speed: { min: number; max: number } | null
   speechFormats: readonly ('mp3' | 'pcm')[]
+  /** Formats besides that the provider gives, which pass through as they come; absent where there are none. */
+  passedFormats?: readonly PassedFormat[]
   inputCharactersMax: number | null
   voiceCloning: boolean
   multipleReferences: boolean

@@ -1,4 +1,4 @@
-import type { AudioCapabilities, KeytermRules } from '../canonical/endpoint.ts'
+import { passedFormats, type AudioCapabilities, type KeytermRules, type PassedFormat } from '../canonical/endpoint.ts'
 
 /** What the operator says of an audio model; the members are those of the configuration file. */
 export interface OperatorAudio {
@@ -11,7 +11,7 @@ export interface OperatorAudio {
   upload_bytes_max?: number | undefined
   audio_seconds_max?: number | undefined
   languages?: readonly string[] | undefined
-  speech_formats?: readonly ('mp3' | 'pcm')[] | undefined
+  speech_formats?: readonly ('mp3' | 'pcm' | PassedFormat)[] | undefined
   speed?: { min: number; max: number } | undefined
   input_characters_max?: number | undefined
   voices?: readonly string[] | undefined
@@ -42,7 +42,7 @@ export function statedAudio(audio: OperatorAudio): Partial<AudioCapabilities> {
     uploadBytesMax: audio.upload_bytes_max,
     audioMillisecondsMax: secondsMax === undefined ? undefined : secondsMax * 1000,
     languages: audio.languages,
-    speechFormats: audio.speech_formats,
+    ...statedSpeechFormats(audio.speech_formats),
     speed: audio.speed,
     inputCharactersMax: audio.input_characters_max,
     voices: audio.voices,
@@ -60,5 +60,17 @@ function keytermRules(stated: boolean | OperatorKeyterms): KeytermRules | null {
     wordsMax: bounds.words_max ?? null,
     tokensMax: bounds.tokens_max ?? null,
     forbidden: bounds.forbidden ?? '',
+  }
+}
+
+/** The two of the contract, of which the gateway makes the other, and those that pass through; neither list is stated when it is empty. */
+function statedSpeechFormats(
+  stated: OperatorAudio['speech_formats'] = [],
+): Partial<Pick<AudioCapabilities, 'speechFormats' | 'passedFormats'>> {
+  const own = stated.filter((format) => format === 'mp3' || format === 'pcm')
+  const passed = passedFormats.filter((format) => stated.includes(format))
+  return {
+    ...(own.length > 0 ? { speechFormats: own } : {}),
+    ...(passed.length > 0 ? { passedFormats: passed } : {}),
   }
 }

@@ -1,5 +1,6 @@
 import { speechUsage } from '../billing/metering/speech-usage.ts'
 import { createSpeechStream, speechContentType, wavHeader } from '../audio/speech-stream.ts'
+import type { PassedFormat } from '../canonical/endpoint.ts'
 import type { SpeechAdapter } from '../canonical/audio.ts'
 import type { SpeechCall } from '../canonical/call.ts'
 import type { CallAt } from '../canonical/steps.ts'
@@ -35,7 +36,7 @@ export async function executeSpeech(
   const stepAt = (candidate: Candidate, asked = call) =>
     adapterAt(candidate, state).first(askedAt(asked, candidate, state))
   const plan = await prepare(
-    { requirements: speechRequirements(call), firstStep: (candidate) => stepAt(candidate) },
+    { requirements: speechRequirements(call, makersIn(state)), firstStep: (candidate) => stepAt(candidate) },
     state,
     dependencies,
   )
@@ -84,6 +85,16 @@ export async function executeSpeech(
     plan.settlement.release()
     throw withoutDeadline(error)
   }
+}
+
+/** The models of the catalog that make a format; looked for only when a call has to be told of them. */
+function makersIn({ serving }: CallState): (format: PassedFormat) => readonly string[] {
+  return (format) =>
+    serving.catalog
+      .models()
+      .flatMap(({ id, endpoints }) =>
+        endpoints.some(({ audio }) => audio?.passedFormats?.includes(format) === true) ? [id] : [],
+      )
 }
 
 function clipFetching(state: CallState, { publicFetch }: ExecutionDependencies): ClipFetching {

@@ -13,7 +13,7 @@ import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import { hostError, withAddress } from './request-address.ts'
-import { routes } from './routes.ts'
+import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
 
 /** Base paths that reach the same handlers: ours, and the one clients of the public contract have configured. */
@@ -44,6 +44,8 @@ function createRouter(dependencies: HttpDependencies): Router<Route> {
     const prefixes = route.path.startsWith('/batches') ? [...versionPaths, '/api/beta'] : versionPaths
     for (const prefix of prefixes) router.add(route.method, `${base}${prefix}${route.path}`, route)
   }
+  for (const route of openAiRoutes(dependencies))
+    router.add(route.method, `${base}/openai/v1${route.path}`, route)
   // Requests are looked up without their last slash, so the page at the root of a base path is found without it.
   for (const route of siteRoutes(dependencies))
     router.add(route.method, route.path === '/' && base !== '' ? base : `${base}${route.path}`, route)

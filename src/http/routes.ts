@@ -1,3 +1,4 @@
+import { openAiConvention } from '../formats/openai-error.ts'
 import { batchRoutes } from './handlers/batches.ts'
 import { catalogRoutes } from './handlers/catalog.ts'
 import { accountRoutes } from './handlers/account.ts'
@@ -8,6 +9,28 @@ import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import type { Route } from './pipeline.ts'
+
+/**
+ * The routes below `/openai/v1`, for clients that were made for OpenAI: the same handlers, with OpenAI's own defaults and
+ * errors where the two contracts differ. Batches are not among them, because OpenAI's are made of files.
+ */
+export function openAiRoutes(dependencies: HttpDependencies): Route[] {
+  const dialect = { isOpenAiDialect: true } as const
+  const shared = [...textRoutes(dependencies), ...catalogRoutes(dependencies)]
+  return [
+    ...shared.filter(({ path }) => openAiPaths.has(path)),
+    transcriptionRoute(dependencies, dialect),
+    speechRoute(dependencies, dialect),
+  ].map((route) => ({ ...route, convention: openAiConvention }))
+}
+
+const openAiPaths: ReadonlySet<string> = new Set([
+  '/chat/completions',
+  '/responses',
+  '/embeddings',
+  '/models',
+  '/models/:id{.+}',
+])
 
 /** Every route below the version segment. */
 export function routes(dependencies: HttpDependencies): Route[] {

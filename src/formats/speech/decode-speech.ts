@@ -1,16 +1,19 @@
 import type { SpeechCall } from '../../canonical/call.ts'
+import { passedFormats } from '../../canonical/endpoint.ts'
 import { choosePreferred } from '../accept.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseSession, codePoints, unknownMembers } from '../transcription/audio-fields.ts'
 import { toReferences } from './references.ts'
 import { parseSpeechFields } from './speech-fields.ts'
-import { speechRequestSchema } from './speech-request.ts'
+import { openAiSpeechSchema, speechRequestSchema } from './speech-request.ts'
 
 /** Headers that say something about a speech request. */
 export interface SpeechHeaders {
   sessionId: string | null
   accept: string | null
+  /** The request came to the address at which OpenAI's own formats and defaults count; absent elsewhere. */
+  isOpenAiDialect?: true
 }
 
 /**
@@ -18,10 +21,12 @@ export interface SpeechHeaders {
  * field, with the index inside lists.
  */
 export function* decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Generator<void, SpeechCall> {
-  const { fields, slicesOf } = yield* parseSpeechFields(bytes, speechRequestSchema.shape)
-  const wire = parseField(speechRequestSchema, '', fields)
+  const schema = headers.isOpenAiDialect ? openAiSpeechSchema : speechRequestSchema
+  const { fields, slicesOf } = yield* parseSpeechFields(bytes, schema.shape)
+  const wire = parseField(schema, '', fields)
   const { preferences, dropped } = parsePreferences(wire.provider)
-  const media = wire.response_format ?? choosePreferred(headers.accept, mediaOfType, 'pcm')
+  const media = mediaOf(wire, headers)
+  const passedFormat = passedFormats.find((format) => format === media)
   return {
     kind: 'speech',
     operation: 'speech',
@@ -45,6 +50,7 @@ export function* decodeSpeechJson(bytes: Uint8Array, headers: SpeechHeaders): Ge
     voice: wire.voice ?? null,
     responseFormat: media === 'mp3' ? 'mp3' : 'pcm',
     isWav: media === 'wav',
+    ...(passedFormat === undefined ? {} : { passedFormat }),
     speed: wire.speed ?? 1,
     references: yield* toReferences(wire.input_references ?? [], slicesOf),
   }
@@ -62,7 +68,16 @@ const mediaOfType = {
   'audio/x-wav': 'wav',
 } as const
 
-type Wire = ReturnType<typeof speechRequestSchema.parse>
+type Wire = ReturnType<typeof openAiSpeechSchema.parse>
+
+/** OpenAI's clients send an `Accept` of their own, whatever they were asked for, and expect mp3. */
+function mediaOf(
+  { response_format: named }: Pick<Wire, 'response_format'>,
+  { accept, isOpenAiDialect }: SpeechHeaders,
+): NonNullable<Wire['response_format']> {
+  if (named !== undefined) return named
+  return isOpenAiDialect ? 'mp3' : choosePreferred(accept, mediaOfType, 'pcm')
+}
 
 /** The normal speed and no references ask for nothing, so no endpoint is left out because of them. */
 function sentParameters(wire: Wire): string[] {

@@ -20,7 +20,7 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
   return {
     first({ call, endpoint }) {
       const form = speechFormFor(options, endpoint)
-      const choice = form[formatToAsk(call, endpoint)]
+      const choice = chosenAt(call, endpoint, form)
       const body = bodyWithClips(JSON.stringify(toBody(call, endpoint, { form, choice })), call.references)
       const target = { model: endpoint.upstreamModel, stream: true }
       const address = addressAt(endpoint.deployment.baseUrl, form, target)
@@ -36,6 +36,14 @@ export function openAiSpeech(options: OpenAiSpeechOptions = {}): SpeechAdapter {
     },
     readError: readUpstreamFailure,
   }
+}
+
+/** A format that passes through is named as the caller names it; its sound is not looked into. */
+function chosenAt(call: SpeechCall, endpoint: Endpoint, form: SpeechForm): SpeechFormatChoice {
+  const { passedFormat } = call
+  return passedFormat === undefined
+    ? form[formatToAsk(call, endpoint)]
+    : { name: passedFormat, output: form.pcm.output }
 }
 
 const jsonHeaders = { 'content-type': 'application/json' }

@@ -59,7 +59,6 @@ test.each([
       transcript: 'Hello',
       voice: 'v',
       output_format: { container: 'mp3', sample_rate: 44_100, bit_rate: 128_000 },
-      generation_config: {},
     },
   ],
   [

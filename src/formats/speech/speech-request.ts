@@ -75,3 +75,12 @@ export const speechRequestSchema = z.object({
     .max(audioListMax, { error: `must have at most ${audioListMax} parts` })
     .optional(),
 })
+
+/** The same where OpenAI's own formats count. */
+export const openAiSpeechSchema = speechRequestSchema.extend({
+  response_format: z
+    .enum(['mp3', 'wav', 'pcm', 'opus', 'aac', 'flac'], {
+      error: 'must be "mp3", "wav", "pcm", "opus", "aac" or "flac"',
+    })
+    .optional(),
+})

@@ -1,11 +1,18 @@
 import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
-import { voiceAt, type AudioCapabilities, type Endpoint } from '../../canonical/endpoint.ts'
+import { voiceAt, type AudioCapabilities, type Endpoint, type PassedFormat } from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
-export function speechRequirements(call: SpeechCall): AudioRequirement[] {
-  const { references, voice, speed } = call
+export function speechRequirements(
+  call: SpeechCall,
+  modelsThatMake: (format: PassedFormat) => readonly string[] = () => [],
+): AudioRequirement[] {
+  const { references, voice, speed, passedFormat } = call
+  const makersOf = (format: PassedFormat): string => {
+    const models = modelsThatMake(format)
+    return models.length === 0 ? '' : `, or choose one that makes it, such as ${models.slice(0, 3).join(', ')}`
+  }
   const requirements: AudioRequirement[] = []
   const add = (
     name: string,
@@ -16,6 +23,17 @@ export function speechRequirements(call: SpeechCall): AudioRequirement[] {
   }
   if (references.length > 0) {
     add('input_references', (audio) => canUse(audio, call), referencesRefused(call))
+  }
+  if (passedFormat !== undefined) {
+    add(
+      'response_format',
+      (audio) => audio.passedFormats?.includes(passedFormat) === true,
+      (model) =>
+        refusal(
+          'response_format',
+          `No provider of ${model} makes ${passedFormat}: ask for "mp3", "wav" or "pcm", which every model has${makersOf(passedFormat)}.`,
+        ),
+    )
   }
   if (speed !== 1) {
     add(

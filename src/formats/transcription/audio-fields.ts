@@ -47,6 +47,8 @@ export const audioCommonFields = {
 export interface AudioHeaders {
   sessionId: string | null
   accept: string | null
+  /** The request came to the address at which OpenAI's own formats and defaults count; absent elsewhere. */
+  isOpenAiDialect?: true
 }
 
 /** The body's session wins, and then the header is not even looked at; a header over the bound is refused. */

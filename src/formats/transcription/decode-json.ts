@@ -6,6 +6,7 @@ import { AudioJsonScanner } from './json-scanner.ts'
 import { formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
   remoteAudio,
+  inContract,
   requireResponseFormat,
   toTranscriptionCall,
   transcriptionRequestSchema,
@@ -34,13 +35,14 @@ async function decode(
   body: ReadableStream<Uint8Array>,
   spool: AudioSpool,
   intake: AudioIntake,
-  headers: AudioHeaders,
+  asked: AudioHeaders,
 ): Promise<DecodedTranscription> {
   const scanner = new AudioJsonScanner()
   await readChunks(body, async (chunk) => {
     for (const bytes of scanner.push(chunk)) await spool.write(bytes)
   })
-  const { fields, hasAudio, mimeType } = scanner.end()
+  const { fields: sent, hasAudio, mimeType } = scanner.end()
+  const { fields, headers } = inContract(sent, asked)
   requireResponseFormat(fields)
   const wire = parseField(transcriptionRequestSchema, '', fields)
   const input = wire.input_audio

@@ -17,6 +17,7 @@ import {
 } from './received-audio.ts'
 import {
   remoteAudio,
+  inContract,
   requireResponseFormat,
   toTranscriptionCall,
   transcriptionFormSchema,
@@ -59,7 +60,7 @@ async function toDecoded(
   spool: AudioSpool,
   options: MultipartOptions,
 ): Promise<DecodedTranscription> {
-  const fields = toFields(form)
+  const { fields, headers } = inContract(toFields(form), options.headers)
   requireResponseFormat(fields)
   const wire = parseField(transcriptionFormSchema, '', fields)
   if ((form.file === null) === (wire.source_url === undefined)) {
@@ -69,13 +70,13 @@ async function toDecoded(
   if (form.file === null) {
     const url = wire.source_url ?? ''
     const audio = remoteAudio(url, { field: 'source_url', statedFormat: null })
-    const made = toTranscriptionCall(wire, audio, options.headers, dropped)
+    const made = toTranscriptionCall(wire, audio, headers, dropped)
     await spool.discard()
     return { ...made, dispose: () => Promise.resolve() }
   }
   const stored = await spool.finish()
   const audio = await localAudio(stored, statedOf(form.file), options.intake)
-  return { ...toTranscriptionCall(wire, audio, options.headers, dropped), dispose: () => stored.dispose() }
+  return { ...toTranscriptionCall(wire, audio, headers, dropped), dispose: () => stored.dispose() }
 }
 
 /** By the name of the file, else by the type of its part, as clients write them. */

@@ -88,14 +88,41 @@ export type TranscriptionSettings = Omit<z.infer<typeof transcriptionFormSchema>
 
 /** The contract's message names the format that was sent. Checked before the schema, which has no message for it. */
 export function requireResponseFormat(fields: unknown): void {
-  if (typeof fields !== 'object' || fields === null || !('response_format' in fields)) return
-  const format = fields.response_format
+  const format = responseFormatIn(fields)
   if (format === 'json' || format === 'verbose_json' || typeof format !== 'string') return
   throw new GatewayError(
     'invalid_request',
     `Unsupported response_format ${JSON.stringify(format.slice(0, 64))}. Only "json" and "verbose_json" are supported.`,
     { param: 'response_format' },
   )
+}
+
+function responseFormatIn(fields: unknown): unknown {
+  return typeof fields === 'object' && fields !== null && 'response_format' in fields
+    ? fields.response_format
+    : undefined
+}
+
+const mediaOfFormat: Readonly<Record<string, string>> = {
+  text: 'text/plain',
+  srt: 'application/x-subrip',
+  vtt: 'text/vtt',
+}
+
+/**
+ * A request as the contract has it: where OpenAI's own formats count, `text`, `srt` and `vtt` become what is asked for by
+ * `Accept` elsewhere, and the `Accept` that its clients send by themselves says nothing.
+ */
+export function inContract(
+  fields: unknown,
+  headers: AudioHeaders,
+): { fields: unknown; headers: AudioHeaders } {
+  if (!headers.isOpenAiDialect) return { fields, headers }
+  const format = responseFormatIn(fields)
+  const media = typeof format === 'string' ? mediaOfFormat[format] : undefined
+  if (media === undefined) return { fields, headers: { ...headers, accept: null } }
+  const { response_format: _, ...others } = fields as Record<string, unknown>
+  return { fields: others, headers: { ...headers, accept: media } }
 }
 
 /** Checks what concerns several fields, and makes the call. The duration is measured afterwards. */

@@ -8,7 +8,10 @@ import { readBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
-export function speechRoute(dependencies: HttpDependencies): Route {
+export function speechRoute(
+  dependencies: HttpDependencies,
+  dialect: { isOpenAiDialect?: true } = {},
+): Route {
   return {
     method: 'POST',
     path: operations.speech.path,
@@ -19,7 +22,7 @@ export function speechRoute(dependencies: HttpDependencies): Route {
       requireJson(exchange.request)
       const bytes = await readBody(exchange.request, liveBodyBytesMax)
       const { headers } = exchange.request
-      const said = { sessionId: headers.get('x-session-id'), accept: headers.get('accept') }
+      const said = { sessionId: headers.get('x-session-id'), accept: headers.get('accept'), ...dialect }
       const call = await inTurns(decodeSpeechJson(bytes, said))
       const outcome = await dependencies.executor.speech(call, scopeOf(exchange))
       return renderOutcome(outcome, exchange)

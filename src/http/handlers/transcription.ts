@@ -14,7 +14,10 @@ import { toResponseBody } from '../response-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/transcriptions`: audio by JSON base64, by multipart, or by address; text out. */
-export function transcriptionRoute(dependencies: HttpDependencies): Route {
+export function transcriptionRoute(
+  dependencies: HttpDependencies,
+  dialect: { isOpenAiDialect?: true } = {},
+): Route {
   return {
     method: 'POST',
     path: operations.transcription.path,
@@ -22,7 +25,7 @@ export function transcriptionRoute(dependencies: HttpDependencies): Route {
     name: 'transcription',
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
-      const decoded = await decode(exchange, dependencies)
+      const decoded = await decode(exchange, dependencies, dialect)
       return decoded.isStreamed
         ? streamed(decoded, exchange, dependencies)
         : whole(decoded, exchange, dependencies)
@@ -71,6 +74,7 @@ async function streamed(
 async function decode(
   { request }: Authenticated,
   dependencies: HttpDependencies,
+  dialect: { isOpenAiDialect?: true },
 ): Promise<DecodedTranscription> {
   const stated = Number(request.headers.get('content-length') ?? 0)
   // Base64 and the other members take a third more than the audio itself.
@@ -82,7 +86,11 @@ async function decode(
   }
   const refusal = refusedEncoding(request)
   if (refusal) throw refusal
-  const headers = { sessionId: request.headers.get('x-session-id'), accept: request.headers.get('accept') }
+  const headers = {
+    sessionId: request.headers.get('x-session-id'),
+    accept: request.headers.get('accept'),
+    ...dialect,
+  }
   const body = bodyOf(request)
   const contentType = request.headers.get('content-type') ?? ''
   if (/^multipart\/form-data/i.test(contentType)) {

@@ -1,4 +1,4 @@
-import { unboundedKeyterms } from '../../canonical/endpoint.ts'
+import { passedFormats, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
 
 const megabyte = 1024 * 1024
@@ -34,13 +34,17 @@ export const openAiModels: readonly ModelRule[] = [
  * names for models of their own, do not have them.
  */
 export const openAiService: readonly ModelRule[] = [
-  { name: /^tts-1/, audio: { inputCharactersMax: 4096, voices: classicVoices, ownVoicePrefix } },
+  {
+    name: /^tts-1/,
+    audio: { inputCharactersMax: 4096, voices: classicVoices, ownVoicePrefix, passedFormats },
+  },
   {
     name: /^gpt-4o-mini-tts/,
     audio: {
       inputCharactersMax: 4096,
       voices: [...classicVoices, 'ballad', 'verse', 'marin', 'cedar'],
       ownVoicePrefix,
+      passedFormats,
     },
   },
   {
