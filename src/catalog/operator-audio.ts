@@ -1,4 +1,9 @@
-import { passedFormats, type AudioCapabilities, type KeytermRules, type PassedFormat } from '../canonical/endpoint.ts'
+import {
+  passedFormats,
+  type AudioCapabilities,
+  type KeytermRules,
+  type PassedFormat,
+} from '../canonical/endpoint.ts'
 
 /** What the operator says of an audio model; the members are those of the configuration file. */
 export interface OperatorAudio {

@@ -74,7 +74,12 @@ test('transcripts come as text, srt and vtt by response_format', async () => {
       segments: [{ id: 0, start: 0, end: 2, text: 'High water at nine.' }],
     }),
   )
-  const timed = { id: 'acme/ears', upstream: 'ears', modality: 'transcription', audio: { verbose_json: true } }
+  const timed = {
+    id: 'acme/ears',
+    upstream: 'ears',
+    modality: 'transcription',
+    audio: { verbose_json: true },
+  }
   const heard = await startTestGateway({
     providers: () => [customProvider(upstream.url, [{ ...timed, prices: { audio_per_hour: '0.36' } }])],
   })

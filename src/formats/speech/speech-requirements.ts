@@ -1,6 +1,11 @@
 import type { AudioRequirement } from '../../canonical/audio.ts'
 import type { SpeechCall } from '../../canonical/call.ts'
-import { voiceAt, type AudioCapabilities, type Endpoint, type PassedFormat } from '../../canonical/endpoint.ts'
+import {
+  voiceAt,
+  type AudioCapabilities,
+  type Endpoint,
+  type PassedFormat,
+} from '../../canonical/endpoint.ts'
 import { GatewayError } from '../../core/errors.ts'
 
 /** What the call needs of an endpoint, in the order in which a caller should hear of it. */
@@ -11,7 +16,9 @@ export function speechRequirements(
   const { references, voice, speed, passedFormat } = call
   const makersOf = (format: PassedFormat): string => {
     const models = modelsThatMake(format)
-    return models.length === 0 ? '' : `, or choose one that makes it, such as ${models.slice(0, 3).join(', ')}`
+    return models.length === 0
+      ? ''
+      : `, or choose one that makes it, such as ${models.slice(0, 3).join(', ')}`
   }
   const requirements: AudioRequirement[] = []
   const add = (

@@ -8,10 +8,7 @@ import { readBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
-export function speechRoute(
-  dependencies: HttpDependencies,
-  dialect: { isOpenAiDialect?: true } = {},
-): Route {
+export function speechRoute(dependencies: HttpDependencies, dialect: { isOpenAiDialect?: true } = {}): Route {
   return {
     method: 'POST',
     path: operations.speech.path,

@@ -1,7 +1,8 @@
 import { beforeAndNow } from '../before-and-now.ts'
 
 export const proof = beforeAndNow({
-  title: 'below /openai/v1 the defaults, formats and errors are those of OpenAI; elsewhere the specification stays',
+  title:
+    'below /openai/v1 the defaults, formats and errors are those of OpenAI; elsewhere the specification stays',
   tests: [
     {
       file: 'test/contract/openai-dialect.test.ts',
