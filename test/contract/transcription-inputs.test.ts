@@ -297,8 +297,8 @@ describe('audio at an address', () => {
       }),
     )
     const options = { deepgram: { multichannel: true } }
-    const asked = { ...remote('deepgram/nova-3'), provider: { options } }
-    const { status, json } = await open.post('/audio/transcriptions', asked)
+    const apart = { ...remote('deepgram/nova-3'), provider: { options } }
+    const { status, json } = await open.post('/audio/transcriptions', apart)
     taker.answer(() => Response.json(heard))
     // Two channels of seven seconds at 0.06 a minute.
     expect([status, at(json, 'usage.seconds'), at(json, 'usage.cost')]).toEqual([200, 7, 0.014])
