@@ -77,7 +77,7 @@ test('transcripts come as text, srt and vtt by response_format', async () => {
   const timed = {
     id: 'acme/ears',
     upstream: 'ears',
-    modality: 'transcription',
+    modality: 'transcription' as const,
     audio: { verbose_json: true },
   }
   const heard = await startTestGateway({
@@ -88,7 +88,7 @@ test('transcripts come as text, srt and vtt by response_format', async () => {
   const file = new File([toneWav(2)], 'tone.wav', { type: 'audio/wav' })
   const model = 'acme/ears'
   const text = await listener.audio.transcriptions.create({ file, model, response_format: 'text' })
-  expect(String(text)).toBe('High water at nine.\n')
+  expect(text).toBe('High water at nine.\n')
   const srt = await listener.audio.transcriptions.create({ file, model, response_format: 'srt' })
   expect(srt).toMatch(/^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\n/)
   const vtt = await listener.audio.transcriptions.create({ file, model, response_format: 'vtt' })

@@ -32,7 +32,7 @@ test.each([
     'eleven_v3',
     { voice: 'v' },
     '/text-to-speech/v/stream?output_format=pcm_24000',
-    { text: 'Hello', model_id: 'eleven_v3', voice_settings: {} },
+    { text: 'Hello', model_id: 'eleven_v3' },
   ],
   [
     'Cartesia',

@@ -14,12 +14,6 @@ export function speechRequirements(
   modelsThatMake: (format: PassedFormat) => readonly string[] = () => [],
 ): AudioRequirement[] {
   const { references, voice, speed, passedFormat } = call
-  const makersOf = (format: PassedFormat): string => {
-    const models = modelsThatMake(format)
-    return models.length === 0
-      ? ''
-      : `, or choose one that makes it, such as ${models.slice(0, 3).join(', ')}`
-  }
   const requirements: AudioRequirement[] = []
   const add = (
     name: string,
@@ -31,17 +25,7 @@ export function speechRequirements(
   if (references.length > 0) {
     add('input_references', (audio) => canUse(audio, call), referencesRefused(call))
   }
-  if (passedFormat !== undefined) {
-    add(
-      'response_format',
-      (audio) => audio.passedFormats?.includes(passedFormat) === true,
-      (model) =>
-        refusal(
-          'response_format',
-          `No provider of ${model} makes ${passedFormat}: ask for "mp3", "wav" or "pcm", which every model has${makersOf(passedFormat)}.`,
-        ),
-    )
-  }
+  if (passedFormat !== undefined) requirements.push(passedRequirement(passedFormat, modelsThatMake))
   if (speed !== 1) {
     add(
       'speed',
@@ -82,6 +66,24 @@ export function speechRequirements(
       ),
   )
   return requirements
+}
+
+function passedRequirement(
+  format: PassedFormat,
+  modelsThatMake: (format: PassedFormat) => readonly string[],
+): AudioRequirement {
+  return {
+    name: 'response_format',
+    isMet: ({ audio }) => audio?.passedFormats?.includes(format) === true,
+    refuse: (model) => {
+      const makers = modelsThatMake(format)
+      const others = makers.length === 0 ? '' : `, or a model such as ${makers.slice(0, 3).join(', ')}`
+      return refusal(
+        'response_format',
+        `No provider of ${model} makes ${format}: ask for "mp3", "wav" or "pcm", which every model has${others}.`,
+      )
+    },
+  }
 }
 
 /** The speeds that these endpoints have; empty where they have none. */
