@@ -189,7 +189,7 @@ export const configFileSchema = z.strictObject({
     )
     .optional()
     .describe(
-      'Hosts from which media that callers name by address is fetched although they are not public, such as `minio.internal:9000`',
+      'Hosts from which media that callers name by address is fetched, and whose addresses go on to servers of your own, although they are not public, such as `minio.internal:9000`',
     ),
   transcription_timeout_seconds: z
     .int()

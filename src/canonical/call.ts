@@ -115,6 +115,8 @@ export interface TextCall extends CallBase {
   document: JsonDocument
   /** Absent where nothing had to be fetched. */
   fetched?: FetchedMedia
+  /** Why a guarded deployment must not be sent it; absent for nearly all. */
+  refusedAddress?: unknown
   /** JSON of members from which the caller left out what most upstreams want; nothing for nearly all. */
   completed?: Readonly<Record<string, string>> | null
   /** The caller wants to see what the provider is sent, and when it answers. Chat completions and responses. */

@@ -44,6 +44,11 @@ export interface Deployment {
    * gets one, and only when the operator allows it.
    */
   callerLogins?: { headers: Readonly<Record<string, string>> }
+  /**
+   * Its server stands in the operator's own network, or may: it is sent no address that a caller could not have fetched
+   * from outside.
+   */
+  isGuarded?: true
   /** The operator says that this server takes marks of a prompt cache; nobody else knows it of a server of one's own. */
   takesCacheMarks?: true
   /** The member by which this server limits output, as the operator says; absent where nobody said. Chat completions alone. */

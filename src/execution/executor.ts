@@ -4,6 +4,7 @@ import { assert } from '../core/assert.ts'
 import { nextTurn } from '../core/turns.ts'
 import { withAvailability } from './availability.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { mayNeedGuard } from './guarded-addresses.ts'
 import { isShortage } from './prepare.ts'
 import { seekModel } from './missing-model.ts'
 import { withFetchedMedia } from './remote-media.ts'
@@ -106,7 +107,7 @@ async function transcribe(
 
 /** Most calls have no media, and must not wait a turn for it. */
 function runText(call: TextCall, scope: RequestScope, dependencies: ExecutionDependencies): Promise<Outcome> {
-  return call.demand.hasUncountedInput === true
+  return call.demand.hasUncountedInput === true || mayNeedGuard(call, dependencies)
     ? executeWithMedia(call, scope, dependencies)
     : executeText(call, scope, dependencies)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FetchedMedia, MediaAddress, TextCall } from '../canonical/call.ts'
-import type { Endpoint } from '../canonical/endpoint.ts'
+import type { Deployment, Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
 import {
   mediaAddressesMax,
@@ -21,6 +21,7 @@ import { textInterfacesOf } from '../providers/define-provider.ts'
 import type { FetchWish } from '../transport/public-fetch.ts'
 import { operations } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
+import { mayNeedGuard, withCheckedAddresses } from './guarded-addresses.ts'
 import { Places } from './places.ts'
 import { routedCallOf, routeModel } from './route-model.ts'
 import type { RequestScope } from './scope.ts'
@@ -30,7 +31,8 @@ import type { Serving } from './serving.ts'
 const places = new Places(mediaFetchesMax)
 
 /**
- * The call with what it names by address, fetched once, where some endpoint that it may be sent to takes no such address.
+ * The call with what it names by address, fetched once, where some endpoint that it may be sent to takes no such address,
+ * and checked where one of them is guarded.
  * It is fetched before anything is held, because the hold depends on how much it is. An address that cannot be fetched
  * is refused once an endpoint needs it; others may fetch it themselves.
  */
@@ -40,21 +42,27 @@ export async function withFetchedMedia(
   dependencies: ExecutionDependencies,
 ): Promise<TextCall> {
   const addresses = listAddresses(call)
-  if (addresses.length === 0) return call
+  const mayBeGuarded = mayNeedGuard(call, dependencies)
+  if (addresses.length === 0 && !mayBeGuarded) return call
   const serving = dependencies.serving()
-  const supports = candidatesOf(call, scope, { dependencies, serving }).map((endpoint) =>
-    supportOf(endpoint, call, serving),
-  )
+  const endpoints = candidatesOf(call, scope, { dependencies, serving })
+  const isGuarded = mayBeGuarded && endpoints.some(({ deployment }) => deployment.isGuarded)
+  const checked = isGuarded ? await withCheckedAddresses(call, dependencies) : call
+  const supports = endpoints.map((endpoint) => supportOf(endpoint, call, serving))
   const needed = addresses.filter((address) => supports.some((support) => !takesAddress(support, address)))
-  if (needed.length === 0) return call
+  if (needed.length === 0) return checked
   scope.facts.operation = call.operation
   scope.facts.model = call.model
-  return fetchAll(call, needed, { scope, dependencies })
+  return fetchAll(checked, needed, { scope, dependencies })
 }
 
-/** The call as this provider is sent it. Throws `invalid_request` for an address that it does not take and nobody could fetch. */
-export function callFor(call: TextCall, quirks: TextQuirks): TextCall {
-  const { fetched } = call
+/**
+ * The call as this provider is sent it. Throws `invalid_request` for an address that it must not be sent, or does not
+ * take and nobody could fetch.
+ */
+export function callFor(call: TextCall, quirks: TextQuirks, { isGuarded }: Deployment): TextCall {
+  const { fetched, refusedAddress } = call
+  if (isGuarded === true && refusedAddress !== undefined) throw refusedAddress
   if (fetched === undefined) return call
   const needed = fetched.addresses.filter((address) => !takesAddress(quirks.addresses, address))
   for (const { url } of needed) {

@@ -11,6 +11,8 @@ import type { ConfiguredDeployment } from '../providers/deployments.ts'
  */
 export interface Serving {
   catalog: CatalogView
+  /** Whether some deployment is guarded. */
+  hasGuarded: boolean
   adaptersOf(deployment: Deployment): Adapters
   /** The operator's own credential for the deployment. */
   credentialOf(deployment: Deployment): Credential
@@ -23,12 +25,14 @@ export function createServing(
   presetOf: (slug: string) => Preset,
 ): () => Serving {
   const credentials = new Map(configured.map(({ deployment, credential }) => [deployment.id, credential]))
+  const hasGuarded = configured.some(({ deployment }) => deployment.isGuarded === true)
   let serving: Serving | null = null
   return () => {
     const view = catalog.current()
     if (serving?.catalog === view) return serving
     serving = {
       catalog: view,
+      hasGuarded,
       adaptersOf: ({ preset }) => presetOf(preset).adapters,
       credentialOf({ id }) {
         const credential = credentials.get(id)

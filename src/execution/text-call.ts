@@ -177,7 +177,7 @@ function refuseTier({ endpoint }: Candidate): GatewayError {
 function askedAt(call: TextCall, candidate: Candidate, state: CallState): CallAt<TextCall> {
   const { quirks } = interfaceAt(call, candidate, state)
   return {
-    call: callFor(call, quirks),
+    call: callFor(call, quirks, candidate.endpoint.deployment),
     endpoint: candidate.endpoint,
     context: state.contextOf(candidate),
   }

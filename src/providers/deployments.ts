@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
@@ -5,6 +6,7 @@ import type { DeploymentSource, OperatorModel, PotentialProvider } from '../cata
 import type { Inspection } from '../catalog/inspection.ts'
 import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import { assert } from '../core/assert.ts'
+import { isPublicAddress } from '../transport/public-address.ts'
 import type { Preset } from './define-provider.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
@@ -58,6 +60,7 @@ export function toDeploymentSource(provider: ProviderSettings): ConfiguredDeploy
     providerName: provider.name ?? (isOperatorNamed ? (provider.id ?? preset.name) : preset.name),
     baseUrl: baseUrlOf(provider, preset),
     ...callerLoginsOf(provider, preset),
+    ...(isGuarded(provider, preset) ? { isGuarded: true } : {}),
     ...(provider.cache_marks === true ? { takesCacheMarks: true } : {}),
     ...(provider.max_tokens_field === undefined ? {} : { maxTokensField: provider.max_tokens_field }),
     region: provider.region ?? null,
@@ -106,6 +109,23 @@ function baseUrlOf({ base_url: given }: ProviderSettings, { baseUrl, isLocal }: 
   const isBare = isLocal && /^https?:\/\/[^/?#]+$/.test(url)
   return isBare ? `${url}/v1` : url
 }
+
+/**
+ * Whether its server may stand in the operator's own network: it says so by its preset, or by an address that no hosted
+ * provider has. A server of the operator's own may be asked like a hosted provider, such as a proxy under `openai`.
+ */
+function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boolean {
+  if (preset.isSimulator) return false
+  if (preset.isLocal || preset.isOperatorNamed) return true
+  const url = given === undefined ? null : URL.parse(given)
+  if (url === null) return false
+  const hostname = url.hostname.replaceAll(/[[\]]/g, '')
+  const isInside = isIP(hostname) === 0 ? insideName.test(hostname) : !isPublicAddress(hostname)
+  return isInside || url.protocol === 'http:'
+}
+
+/** A name without a dot, or below a domain that only private networks have. */
+const insideName = /^[^.]+$|\.(?:internal|local|localdomain|lan|corp|intranet|home\.arpa)$/i
 
 function authOf(
   { api_key: secret, key_form: form = '' }: ProviderSettings,

@@ -46,7 +46,15 @@ export interface PublicFetch {
    * The same checks for an address that goes on to a provider, which fetches it: nobody is to reach through a provider of
    * the operator's own network what he may not reach through the gateway.
    */
-  check(url: string, param: string): Promise<CheckedAddress>
+  check(url: string, param: string, options?: CheckOptions): Promise<CheckedAddress>
+}
+
+/** How an address is checked that goes on to a provider. */
+export interface CheckOptions {
+  /** In the words of an error's remedy; audio by default. */
+  what?: FetchWish['what']
+  /** What was found of hosts already, which are then not resolved again. */
+  hosts?: Map<string, Promise<unknown>>
 }
 
 /** What is known of an address that may be fetched. */
@@ -87,10 +95,16 @@ export function createPublicFetch(options: PublicFetchOptions = {}): PublicFetch
     }
     throw refused(asked, `the address redirects more than ${publicRedirectsMax} times`)
   }
-  const check = async (url: string, param: string): Promise<CheckedAddress> => {
-    const asked: Asked = { param, what: 'audio' }
+  const check = async (
+    url: string,
+    param: string,
+    { what = 'audio', hosts = new Map<string, Promise<unknown>>() }: CheckOptions = {},
+  ): Promise<CheckedAddress> => {
+    const asked: Asked = { param, what }
     const target = parseTarget(url, asked)
-    await addressOf(target, { resolve, allowed, asked })
+    const found = hosts.get(target.host) ?? addressOf(target, { resolve, allowed, asked })
+    hosts.set(target.host, found)
+    await found
     return { url: target.href, isConfigured: isAllowed(target, allowed) }
   }
   return Object.assign(fetch, { check })

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { lookup } from 'node:dns/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Simulator, startSimulator } from '../../simulator/server.ts'
@@ -18,6 +19,7 @@ import { parseCredits } from '../../src/core/money.ts'
 import { createGateway, type Gateway, type GatewayHooks } from '../../src/gateway.ts'
 import { presets } from '../../src/providers/registry.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
+import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 
 /** How a test's gateway differs from the first start of a stranger. */
 export interface TestGatewayOptions {
@@ -117,7 +119,11 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const { recogniserOptions = [] } = options
   const simulator = await startSimulator({ port: 0, quiet: true, seed: 7, recogniserOptions })
   const config = configOf(folder, simulator.url, options)
-  const gateway = await createGateway(config, options.hooks ?? { writeLog: () => undefined })
+  const publicFetch = createPublicFetch({ allowedHosts: config.fetchHosts, resolve: resolveInTests })
+  const gateway = await createGateway(config, {
+    publicFetch,
+    ...(options.hooks ?? { writeLog: () => undefined }),
+  })
   const setUp = await createSetUp(config.databaseUrl, gateway.bootstrapped.organizationId)
 
   const request = (path: string, init: TestRequest = {}) => gateway.fetch(toRequest(path, init))
@@ -144,6 +150,12 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Names that only documents have stand for a public host; no test asks a resolver beyond this machine. */
+async function resolveInTests(hostname: string): Promise<readonly string[]> {
+  if (/(?:^|\.)(?:test|example(?:\.(?:com|org|net))?)$/.test(hostname)) return ['93.184.215.14']
+  return (await lookup(hostname, { all: true })).map(({ address }) => address)
 }
 
 /** Reads a whole answer. */

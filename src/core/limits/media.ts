@@ -4,6 +4,8 @@
 
 /** Different addresses fetched for one call; Anthropic takes 20 images of full size. */
 export const mediaAddressesMax = 20
+/** Different hosts of one call that are resolved before a server of the operator's own network is sent their addresses. */
+export const guardedHostsMax = 20
 /** The longest address that is fetched; signed ones of object stores have about 1,500 characters. */
 export const mediaAddressLengthMax = 8_192
 /** Largest image or document; providers refuse images from 5 to 20 MB on. */
