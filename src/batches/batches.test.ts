@@ -253,6 +253,28 @@ eachDatabase((_name, open) => {
       expect(await available(process)).toBe(itemCost * 57n)
     })
 
+    test('with credits enough does not say that it waits for them when its process stops', async () => {
+      const world = await newWorld()
+      const gate = Promise.withResolvers<void>()
+      const process = await world.process({
+        behave: async (item, own) => {
+          if (item.customId !== 'item-1') return answerOrWait(item, own)
+          await gate.promise
+          return holding(holdOf(item, own, itemCost * 100n))
+        },
+      })
+      await world.grant(process, itemCost * 1_000n)
+      process.batches.start()
+      const { id } = await create(process, upload(batchOf(2), { principal: prepaid }))
+      await waitFor(() => process.started.includes('item-1'))
+      const stopping = process.batches.stop()
+      gate.resolve()
+      await stopping
+      expect(process.reports.map(({ event }) => event)).toEqual([])
+      const next = await world.process()
+      expect((await next.batches.get(prepaid, id)).object).not.toHaveProperty('headrace_metadata')
+    })
+
     test('with an item that costs far more than its others pays for it in one step', async () => {
       const world = await newWorld()
       let tries = 0

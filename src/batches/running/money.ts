@@ -48,8 +48,8 @@ export interface BatchMoney {
    * hold: what nothing covers is the operator's loss, so that a part helps. Never rejects.
    */
   enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<void>
-  /** What keeps a batch from being enlarged. */
-  shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage>
+  /** What keeps a batch from being enlarged; null where nothing does, and it only was not enlarged. */
+  shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage | null>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
   settle(batch: MoneyBatch): Promise<boolean>
   /** Statements that return what is left, once, in the unit that ends the batch. */
@@ -122,6 +122,7 @@ export function createBatchMoney(dependencies: MoneyDependencies): BatchMoney {
       const { ofCaller, ofParents } = await leftOf(ledger, batch, owner)
       if (ofCaller !== null && more > ofCaller) return 'max_cost'
       const [least] = ofParents.toSorted((one, other) => (one.available < other.available ? -1 : 1))
+      if (least !== undefined && least.available >= more) return null
       return least === undefined || least.isCredits ? 'credits' : 'key_limit'
     },
     settle: (batch) =>

@@ -63,8 +63,8 @@ export class SegmentEndings {
     noted: ReturnType<WaitingNote['statements']> = [],
   ): Promise<void> {
     const { committer, signals } = this.#dependencies
-    if (end.missing !== null) await this.#noteShortage(batch, end.missing)
-    else if (isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
+    const isShort = end.missing !== null && (await this.#noteShortage(batch, end.missing))
+    if (!isShort && isWaiting(batch)) await committer.commit('batch.wait', [noteWaiting(batch.id, null)])
     const returned = returnSegment(lease, signals.ownerId, Math.ceil(end.restMs))
     await committer.commit('segment.return', [...noted, returned])
   }
@@ -86,15 +86,20 @@ export class SegmentEndings {
     this.#dependencies.wake()
   }
 
-  /** Says what the batch waits for: to its owner in the batch, to the operator in the log. */
-  async #noteShortage(batch: Batch, missing: bigint): Promise<void> {
+  /**
+   * Says what the batch waits for: to its owner in the batch, to the operator in the log. False when it waits for no money:
+   * an item that was short when its process was told to stop is not what the balance is short of.
+   */
+  async #noteShortage(batch: Batch, missing: bigint): Promise<boolean> {
     const { committer, loadPrincipal, money } = this.#dependencies
     const owner = await loadPrincipal({ organizationId: batch.organizationId, keyId: batch.keyId })
-    if (owner === null) return
-    const message = shortages[await money.shortageOf(batch, owner, missing)]
+    const shortage = owner === null ? null : await money.shortageOf(batch, owner, missing)
+    if (shortage === null) return false
+    const message = shortages[shortage]
     // Also when the row said so at the lease: a part may have taken it back since.
     const note = noteWaiting(batch.id, batchErrorJson({ type: 'payment_required', message }))
     await committer.commit('batch.wait', [note])
     if (!isWaiting(batch)) this.#dependencies.report('batch_waits', { batchId: batch.id, cause: message })
+    return true
   }
 }
