@@ -26,6 +26,7 @@ export interface EdgeDependencies {
   audioIntake: AudioIntake
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
+  descriptors: HttpDependencies['descriptors']
   log: Logger
   metrics: Metrics
   clock: Clock
@@ -92,6 +93,7 @@ function servingParts(
     clock: dependencies.clock,
     log: createHttpLog(dependencies),
     notReady: dependencies.notReady,
+    descriptors: dependencies.descriptors,
     renderMetrics: () => dependencies.metrics.render(),
     metricsToken: config.metrics.token,
     basePath: config.basePath,

@@ -64,6 +64,7 @@ import { createLogger } from './telemetry/logger.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { askServer } from './transport/ask-server.ts'
 import { fetchListing } from './transport/fetch-listing.ts'
+import { createDescriptors, fewDescriptors, startOutgoing } from './transport/descriptors.ts'
 import { createTransport, type Transport } from './transport/http-client.ts'
 import { createPublicFetch, type PublicFetch } from './transport/public-fetch.ts'
 import { createMp3Codec } from './audio/mp3-codec.ts'
@@ -257,6 +258,9 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
       createdAtMs: clock.nowMs(),
     })
   }
+  await startOutgoing()
+  const descriptors = createDescriptors()
+  if (descriptors.isSmall) log.warn(fewDescriptors(descriptors.limit))
   return {
     clock,
     ...storage,
@@ -265,20 +269,25 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
     access,
     money,
     bootstrapped,
+    descriptors,
   }
 }
 
 type Core = Awaited<ReturnType<typeof createCore>>
 
 /** Who can answer: configured providers, or the simulator when there is none. */
-async function createProviders(config: Config, { clock, log, database }: Core, opened: Closer[]) {
+async function createProviders(
+  config: Config,
+  { clock, log, database, descriptors }: Core,
+  opened: Closer[],
+) {
   const simulator = config.providers.length === 0 ? await startSandbox() : null
   if (simulator) opened.push(() => simulator.stop().catch(() => undefined))
   const configured: readonly ProviderSettings[] = simulator
     ? [simulatorSettings(simulator.url)]
     : config.providers
   const sources = configured.map(toDeploymentSource)
-  const transport = createTransport({ clock })
+  const transport = createTransport({ clock, descriptors })
   const priceLists = createPriceListsRepository(database)
   const onPricesFailure = (cause: unknown) => log.warn('default prices not read', { cause })
   const { version, table } = await loadPrices(priceLists, pricePackage, onPricesFailure)
@@ -385,7 +394,7 @@ function createExecution(
     refusesUnknownPrices: config.refusesUnknownPrices,
     uncountedInputTokens: config.uncountedInputTokens ?? uncountedInputTokens,
     streamWatch: new StreamWatch(hooks.keepAliveMs ?? keepAliveMs),
-    mp3Codec: createMp3Codec(),
+    mp3Codec: createMp3Codec({ startsAtOnce: core.descriptors.isSmall }),
     speechTurns: new SharedTurns(speechTurnMs, clock),
     resources,
     clock,

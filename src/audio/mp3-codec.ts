@@ -20,9 +20,14 @@ export interface Mp3Codec {
   close(): void
 }
 
-/** A codec whose thread starts with its first stream and then stays. */
-export function createMp3Codec(): Mp3Codec {
-  return new ThreadedCodec()
+/**
+ * A codec whose thread starts with its first stream and then stays; `startsAtOnce` where descriptors are few, because the
+ * runtime ends a process that has none left for a thread.
+ */
+export function createMp3Codec({ startsAtOnce = false }: { startsAtOnce?: boolean } = {}): Mp3Codec {
+  const codec = new ThreadedCodec()
+  if (startsAtOnce) codec.start()
+  return codec
 }
 
 class ThreadedCodec implements Mp3Codec {
@@ -37,7 +42,7 @@ class ThreadedCodec implements Mp3Codec {
         retryAfterSeconds: 1,
       })
     }
-    const worker = (this.#worker ??= this.#start())
+    const worker = this.start()
     this.#lastId += 1
     const id = this.#lastId
     this.#open.add(id)
@@ -54,7 +59,11 @@ class ThreadedCodec implements Mp3Codec {
     if (this.#worker) this.#abandon(this.#worker, 'the gateway stops')
   }
 
-  #start(): Worker {
+  start(): Worker {
+    return (this.#worker ??= this.#startThread())
+  }
+
+  #startThread(): Worker {
     const worker = new Worker(new URL('./mp3-thread.ts', import.meta.url))
     // A gateway that has nothing else to do may end.
     worker.unref()

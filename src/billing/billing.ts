@@ -58,7 +58,7 @@ export interface BillingStats {
 export interface Billing {
   /**
    * Sets money aside. Synchronous when the slices in memory suffice. Throws nothing synchronously; rejects with
-   * `payment_required`, whose metadata names limit source, needed and available, or with `storage_unavailable`.
+   * `payment_required`, whose metadata names limit source, needed and available, or with `balance_set_aside` or `storage_unavailable`.
    */
   hold(request: HoldRequest): Hold | Promise<Hold>
   /**

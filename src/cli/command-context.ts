@@ -1,6 +1,7 @@
 import { assert } from '../core/assert.ts'
 import { requireFreePort } from '../http/free-port.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
+import { descriptorLimit } from '../transport/descriptors.ts'
 import type { CliConfig, CliStorage, CommandContext, ConfigOptions } from './context.ts'
 import { askPerson, untilSignal } from './serve/process.ts'
 import { checkProviders } from './doctor/provider-checks.ts'
@@ -52,6 +53,7 @@ export function createCommandContext<
       }),
     openStorage: (config) => dependencies.openStorage(full(config)),
     startSimulator: (options) => dependencies.startSimulator(options),
+    descriptorLimit,
     checkProviders: (config) => checkProviders(full(config).providers, { env, file: config.file }),
   }
   return context

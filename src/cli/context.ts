@@ -56,6 +56,8 @@ export interface CommandContext {
   openStorage(config: CliConfig): Promise<CliStorage>
   /** Starts the simulator alone. Rejects when the port is taken. */
   startSimulator(options: { port?: number; host?: string }): Promise<{ url: string; stop(): Promise<void> }>
+  /** How many files a process that starts here may have open; null where the system does not tell. */
+  descriptorLimit?(): number | null
   /** Asks every configured provider whether it accepts its key; absent where that is not possible. */
   checkProviders?(config: CliConfig): Promise<readonly ProviderCheck[]>
 }

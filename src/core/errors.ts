@@ -30,6 +30,8 @@ const statusOf = {
   no_healthy_endpoint: 503,
   storage_unavailable: 503,
   shutting_down: 503,
+  gateway_overloaded: 503,
+  balance_set_aside: 503,
   deadline: 504,
   provider_timeout: 524,
   provider_overloaded: 529,
@@ -67,6 +69,9 @@ const contractTypeOf = {
   no_healthy_endpoint: 'provider_overloaded',
   storage_unavailable: 'provider_overloaded',
   shutting_down: 'provider_overloaded',
+  // The contract's word for 503 would blame a provider that was not asked.
+  gateway_overloaded: 'server',
+  balance_set_aside: 'server',
   deadline: 'timeout',
   provider_timeout: 'timeout',
   provider_overloaded: 'provider_overloaded',

@@ -160,7 +160,9 @@ function capacityOf(failure: UpstreamFailure): CallOutcome {
 export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
   if (thrown instanceof AttemptFailed) return thrown.failure
   const error = toGatewayError(thrown)
-  const isUpstream = error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
+  // What this process has no room for may pass in a moment, too.
+  const isUpstream =
+    isOwnFault(error) || error.type.startsWith('provider_') || error.type === 'upstream_rate_limited'
   // Refused while encoding, before anything was sent: what this endpoint cannot carry another one may.
   return {
     error,
@@ -169,6 +171,11 @@ export function failureOf(thrown: unknown, attempt: Attempt): UpstreamFailure {
     credentialFault: false,
     retryAfterMs: error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000,
   }
+}
+
+/** Nothing of it says anything about a provider. */
+function isOwnFault({ type }: GatewayError): boolean {
+  return type === 'gateway_overloaded'
 }
 
 /**
@@ -186,7 +193,7 @@ function noteFailure(
   { state, dependencies }: { state: CallState; dependencies: ExecutionDependencies },
 ): void {
   const said = state.noteFailure(attempt, failure)
-  if (isOwnMatter(failure, attempt)) return
+  if (isOwnMatter(failure, attempt) || isOwnFault(failure.error)) return
   dependencies.health.recordFailure(attempt.endpoint, failure, said)
   state.releaseConversation(attempt.endpoint, failure)
 }
@@ -211,7 +218,7 @@ function withHistory(error: GatewayError, state: CallState): GatewayError {
     ...(errorType ? shownType(errorType) : {}),
   }))
   // A provider that was too crowded to be asked did not fail.
-  const hasFailed = last.errorType === error.type
+  const hasFailed = last.errorType === error.type && !isOwnFault(error)
   const retryAfterSeconds = shortestWait(error, state)
   return error.with({
     ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),

@@ -139,7 +139,13 @@ function usageOf(row: CaptureRow): BatchUsage {
 }
 
 // Not the item's fault and likely to pass: the engine puts the item back and decides how often.
-const passing: ReadonlySet<string> = new Set(['payment_required', 'storage_unavailable', 'shutting_down'])
+const passing: ReadonlySet<string> = new Set([
+  'payment_required',
+  'storage_unavailable',
+  'shutting_down',
+  'gateway_overloaded',
+  'balance_set_aside',
+])
 
 function failed(error: GatewayError, item: BatchItem): BatchItemOutcome {
   const isPutBack = passing.has(error.type) || item.signal.aborted

@@ -11,6 +11,7 @@ import type { Clock } from '../core/clock.ts'
 import type { GatewayError } from '../core/errors.ts'
 import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
+import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
 
 /** Where the edge tells of its requests. */
@@ -41,6 +42,8 @@ export interface HttpDependencies {
   executor: Executor
   audioIntake: AudioIntake
   activity: Activity
+  /** Whether this process has connections left for a call more. */
+  descriptors: Pick<Descriptors, 'admit'>
   clock: Clock
   log: HttpLog
   /** The address that the request's connection comes from; empty when unknown. */

@@ -36,10 +36,17 @@ function usualWaitSeconds(status: number): number | null {
   return status === 429 || status === 503 ? coolDownDefaultMs / 1000 : null
 }
 
-// Storage out of order or a process that is stopping: 502 on batches, 500 on settings, 503 elsewhere, as the
+const ownFailures: ReadonlySet<string> = new Set([
+  'storage_unavailable',
+  'shutting_down',
+  'gateway_overloaded',
+  'balance_set_aside',
+])
+
+// Storage out of order, or a process that is stopping or has no room: 502 on batches, 500 on settings, 503 elsewhere, as the
 // specification's lists of statuses per operation leave no other slot.
 function statusOf(error: GatewayError, group: RouteGroup): number {
-  if (error.type === 'storage_unavailable' || error.type === 'shutting_down') {
+  if (ownFailures.has(error.type)) {
     if (group === 'batches') return 502
     if (group === 'settings') return 500
   }

@@ -7,6 +7,7 @@ import { noFacts } from '../execution/scope.ts'
 import type { Asker, CallLine } from '../telemetry/call-line.ts'
 import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
+import { noDescriptors } from '../transport/descriptors.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import { toResponseBody } from './response-body.ts'
 
@@ -90,6 +91,8 @@ export async function runRoute(
     const { generationId } = exchange.facts
     const { writeError } = convention
     response = errorResponse(error, { group, writeError, generationId }, new Headers())
+    // The caller's own connection is one of those that are lacking.
+    if (error.type === 'gateway_overloaded') response.headers.set('connection', 'close')
     exchange.hasCommonHeaders = false
   }
   if (!exchange.hasCommonHeaders) {
@@ -142,6 +145,8 @@ async function authorize(
       retryAfterSeconds: 2,
     })
   }
+  if (route.access === 'inference' && !dependencies.descriptors.admit(dependencies.activity.running))
+    throw noDescriptors()
   const { headers } = exchange.request
   const isAnonymous = headers.get('authorization') === null && headers.get('x-headrace-key') === null
   if (route.access === 'optional' && isAnonymous) return null

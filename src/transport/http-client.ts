@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts'
 import { GatewayError } from '../core/errors.ts'
 import { readAtOnceBytesMax, upstreamIdleMs } from '../core/limits/calls.ts'
 import { addressOf, authHeaders, withoutSecrets } from './credentials.ts'
+import { isOutOfDescriptors, noDescriptors, type Descriptors } from './descriptors.ts'
 import { FetchBodies, streamPieces } from './fetch-body.ts'
 import { readWhole, type BodyRead, type UpstreamBody } from './upstream-body.ts'
 
@@ -46,11 +47,24 @@ export interface Transport {
 }
 
 /** A transport over Bun's `fetch`; outbound proxies and private authorities are the runtime's own settings. */
-export function createTransport({ clock }: { clock: Clock }): Transport {
-  const bodies = new FetchBodies()
+export function createTransport({ clock, descriptors = null }: TransportOptions): Transport {
+  const parts: ExchangeParts = { clock, bodies: new FetchBodies(), descriptors }
   return {
-    send: (request, target, options) => new Exchange(options, clock, bodies).send(request, target),
+    send: (request, target, options) => new Exchange(options, parts).send(request, target),
   }
+}
+
+/** What a transport is built with. */
+export interface TransportOptions {
+  clock: Clock
+  /** By which it tells a provider that cannot be reached from a process that can reach nobody. */
+  descriptors?: Pick<Descriptors, 'areUsedUp'> | null
+}
+
+interface ExchangeParts {
+  clock: Clock
+  bodies: FetchBodies
+  descriptors: Pick<Descriptors, 'areUsedUp'> | null
 }
 
 interface BodyReader {
@@ -65,7 +79,7 @@ const alarms = new Alarms()
 class Exchange implements UpstreamBody {
   readonly #options: SendOptions
   readonly #clock: Clock
-  readonly #bodies: FetchBodies
+  readonly #parts: ExchangeParts
   readonly #startedAtMs: number
   readonly #deadlineAtMs: number
   readonly #controller = new AbortController()
@@ -77,11 +91,11 @@ class Exchange implements UpstreamBody {
   #readSinceMs: number | null = null
   #isOver = false
 
-  constructor(options: SendOptions, clock: Clock, bodies: FetchBodies) {
+  constructor(options: SendOptions, parts: ExchangeParts) {
     this.#options = options
-    this.#clock = clock
-    this.#bodies = bodies
-    this.#startedAtMs = clock.monotonicMs()
+    this.#clock = parts.clock
+    this.#parts = parts
+    this.#startedAtMs = this.#clock.monotonicMs()
     this.#deadlineAtMs = this.#startedAtMs + options.deadlineMs
   }
 
@@ -96,7 +110,7 @@ class Exchange implements UpstreamBody {
       const options = toFetchOptions(request, target, this.#controller.signal)
       const { body } = request
       if (body !== null)
-        setBody(options, isWhole(body) ? (this.#bodies.take(body) ?? streamPieces(body)) : body)
+        setBody(options, isWhole(body) ? (this.#parts.bodies.take(body) ?? streamPieces(body)) : body)
       const response = await fetch(url, options)
       this.#response = response
       if (response.status >= 300 && response.status < 400) throw redirected(response.status)
@@ -104,7 +118,7 @@ class Exchange implements UpstreamBody {
     } catch (thrown) {
       this.#end()
       this.#controller.abort()
-      throw toFailure(thrown)
+      throw unsent(thrown, this.#parts.descriptors)
     }
   }
 
@@ -261,6 +275,15 @@ function redirected(status: number): GatewayError {
       cause: new Error(`status ${status}`),
     },
   )
+}
+
+/** Why a request got no response. The runtime has several words for a connection that this process could not open. */
+function unsent(thrown: unknown, descriptors: ExchangeParts['descriptors']): GatewayError {
+  const failure = toFailure(thrown)
+  if (thrown === failure) return failure
+  return isOutOfDescriptors(thrown) || descriptors?.areUsedUp() === true
+    ? noDescriptors(failure.cause)
+    : failure
 }
 
 /** What a broken connection means. Only the code is kept: messages of the runtime name the host. */

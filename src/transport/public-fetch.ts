@@ -4,6 +4,7 @@ import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
 import { publicHeadMs, publicRedirectsMax } from '../core/limits/calls.ts'
+import { isOutOfDescriptors, noDescriptors } from './descriptors.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** What may be fetched besides public addresses, and how names are resolved. */
@@ -249,6 +250,7 @@ function refused({ param, what }: Asked, problem: string): GatewayError {
 }
 
 function unreachable({ param }: Asked, cause: unknown): GatewayError {
+  if (isOutOfDescriptors(cause)) return noDescriptors(cause)
   return new GatewayError(
     'invalid_request',
     `${param}: the address cannot be reached; check that it is public and answers.`,

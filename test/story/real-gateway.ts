@@ -11,8 +11,8 @@ export interface RealGateway {
   readonly baseUrl: string
   readonly folder: string
   readonly databasePath: string
-  /** Starts it and resolves with what it printed until it was ready. */
-  start(env?: Record<string, string>): Promise<string>
+  /** Starts it, with at most so many open files, and resolves with what it printed until it was ready. */
+  start(env?: Record<string, string>, openFilesMax?: number): Promise<string>
   /** What it has printed since it was started last, its log among it. */
   printed(): string
   /** Ends it by a signal and resolves once it is gone. */
@@ -55,9 +55,9 @@ export function prepareGateway(
   let child: ReturnType<typeof spawn> | null = null
   let printed = ''
 
-  const spawn = (args: readonly string[], env: Record<string, string>) =>
+  const spawn = (args: readonly string[], env: Record<string, string>, openFilesMax?: number) =>
     // Node replaces itself by Bun where it can, so that the signal reaches the gateway itself.
-    Bun.spawn(['node', launcher, ...args], {
+    Bun.spawn([...withOpenFiles(openFilesMax), 'node', launcher, ...args], {
       cwd: folder,
       env: {
         ...strangerEnvironment(),
@@ -74,8 +74,8 @@ export function prepareGateway(
     baseUrl: `http://127.0.0.1:${port}/v1`,
     folder,
     databasePath: join(dataFolder, 'headrace.db'),
-    async start(env = {}) {
-      const started = spawn(['serve'], env)
+    async start(env = {}, openFilesMax) {
+      const started = spawn(['serve'], env, openFilesMax)
       child = started
       printed = ''
       return readUntil(started, 'npx headrace try', (piece) => void (printed += piece))
@@ -106,6 +106,11 @@ export function prepareGateway(
     },
   }
   return self
+}
+
+/** A shell that sets the limit and becomes the program. */
+function withOpenFiles(openFilesMax: number | undefined): readonly string[] {
+  return openFilesMax === undefined ? [] : ['sh', '-c', `ulimit -n ${openFilesMax}; exec "$0" "$@"`]
 }
 
 /** Writes the gateway's configuration file; it is read at the next start. */

@@ -271,7 +271,10 @@ export class SegmentRun {
       missing,
       sinceMs: ready.sinceMs ?? clock.nowMs(),
       // What is given up because the process stops waits for nothing, and nobody asked for more money for it.
-      error: this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted) ? null : waitsFor(outcome),
+      error:
+        this.#halt.signal.aborted || (missing !== null && this.#starting.signal.aborted)
+          ? null
+          : waitsFor(outcome),
     }
     this.#putBack.put(resting)
     if (missing !== null) void this.#enlarge(resting, missing)

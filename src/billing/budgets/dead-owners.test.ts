@@ -44,7 +44,7 @@ test('while a dead process holds enough a call is told to come again, and then i
   scene.world.kill(scene.other, false)
   scene.world.store.silent.add(scene.other.name)
   const early = await ask(scene, 5_000n)
-  expect(early).toMatchObject({ type: 'storage_unavailable', metadata: { needed_nanocredits: '5000' } })
+  expect(early).toMatchObject({ type: 'balance_set_aside', metadata: { needed_nanocredits: '5000' } })
   const { retryAfterSeconds } = early as { retryAfterSeconds: number }
   expect(retryAfterSeconds).toBeLessThanOrEqual(leaseMs / 1_000)
   expect(scene.one.billing.stats().holdsRefused).toBe(0)
@@ -60,7 +60,7 @@ test('what a frozen process leased and does not hold is not refused as missing m
   const rest = 10_000n - (leased[0]?.granted_nanocredits ?? 0n)
   expect(rest).toBeLessThan(9_900n)
   world.freeze(other)
-  expect(await ask(scene, 9_900n)).toMatchObject({ type: 'storage_unavailable' })
+  expect(await ask(scene, 9_900n)).toMatchObject({ type: 'balance_set_aside' })
   await world.advance(leaseMs)
   expect(await ask(scene, 9_900n)).toMatchObject({ amount: 9_900n })
 })

@@ -96,7 +96,7 @@ export class Granter {
     return count
   }
 
-  /** Grants at once when memory says yes, else later; rejects with `payment_required` or `storage_unavailable`. */
+  /** Grants at once when memory says yes, else later; rejects with `payment_required`, `balance_set_aside` or `storage_unavailable`. */
   hold(request: HoldRequest): SliceHold | Promise<SliceHold> {
     return this.#grantNow(request, request.amount) ?? this.#enqueue(request)
   }
@@ -345,7 +345,7 @@ function stillSetAside(
 ): GatewayError {
   const retryAfterSeconds = Math.max(1, Math.ceil(withinMs / 1_000))
   const message = `A part of ${limitNames[budget.kind]} is still set aside by a gateway process that does not answer; it is free again within ${retryAfterSeconds} s, and then there is enough for this call.`
-  return new GatewayError('storage_unavailable', message, {
+  return new GatewayError('balance_set_aside', message, {
     retryAfterSeconds,
     metadata: shortageFacts(budget, smallestOf(request), available),
   })

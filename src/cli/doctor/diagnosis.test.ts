@@ -43,3 +43,16 @@ test('a data folder that is a file, and one that is not there, have each their o
   expect(missing).toContain('does not exist')
   expect(missing).toContain('next: npx headrace serve makes it')
 })
+
+test('a small limit of open files is named with what raises it', async () => {
+  for (const [limit, isSaid] of [
+    [256, true],
+    [65_536, false],
+    [null, false],
+  ] as const) {
+    const context = recordingContext({ descriptorLimit: () => limit })
+    await runCommand(['doctor'], context)
+    expect([limit, context.output().includes('! open files')]).toEqual([limit, isSaid])
+    if (isSaid) expect(context.output()).toContain('LimitNOFILE')
+  }
+})

@@ -1,6 +1,7 @@
 import { access, constants, stat, statfs } from 'node:fs/promises'
 import { refusedCallsShownMax } from '../../core/limits/billing.ts'
 import { clockDifferenceMsMax, diskFreeBytesMin } from '../../core/limits/cli.ts'
+import { descriptorsOfCall, descriptorsUsual } from '../../core/limits/http.ts'
 import { formatCredits } from '../../core/money.ts'
 import { size } from '../amounts.ts'
 import { baseUrlOf, createClient, readJson, refusal } from '../client.ts'
@@ -30,6 +31,7 @@ export async function* diagnose(context: CommandContext): AsyncGenerator<Finding
   const config = yield* checkConfig(context)
   if (config === null) return
   yield* checkFolder(config)
+  yield* checkDescriptors(context)
   yield* checkStorage(context, config)
   yield* checkProviders(context, config)
   yield* checkGateway(context, config)
@@ -47,6 +49,15 @@ async function* checkConfig(context: CommandContext): AsyncGenerator<Finding, Cl
     for (const message of problems) yield wrong('problem', { subject: 'configuration', message, next })
     return null
   }
+}
+
+/** Of this process; a gateway that another program starts may have another limit. */
+function* checkDescriptors({ descriptorLimit }: CommandContext): Generator<Finding> {
+  const limit = descriptorLimit?.() ?? null
+  if (limit === null || limit >= descriptorsUsual) return
+  const next = 'raise the hard limit: ulimit -Hn, LimitNOFILE of systemd, or --ulimit nofile of a container'
+  const message = `a process that starts from here may have ${limit} open files; a call takes ${descriptorsOfCall} of them`
+  yield wrong('warning', { subject: 'open files', message, next })
 }
 
 async function* checkFolder({ dataFolder }: CliConfig): AsyncGenerator<Finding> {

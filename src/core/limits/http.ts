@@ -36,3 +36,16 @@ export const corkedResponseBytesMax = 12_000
 export const gatheredResponseBytes = 65_536
 /** First piece of a larger body; leaves room for any headers in the same system call. */
 export const corkedPieceBytes = 4_096
+/** Descriptors of one call: its caller's connection and one to a provider. */
+export const descriptorsOfCall = 2
+/** Descriptors that calls do not take: so many, or this part of the limit and no more than `descriptorsUsual`. */
+export const descriptorsKept = 32
+export const descriptorsKeptPart = 8
+/** A process that may have fewer is told to have more: about 2,000 calls at once. */
+export const descriptorsUsual = 4_096
+/** With fewer left a connection that fails has failed for that. */
+export const descriptorsLeftMin = 8
+/** How long what was counted of them stands. */
+export const descriptorLookMs = 50
+/** Descriptors of a process beside its calls: storage, threads, what listens. */
+export const descriptorsBeside = 40
