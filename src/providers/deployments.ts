@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import type { Credential, UpstreamTarget } from '../canonical/credential.ts'
 import type { DataPolicy, Deployment, UpstreamAuth } from '../canonical/endpoint.ts'
 import type { Modality } from '../canonical/operation.ts'
@@ -6,7 +5,7 @@ import type { DeploymentSource, OperatorModel, PotentialProvider } from '../cata
 import type { Inspection } from '../catalog/inspection.ts'
 import { createPriceOverlay } from '../catalog/price-overlay.ts'
 import { assert } from '../core/assert.ts'
-import { isPublicAddress } from '../transport/public-address.ts'
+import { isInsideHost } from '../transport/public-address.ts'
 import type { Preset } from './define-provider.ts'
 import { findPreset, modelRulesOf, presets } from './registry.ts'
 import { supportedParameters } from './supported-parameters.ts'
@@ -119,13 +118,8 @@ function isGuarded({ base_url: given }: ProviderSettings, preset: Preset): boole
   if (preset.isLocal || preset.isOperatorNamed) return true
   const url = given === undefined ? null : URL.parse(given)
   if (url === null) return false
-  const hostname = url.hostname.replaceAll(/[[\]]/g, '')
-  const isInside = isIP(hostname) === 0 ? insideName.test(hostname) : !isPublicAddress(hostname)
-  return isInside || url.protocol === 'http:'
+  return url.protocol === 'http:' || isInsideHost(url.hostname)
 }
-
-/** A name without a dot, or below a domain that only private networks have. */
-const insideName = /^[^.]+$|\.(?:internal|local|localdomain|lan|corp|intranet|home\.arpa)$/i
 
 function authOf(
   { api_key: secret, key_form: form = '' }: ProviderSettings,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isPublicAddress } from './public-address.ts'
+import { isInsideHost, isPublicAddress } from './public-address.ts'
 
 test('addresses of the public internet are public', () => {
   for (const address of [
@@ -44,4 +44,11 @@ test('loopback, private, link-local, shared, reserved and multicast addresses ar
     '',
   ]
   for (const address of refused) expect([address, isPublicAddress(address)]).toEqual([address, false])
+})
+
+test('a host that says it is of a private network is known by its name', () => {
+  const inside = ['localhost', 'vllm', 'a.internal', 'a.svc.cluster.local', '10.0.0.1', '[::1]', '127.0.0.1']
+  expect(inside.filter((host) => !isInsideHost(host))).toEqual([])
+  const outside = ['api.openai.com', '1.1.1.1', '[2606:4700::1111]', 'local.example']
+  expect(outside.filter(isInsideHost)).toEqual([])
 })

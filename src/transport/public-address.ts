@@ -26,6 +26,15 @@ export function isPublicAddress(address: string): boolean {
   return kind === 6 && isPublicV6(toGroups(address))
 }
 
+/** A name without a dot, or below a domain that only private networks have. */
+const insideName = /^[^.]+$|\.(?:internal|local|localdomain|lan|corp|intranet|home\.arpa)$/i
+
+/** Whether a URL's host says by itself that it is not on the public internet; names are not resolved. */
+export function isInsideHost(hostname: string): boolean {
+  const plain = hostname.replaceAll(/[[\]]/g, '')
+  return isIP(plain) === 0 ? insideName.test(plain) : !isPublicAddress(plain)
+}
+
 function isPublicV4(address: number): boolean {
   return !privateV4.some(([network, bits]) => (address ^ toNumber(network)) >>> (32 - bits) === 0)
 }
