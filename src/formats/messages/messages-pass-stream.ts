@@ -208,6 +208,8 @@ class MessagesPassage implements StreamRewriter {
     if (!isRecord(inner)) return null
     const set = name === 'delta' ? sealedDelta(inner, this.#sealer) : editsOf(inner, this.#sealer)
     if (set === null) return null
+    const appended = appendTo(wire, data, set)
+    if (appended !== null) return appended
     const document = wireDocument(toBytes(data), wire)
     const innerDocument = wireDocument(memberBytes(document, name) ?? toBytes('{}'), inner)
     return spliceFrame(String(type), document, { [name]: editPieces(innerDocument, { set: toJson(set) }) })
@@ -261,6 +263,14 @@ function spliceFrame(type: string, document: JsonDocument, set: NonNullable<Docu
   const json = Buffer.from(joinPieces(editPieces(document, { set }))).toString('latin1')
   // Data may stand on several lines, and its line ends on none.
   return `event: ${type}\ndata: ${json.replaceAll('\n', ' ')}\n\n`
+}
+
+/** The frame of a block with members behind its own, where these end the frame; null where that is not plain. */
+function appendTo(wire: Wire, data: ByteText, set: Wire): ByteText | null {
+  const { type, content_block: block } = wire
+  const isLast = Object.keys(wire).at(-1) === 'content_block' && data.endsWith('}}') && !data.includes('\n')
+  if (!isLast || !isRecord(block) || Object.keys(set).some((name) => Object.hasOwn(block, name))) return null
+  return `event: ${String(type)}\ndata: ${data.slice(0, -2)},${JSON.stringify(set).slice(1, -1)}}}\n\n`
 }
 
 /** A seal comes in a piece of its own. */

@@ -17,8 +17,8 @@ export interface DeltaTemplate {
   rest: ByteText
   /** The line that names the event, where the frames themselves have none. */
   lead: ByteText
-  /** What is shown in place of `rest`: with the list that clients require and this host leaves out. */
-  shownRest: ByteText
+  /** What is shown in place of `rest`: with the list that clients require and this host leaves out; null for `rest` itself. */
+  shownRest: ByteText | null
 }
 
 /** A frame that fitted. */
@@ -53,7 +53,7 @@ export function learnDelta(frame: ByteText, wire: Wire): DeltaTemplate | null {
   const lead = frame.startsWith('event:') ? '' : `event: ${String(type)}\n`
   const rest = frame.slice(from)
   const isBare = type === 'response.output_text.delta' && logprobs === undefined
-  return { steps, rest, lead, shownRest: isBare ? withLogprobs(rest) : rest }
+  return { steps, rest, lead, shownRest: isBare ? withLogprobs(rest) : null }
 }
 
 function withLogprobs(rest: ByteText): ByteText {
@@ -103,6 +103,7 @@ export function fitDelta(
   }
   const next = at + rest.length + 2
   if (!block.startsWith(rest, at) || !block.startsWith('\n\n', next - 2)) return null
+  if (shownRest === null) return { shown: shown + block.slice(copied, next), text, next }
   return { shown: `${shown}${block.slice(copied, at)}${shownRest}\n\n`, text, next }
 }
 
