@@ -220,6 +220,12 @@ export const configFileSchema = z.strictObject({
   metrics_host: z.string().min(1).optional(),
   metrics_port: z.int().min(0).max(65_535).optional(),
   providers: z.array(providerSchema).default([]),
+  ignored_variables: z
+    .array(z.string().regex(/^[A-Za-z_]\w*$/, { error: 'must be the name of an environment variable' }))
+    .optional()
+    .describe(
+      'Environment variables that switch no provider on, such as `OPENAI_API_KEY` where it holds the key of another server; `${env:NAME}` still reads them',
+    ),
   prices: z
     .record(z.string(), pricesSchema)
     .default({})
@@ -263,11 +269,18 @@ interface FileSources {
   cwd: string
   /** Whether the named file may be missing: a command is about to write it. */
   mayLackFile?: boolean
+  /** What a command is about to write to that path, in place of what is there; its references need not lead anywhere yet. */
+  draft?: { path: string; value: unknown }
 }
+
+/** Stands for what a reference of a draft will lead to; it fits wherever a secret or an address does. */
+export const unresolved = 'https://unresolved.invalid'
 
 /** Reads the file that the environment names, or the usual one; adds to `problems` what is wrong with it. */
 export function readConfigFile(sources: FileSources, problems: string[]) {
   const empty = configFileSchema.parse({})
+  const { draft } = sources
+  if (draft) return checkFile(draft.value, draft.path, { sources, problems })
   const named = sources.env['HEADRACE_CONFIG']
   const path = resolve(sources.cwd, named || 'headrace.config.json')
   if (!existsSync(path)) {
@@ -276,6 +289,14 @@ export function readConfigFile(sources: FileSources, problems: string[]) {
   }
   const raw = parseJsonFile(path, problems)
   if (raw === undefined) return { file: empty, path, outlines: [] }
+  return checkFile(raw, path, { sources, problems })
+}
+
+function checkFile(
+  raw: unknown,
+  path: string,
+  { sources, problems }: { sources: FileSources; problems: string[] },
+) {
   const given = substitute(raw, { ...sources, path, problems }, '')
   const { providers: outlines } = outlineSchema.parse(given)
   const parsed = configFileSchema.safeParse(given, { reportInput: true, error: describeIssue })
@@ -284,7 +305,7 @@ export function readConfigFile(sources: FileSources, problems: string[]) {
     const where = issue.path.length > 0 ? issue.path.join('.') : '(top level)'
     problems.push(`${path}: ${where}: ${issue.message}`)
   }
-  return { file: { ...empty, ...readableMembers(given) }, path, outlines }
+  return { file: { ...configFileSchema.parse({}), ...readableMembers(given) }, path, outlines }
 }
 
 /** The members that can be read whatever is wrong with the others, so that what else is wrong with them is told as well. */
@@ -346,6 +367,7 @@ function substitute(value: unknown, context: Substitution, where: string): unkno
   const [, kind, name = ''] = match
   const found = kind === 'env' ? context.env[name] : readSecretFile(resolve(dirname(context.path), name))
   if (found !== undefined && found !== '') return found
+  if (context.draft) return unresolved
   context.problems.push(
     `${context.path}: ${where.slice(1)}: ${kind === 'env' ? `variable ${name} is not set` : `file ${name} cannot be read or is empty`}`,
   )

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nameGroupsMax, nameMembersMax, namesMax } from './core/limits/catalog.ts'
+import { nameGroupsMax, nameMembersMax, namesMax, weightMax } from './core/limits/catalog.ts'
 import { modelIdLengthMax } from './core/limits/http.ts'
 import { modelNamePattern } from './core/model-name.ts'
 
@@ -20,7 +20,12 @@ const memberSchema = z.strictObject({
       'Only the deployment of this `id`, or else the provider of this slug; by default all that have the model',
     ),
   region: z.string().min(1).optional().describe('Only deployments of this region'),
-  weight: z.number().positive().max(1e9).optional().describe('Share of the calls of its group. Default 1.'),
+  weight: z
+    .number()
+    .positive()
+    .max(weightMax)
+    .optional()
+    .describe('Share of the calls of its group. Default 1.'),
 })
 
 const nameSchema = z.strictObject({

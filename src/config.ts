@@ -4,6 +4,7 @@ import {
   httpUrl,
   readConfigFile,
   secretPattern,
+  unresolved,
   type ModelPrices,
   type ProviderConfig,
   type ProviderOutline,
@@ -84,6 +85,8 @@ export interface ConfigSources {
   presets: readonly PresetEnvironment[]
   /** Whether the file that the environment names may be missing: a command is about to write it. */
   mayLackFile?: boolean
+  /** A file as a command is about to write it: what of it needs a variable or a secret that is not there yet is no problem. */
+  draft?: { path: string; value: unknown }
 }
 
 /** All that is wrong with a configuration, one line each. */
@@ -138,7 +141,7 @@ export function readConfig(sources: ConfigSources): Config {
     }
   }
   const { file, path, outlines } = readConfigFile(sources, problems)
-  const found = providersFromEnvironment(sources, outlines, problems)
+  const found = providersFromEnvironment(withoutIgnored(sources, file), outlines, problems)
   const config: Config = {
     host: env['HEADRACE_HOST'] || file.host || '127.0.0.1',
     port: portOf('HEADRACE_PORT', env, problems) ?? file.port ?? 8787,
@@ -211,6 +214,17 @@ function withKey(provider: ProviderConfig, { presets, env }: ConfigSources): Pro
   return { ...provider, api_key: key }
 }
 
+/** The sources without variables that are to switch no provider on. */
+function withoutIgnored(
+  sources: ConfigSources,
+  { ignored_variables: names = [] }: { ignored_variables?: readonly string[] | undefined },
+): ConfigSources {
+  if (names.length === 0) return sources
+  const ignored = new Set(names)
+  const env = Object.fromEntries(Object.entries(sources.env).filter(([name]) => !ignored.has(name)))
+  return { ...sources, env }
+}
+
 function providersFromEnvironment(
   sources: ConfigSources,
   configured: readonly ProviderOutline[],
@@ -240,7 +254,7 @@ function providersFromEnvironment(
 
 function checkProviders(
   providers: readonly ProviderOutline[],
-  { presets, env }: ConfigSources,
+  { presets, env, draft }: ConfigSources,
   problems: string[],
 ) {
   const ids = new Set<string>()
@@ -267,7 +281,12 @@ function checkProviders(
     }
     const endings = preset?.baseUrlEndings ?? []
     const address = typeof provider.base_url === 'string' ? provider.base_url.replace(/\/+$/, '') : ''
-    if (address !== '' && endings.length > 0 && !endings.some((ending) => address.endsWith(ending)))
+    if (
+      address !== '' &&
+      address !== unresolved &&
+      endings.length > 0 &&
+      !endings.some((ending) => address.endsWith(ending))
+    )
       problems.push(
         `providers.${index}.base_url: of preset "${provider.preset}" it must end with ${endings.join(' or ')}, which says how it is asked; write it as in https://HOST${endings[0]}`,
       )
@@ -290,7 +309,13 @@ function checkProviders(
     }
     // A server of one's own may ask for none.
     const variable = preset?.keyVariable
-    if (variable && !env[variable] && provider.api_key === undefined && provider.base_url === undefined)
+    if (
+      variable &&
+      !env[variable] &&
+      !draft &&
+      provider.api_key === undefined &&
+      provider.base_url === undefined
+    )
       problems.push(`providers.${index}.api_key: needed for preset "${provider.preset}"; or set ${variable}`)
   }
 }

@@ -30,6 +30,8 @@ export interface CliConfig {
 export interface ConfigOptions {
   /** Whether the configuration file that the environment names may be missing, because the command is about to write it. */
   mayLackFile?: boolean
+  /** A file as the command is about to write it, in place of what is there; its secrets may be missing. */
+  draft?: { path: string; value: unknown }
 }
 
 /** What a command may use of the outside. Everything else it gets over HTTP. */

@@ -128,6 +128,7 @@ no place here is listed with its line. Importing twice changes nothing. See docs
   --database URL   LiteLLM's database; it is only read
   --dry-run        show what would be done, and do nothing
   --yes            add to an existing configuration file without asking; a copy of it is kept
+  --prices FILE    LiteLLM's map of prices, for models whose price the file does not say
   --replace        put what is imported in the place of entries that the file has otherwise
   --org ID         the organization that gets the keys, instead of the first
 `,

@@ -60,6 +60,22 @@ export const plainAliases = Array.from(
   (_, index) => `plain-${String(index).padStart(3, '0')}`,
 )
 
+/** Makes its tables, empty, and rows of keys as they are given. */
+export async function createKeyRows(
+  url: string,
+  rows: Readonly<Record<string, TokenRow>>,
+  statements: readonly string[] = [],
+): Promise<void> {
+  const sql = new SQL({ url, max: 1 })
+  try {
+    for (const statement of [...tables, ...statements]) await sql.unsafe(statement)
+    for (const [alias, row] of Object.entries(rows))
+      await insert(sql, { token: sha256(secretOf(alias)), key_alias: alias, ...row })
+  } finally {
+    await sql.close()
+  }
+}
+
 /** Fills a database as LiteLLM would have: 312 keys of clients, two teams, a budget, and what is not carried. */
 export async function createLitellmDatabase(url: string): Promise<void> {
   const sql = new SQL({ url, max: 1 })
@@ -95,7 +111,7 @@ export async function createLitellmDatabase(url: string): Promise<void> {
 }
 
 async function insert(sql: SQL, row: TokenRow): Promise<void> {
-  const given = { models: [], ...row }
+  const given: TokenRow = { models: [], ...row }
   const names = Object.keys(given)
   const values = Object.values(given).map((value) => {
     if (Array.isArray(value)) return `{${value.join(',')}}`
@@ -107,9 +123,24 @@ async function insert(sql: SQL, row: TokenRow): Promise<void> {
     aliases: '::text::jsonb',
     model_max_budget: '::text::jsonb',
   }
-  const places = names.map((name, index) => `$${index + 1}${casts[name] ?? ''}`)
+  const castOf = (name: string) =>
+    casts[name] ??
+    (['spend', 'max_budget'].includes(name) && typeof given[name] === 'string' ? '::text::float8' : '')
+  const places = names.map((name, index) => `$${index + 1}${castOf(name)}`)
   await sql.unsafe(
     `insert into "LiteLLM_VerificationToken" (${names.join(', ')}) values (${places.join(', ')})`,
     values,
   )
+}
+
+/** An empty database beside those of the tests, on the same server, which throws it away. */
+export async function freshPostgres(url: string | null): Promise<string> {
+  if (url === null) throw new Error('there is no PostgreSQL')
+  const database = `litellm_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`
+  const sql = new SQL({ url, max: 1 })
+  await sql.unsafe(`create database ${database}`)
+  await sql.close()
+  const address = new URL(url)
+  address.pathname = `/${database}`
+  return address.href
 }

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { SQL } from 'bun'
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +13,14 @@ import { eachDatabase } from '../support/databases.ts'
 import { at, readAnswer, toneWav, type Answer } from '../support/gateway.ts'
 import { sharedPostgresUrl, whyNoPostgres } from '../support/postgres.ts'
 import { notCarried } from './expected.ts'
-import { createLitellmDatabase, keyCount, particular, plainAliases, secretOf } from './litellm-tables.ts'
+import {
+  createLitellmDatabase,
+  freshPostgres,
+  keyCount,
+  particular,
+  plainAliases,
+  secretOf,
+} from './litellm-tables.ts'
 
 const masterKey = 'sk-master-key-of-a-proxy'
 const reason = process.env['HEADRACE_TEST_POSTGRES'] ? null : whyNoPostgres()
@@ -78,7 +84,7 @@ if (reason === null)
         LITELLM_MASTER_KEY: masterKey,
         ...Object.fromEntries(['ONE', 'TWO', 'THREE', 'SEVEN'].map((word) => [`${word}_KEY`, `key-${word}`])),
       }
-      litellmUrl = await freshPostgres()
+      litellmUrl = await freshPostgres(await sharedPostgresUrl())
       await createLitellmDatabase(litellmUrl)
       const yaml = readFileSync(join(import.meta.dir, 'config.yaml'), 'utf8')
       writeFileSync(join(folder, 'config.yaml'), yaml.replaceAll('SIMULATOR', simulator.url))
@@ -258,16 +264,3 @@ if (reason === null)
       await gateway.stop()
     })
   })
-
-/** An empty database beside those of the tests, on the same server, which throws it away. */
-async function freshPostgres(): Promise<string> {
-  const url = await sharedPostgresUrl()
-  if (url === null) throw new Error('there is no PostgreSQL')
-  const database = `litellm_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`
-  const sql = new SQL({ url, max: 1 })
-  await sql.unsafe(`create database ${database}`)
-  await sql.close()
-  const address = new URL(url)
-  address.pathname = `/${database}`
-  return address.href
-}

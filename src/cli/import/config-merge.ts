@@ -19,10 +19,13 @@ import type { ImportedProvider } from './litellm-deployments.ts'
 /** What an import adds to the configuration. */
 export interface ConfigAddition extends OperatorNames {
   providers: readonly ImportedProvider[]
+  /** Variables that are to switch no provider on. */
+  ignoredVariables: readonly string[]
 }
 
 /** A configuration file as it would be, and how it differs from what is there. */
 export interface MergedConfig {
+  value: Readonly<Record<string, unknown>>
   text: string
   isNew: boolean
   isChanged: boolean
@@ -39,14 +42,19 @@ export function mergeConfig(path: string, addition: ConfigAddition): MergedConfi
     addition,
     conflicts,
   )
-  const { names, aliases, ...others } = before
+  const { names, aliases, ignored_variables: ignored, ...others } = before
+  const ignoredVariables = [
+    ...new Set([...(Array.isArray(ignored) ? ignored : []), ...addition.ignoredVariables]),
+  ]
   const after = {
     ...others,
+    ...(ignoredVariables.length > 0 ? { ignored_variables: ignoredVariables } : {}),
     ...(providers.length > 0 ? { providers } : {}),
     ...mergeRecord('names', names, { addition, conflicts }),
     ...mergeRecord('aliases', aliases, { addition, conflicts }),
   }
   return {
+    value: after,
     text: `${JSON.stringify(after, null, 2)}\n`,
     isNew: !existsSync(path),
     isChanged: !isDeepStrictEqual(before, plain(after)),

@@ -15,6 +15,20 @@ export interface KeyCounts {
   refused: number
 }
 
+/** A provider that will run, and the variable by which it does; null where the file has it. */
+export interface RunningProvider {
+  id: string
+  variable: string | null
+}
+
+/** Every provider of the gateway as it would start in this environment, whoever named it. */
+export function describeRunning(providers: readonly RunningProvider[]): string {
+  const shown = providers.map(({ id, variable }) =>
+    variable === null ? id : `${id} (not in the file: by the variable ${variable})`,
+  )
+  return `Providers that will run: ${shown.length === 0 ? 'none' : shown.map(printable).join(', ')}\n`
+}
+
 interface Carried {
   target: string
   merged: MergedConfig
@@ -50,6 +64,8 @@ export function describeAddition({ target, merged, addition, secrets, isDry }: C
     lines.push(`  name ${name}: ${shown.join(' → ')}`)
   }
   for (const [alias, meant] of Object.entries(aliases)) lines.push(`  alias ${alias} → ${meant}`)
+  for (const variable of addition.ignoredVariables)
+    lines.push(`  variable ${variable} switches no provider on (ignored_variables)`)
   for (const file of secrets.keys()) lines.push(`  secret in ${file}, readable by its owner alone`)
   return `${lines.map(printable).join('\n')}\n`
 }

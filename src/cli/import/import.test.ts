@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { recordingContext } from '../../../test/story/command-context.ts'
 import { CommandFailure } from '../failure.ts'
+import { readConfig } from '../../config.ts'
+import { presets } from '../../providers/registry.ts'
 import { runCommand } from '../run.ts'
 
 let folder: string
@@ -21,9 +23,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const path = () => join(folder, 'headrace.config.json')
 const configuration = () => JSON.parse(readFileSync(path(), 'utf8')) as Record<string, unknown>
 
-async function run(args: readonly string[], answer = '') {
+async function run(args: readonly string[], answer = '', more: Parameters<typeof recordingContext>[0] = {}) {
   const context = recordingContext({
     cwd: folder,
+    ...more,
     ask: () => Promise.resolve(answer),
     openStorage: () => Promise.reject(new CommandFailure('There is no organization yet.')),
   })
@@ -147,4 +150,62 @@ test('the file that HEADRACE_CONFIG names is written where there is none yet', (
   expect([exitCode, said]).toEqual([0, expect.stringContaining('Wrote ')])
   expect(existsSync(join(folder, 'new/headrace.json'))).toBe(true)
   expect(said).toContain('is not carried yet: start the gateway once')
+})
+
+const internal = `model_list:
+  - { model_name: a, litellm_params: { model: openai/x, api_base: "http://llm.example/v1", api_key: os.environ/OPENAI_API_KEY } }
+  - { model_name: b, litellm_params: { model: groq/y, api_base: "http://llm.example/v1" } }
+  - { model_name: c, litellm_params: { model: bedrock/z, api_key: os.environ/MISTRAL_API_KEY } }
+`
+const env = {
+  OPENAI_API_KEY: 'of-the-internal-server',
+  GROQ_API_KEY: 'of-the-internal-server',
+  MISTRAL_API_KEY: 'of-bedrock',
+  XAI_API_KEY: 'of-xai',
+}
+const asGateway = () => readConfig({ env, cwd: folder, presets })
+
+test('a variable that a deployment names switches no other provider on', async () => {
+  writeFileSync(join(folder, 'c.yaml'), internal)
+  writeFileSync(path(), JSON.stringify({ providers: [{ preset: 'deepseek', api_key: 'sk-of-deepseek' }] }))
+  expect((await run(['litellm', 'c.yaml', '--yes'], '', { env })).code).toBe(0)
+  const { providers } = asGateway()
+  expect(providers.map(({ id, preset, base_url: url }) => [id ?? preset, url])).toEqual([
+    ['deepseek', undefined],
+    ['llm-example', 'http://llm.example/v1'],
+    ['groq', 'http://llm.example/v1'],
+    // Nobody has said that this one is anybody else's.
+    ['xai', undefined],
+  ])
+  expect(providers.find(({ id }) => id === 'llm-example')?.api_key).toBe('of-the-internal-server')
+})
+
+test('the report names every provider that will run, and the variable of one that the file does not have', async () => {
+  writeFileSync(join(folder, 'c.yaml'), internal)
+  const drafting = {
+    env,
+    readConfig: (options: object = {}) => readConfig({ env, cwd: folder, presets, ...options }),
+  }
+  for (const dry of [['--dry-run'], []]) {
+    const { output } = await run(['litellm', 'c.yaml', ...dry], '', drafting)
+    expect(output).toContain(
+      'Providers that will run: llm-example, groq, xai (not in the file: by the variable XAI_API_KEY)\n',
+    )
+    expect(output).toContain('variable MISTRAL_API_KEY switches no provider on')
+  }
+})
+
+test('a file that the gateway would refuse is not written, and said to be so', async () => {
+  writeFileSync(path(), JSON.stringify({ port: 'none', providers: [] }))
+  const before = readFileSync(path(), 'utf8')
+  const readsBack = {
+    readConfig: (options: object = {}) => readConfig({ env: {}, cwd: folder, presets, ...options }),
+  }
+  const { code, errors } = await run(['litellm', 'c.yaml', '--yes'], '', readsBack)
+  expect([code, readFileSync(path(), 'utf8'), existsSync(join(folder, 'secrets'))]).toEqual([
+    1,
+    before,
+    false,
+  ])
+  expect(errors).toContain('port')
 })

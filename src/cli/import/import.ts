@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { AdoptedKey } from '../../access/keys.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
+import { asObject } from '../../core/json.ts'
 import { findPreset } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
@@ -16,9 +17,16 @@ import {
   type ConfigAddition,
   type MergedConfig,
 } from './config-merge.ts'
-import { describeAddition, describeKeys, type KeyCounts } from './import-report.ts'
+import {
+  describeAddition,
+  describeKeys,
+  describeRunning,
+  type KeyCounts,
+  type RunningProvider,
+} from './import-report.ts'
 import { masterKeyOf, readLitellmFile, type ImportedFile } from './litellm-import.ts'
 import { adoptKey, type KeyContext } from './litellm-keys.ts'
+import type { PriceMap } from './litellm-prices.ts'
 import { openLitellm, type LitellmDatabase } from './litellm-repository.ts'
 import { createScope } from './litellm-scope.ts'
 import { readTeamAliases, readTeams } from './litellm-teams.ts'
@@ -27,6 +35,7 @@ import { parseYaml } from './yaml-tree.ts'
 
 const options = {
   database: { type: 'string' },
+  prices: { type: 'string' },
   'dry-run': { type: 'boolean' },
   yes: { type: 'boolean' },
   replace: { type: 'boolean' },
@@ -60,7 +69,11 @@ async function importLitellm(path: string, litellm: LitellmDatabase | null, aske
   const { context } = asked
   const remarks = new Remarks()
   const tree = parseYaml(readText(path), basename(path))
-  const file = readLitellmFile(tree, { env: context.env, hasDatabase: litellm !== null }, remarks)
+  const file = readLitellmFile(
+    tree,
+    { env: context.env, hasDatabase: litellm !== null, map: readPriceMap(asked) },
+    remarks,
+  )
   const tables = litellm === null ? null : await readTables(litellm, file, remarks)
   const addition =
     tables === null
@@ -68,11 +81,13 @@ async function importLitellm(path: string, litellm: LitellmDatabase | null, aske
       : { ...file.addition, aliases: { ...file.addition.aliases, ...tables.aliases } }
   const target = resolve(context.cwd, context.env['HEADRACE_CONFIG'] || 'headrace.config.json')
   const merged = mergeConfig(target, addition)
+  const running = readBack(target, merged, context)
   await requireConsent(target, merged, { file, asked })
   const counts = await carryKeys(file, litellm && tables ? { litellm, tables } : null, { ...asked, remarks })
   const isDry = asked.parsed.isOn('dry-run')
   if (!isDry) writeFiles(target, merged, file)
   context.write(describeAddition({ target, merged, addition, secrets: file.secrets, isDry }))
+  context.write(describeRunning(running))
   const missing = missingVariables(addition, context)
   if (missing.length > 0) context.write(`Set these before the gateway starts: ${missing.join(', ')}\n`)
   if (counts) context.write(describeKeys(counts, isDry))
@@ -84,6 +99,41 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new CommandFailure(`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown'}`)
+  }
+}
+
+/** LiteLLM's map of prices, where it was named. */
+function readPriceMap({ parsed, context }: Asked): PriceMap {
+  const named = parsed.text('prices')
+  if (named === undefined) return {}
+  try {
+    return asObject(JSON.parse(readText(resolve(context.cwd, named))))
+  } catch (error) {
+    if (error instanceof CommandFailure) throw error
+    throw new CommandFailure(
+      `${named} is no JSON object, as LiteLLM's model_prices_and_context_window.json is.`,
+    )
+  }
+}
+
+/**
+ * Every provider that will run with the file as it would be, read as the gateway will read it. Throws CommandFailure where the
+ * gateway would refuse it.
+ */
+function readBack(target: string, { value }: MergedConfig, context: CommandContext): RunningProvider[] {
+  try {
+    const { providers } = context.readConfig({ draft: { path: target, value } })
+    const written = Array.isArray(value['providers']) ? value['providers'].length : 0
+    return providers.map(({ id, preset }, index) => {
+      const { keyVariable = null, baseUrlVariable = null } = findPreset(preset) ?? {}
+      return { id: id ?? preset, variable: index < written ? null : (keyVariable ?? baseUrlVariable) }
+    })
+  } catch (error) {
+    const problems = error instanceof Error && 'problems' in error ? error.problems : null
+    if (!Array.isArray(problems)) throw error
+    throw new CommandFailure(
+      `The gateway would refuse the file as it would be; nothing was changed:\n${problems.map((one) => `  ${printable(String(one))}`).join('\n')}`,
+    )
   }
 }
 

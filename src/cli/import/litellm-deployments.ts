@@ -1,10 +1,18 @@
 import { toPublicId } from '../../catalog/model-ids.ts'
+import { concurrencyMax } from '../../core/limits/cli.ts'
 import { isModelName } from '../../core/model-name.ts'
 import type { Preset } from '../../providers/define-provider.ts'
 import { addressOf, idOfAddress, type Address } from './litellm-address.ts'
-import { readModel, type ImportedModel } from './litellm-model.ts'
-import { parseLitellmModel, presetFor } from './litellm-providers.ts'
-import { carrySecret, plainText, type CarriedSecret, type ValueSources } from './litellm-values.ts'
+import { isCount, readModel, type ImportedModel } from './litellm-model.ts'
+import type { PriceMap } from './litellm-prices.ts'
+import { parseLitellmModel, presetFor, type LitellmModel } from './litellm-providers.ts'
+import {
+  carrySecret,
+  plainText,
+  variableOf,
+  type CarriedSecret,
+  type ValueSources,
+} from './litellm-values.ts'
 import type { Remarks } from './remarks.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
@@ -49,22 +57,30 @@ export interface ImportedList {
   deployments: readonly ImportedDeployment[]
   /** By their file. */
   secrets: ReadonlyMap<string, string>
+  /** Variables that the deployments name, or that LiteLLM takes their keys from, carried or not. */
+  variables: ReadonlySet<string>
 }
 
 interface Sources extends ValueSources {
+  map: PriceMap
   credentials: ReadonlyMap<string, YamlValue>
 }
 
 /** Reads `model_list` into providers, one for each address and key, with the models of their entries. */
-export function readDeployments(file: YamlValue, values: ValueSources, remarks: Remarks): ImportedList {
+export function readDeployments(
+  file: YamlValue,
+  values: ValueSources & { map: PriceMap },
+  remarks: Remarks,
+): ImportedList {
   const providers = new Map<string, ImportedProvider>()
   const secrets = new Map<string, string>()
+  const variables = new Set<string>()
   const sources = { ...values, credentials: readCredentials(file) }
   const deployments = (file.member('model_list')?.items() ?? []).flatMap((entry) => {
-    const found = readEntry(entry, { sources, remarks, providers, secrets })
+    const found = readEntry(entry, { sources, remarks, providers, secrets, variables })
     return found ? [found] : []
   })
-  return { providers: [...providers.values()], deployments, secrets }
+  return { providers: [...providers.values()], deployments, secrets, variables }
 }
 
 function readCredentials(file: YamlValue): Map<string, YamlValue> {
@@ -81,6 +97,7 @@ interface Reading {
   remarks: Remarks
   providers: Map<string, ImportedProvider>
   secrets: Map<string, string>
+  variables: Set<string>
 }
 
 /** A parameter of an entry, or of the credential that it names. */
@@ -104,18 +121,24 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
     )
   const credential = sources.credentials.get(given.member('litellm_credential_name')?.text() ?? '')
   const parameter: Parameter = (member) => given.member(member) ?? credential?.member(member) ?? null
+  noteVariables([given, credential], reading)
   const asked = parseLitellmModel(modelText, parameter('custom_llm_provider')?.text() ?? null)
   if (!asked) return refuse(`"${modelText}" begins with no provider that is known here, such as openai/`)
+  if (!isModelName(asked.name)) return refuse('its model is no name: too long, or with control characters')
   const preset = presetFor(asked.provider)
   if (!preset) return refuse(`there is no provider "${asked.provider}" here`)
   const address = readAddress(asked.provider, preset, { parameter, sources })
   if (typeof address === 'string') return refuse(address)
   const isPattern = name.includes('*')
-  if (isPattern !== asked.name.includes('*')) return refuse('only one of model_name and model is a pattern')
-  if (isPattern && asked.name !== '*')
-    return refuse('a pattern is carried for all models of a provider, provider/*, only')
+  const patternFault = patternFaultOf(isPattern, asked)
+  if (patternFault !== null) return refuse(patternFault)
   const mode = readMode(entry)
   if (mode === null) return refuse('there is no operation for its mode here')
+  const unsent = unsendable(parameter, sources)
+  if (unsent !== null) return refuse(`its ${unsent} can stand in no header`)
+  // There LiteLLM sends the key of the variable that is called as the provider's.
+  if (address.baseUrl !== undefined && preset.keyVariable !== null && !parameter('api_key'))
+    reading.variables.add(preset.keyVariable)
   const provider = providerFor(address, parameter, reading)
   const keepsIds = isPattern && isOwnPattern(name, asked.provider, address.preset)
   if (isPattern && !keepsIds)
@@ -126,18 +149,15 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   const model = modelOf(entry, {
     provider,
     preset: address.preset,
-    name: asked.name,
+    asked,
+    map: sources.map,
     upstream: address.deployment ?? asked.name,
     isPattern,
     mode,
     parameter,
     remarks,
   })
-  for (const limit of ['rpm', 'tpm'].flatMap((one) => parameter(one) ?? []))
-    remarks.about(
-      limit,
-      'limits nothing here ("concurrency" of a provider does); without a weight it is the share of calls',
-    )
+  remarkLimits(parameter, remarks)
   const info = entry.member('model_info')
   return {
     entry,
@@ -153,6 +173,43 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
     tpm: parameter('tpm')?.number() ?? null,
     accessGroups: (info?.member('access_groups')?.items() ?? []).flatMap((one) => one.text() ?? []),
   }
+}
+
+function patternFaultOf(isPattern: boolean, { name }: LitellmModel): string | null {
+  if (isPattern !== name.includes('*')) return 'only one of model_name and model is a pattern'
+  return isPattern && name !== '*'
+    ? 'a pattern is carried for all models of a provider, provider/*, only'
+    : null
+}
+
+function remarkLimits(parameter: Parameter, remarks: Remarks): void {
+  for (const limit of ['rpm', 'tpm'].flatMap((one) => parameter(one) ?? []))
+    remarks.about(
+      limit,
+      'limits nothing here ("concurrency" of a provider does); without a weight it is the share of calls',
+    )
+}
+
+/** Whatever the deployment names of the environment, by its own parameters and those of its credential. */
+function noteVariables(values: readonly (YamlValue | undefined)[], { variables }: Reading): void {
+  for (const value of values)
+    for (const text of value?.texts() ?? []) {
+      const variable = variableOf(text)
+      if (variable !== null) variables.add(variable)
+    }
+}
+
+const headerNamePattern = /^[\w!#$%&'*+.^`|~-]{1,128}$/
+const headerValuePattern = /^[\x20-\x7e\xa0-\xff]*$/
+
+/** The parameter whose text no request can carry; null where all can be sent. */
+function unsendable(parameter: Parameter, sources: Sources): string | null {
+  const canBeSent = (value: YamlValue | null) =>
+    headerValuePattern.test((plainText(value?.text() ?? '', sources) ?? '').trim())
+  for (const name of ['api_key', 'organization']) if (!canBeSent(parameter(name))) return name
+  const headers = parameter('extra_headers')?.members() ?? []
+  const isSent = headers.every(([name, value]) => headerNamePattern.test(name) && canBeSent(value))
+  return isSent ? null : 'extra_headers'
 }
 
 const modes: Readonly<Record<string, ImportedModel['modality'] | undefined>> = {
@@ -201,7 +258,7 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   if (authorization !== null) headers['authorization'] = authorization
   const organization = parameter('organization')?.text()
   if (organization != null) headers['OpenAI-Organization'] = organization
-  const concurrency = parameter('max_parallel_requests')?.number() ?? null
+  const concurrency = concurrencyOf(parameter, reading)
   const key = parameter('api_key')?.text() ?? variableKeyOf(address, sources)
   const isDefault = key === null || key === ''
   const known = JSON.stringify([
@@ -243,6 +300,14 @@ function providerFor(address: Address, parameter: Parameter, reading: Reading): 
   return made
 }
 
+function concurrencyOf(parameter: Parameter, { remarks }: Reading): number | null {
+  const value = parameter('max_parallel_requests')
+  const calls = value?.number() ?? null
+  if (value === null || (calls !== null && isCount(calls) && calls <= concurrencyMax)) return calls
+  remarks.about(value, `is not carried: calls at once are a whole number from 1 to ${concurrencyMax}`)
+  return null
+}
+
 /** Where no entry says a key, LiteLLM has the provider's variable, which the file may set; null when it does not. */
 function variableKeyOf({ preset: { keyVariable }, baseUrl }: Address, { variables }: Sources): string | null {
   const isSet = keyVariable !== null && baseUrl === undefined && variables.has(keyVariable)
@@ -264,7 +329,8 @@ function freeId({ preset, baseUrl }: Address, taken: ReadonlySet<string>): strin
 interface Named {
   provider: ImportedProvider
   preset: Preset
-  name: string
+  asked: LitellmModel
+  map: PriceMap
   upstream: string
   isPattern: boolean
   mode: ImportedModel['modality'] | undefined
@@ -274,14 +340,19 @@ interface Named {
 
 /** The public id of an entry's model, which its provider is given if it does not have it yet. */
 function modelOf(entry: YamlValue, named: Named): string {
-  const { provider, preset, name, upstream, isPattern, mode, parameter, remarks } = named
+  const { provider, preset, asked, map, upstream, isPattern, mode, parameter, remarks } = named
   if (isPattern) {
     delete provider.only_models
+    if (!preset.isLocal && preset.pricesProviderId === null && preset.prices.length === 0)
+      remarks.about(entry, 'its models have no prices here, so keys with a budget are refused their calls')
     return '*'
   }
   const author = preset.isOperatorNamed ? provider.id : preset.author
-  const id = toPublicId(author, preset.publicName(name))
-  const model = readModel({ id, upstream }, { entry, parameter, mode, remarks })
+  const id = toPublicId(author, preset.publicName(asked.name))
+  const model = readModel(
+    { id, upstream },
+    { entry, parameter, mode, remarks, asked: { asked, preset }, map },
+  )
   const known = provider.models.find((one) => one.id === id)
   if (!known) provider.models.push(model)
   else if (JSON.stringify(known) !== JSON.stringify(model))

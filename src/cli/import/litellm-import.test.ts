@@ -5,15 +5,20 @@ import { createScope } from './litellm-scope.ts'
 import { Remarks } from './remarks.ts'
 import { parseYaml } from './yaml-tree.ts'
 
-/** What a file becomes, and what is told of it, line and path alone or with the message. */
-function read(yaml: string, env: Record<string, string> = {}) {
-  const remarks = new Remarks()
-  const found = readLitellmFile(parseYaml(yaml, 'c.yaml'), { env, hasDatabase: false }, remarks)
+/** What is told of a model whose price the file does not say, which most files here do not. */
+const aboutPrice = /^(?:has no price here|says no price|its models have no prices here)/
+
+/** What a file becomes, and what is told of it, line and path alone or with the message; of prices apart. */
+function read(yaml: string, env: Record<string, string> = {}, map: Record<string, unknown> = {}) {
+  const all = new Remarks()
+  const found = readLitellmFile(parseYaml(yaml, 'c.yaml'), { env, hasDatabase: false, map }, all)
+  const remarks = { sorted: () => all.sorted().filter(({ message }) => !aboutPrice.test(message)) }
   return {
     ...found,
     ...found.addition,
     places: remarks.sorted().map(({ line, subject }) => `${line} ${subject}`),
     messages: remarks.sorted().map(({ message }) => message),
+    toldPrices: all.sorted().flatMap(({ message }) => (aboutPrice.test(message) ? [message] : [])),
   }
 }
 
@@ -258,7 +263,13 @@ test('an address that says a path of an operation, a version or a secret is take
       api_key: '${env:A}',
       query: { 'api-version': '2024-08-01-preview' },
       only_models: true,
-      models: [{ id: 'openai/gpt-4o', upstream: 'prod' }],
+      models: [
+        {
+          id: 'openai/gpt-4o',
+          upstream: 'prod',
+          prices: { input_per_million: '2.5', output_per_million: '10', cached_input_per_million: '1.25' },
+        },
+      ],
     },
     {
       id: 'azure-2',
@@ -366,4 +377,67 @@ test('prices of audio are carried by the second and the character, exactly', () 
     { characters_per_million: '15' },
     { audio_per_second: '0.00025' },
   ])
+})
+
+test('a custom model of which the file says no price has the one that LiteLLM would bill', () => {
+  const yaml = list(
+    entry('a', 'model: openai/gpt-4o-mini, api_base: "http://llm.example/v1"'),
+    entry('b', 'model: openai/house, api_base: "http://llm.example/v1"', '{ base_model: gpt-4o-mini }'),
+    entry('c', 'model: openai/own-model, api_base: "http://llm.example/v1"'),
+    entry(
+      'd',
+      'model: azure/prod, api_base: "https://r.openai.azure.com"',
+      '{ base_model: azure/gpt-4o-mini }',
+    ),
+    entry('e', 'model: openai/gpt-4o-mini, api_key: os.environ/K'),
+    entry('f', 'model: hosted_vllm/gpt-4o-mini, api_base: "http://vllm.example/v1"'),
+  )
+  const pricesOf = ({ providers }: ReturnType<typeof read>) =>
+    Object.fromEntries(
+      providers.flatMap(({ models }) => models.map(({ id, prices }) => [id, prices?.['output_per_million']])),
+    )
+  const known = read(yaml)
+  // OpenAI's list price of output; at its own address it is known anyway, and a server of one's own is free.
+  expect(pricesOf(known)).toEqual({
+    'llm-example/gpt-4o-mini': '0.6',
+    'llm-example/house': '0.6',
+    'llm-example/own-model': undefined,
+    'openai/prod': '0.6',
+    'openai/gpt-4o-mini': undefined,
+    'vllm/gpt-4o-mini': undefined,
+  })
+  expect(known.toldPrices.filter((one) => one.startsWith('has no price here'))).toHaveLength(1)
+  const mapped = read(
+    yaml,
+    {},
+    {
+      'openai/own-model': { input_cost_per_token: 1e-6, output_cost_per_token: 2.5e-6, mode: 'chat' },
+      'gpt-4o-mini': { input_cost_per_token: 1.5e-7, output_cost_per_token: 7e-7 },
+    },
+  )
+  expect(pricesOf(mapped)).toMatchObject({
+    'llm-example/gpt-4o-mini': '0.7',
+    'llm-example/house': '0.7',
+    'llm-example/own-model': '2.5',
+  })
+})
+
+test('what the configuration would refuse is told by its line and left out', () => {
+  const { names, aliases, providers, places } = read(
+    `${list(
+      entry('a', String.raw`model: "openai/x\x07", api_key: os.environ/K`),
+      entry('b', String.raw`model: openai/x, api_key: "sk-\x07"`),
+      entry('c', 'model: openai/x, api_key: os.environ/K, extra_headers: { "X Team": blue }'),
+      entry('d', 'model: openai/x, api_key: os.environ/K, max_parallel_requests: 0.5'),
+      entry('d', 'model: openai/y, api_key: os.environ/K, tpm: 1'),
+      entry('e', 'model: openai/x, api_key: os.environ/K, tpm: 9000000000'),
+    )}router_settings:
+  model_group_alias: { "bell\\x07": d, fine: d }
+`.replaceAll('\\\\', '\\'),
+  )
+  expect(Object.keys(names)).toEqual(['d', 'e'])
+  expect(aliases).toEqual({ fine: 'd' })
+  expect(providers.map(({ concurrency }) => concurrency)).toEqual([undefined])
+  expect(names['e']?.groups[0]?.[0]?.weight).toBe(1e9)
+  expect(places).toEqual(expect.arrayContaining(['2 model_list[0]', '3 model_list[1]', '4 model_list[2]']))
 })

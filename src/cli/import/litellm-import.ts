@@ -3,8 +3,10 @@ import { importedKeyLengthMin } from '../../core/limits/access.ts'
 import type { AdoptedKey } from '../../access/keys.ts'
 import { openPolicy } from '../../access/policy.ts'
 import { unlimitedRates } from '../../access/rate-rules.ts'
+import { presets } from '../../providers/registry.ts'
 import type { ConfigAddition } from './config-merge.ts'
 import { readDeployments, type ImportedDeployment } from './litellm-deployments.ts'
+import type { PriceMap } from './litellm-prices.ts'
 import { readNames } from './litellm-names.ts'
 import { plainText, type ValueSources } from './litellm-values.ts'
 import { remarkUnread, type Remarks } from './remarks.ts'
@@ -22,19 +24,35 @@ export interface ImportedFile {
 /** Reads the file; what has no place here is told with its line. */
 export function readLitellmFile(
   file: YamlValue,
-  { env, hasDatabase }: { env: ValueSources['env']; hasDatabase: boolean },
+  { env, hasDatabase, map = {} }: { env: ValueSources['env']; hasDatabase: boolean; map?: PriceMap },
   remarks: Remarks,
 ): ImportedFile {
   const variables = new Map(file.member('environment_variables')?.members() ?? [])
   const sources = { variables, env }
-  const { providers, deployments, secrets } = readDeployments(file, sources, remarks)
+  const {
+    providers,
+    deployments,
+    secrets,
+    variables: named,
+  } = readDeployments(file, { ...sources, map }, remarks)
   const names = readNames(file, deployments, remarks)
   const general = file.member('general_settings')
   if (hasDatabase) general?.member('database_url')
   const masterKey = readMasterKey(general?.member('master_key') ?? null, sources, remarks)
   remarkVariables(variables, secrets, remarks)
   remarkUnread(file, remarks)
-  return { addition: { providers, ...names }, deployments, secrets, masterKey }
+  const ignoredVariables = switchingVariables(named, providers)
+  return { addition: { providers, ignoredVariables, ...names }, deployments, secrets, masterKey }
+}
+
+/** Those variables by which a provider that the file does not have would run as well. */
+function switchingVariables(
+  variables: ReadonlySet<string>,
+  providers: readonly { preset: string }[],
+): readonly string[] {
+  const others = presets.filter(({ slug }) => !providers.some(({ preset }) => preset === slug))
+  const switching = new Set(others.flatMap((one) => [one.keyVariable, one.baseUrlVariable]))
+  return [...variables].filter((name) => switching.has(name)).toSorted()
 }
 
 function readMasterKey(

@@ -1,11 +1,22 @@
 import type { AdoptedKey } from '../../access/keys.ts'
-import { openPolicy } from '../../access/policy.ts'
-import { rateMax, unlimitedRates } from '../../access/rate-rules.ts'
+import { openPolicy, parsePolicy, renderPolicy } from '../../access/policy.ts'
+import { parseRates, rateMax, renderRates, unlimitedRates } from '../../access/rate-rules.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { latestExpiryMs } from '../../core/limits/cli.ts'
 import { policyListMax } from '../../core/limits/access.ts'
 import { asObject } from '../../core/json.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
-import { limitWith, numberOf, saysSomething, textOf, textsOf, type RowLimit } from './litellm-rows.ts'
+import {
+  budgetOf,
+  limitWith,
+  numberOf,
+  saysSomething,
+  spentOf,
+  textOf,
+  textsOf,
+  type RowLimit,
+} from './litellm-rows.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { LitellmTeam } from './litellm-teams.ts'
 import type { Remarks } from './remarks.ts'
@@ -46,7 +57,7 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
   remarkColumns(row, subject, remarks)
   const isShut = models !== null && models.length === 0
   if (isShut) remarks.aboutRow(subject, 'may use no model that is carried, so it is disabled here')
-  return {
+  const key: AdoptedKey = {
     organizationId: context.organizationId,
     kind: 'inference',
     name,
@@ -57,13 +68,41 @@ export function adoptKey(row: LitellmRow, context: KeyContext): AdoptedKey | nul
     limitReset: limit.reset,
     policy: { ...openPolicy, allowedModels: isShut ? null : models },
     rates,
-    expiresAtMs: typeof row['expires_ms'] === 'number' ? row['expires_ms'] : null,
+    expiresAtMs: expiryOf(row['expires_ms'], (message) => remarks.aboutRow(subject, message)),
   }
+  const fault = faultOf(key)
+  if (fault === null) return key
+  remarks.aboutRow(subject, `is not carried: it could not be read here (${fault})`)
+  return null
+}
+
+/** What the store would refuse when it reads the key again; null when it reads what was written. */
+function faultOf({ policy, rates }: AdoptedKey): string | null {
+  try {
+    parsePolicy(JSON.parse(renderPolicy(policy)))
+    parseRates(JSON.parse(renderRates(rates)))
+    return null
+  } catch (error) {
+    if (error instanceof GatewayError) return error.message
+    throw error
+  }
+}
+
+/** Within the dates that there are here. PostgreSQL has two moments that are none, before and after all others. */
+function expiryOf(value: unknown, tell: (message: string) => void): number | null {
+  if (value === null || value === undefined || value === 'Infinity') return null
+  const atMs = numberOf(value) ?? Number.NEGATIVE_INFINITY
+  const expiryMs = Math.max(0, Math.min(latestExpiryMs, atMs))
+  if (expiryMs !== atMs)
+    tell(`expires: is no date that there is here; it is ${new Date(expiryMs).toISOString()}`)
+  return expiryMs
 }
 
 /** Its alias, else what LiteLLM shows of it, else the beginning of its hash; never its secret. */
 function nameOf(row: LitellmRow): string {
-  return textOf(row['key_alias']) ?? textOf(row['key_name']) ?? `${String(row['token'] ?? '').slice(0, 8)}…`
+  const told = textOf(row['key_alias']) ?? textOf(row['key_name'])
+  const shown = told?.replaceAll(/\p{Cc}+/gu, ' ').trim() ?? ''
+  return shown === '' ? `${String(row['token'] ?? '').slice(0, 8)}…` : shown
 }
 
 interface Reading {
@@ -80,8 +119,11 @@ function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonl
   const own = listed.filter((model) => model !== 'all-team-models')
   const isOfTeam = listed.length > own.length || listed.length === 0
   const { models, unknown } = scope.read(own)
-  for (const model of unknown)
-    remarks.aboutRow(subject, `models: "${model}" is no model_name that is carried`)
+  remarks.aboutNames(
+    subject,
+    unknown,
+    (shown) => `models: ${shown} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
+  )
   const ofKey = isOfTeam && own.length === 0 ? null : models
   const both =
     ofKey !== null && ofTeam !== null ? ofKey.filter((model) => ofTeam.includes(model)) : (ofKey ?? ofTeam)
@@ -93,7 +135,7 @@ function modelsOf(row: LitellmRow, { subject, team, context }: Reading): readonl
 function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit {
   const { budgets, remarks } = context
   const budget = budgets.get(textOf(row['budget_id']) ?? '')
-  const most = numberOf(row['max_budget']) ?? numberOf(budget?.['max_budget'])
+  const most = budgetOf(row['max_budget']) ?? budgetOf(budget?.['max_budget'])
   const ofTeam = team?.left ?? null
   if (most === null) {
     if (ofTeam === null) return { amount: null, reset: null }
@@ -104,9 +146,11 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
     return { amount: ofTeam, reset: team?.reset ?? null }
   }
   const duration = textOf(row['budget_duration']) ?? textOf(budget?.['budget_duration'])
-  const spent = numberOf(row['spend']) ?? 0
+  const spent = spentOf(row['spend'])
+  if (!Number.isFinite(spent))
+    remarks.aboutRow(subject, 'spend: is no amount, so all of its budget counts as spent')
   const limit = limitWith({ most, spent, duration })
-  if (limit.reset !== null && spent > 0)
+  if (limit.reset !== null && spent > 0 && Number.isFinite(spent))
     remarks.aboutRow(
       subject,
       `has spent ${spent} of its budget of ${most} in the window that runs, which begins anew here`,
@@ -124,14 +168,17 @@ function limitOf(row: LitellmRow, { subject, team, context }: Reading): RowLimit
 /** The stricter of the key's own limit, or its budget's, and its team's. */
 function rateOf(
   row: LitellmRow,
-  { team, context }: Reading,
+  { subject, team, context }: Reading,
   [column, member, most]: readonly [string, 'requestsPerMinute' | 'tokensPerMinute', number],
 ): number | null {
   const budget = context.budgets.get(textOf(row['budget_id']) ?? '')
   const own = numberOf(row[column]) ?? numberOf(budget?.[column])
   const rates = [own, team?.[member] ?? null].filter((rate) => rate !== null)
   if (rates.length === 0) return null
-  return Math.min(most, Math.max(1, Math.floor(Math.min(...rates))))
+  const asked = Math.min(...rates)
+  const rate = Math.min(most, Math.max(1, Math.floor(asked)))
+  if (rate !== asked) context.remarks.aboutRow(subject, `${column}: is ${rate} here, and ${asked} in LiteLLM`)
+  return rate
 }
 
 /** Columns that say something which is not carried, when they do. */

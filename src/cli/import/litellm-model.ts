@@ -1,5 +1,5 @@
 import type { Remarks } from './remarks.ts'
-import { scaled } from './litellm-values.ts'
+import { findPrices, readPrices, type CarriedPrices, type PriceMap, type Unpriced } from './litellm-prices.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
 /** A model as it is to stand in the configuration file. */
@@ -12,50 +12,37 @@ export interface ImportedModel {
   output_tokens_max?: number
 }
 
-/** Prices by LiteLLM's names, as members of the configuration, and by which power of ten or factor they differ. */
-const prices: readonly (readonly [theirs: string, ours: string, power: number])[] = [
-  ['input_cost_per_token', 'input_per_million', 6],
-  ['output_cost_per_token', 'output_per_million', 6],
-  ['cache_read_input_token_cost', 'cached_input_per_million', 6],
-  ['cache_creation_input_token_cost', 'cache_write_per_million', 6],
-  ['cache_creation_input_token_cost_above_1hr', 'cache_write_hour_per_million', 6],
-  ['input_cost_per_audio_token', 'input_audio_per_million', 6],
-  ['output_cost_per_audio_token', 'output_audio_per_million', 6],
-  ['input_cost_per_character', 'characters_per_million', 6],
-  ['input_cost_per_request', 'per_request', 0],
-]
-
 interface Described {
   entry: YamlValue
   /** A member of `litellm_params`, which may state prices too. */
   parameter: (name: string) => YamlValue | null
   mode: ImportedModel['modality'] | undefined
   remarks: Remarks
+  /** What is asked, and of whom. */
+  asked: Pick<Unpriced, 'asked' | 'preset'>
+  /** LiteLLM's map of prices; empty where none was given. */
+  map: PriceMap
 }
 
 /** The model with what `model_info` says of its kind, prices and limits. */
 export function readModel(
   { id, upstream }: Pick<ImportedModel, 'id' | 'upstream'>,
-  { entry, parameter, mode, remarks }: Described,
+  { entry, parameter, mode, remarks, asked, map }: Described,
 ): ImportedModel {
   const info = entry.member('model_info')
   const member = (name: string) => info?.member(name) ?? parameter(name)
-  const found: Record<string, string> = {}
-  for (const [theirs, ours, power] of prices) {
-    const value = member(theirs)
-    const amount = value?.text() ?? null
-    const price = amount === null ? null : scaled(amount, power)
-    if (price !== null) found[ours] = price
-    else if (value) remarks.about(value, 'is no amount, so the price is not carried')
-  }
-  // LiteLLM itself bills the one or the other, and its own lists state both for the same second.
-  for (const theirs of ['output_cost_per_second', 'input_cost_per_second']) {
-    const value = member(theirs)
-    const text = value?.text() ?? null
-    const price = text === null ? null : scaled(text, 0)
-    if (value && price === null) remarks.about(value, 'is no amount, so the price is not carried')
-    if (price !== null && (found['audio_per_second'] ?? '0') === '0') found['audio_per_second'] = price
-  }
+  const baseModel = info?.member('base_model')?.text() ?? null
+  const stated = readPrices(
+    (name) => {
+      const value = member(name)
+      return value === null ? undefined : value.text()
+    },
+    (name) => remarks.about(member(name) ?? entry, 'is no amount, so the price is not carried'),
+  )
+  const found =
+    Object.keys(stated).length > 0
+      ? stated
+      : unstated(entry, { unpriced: { ...asked, baseModel, upstream }, map, remarks })
   const context = info?.member('max_input_tokens')?.number()
   const output = info?.member('max_output_tokens')?.number() ?? info?.member('max_tokens')?.number()
   return {
@@ -68,6 +55,31 @@ export function readModel(
   }
 }
 
-function isCount(value: number | null | undefined): value is number {
+/** Where the file says no price LiteLLM has one in its map; a key with a limit is refused what has none here. */
+function unstated(
+  entry: YamlValue,
+  { unpriced, map, remarks }: { unpriced: Unpriced; map: PriceMap; remarks: Remarks },
+): CarriedPrices {
+  const found = findPrices(unpriced, map)
+  if (found === null) return {}
+  if (found === 'unknown') {
+    remarks.about(
+      entry,
+      'has no price here, so keys with a budget are refused its calls: state input_cost_per_token and output_cost_per_token in model_info, or give --prices',
+    )
+    return {}
+  }
+  remarks.about(entry, `says no price; that of ${found.source} is carried: ${shownPrices(found.prices)}`)
+  return found.prices
+}
+
+function shownPrices(found: CarriedPrices): string {
+  return Object.entries(found)
+    .map(([name, amount]) => `${name} ${amount}`)
+    .join(', ')
+}
+
+/** A whole number of something. */
+export function isCount(value: number | null | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0
 }

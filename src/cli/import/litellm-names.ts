@@ -1,5 +1,6 @@
 import type { NameMember, OperatorName, OperatorNames } from '../../catalog/names.ts'
-import { nameGroupsMax } from '../../core/limits/catalog.ts'
+import { isModelName } from '../../core/model-name.ts'
+import { nameGroupsMax, nameMembersMax, weightMax } from '../../core/limits/catalog.ts'
 import { readFallbacks, type Fallbacks } from './litellm-fallbacks.ts'
 import type { ImportedDeployment } from './litellm-deployments.ts'
 import type { Remarks } from './remarks.ts'
@@ -59,6 +60,8 @@ function readAliases(
         value,
         target == null ? 'says no model' : `is not carried: "${alias}" is a model_name too`,
       )
+    } else if (!isModelName(alias) || !isModelName(target)) {
+      remarks.about(value, 'is not carried: an alias, or what it means, is none that callers can write here')
     } else found[alias] = target
     // A pattern may offer a model that the file does not name.
     const isKnown = target == null || hasPatterns || names.has(target) || aliased.has(target)
@@ -150,7 +153,10 @@ function targetOf(name: string, { own, aliases }: Context): string | null {
 }
 
 /** Groups by `order`, with the weights that LiteLLM would pick by: those of the first parameter that the first one has. */
-function tiersOf(deployments: readonly ImportedDeployment[], { fallbacks }: Context): readonly Group[] {
+function tiersOf(
+  deployments: readonly ImportedDeployment[],
+  { fallbacks, remarks }: Context,
+): readonly Group[] {
   const orders = [...new Set(deployments.map(({ order }) => order))].toSorted((left, right) => left - right)
   return orders.flatMap((order) => {
     const tier = deployments.filter((one) => one.order === order)
@@ -163,8 +169,22 @@ function tiersOf(deployments: readonly ImportedDeployment[], { fallbacks }: Cont
       fallbacks.remarkWeightless(one)
       return []
     })
-    return members.length === 0 ? [] : [joined(members)]
+    if (members.length === 0) return []
+    const group = joined(members)
+    if (group.length > nameMembersMax && tier[0])
+      remarks.about(
+        tier[0].entry,
+        `only the first ${nameMembersMax} of the ${group.length} deployments of "${tier[0].name}" are carried`,
+      )
+    return [bounded(group.slice(0, nameMembersMax))]
   })
+}
+
+/** Weights are shares; those of tokens a minute may be larger than a weight here can be. */
+function bounded(group: Group): Group {
+  const most = Math.max(...group.map(({ weight = 1 }) => weight))
+  if (most <= weightMax) return group
+  return group.map(({ weight = 1, ...member }) => ({ ...member, weight: (weight / most) * weightMax }))
 }
 
 /** The same model at the same provider twice is one member with both weights. */

@@ -59,6 +59,18 @@ export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
+/** A budget: null for none or an endless one. One that is no amount is 0, so that nobody may spend what nobody meant. */
+export function budgetOf(value: unknown): number | null {
+  if (value === null || value === undefined || value === 'Infinity') return null
+  return numberOf(value) ?? 0
+}
+
+/** What was spent; more than there can be where the column has no number, as `Infinity` and `NaN` of PostgreSQL are none. */
+export function spentOf(value: unknown): number {
+  if (value === null || value === undefined || value === '-Infinity') return 0
+  return numberOf(value) ?? Number.POSITIVE_INFINITY
+}
+
 /** A number that is one. */
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null

@@ -1,4 +1,5 @@
 import type { OperatorNames } from '../../catalog/names.ts'
+import { isModelName } from '../../core/model-name.ts'
 import type { ImportedDeployment } from './litellm-deployments.ts'
 
 /** What names in a list of models stand for. */
@@ -24,7 +25,8 @@ export function createScope(
     let name = listed
     while (!Object.hasOwn(names, name) && Object.hasOwn(aliases, name)) name = aliases[name] ?? name
     if (Object.hasOwn(names, name)) return [name]
-    const isOfPattern = !name.includes('*') && patterns.some((prefix) => name.startsWith(prefix))
+    const isOfPattern =
+      isModelName(name) && !name.includes('*') && patterns.some((prefix) => name.startsWith(prefix))
     return groups.get(listed) ?? (isOfPattern ? [name] : null)
   }
   return {

@@ -1,7 +1,8 @@
 import { asObject } from '../../core/json.ts'
+import { isModelName } from '../../core/model-name.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
-import { limitWith, numberOf, saysSomething, textOf, textsOf } from './litellm-rows.ts'
+import { budgetOf, limitWith, numberOf, saysSomething, spentOf, textOf, textsOf } from './litellm-rows.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { Remarks } from './remarks.ts'
 
@@ -28,11 +29,14 @@ export function readTeams(
     const name = textOf(row['team_alias']) ?? id
     const subject = `team "${name}"`
     const { models, unknown } = scope.read(textsOf(row['models']))
-    for (const model of unknown)
-      remarks.aboutRow(subject, `models: "${model}" is no model_name that is carried`)
-    const most = numberOf(row['max_budget'])
+    remarks.aboutNames(
+      subject,
+      unknown,
+      (shown) => `models: ${shown} ${unknown.length > 1 ? 'are' : 'is'} no model_name that is carried`,
+    )
+    const most = budgetOf(row['max_budget'])
     const duration = textOf(row['budget_duration'])
-    const limit = most === null ? null : limitWith({ most, spent: numberOf(row['spend']) ?? 0, duration })
+    const limit = most === null ? null : limitWith({ most, spent: spentOf(row['spend']), duration })
     if (limit?.amount != null) {
       const renewal = duration !== null && limit.reset === null ? ', never renewed' : ''
       remarks.aboutRow(
@@ -75,24 +79,34 @@ export function readTeamAliases(
   remarks: Remarks,
 ): Record<string, string> {
   const found: Record<string, string> = {}
+  const modelById = new Map(rows.models.map((model) => [model['id'], model]))
   for (const team of rows.teams) {
-    const model = rows.models.find(({ id }) => id !== null && id === team['model_id'])
+    const model = team['model_id'] == null ? undefined : modelById.get(team['model_id'])
+    const subject = `team "${textOf(team['team_alias']) ?? String(team['team_id'])}"`
+    const told = { taken: [] as string[], unserved: [] as string[], carried: [] as string[] }
     const aliases = parsed(model?.['aliases'])
     for (const [alias, target] of Object.entries(aliases)) {
-      const name = textOf(team['team_alias']) ?? String(team['team_id'])
       const other = found[alias] ?? known.aliases[alias]
       const isTaken = Object.hasOwn(known.names, alias) || (other !== undefined && other !== target)
       const isServed =
+        isModelName(alias) &&
         typeof target === 'string' &&
         (Object.hasOwn(known.names, target) || Object.hasOwn(known.aliases, target))
-      if (isTaken || !isServed) {
-        const why = isTaken ? 'has another meaning for everybody else' : 'means no model_name that is carried'
-        remarks.aboutRow(`team "${name}"`, `its alias "${alias}" is not carried: it ${why}`)
-      } else {
+      if (isTaken) told.taken.push(alias)
+      else if (!isServed) told.unserved.push(alias)
+      else {
         found[alias] = target
-        remarks.aboutRow(`team "${name}"`, `its alias "${alias}" is carried for all keys`)
+        told.carried.push(alias)
       }
     }
+    const about = (aliasesOfTeam: readonly string[], message: string) =>
+      remarks.aboutNames(subject, aliasesOfTeam, (shown) => `its alias ${shown} ${message}`)
+    about(told.taken, 'is not carried: it has another meaning for everybody else')
+    about(
+      told.unserved,
+      'is not carried: it means no model_name that is carried, or is none that callers can write here',
+    )
+    about(told.carried, 'is carried for all keys')
   }
   return found
 }

@@ -1,3 +1,4 @@
+import { importNamesShown } from '../../core/limits/cli.ts'
 import type { YamlValue } from './yaml-tree.ts'
 
 /** Something that was not carried, or not as it was; never with a secret. */
@@ -21,6 +22,14 @@ export class Remarks {
   /** About a row of the database. */
   aboutRow(subject: string, message: string): void {
     this.#found.push({ line: null, subject, message })
+  }
+
+  /** About many names of one row: the first few, and how many there are. */
+  aboutNames(subject: string, names: readonly string[], message: (shown: string) => string): void {
+    if (names.length === 0) return
+    const shown = names.slice(0, importNamesShown).map((name) => `"${name}"`)
+    const more = names.length - shown.length
+    this.aboutRow(subject, message(more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')))
   }
 
   /** Those of the file by their lines, then those of the database by what they are about. */

@@ -72,6 +72,16 @@ export class YamlValue {
     return typeof value === 'number' || typeof value === 'boolean' ? (source ?? String(value)) : null
   }
 
+  /** All texts in it, at any depth; none of them counts as read. What stands there by an alias again is told once. */
+  *texts(seen = new Set<Node>()): Generator<string> {
+    if (seen.has(this.#node)) return
+    seen.add(this.#node)
+    const own = this.text()
+    if (own !== null) yield own
+    for (const node of [...this.#pairs().map(([, value]) => value), ...this.#nodes()])
+      yield* new YamlValue(node, this.path, { tree: this.#tree, offset: this.#offset }).texts(seen)
+  }
+
   number(): number | null {
     const value = isScalar(this.#node) ? this.#node.value : null
     return typeof value === 'number' && Number.isFinite(value) ? value : null

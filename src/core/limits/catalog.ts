@@ -35,6 +35,8 @@ export const listingBytesMax = 8_000_000
 /** Groups of a name of the operator's own, one for each attempt that a call may make; members of a group; names and aliases. */
 export const nameGroupsMax = 6
 export const nameMembersMax = 100
+/** Largest weight of a member of a name. */
+export const weightMax = 1e9
 export const namesMax = 1_000
 /** Dearest price that is believed of a price list, USD for a million tokens or an hour, and its longest pattern of names. */
 export const priceUsdMax = 100_000

@@ -38,5 +38,9 @@ export const latestExpiryMs = Date.UTC(9999, 11, 31, 23, 59, 59)
 export const usageGroupsMax = 10_000
 /** Names and aliases that the doctor asks the gateway for, one by one. */
 export const doctorNamesMax = 50
+/** Calls at once that an import takes over for a provider; the configuration takes as many. */
+export const concurrencyMax = 100_000
+/** Names that an import tells of a list before it counts the rest. */
+export const importNamesShown = 3
 /** Rows that an import reads and writes at once. */
 export const importPageRows = 200

@@ -1,0 +1,133 @@
+import { packageFacts } from '../../catalog/package-prices.ts'
+import { createPriceOverlay } from '../../catalog/price-overlay.ts'
+import { pricePackage } from '../../catalog/price-package.gen.ts'
+import type { Price, PriceUnit } from '../../canonical/usage.ts'
+import { asObject } from '../../core/json.ts'
+import type { Preset } from '../../providers/define-provider.ts'
+import { parseLitellmModel, presetFor, type LitellmModel } from './litellm-providers.ts'
+import { scaled } from './litellm-values.ts'
+
+/** Prices as members of the configuration. */
+export type CarriedPrices = Record<string, string>
+
+/** LiteLLM's map of prices, by the names of models. */
+export type PriceMap = Readonly<Record<string, unknown>>
+
+/** Prices by LiteLLM's names, as members of the configuration, and by which power of ten they differ. */
+const prices: readonly (readonly [theirs: string, ours: string, power: number])[] = [
+  ['input_cost_per_token', 'input_per_million', 6],
+  ['output_cost_per_token', 'output_per_million', 6],
+  ['cache_read_input_token_cost', 'cached_input_per_million', 6],
+  ['cache_creation_input_token_cost', 'cache_write_per_million', 6],
+  ['cache_creation_input_token_cost_above_1hr', 'cache_write_hour_per_million', 6],
+  ['input_cost_per_audio_token', 'input_audio_per_million', 6],
+  ['output_cost_per_audio_token', 'output_audio_per_million', 6],
+  ['input_cost_per_character', 'characters_per_million', 6],
+  ['input_cost_per_request', 'per_request', 0],
+]
+
+/** Prices that stand under LiteLLM's names; `textOf` tells each, and `refuse` hears of one that is no amount. */
+export function readPrices(
+  textOf: (theirs: string) => string | null | undefined,
+  refuse: (theirs: string) => void,
+): CarriedPrices {
+  const found: CarriedPrices = {}
+  const read = (theirs: string, power: number): string | null => {
+    const text = textOf(theirs)
+    if (text === undefined) return null
+    const price = text === null ? null : scaled(text, power)
+    if (price === null) refuse(theirs)
+    return price
+  }
+  for (const [theirs, ours, power] of prices) {
+    const price = read(theirs, power)
+    if (price !== null) found[ours] = price
+  }
+  // LiteLLM itself bills the one or the other, and its own lists state both for the same second.
+  for (const theirs of ['output_cost_per_second', 'input_cost_per_second']) {
+    const price = read(theirs, 0)
+    if (price !== null && (found['audio_per_second'] ?? '0') === '0') found['audio_per_second'] = price
+  }
+  return found
+}
+
+/** A model whose price the file does not say. */
+export interface Unpriced {
+  asked: LitellmModel
+  /** The name by which LiteLLM is told to look its price up; null where it is told none. */
+  baseModel: string | null
+  /** Where it is asked, and by which name. */
+  preset: Preset
+  upstream: string
+}
+
+/** Where prices come from, and what they are. */
+export interface FoundPrices {
+  source: string
+  prices: CarriedPrices
+}
+
+/**
+ * What LiteLLM would bill: by its map where one was given, else what the list here says of the same model at its maker. Null
+ * where the gateway knows the price of the model at its address by itself, `unknown` where nobody knows it.
+ */
+export function findPrices(
+  { asked, baseModel, preset, upstream }: Unpriced,
+  map: PriceMap,
+): FoundPrices | 'unknown' | null {
+  if (preset.isLocal) return null
+  const base =
+    baseModel === null ? null : (parseLitellmModel(baseModel, null) ?? { ...asked, name: baseModel })
+  const meant = base ?? asked
+  for (const name of [baseModel, `${meant.provider}/${meant.name}`, meant.name]) {
+    const entry = name !== null && Object.hasOwn(map, name) ? asObject(map[name]) : {}
+    const told = readPrices(
+      (theirs) => (typeof entry[theirs] === 'number' ? String(entry[theirs]) : undefined),
+      () => undefined,
+    )
+    if (Object.keys(told).length > 0) return { source: `LiteLLM's map for ${name}`, prices: told }
+  }
+  if (isKnown(priceAt(preset, upstream))) return null
+  // A name may tell its maker where the provider is another, such as Azure or a proxy.
+  for (const { provider, name } of [meant, parseLitellmModel(meant.name, null)].flatMap((one) => one ?? [])) {
+    const maker = presetFor(provider)
+    const known = maker === null ? {} : carried(priceAt(maker, name))
+    if (maker !== null && Object.keys(known).length > 0)
+      return { source: `the list of ${maker.name} for ${name}`, prices: known }
+  }
+  return 'unknown'
+}
+
+/** What the gateway itself knows of a model's price. */
+function priceAt({ pricesProviderId: providerId, prices: own }: Preset, upstream: string): Price {
+  const nowMs = Date.now()
+  const facts = packageFacts({ table: pricePackage, providerId }, upstream, nowMs)
+  return { ...facts?.price, ...createPriceOverlay(own).priceOf(upstream, nowMs) }
+}
+
+const isKnown = (price: Price): boolean => Object.keys(carried(price)).length > 0
+
+/** By which member the configuration states a unit, and by which power of ten that differs. */
+const members: readonly (readonly [unit: PriceUnit, ours: string, power: number])[] = [
+  ['inputToken', 'input_per_million', -9],
+  ['outputToken', 'output_per_million', -9],
+  ['cachedInputToken', 'cached_input_per_million', -9],
+  ['cacheWriteToken', 'cache_write_per_million', -9],
+  ['cacheWriteHourToken', 'cache_write_hour_per_million', -9],
+  ['inputAudioToken', 'input_audio_per_million', -9],
+  ['outputAudioToken', 'output_audio_per_million', -9],
+  ['audioHour', 'audio_per_hour', -15],
+  ['character', 'characters_per_million', -9],
+  ['utf8Byte', 'utf8_bytes_per_million', -9],
+  ['request', 'per_request', -15],
+]
+
+function carried(price: Price): CarriedPrices {
+  return Object.fromEntries(
+    members.flatMap(([unit, ours, power]) => {
+      const amount = price[unit]
+      const text = amount === undefined ? null : scaled(String(amount), power)
+      return text === null ? [] : [[ours, text]]
+    }),
+  )
+}

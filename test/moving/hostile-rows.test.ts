@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSimulator, type Simulator } from '../../simulator/server.ts'
+import { runCommand } from '../../src/cli/run.ts'
+import { readConfig } from '../../src/config.ts'
+import { createGateway, type Gateway } from '../../src/gateway.ts'
+import { presets } from '../../src/providers/registry.ts'
+import { openForCommands } from '../../src/stores.ts'
+import { recordingContext } from '../story/command-context.ts'
+import { eachDatabase } from '../support/databases.ts'
+import { at, readAnswer } from '../support/gateway.ts'
+import { sharedPostgresUrl, whyNoPostgres } from '../support/postgres.ts'
+import { createKeyRows, freshPostgres, secretOf, type TokenRow } from './litellm-tables.ts'
+
+// Rows as somebody who may write into LiteLLM's database would make them, or an accident: PostgreSQL has moments and numbers
+// that nothing here has. What is written has to be read again, by the gateway and by every command.
+
+const rows: Readonly<Record<string, TokenRow>> = {
+  'far-future': { expires: '294276-12-31 23:59:59' },
+  endless: { expires: 'infinity' },
+  'before-time': { expires: '-infinity' },
+  'endless-spend': { max_budget: 5, spend: 'Infinity' },
+  'no-number': { max_budget: 5, spend: 'NaN' },
+  'endless-budget': { max_budget: 'Infinity', spend: 3 },
+  'many-names': { models: Array.from({ length: 20_024 }, (_, index) => `gone-${index}`) },
+  'tiny-rate': { rpm_limit: 0 },
+  'with-budget': { max_budget: 5, spend: 1 },
+}
+/** `chr(7)` rings a bell where a terminal shows it. */
+const aliasStatements = [
+  `insert into "LiteLLM_ModelTable" (aliases, created_by) values ('{"bell\\u0007": "small", "fine": "small"}', 'admin')`,
+  `insert into "LiteLLM_TeamTable" (team_id, team_alias, models, model_id) values ('team-1', 'loud', '{}', 1)`,
+]
+const reason = process.env['HEADRACE_TEST_POSTGRES'] ? null : whyNoPostgres()
+if (reason !== null)
+  console.warn(`hostile rows of LiteLLM are not tried, because its database is PostgreSQL: ${reason}`)
+
+if (reason === null)
+  eachDatabase((name, _, { createEmpty }) => {
+    let folder: string
+    let simulator: Simulator
+    let gateway: Gateway
+    let env: Record<string, string>
+    let output: string
+
+    const config = (options: object = {}) => readConfig({ env, cwd: folder, presets, ...options })
+    const headrace = async (...args: string[]) => {
+      const openStorage = () => openForCommands(config())
+      const context = recordingContext({ env, cwd: folder, readConfig: config, openStorage })
+      const code = await runCommand(args, context)
+      return { code, output: context.output(), errors: context.errors() }
+    }
+    const ask = async (alias: string, model = 'priced') => {
+      const request = new Request('http://gateway.test/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${secretOf(alias)}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model,
+          max_tokens: 20,
+          messages: [{ role: 'user', content: 'Say hello' }],
+        }),
+      })
+      return readAnswer(await gateway.fetch(request))
+    }
+    const linesOf = (subject: string) => output.split('\n').filter((line) => line.includes(`"${subject}`))
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'headrace-hostile-rows-'))
+      simulator = await startSimulator({ port: 0, quiet: true, seed: 5 })
+      env = {
+        HEADRACE_DATA: join(folder, 'data'),
+        HEADRACE_LOG_LEVEL: 'error',
+        DATABASE_URL: await createEmpty(),
+        INTERNAL_KEY: 'sk-internal',
+      }
+      const litellmUrl = await freshPostgres(await sharedPostgresUrl())
+      await createKeyRows(litellmUrl, rows)
+      writeFileSync(
+        join(folder, 'config.yaml'),
+        `model_list:
+  - model_name: small
+    litellm_params: { model: openai/gpt-4o-mini, api_base: "${simulator.url}/p/one/v1", api_key: os.environ/INTERNAL_KEY }
+  - model_name: priced
+    litellm_params: { model: openai/gpt-4o, api_base: "${simulator.url}/p/one/v1", api_key: os.environ/INTERNAL_KEY }
+    model_info: { input_cost_per_token: 0.0000025, output_cost_per_token: 0.00001 }
+`,
+      )
+      gateway = await createGateway(config(), { writeLog: () => undefined })
+      await gateway.stop()
+      const imported = await headrace('import', 'litellm', 'config.yaml', '--database', litellmUrl)
+      output = `${imported.output}${imported.errors}`
+      gateway = await createGateway(config(), { writeLog: () => undefined })
+    }, 60_000)
+
+    afterAll(async () => {
+      await gateway.stop()
+      await simulator.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }, 60_000)
+
+    test(`on ${name}, a key that expires after all dates there are is clamped, and the list of keys is shown`, async () => {
+      const { code, output: listed } = await headrace('keys')
+      expect(code).toBe(0)
+      expect(listed).toContain('9999-12-31')
+      expect(linesOf('far-future').join()).toContain('expires: is no date that there is here')
+      expect([(await ask('far-future')).status, (await ask('endless')).status]).toEqual([200, 200])
+    })
+
+    test(`on ${name}, a key that ended before all time has expired`, async () => {
+      expect((await ask('before-time')).status).toBe(401)
+      expect(linesOf('before-time')).toHaveLength(1)
+    })
+
+    test(`on ${name}, what was spent without being a number is all of a budget`, async () => {
+      expect([(await ask('endless-spend')).status, (await ask('no-number')).status]).toEqual([402, 402])
+      expect((await ask('endless-budget')).status).toBe(200)
+    })
+
+    test(`on ${name}, an alias that nobody can write is told, and the gateway reads its configuration`, async () => {
+      const url = await freshPostgres(await sharedPostgresUrl())
+      await createKeyRows(url, {}, aliasStatements)
+      const path = join(folder, 'aliases.json')
+      const own = { ...env, HEADRACE_CONFIG: path }
+      const reading = (options: object = {}) => readConfig({ env: own, cwd: folder, presets, ...options })
+      const context = recordingContext({
+        env: own,
+        cwd: folder,
+        readConfig: reading,
+        openStorage: () => openForCommands(config()),
+      })
+      expect(await runCommand(['import', 'litellm', 'config.yaml', '--database', url], context)).toBe(0)
+      const { aliases } = JSON.parse(readFileSync(path, 'utf8')) as {
+        aliases: unknown
+      }
+      expect(aliases).toEqual({ fine: 'small' })
+      expect(() => reading()).not.toThrow()
+      expect(context.output()).toContain('is none that callers can write here')
+    })
+
+    test(`on ${name}, thousands of like names of one row are one line`, () => {
+      expect(linesOf('many-names').filter((line) => line.includes('models:'))).toEqual([
+        '  database  key "many-names": models: "gone-0", "gone-1", "gone-2" and 20021 more are no model_name that is carried',
+      ])
+      expect(linesOf('tiny-rate').join()).toContain('rpm_limit: is 1 here, and 0 in LiteLLM')
+    })
+
+    test(`on ${name}, a key with a budget goes on at a custom server whose price LiteLLM has in its map`, async () => {
+      const { status, json } = await ask('with-budget', 'small')
+      expect([status, at(json, 'model')]).toEqual([200, expect.stringContaining('gpt-4o-mini')])
+      expect(at(json, 'usage.cost')).toBeGreaterThan(0)
+    })
+  })
