@@ -116,9 +116,7 @@ function readEntry(entry: YamlValue, reading: Reading): ImportedDeployment | nul
   if (name == null || !given || modelText == null)
     return refuse('it needs model_name and litellm_params.model')
   if (!isModelName(name))
-    return refuse(
-      `its model_name is none that callers can write here: empty, too long, or with blanks around it`,
-    )
+    return refuse('its model_name is none that callers can write here: empty, too long, or blanks around it')
   const credential = sources.credentials.get(given.member('litellm_credential_name')?.text() ?? '')
   const parameter: Parameter = (member) => given.member(member) ?? credential?.member(member) ?? null
   noteVariables([given, credential], reading)
