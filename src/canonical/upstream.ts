@@ -59,14 +59,20 @@ export interface AnswerContext {
   hideSecrets(text: string): string
   /** What the beginning of a stream shows of the exchange, in this order; absent where the caller did not ask for it. */
   debug?: () => readonly ShownDebug[]
-  /** What the answer's text must be, where its provider was only told so in the prompt. */
+  /** What the answer's text must be, where its provider does not hold it to that. */
   promised?: PromisedOutput
   /** As the call says it. */
   hiddenThoughts?: 'all' | 'words'
 }
 
-/** A form of an answer that is checked when it has come. */
-export type PromisedOutput = { kind: 'json' } | { kind: 'schema'; schema: Readonly<Record<string, unknown>> }
+/**
+ * A form of an answer that is checked when it has come. `tool` is the name of the tool that stands for the answer, where
+ * the provider is asked for its form in that way: what the model gives it is the answer's text.
+ */
+export type PromisedOutput = (
+  | { kind: 'json' }
+  | { kind: 'schema'; schema: Readonly<Record<string, unknown>> }
+) & { tool?: string }
 
 /** Tokens of files and videos read and of images written, by their names in the contract; only those above zero. */
 export interface MediaTokens {

@@ -78,12 +78,47 @@ const refusedByAnthropic = [
 ] as const
 
 /** Whether Anthropic holds answers to it: objects are closed, and no keyword is among those it refuses. */
-export function isClosedSchema(schema: JsonSchema): boolean {
+function isClosedSchema(schema: JsonSchema): boolean {
   for (const each of schemasIn(schema)) {
     if (refusedByAnthropic.some((name) => each[name] !== undefined)) return false
     if (isObjectSchema(each) && each['additionalProperties'] !== false) return false
   }
   return true
+}
+
+/**
+ * The schema as Anthropic holds answers to it: with its objects closed, so that every answer that fits it fits the
+ * caller's too. Null where that cannot be: objects of any members, and what Anthropic refuses.
+ */
+export function closedSchemaOf(schema: JsonSchema): JsonSchema | null {
+  const isOpenOnly = [...schemasIn(schema)].every(
+    (each) =>
+      !refusedByAnthropic.some((name) => each[name] !== undefined) &&
+      each['allOf'] === undefined &&
+      (!isObjectSchema(each) ||
+        each['additionalProperties'] === false ||
+        (each['additionalProperties'] === undefined && isRecord(each['properties']))),
+  )
+  if (!isOpenOnly) return isClosedSchema(schema) ? schema : null
+  return closed(schema) as JsonSchema
+}
+
+/** A copy; what is no schema stays as it is. */
+function closed(schema: unknown): unknown {
+  if (!isRecord(schema)) return schema
+  const copy: Record<string, unknown> = { ...schema }
+  for (const name of withOneSchema) if (isRecord(copy[name])) copy[name] = closed(copy[name])
+  for (const name of withSchemas) {
+    const list = copy[name]
+    if (Array.isArray(list)) copy[name] = list.map(closed)
+  }
+  for (const name of withNamedSchemas) {
+    const named = copy[name]
+    if (isRecord(named))
+      copy[name] = Object.fromEntries(Object.entries(named).map(([key, each]) => [key, closed(each)]))
+  }
+  if (isObjectSchema(copy)) copy['additionalProperties'] = false
+  return copy
 }
 
 /** Keywords that bind an answer and that Gemini does not know, or takes for another one. */

@@ -16,6 +16,7 @@ import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './seals.t
 import { isMarkedWithin } from './set-aside-texts.ts'
 import { toBuffer } from './json-document.ts'
 import { restore } from './lean-json.ts'
+import { shapeAnswer, shapeStream } from './promised-answer.ts'
 import { checkOutput } from './promised-output.ts'
 import type { TextCodec, TextQuirks } from './text-codec.ts'
 import { refuseEmptyChoice } from './tool-choice.ts'
@@ -51,7 +52,8 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
       encodeLean(call, (read) => encodeInSteps(read, endpoint, quirks)),
     decodeAnswer(bytes, context, quirks, call) {
       const sealer = sealerOf(quirks, context.providerSlug)
-      const answer = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
+      const read = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
+      const answer = shapeAnswer(read, context.promised)
       const finish = answer.choices[0]?.finish
       if (!caller.hasErrorEnd && finish?.reason === 'error') throw asFailure(endedInError(finish))
       const { promised } = context
@@ -67,7 +69,10 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     createStream(context, quirks, call) {
       const writer = caller.createStream({ context, call })
       return new TranslatedStream(
-        markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
+        shapeStream(
+          markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
+          context.promised,
+        ),
         hidesThoughts(context, quirks) ? writerWithoutThoughts(writer) : writer,
         (charge, usage) => settle(caller, charge, usage),
         context.promised,

@@ -55,11 +55,14 @@ for (const [caller, model] of pairs) {
     expect(await lab.ask(caller, request)).toMatchObject({ status: 200 })
     const streamed = await lab.ask(caller, { ...request, stream: true })
     expect([streamed.status, isError.test(streamed.text)]).toEqual([200, false])
+    answer('```json\n{"city":"Oslo"}\n```', ended)
+    const fenced = await lab.ask(caller, request)
+    expect([fenced.status, fenced.text.includes('```')]).toEqual([200, false])
   })
 
   test(`${caller} to ${model}: one that does not fit is 422, and inside a stream an error`, async () => {
     const request = requestOf(caller, model, asks[caller])
-    for (const text of ['{"city":"O"}', '{"town":"Oslo"}', '```json\n{"city":"Oslo"}\n```', '"Oslo"']) {
+    for (const text of ['{"city":"O"}', '{"town":"Oslo"}', '```json\n{"city":"O"}\n```', '"Oslo"']) {
       answer(text, ended)
       const whole = await lab.ask(caller, request)
       expect([text, whole.status, at(whole.json, 'error.error_type')]).toEqual([text, 422, 'unprocessable'])

@@ -92,3 +92,6 @@ export const retryAfterMsMax = 3_600_000
 export const outputCheckStepsMax = 100_000
 /** Fewest tokens that Anthropic lets a model think with. */
 export const thinkingBudgetMin = 1_024
+
+/** Characters that are kept back of a text because they may be of a code fence around it. */
+export const fenceHeldLengthMax = 256

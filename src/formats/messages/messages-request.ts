@@ -1,17 +1,11 @@
-import type {
-  Conversation,
-  OutputFormat,
-  ReasoningWish,
-  Tool,
-  ToolChoice,
-} from '../../canonical/text/conversation.ts'
+import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../canonical/text/conversation.ts'
 import { thinkingBudgetMin } from '../../core/limits/text.ts'
 import type { EncodedRequest } from '../chat/chat-encode.ts'
 import { writeCacheMark } from '../cache-mark.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { fieldError } from '../field-error.ts'
 import type { RequestTarget } from '../halves.ts'
-import { isClosedSchema } from '../json-schema.ts'
+import { closedSchemaOf, type JsonSchema } from '../json-schema.ts'
 import { Losses } from '../losses.ts'
 import { leaveOwnMembers, nameOf, type Carried } from '../member-names.ts'
 import { tellOutput } from '../promised-output.ts'
@@ -40,13 +34,12 @@ export function writeMessagesRequest(
   const left = leaveOwnMembers(conversation, 'messages')
   const losses = new Losses(conversation)
   const { system, messages } = writeTurns(conversation, { quirks, model, losses })
-  const told = isHeld(conversation, model, quirks)
-    ? null
-    : tellOutput(conversation.output, nameOf('output', conversation))
-  if (told !== null) {
-    losses.approximate('output')
-    system.push({ type: 'text', text: told.instruction })
-  }
+  const held = heldOutputOf(conversation, model, quirks)
+  const tool = held === null ? answerToolOf(conversation, quirks) : null
+  const told =
+    held === null ? tellOutput(conversation.output, nameOf('output', conversation), tool !== null) : null
+  if (told !== null) losses.approximate('output')
+  if (told !== null && tool === null) system.push({ type: 'text', text: told.instruction })
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
   const body: Wire = {
     model: endpoint.upstreamModel,
@@ -58,26 +51,55 @@ export function writeMessagesRequest(
   const writing: Writing = { conversation, model, quirks, body, losses }
   writeTools(writing)
   writeReasoning(writing, limit)
-  if (told === null) writeOutput(writing, conversation.output)
+  if (held !== null) writeOutput(writing, held)
+  if (tool !== null) Object.assign(body, tool)
   writeSampling(writing)
   writeRest(writing)
   return {
     body: [JSON.stringify(body)],
     dropped: [...left, ...losses.dropped],
     approximated: [...losses.approximated],
-    ...(told === null ? {} : { promised: told.promised }),
+    ...(told === null
+      ? {}
+      : { promised: tool === null ? told.promised : { ...told.promised, tool: answerTool } }),
   }
 }
 
-/** Whether the provider itself holds the answer to its form; a caller of its own whole format hears when it does not. */
-function isHeld(
+/**
+ * The schema that the provider itself holds the answer to; null where it does not. A caller of its own whole format hears
+ * from the provider what it does not take.
+ */
+function heldOutputOf(
   { output, format }: Conversation,
   model: MessagesModel,
   { isWhole }: MessagesQuirks,
-): boolean {
-  if (output.kind !== 'schema') return false
-  if (format === 'messages' && isWhole) return true
-  return model.hasSchema && output.schema !== null && isClosedSchema(output.schema)
+): JsonSchema | null {
+  if (output.kind !== 'schema') return null
+  if (format === 'messages' && isWhole) return output.schema ?? anyObject
+  return model.hasSchema && output.schema !== null ? closedSchemaOf(output.schema) : null
+}
+
+const anyObject: JsonSchema = { type: 'object' }
+
+/** By this tool a model that cannot be held to a schema gives its answer, which then comes close to it. */
+const answerTool = 'give_answer'
+
+/**
+ * The tool, and that it must be called; null where the model has tools of the caller's to choose among, is to think, which
+ * the provider refuses beside a tool that must be called, or is asked for anything but an object.
+ */
+function answerToolOf(
+  { output, tools, reasoning }: Conversation,
+  { hasToolChoice }: MessagesQuirks,
+): Wire | null {
+  if (output.kind !== 'schema' || output.schema?.['type'] !== 'object' || !hasToolChoice) return null
+  const isThinking = reasoning !== null && reasoning.effort !== 'none'
+  if (tools.length > 0 || isThinking) return null
+  const { schema, description } = output
+  return {
+    tools: [{ name: answerTool, description: description ?? 'Give the answer.', input_schema: schema }],
+    tool_choice: { type: 'tool', name: answerTool, disable_parallel_tool_use: true },
+  }
 }
 
 /** What changes the answer and has no place in the format. */
@@ -208,11 +230,8 @@ function budgetOf({ effort, budgetTokens }: ReasoningWish, limit: number): numbe
   return budget < thinkingBudgetMin ? null : budget
 }
 
-function writeOutput(writing: Writing, output: OutputFormat): void {
-  if (output.kind !== 'schema') return
-  mergeInto(writing.body, 'output_config', {
-    format: { type: 'json_schema', schema: output.schema ?? { type: 'object' } },
-  })
+function writeOutput(writing: Writing, schema: JsonSchema): void {
+  mergeInto(writing.body, 'output_config', { format: { type: 'json_schema', schema } })
 }
 
 function writeSampling(writing: Writing): void {

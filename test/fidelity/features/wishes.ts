@@ -17,6 +17,13 @@ const jsonWords = 'Answer with one JSON object and nothing else: no words around
 const schemaWords = (value: Json) =>
   `Answer with JSON that fits this JSON schema and nothing else: no words around it, no code fence.\n${JSON.stringify(value)}`
 
+/** A tool that must be called stands for the answer. */
+const byTool = (listed: string, value: Json) =>
+  approximated('by a tool that gives the answer, which is checked', [listed], {
+    tools: [{ name: 'give_answer', input_schema: value }],
+    tool_choice: { type: 'tool', name: 'give_answer' },
+  })
+
 const chatSchema = (value: Json, strict: boolean | null): Json => ({
   response_format: {
     type: 'json_schema',
@@ -131,16 +138,12 @@ export const wishRows: readonly AskedRow[] = [
       chat: {
         ask: chatSchema(open, false),
         toChat: carried(chatSchema(open, false)),
-        toMessages: approximated('told in the prompt, and the answer checked', ['response_format'], {
-          system: [{ type: 'text', text: schemaWords(open) }],
-        }),
+        toMessages: byTool('response_format', open),
       },
       responses: {
         ask: flatSchema(open, null),
         toChat: carried(chatSchema(open, null)),
-        toMessages: approximated('told in the prompt, and the answer checked', ['text.format'], {
-          system: [{ type: 'text', text: schemaWords(open) }],
-        }),
+        toMessages: byTool('text.format', open),
       },
       messages: {
         ask: blockSchema(open),
@@ -167,9 +170,7 @@ export const wishRows: readonly AskedRow[] = [
           response_format: { type: 'json_object' },
           messages: [{ role: 'system', content: schemaWords(schema) }, user('Hello.')],
         }),
-        toMessages: approximated('told in the prompt, and the answer checked', ['response_format'], {
-          system: [{ type: 'text', text: schemaWords(schema) }],
-        }),
+        toMessages: byTool('response_format', schema),
       },
       responses: {
         ask: flatSchema(schema, true),
@@ -177,9 +178,7 @@ export const wishRows: readonly AskedRow[] = [
           response_format: { type: 'json_object' },
           messages: [{ role: 'system', content: schemaWords(schema) }, user('Hello.')],
         }),
-        toMessages: approximated('told in the prompt, and the answer checked', ['text.format'], {
-          system: [{ type: 'text', text: schemaWords(schema) }],
-        }),
+        toMessages: byTool('text.format', schema),
       },
       messages: {
         ask: blockSchema(schema),
