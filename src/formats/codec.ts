@@ -4,7 +4,12 @@ import type { TextFormat } from '../canonical/operation.ts'
 import type { AnswerContext } from '../canonical/upstream.ts'
 import { assert } from '../core/assert.ts'
 import { decodeChatAnswer } from './chat/chat-answer.ts'
-import { encodeChatRequest, isUnknownSchema, type EncodedRequest } from './chat/chat-encode.ts'
+import {
+  encodeChatInSteps,
+  encodeChatRequest,
+  isUnknownSchema,
+  type EncodedRequest,
+} from './chat/chat-encode.ts'
 import { showDebugFirst } from './chat/chat-debug.ts'
 import { createChatStream } from './chat/chat-stream.ts'
 import {
@@ -38,7 +43,7 @@ const chatToChat: TextCodec = {
   *encodeInSteps(call, endpoint, quirks) {
     return isUnknownSchema(call, asChat(quirks))
       ? yield* encodeInSteps(chatHalves(), { call, endpoint, quirks })
-      : encodeChatRequest(call, endpoint, asChat(quirks))
+      : yield* encodeChatInSteps(call, endpoint, asChat(quirks))
   },
   decodeAnswer: (bytes, context, quirks, call) =>
     isPassed(context, quirks)

@@ -69,8 +69,8 @@ export interface RequestTarget<Quirks> {
 
 /** What a provider's format is: how requests in it are written, and how its answers are read. Pure. */
 export interface UpstreamHalf<Quirks> {
-  /** Throws `invalid_request` for what changes the answer and cannot be carried. */
-  writeRequest(conversation: Conversation, target: RequestTarget<Quirks>): EncodedRequest
+  /** In steps, of which a large request takes several turns. Throws `invalid_request` for what changes the answer and cannot be carried. */
+  writeRequest(conversation: Conversation, target: RequestTarget<Quirks>): Generator<void, EncodedRequest>
   /**
    * Throws `provider_failed`, or the error a success status hid. Tool calls that come without an id get one made of the
    * context's, so that it is unique in the conversation.

@@ -38,7 +38,7 @@ export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>
     const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
     // To its own format it goes as it came, and the provider says what it takes.
     if (conversation.format !== format) refuseEmptyChoice(conversation)
-    const encoded = upstream.writeRequest(conversation, { endpoint, quirks })
+    const encoded = yield* upstream.writeRequest(conversation, { endpoint, quirks })
     const lost = nameOf('thought', conversation)
     yield
     return !hasForeign || encoded.dropped.includes(lost)

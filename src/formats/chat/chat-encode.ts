@@ -6,7 +6,7 @@ import { fieldError } from '../field-error.ts'
 import { isOnlyHiding } from '../hiding-fields.ts'
 import { editPieces, hasMember, memberBytes, memberValue } from '../json-document.ts'
 import { tierToSend } from '../service-tier.ts'
-import { adaptMessages } from './chat-history.ts'
+import { adaptMessages, adaptMessagesInSteps, type AdaptedMessages } from './chat-history.ts'
 import { isRecord } from './chat-media.ts'
 import { type ChatModel, type ChatQuirks, hasSwitch } from './chat-quirks.ts'
 
@@ -49,6 +49,27 @@ export function encodeChatRequest(
   quirks: ChatQuirks,
   callersName = (name: string) => name,
 ): EncodedRequest {
+  const edits = editsOf(call, endpoint, quirks, callersName)
+  return edited(call, edits, adaptMessages(call, quirks))
+}
+
+/** The same in steps, so that others have a turn between them. */
+export function* encodeChatInSteps(
+  call: ChatBody,
+  endpoint: Endpoint,
+  quirks: ChatQuirks,
+  callersName = (name: string) => name,
+): Generator<void, EncodedRequest> {
+  const edits = editsOf(call, endpoint, quirks, callersName)
+  return edited(call, edits, yield* adaptMessagesInSteps(call, quirks))
+}
+
+function editsOf(
+  call: ChatBody,
+  endpoint: Endpoint,
+  quirks: ChatQuirks,
+  callersName: (name: string) => string,
+): Edits {
   refuseLost(call, quirks, callersName)
   const edits: Edits = {
     set: { model: JSON.stringify(endpoint.upstreamModel) },
@@ -65,7 +86,10 @@ export function encodeChatRequest(
   encodeStream(call, quirks, edits)
   encodeValues(call, quirks, edits)
   encodeServiceTier(call, quirks, { edits, endpoint })
-  const adapted = adaptMessages(call, quirks)
+  return edits
+}
+
+function edited(call: ChatBody, edits: Edits, adapted: AdaptedMessages | null): EncodedRequest {
   if (adapted !== null) {
     edits.set['messages'] = adapted.messages
     edits.dropped.push(...adapted.dropped)

@@ -1,7 +1,8 @@
 import type { BodyPieces } from '../../canonical/body.ts'
 import type { TextCall } from '../../canonical/call.ts'
+import { atOnce } from '../../core/turns.ts'
 import { fieldError } from '../field-error.ts'
-import { lookInto } from '../lean-json.ts'
+import { lookInto, type LookedInto } from '../lean-json.ts'
 import { sealedPrefix } from '../reasoning-envelope.ts'
 import { isRecord } from './chat-media.ts'
 import { hasUnknownMember, messageMembers, type KnownMembers } from './message-members.ts'
@@ -29,22 +30,42 @@ const marks = {
  * The conversation as this provider takes it, as JSON text, or null when it may go as it came. A search of the bytes
  * decides first, because most conversations need no edit and parsing them would cost more than the whole request.
  */
-export function adaptMessages(
-  { document, hasKnownMembers }: Pick<TextCall, 'document' | 'hasKnownMembers'>,
+export function adaptMessages(call: AdaptedCall, quirks: ChatQuirks): AdaptedMessages | null {
+  const conversation = toBeAdapted(call, quirks)
+  return conversation === null ? null : atOnce(adapt(conversation, quirks))
+}
+
+/** The same in steps, so that others have a turn between them. */
+export function* adaptMessagesInSteps(
+  call: AdaptedCall,
   quirks: ChatQuirks,
-): AdaptedMessages | null {
+): Generator<void, AdaptedMessages | null> {
+  const conversation = toBeAdapted(call, quirks)
+  return conversation === null ? null : yield* adapt(conversation, quirks)
+}
+
+type AdaptedCall = Pick<TextCall, 'document' | 'hasKnownMembers'>
+
+/** The conversation where it needs an edit, else null. */
+function toBeAdapted({ document, hasKnownMembers }: AdaptedCall, quirks: ChatQuirks): LookedInto | null {
   const conversation = lookInto(document, 'messages')
   if (conversation === null) return null
   const { bytes } = conversation
   const isKnown = () => hasKnownMembers ?? !hasUnknownMember(bytes)
-  if (!needsEdit(bytes, quirks) && (!isStrict(quirks) || isKnown())) return null
+  return needsEdit(bytes, quirks) || (isStrict(quirks) && !isKnown()) ? conversation : null
+}
+
+function* adapt(conversation: LookedInto, quirks: ChatQuirks): Generator<void, AdaptedMessages | null> {
+  yield
   const messages = conversation.exactValue()
   if (!Array.isArray(messages)) return null
+  yield
   const dropped = new Set<string>()
   if (isStrict(quirks)) refuseImages(messages)
   const adapted = messages.map((message) =>
     isRecord(message) ? adaptMessage(message, quirks, dropped) : message,
   )
+  yield
   return { messages: conversation.restore(JSON.stringify(adapted)), dropped }
 }
 

@@ -16,7 +16,7 @@ import { isStrictSchema } from '../json-schema.ts'
 import { Losses } from '../losses.ts'
 import { carriedBy, leaveOwnMembers, nameOf } from '../member-names.ts'
 import { tellOutput, type ToldOutput } from '../promised-output.ts'
-import { encodeChatRequest, type EncodedRequest } from './chat-encode.ts'
+import { encodeChatInSteps, type EncodedRequest } from './chat-encode.ts'
 import { type ChatQuirks, hasSwitch } from './chat-quirks.ts'
 import { writeMessages } from './chat-write-messages.ts'
 import { typeNameOf } from '../wire-values.ts'
@@ -27,10 +27,10 @@ type Wire = Record<string, unknown>
  * A conversation as a chat completions body: first as OpenAI has it, then by the same edits as a body that came in this
  * format, so that a provider's departures are told in one place. Throws `invalid_request` for what cannot be carried.
  */
-export function writeChatRequest(
+export function* writeChatRequest(
   conversation: Conversation,
   target: RequestTarget<ChatQuirks>,
-): EncodedRequest {
+): Generator<void, EncodedRequest> {
   const { endpoint } = target
   const quirks = quirksFor(conversation, target.quirks)
   const left = leaveOwnMembers(conversation, 'chat')
@@ -44,12 +44,14 @@ export function writeChatRequest(
   const writing = { conversation, quirks, losses, endpoint }
   const told = tellWhatIsNotHeld(writing)
   const body = bodyOf(withoutMarks(writing), { ...writing, told })
+  yield
   const document = parseJsonDocument(Buffer.from(JSON.stringify(body)))
+  yield
   const {
     body: written,
     dropped,
     approximated = [],
-  } = encodeChatRequest(callOf(conversation, document), endpoint, quirks, (name) =>
+  } = yield* encodeChatInSteps(callOf(conversation, document), endpoint, quirks, (name) =>
     callersName(name, conversation),
   )
   for (const name of dropped) losses.dropped.add(callersName(name, conversation))

@@ -27,10 +27,10 @@ interface Writing {
 }
 
 /** A conversation as a body for Gemini's `generateContent`. Throws `invalid_request` for what must not be left out. */
-export function writeGeminiRequest(
+export function* writeGeminiRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<GeminiQuirks>,
-): EncodedRequest {
+): Generator<void, EncodedRequest> {
   const model = quirks.modelOf(endpoint.upstreamModel)
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'gemini')
@@ -49,6 +49,7 @@ export function writeGeminiRequest(
     ...tierOf(writing),
   }
   noteLosses(writing)
+  yield
   return {
     body: [JSON.stringify(body)],
     dropped: [...left, ...losses.dropped],

@@ -25,10 +25,10 @@ interface Writing {
 }
 
 /** A conversation as a body for Anthropic's messages. Throws `invalid_request` for what must not be left out. */
-export function writeMessagesRequest(
+export function* writeMessagesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<MessagesQuirks>,
-): EncodedRequest {
+): Generator<void, EncodedRequest> {
   const model = quirks.modelOf(endpoint.upstreamModel)
   refuseWhatIsMissing(conversation)
   const left = leaveOwnMembers(conversation, 'messages')
@@ -55,6 +55,7 @@ export function writeMessagesRequest(
   if (tool !== null) Object.assign(body, tool)
   writeSampling(writing)
   writeRest(writing)
+  yield
   return {
     body: [JSON.stringify(body)],
     dropped: [...left, ...losses.dropped],

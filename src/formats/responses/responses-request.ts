@@ -35,10 +35,10 @@ interface Writing {
 }
 
 /** A conversation as a body for OpenAI's responses. Throws `invalid_request` for what must not be left out. */
-export function writeResponsesRequest(
+export function* writeResponsesRequest(
   conversation: Conversation,
   { endpoint, quirks }: RequestTarget<ResponsesQuirks>,
-): EncodedRequest {
+): Generator<void, EncodedRequest> {
   const model = quirks.modelOf(endpoint.upstreamModel)
   // A caller of messages who wants no thinking is served without the words, which some models refuse.
   const effort = conversation.format === 'messages' ? null : conversation.reasoning?.effort
@@ -64,6 +64,7 @@ export function writeResponsesRequest(
   writeText(writing, told !== null)
   writeSampling(writing)
   writeRest(writing)
+  yield
   return {
     body: [JSON.stringify({ ...body, ...conversation.extras?.responses })],
     dropped: [...new Set([...left, ...losses.dropped])],
