@@ -63,6 +63,7 @@ async function call(settings: Partial<ProviderSettings>, answer: { status: numbe
       adaptersOf: () => presetOf('anthropic').adapters,
       credentialOf: () => source.credential,
     }),
+    spendTokens: () => undefined,
     billing: {
       canAccept: () => true,
       databaseNowMs: () => 0,

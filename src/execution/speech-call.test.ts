@@ -82,6 +82,7 @@ function setUp(
         },
       }),
     }),
+    spendTokens: () => undefined,
     billing: {
       canAccept: () => true,
       databaseNowMs: () => 0,

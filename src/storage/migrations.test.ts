@@ -8,6 +8,7 @@ const digests: Readonly<Record<string, string>> = {
   '0004_price_lists.sql': '2d5599b51862c028b7752cee4ef0bcd33f37dde7e1884ce53c7eae81497fbfe9',
   '0005_audio_counts.sql': '2cd5c3bda52012ac57433f76e9e56d99cfb7b9e26da6ef9bf8ca6abadd2e66d5',
   '0006_upstream_resources.sql': 'faec9d79763628a92007163ec797d9c4f95e3aede1458cd1d21e9e0339be862e',
+  '0007_former_secrets.sql': '99937c556193314db9903b3d9f303281d9ce1f836eca79e99abf136b4997f87e',
 }
 
 test('a migration is never changed, only followed by another', async () => {

@@ -40,7 +40,6 @@ const asked: Readonly<Record<string, object>> = {
   reasoning_effort: { reasoning_effort: 'low' },
   web_search_options: { web_search_options: { search_context_size: 'low' } },
   verbosity: { verbosity: 'high' },
-  image_config: { image_config: { aspect_ratio: '16:9' } },
 }
 
 /** Providers whose models have no default prices, so that only their listing tells them. */
