@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { usageTokensMax } from './core/limits/billing.ts'
+import { bodyMemoryMegabytesMin } from './core/limits/http.ts'
 import { transcriptionSecondsMax, transcriptionSecondsMin } from './core/limits/calls.ts'
 import { describeFault } from './core/json-syntax.ts'
 import { namesShape } from './config-names.ts'
@@ -212,6 +213,13 @@ export const configFileSchema = z.strictObject({
     .optional()
     .describe(
       'Tokens set aside besides for input that nobody can count before a call: documents, files by id, addresses that the provider fetches, and what its searches and tools find; at most the context of the model. 32000 by default',
+    ),
+  body_memory_mb: z
+    .int()
+    .min(bodyMemoryMegabytesMin)
+    .optional()
+    .describe(
+      'Megabytes that the large bodies of running calls may take together, copies included: about three times their size, six times for speech. A call beyond them waits up to 10 seconds and then gets 503. A quarter of the memory of the machine, or of what its cgroup may have, by default',
     ),
   log_level: z.enum(['silent', 'error', 'warn', 'info', 'debug']).optional(),
   role: z.enum(['all', 'api', 'worker']).optional(),

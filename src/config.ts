@@ -36,6 +36,8 @@ export interface Config {
   readonly refusesUnknownPrices: boolean
   /** Tokens that are set aside for input that only its provider can count; null for the usual number. */
   readonly uncountedInputTokens: number | null
+  /** Bytes that large bodies may take together; null for a part of the memory that there is. */
+  readonly bodyMemoryBytes: number | null
   readonly logLevel: 'silent' | 'error' | 'warn' | 'info' | 'debug'
   readonly role: 'all' | 'api' | 'worker'
   /** Several processes of this machine listen on one port; a port in use is then no error. */
@@ -156,6 +158,7 @@ export function readConfig(sources: ConfigSources): Config {
     transcriptionMs: toMilliseconds(file.transcription_timeout_seconds),
     refusesUnknownPrices: file.unknown_prices === 'refuse',
     uncountedInputTokens: file.uncounted_input_tokens ?? null,
+    bodyMemoryBytes: file.body_memory_mb === undefined ? null : file.body_memory_mb * 1_000_000,
     logLevel:
       choice(env['HEADRACE_LOG_LEVEL'], 'HEADRACE_LOG_LEVEL', logLevels, problems) ??
       file.log_level ??

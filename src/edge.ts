@@ -27,6 +27,7 @@ export interface EdgeDependencies {
   /** Why no request can be served right now; null when all is well. */
   notReady: () => string | null
   descriptors: HttpDependencies['descriptors']
+  bodyMemory: HttpDependencies['bodyMemory']
   log: Logger
   metrics: Metrics
   clock: Clock
@@ -94,6 +95,7 @@ function servingParts(
     log: createHttpLog(dependencies),
     notReady: dependencies.notReady,
     descriptors: dependencies.descriptors,
+    bodyMemory: dependencies.bodyMemory,
     renderMetrics: () => dependencies.metrics.render(),
     metricsToken: config.metrics.token,
     basePath: config.basePath,

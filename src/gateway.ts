@@ -20,7 +20,7 @@ import { audioBodyBytesMax, speechTurnMs } from './core/limits/audio.ts'
 import { batchesStopMs } from './core/limits/batches.ts'
 import { discoveryMissWaitMs } from './core/limits/catalog.ts'
 import { learningSaveEveryMs, uncountedInputTokens } from './core/limits/billing.ts'
-import { keepAliveMs } from './core/limits/http.ts'
+import { countedBodyBytesMin, keepAliveMs, textBodyCopies } from './core/limits/http.ts'
 import { resourcesStopMs } from './core/limits/resources.ts'
 import { storageStopMs } from './core/limits/storage.ts'
 import { SharedTurns } from './core/shared-turns.ts'
@@ -40,6 +40,7 @@ import { createServing } from './execution/serving.ts'
 import { noFacts } from './execution/scope.ts'
 import { StreamWatch } from './execution/stream-watch.ts'
 import type { Activity } from './http/activity.ts'
+import { BodyMemory, usualBodyMemory } from './http/body-memory.ts'
 import {
   inspectionOf,
   listingPathOf,
@@ -259,6 +260,7 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
     })
   }
   await startOutgoing()
+  const bodyMemory = new BodyMemory(config.bodyMemoryBytes ?? usualBodyMemory())
   const descriptors = createDescriptors()
   if (descriptors.isSmall) log.warn(fewDescriptors(descriptors.limit))
   return {
@@ -270,6 +272,7 @@ async function createCore(config: Config, hooks: GatewayHooks, opened: Closer[])
     money,
     bootstrapped,
     descriptors,
+    bodyMemory,
   }
 }
 
@@ -428,9 +431,18 @@ function createBatchEngine(dependencies: {
     readBalance: async (organizationId) => (await money.accounts.readCredits(organizationId)).balance,
     async runItem(item) {
       const facts = noFacts()
+      const held = core.bodyMemory.open(item.signal)
+      const counted: Executor = {
+        ...executor,
+        async text(call, scope) {
+          if (item.body.length >= countedBodyBytesMin) await held.grow(item.body.length * textBodyCopies)
+          return executor.text(call, scope)
+        },
+      }
       try {
-        return await executeBatchItem(item, executor, execution, facts)
+        return await executeBatchItem(item, counted, execution, facts)
       } finally {
+        held.release()
         core.metrics.recordCall(facts)
         batchLines.record(item.batchId, facts)
       }

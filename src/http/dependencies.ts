@@ -13,6 +13,7 @@ import type { Executor } from '../execution/executor.ts'
 import type { Asker, CallLine, RequestLine } from '../telemetry/call-line.ts'
 import type { Descriptors } from '../transport/descriptors.ts'
 import type { Activity } from './activity.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 /** Where the edge tells of its requests. */
 export interface HttpLog {
@@ -42,6 +43,8 @@ export interface HttpDependencies {
   executor: Executor
   audioIntake: AudioIntake
   activity: Activity
+  /** What large bodies share. */
+  bodyMemory: BodyMemory
   /** Whether this process has connections left for a call more. */
   descriptors: Pick<Descriptors, 'admit'>
   clock: Clock

@@ -6,6 +6,7 @@ import { newId } from '../core/ids.ts'
 import { noFacts } from '../execution/scope.ts'
 import type { Asker, CallLine } from '../telemetry/call-line.ts'
 import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
+import type { HeldBody } from './body-memory.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import { noDescriptors } from '../transport/descriptors.ts'
 import type { HttpDependencies } from './dependencies.ts'
@@ -22,6 +23,8 @@ export interface Exchange {
   /** Query parameters; parsed only when asked for. */
   query: () => URLSearchParams
   facts: CallLine
+  /** What a large body takes of the memory that bodies share, until the exchange is over; null for most. */
+  heldBody: HeldBody | null
   /** Runs once the response's body has ended; a streamed answer is logged then and not when it starts. */
   ended: Promise<void> | null
   /** The response was made with `commonHeaders` already, which is cheaper than adding them to it. */
@@ -102,6 +105,7 @@ export async function runRoute(
     response.headers.set(convention.requestIdHeader, exchange.requestId)
   const finish = () => {
     dependencies.activity.end()
+    exchange.heldBody?.release()
     dependencies.onAnswered(exchange.request)
     dependencies.log.request({
       requestId: exchange.requestId,
@@ -191,6 +195,7 @@ export function createExchange(
     params,
     query: () => (query ??= new URL(request.url).searchParams),
     facts: noFacts(),
+    heldBody: null,
     ended: null,
     hasCommonHeaders: false,
   }

@@ -1,23 +1,63 @@
 import { Alarms } from '../core/alarms.ts'
 import { GatewayError } from '../core/errors.ts'
-import { bodyIdleMs, bodyReadMs } from '../core/limits/http.ts'
+import { bodyIdleMs, bodyMemoryStepBytes, bodyReadMs, countedBodyBytesMin } from '../core/limits/http.ts'
 import { wholeBodyBytesMax } from '../core/limits/text.ts'
+import type { BodyMemory, HeldBody } from './body-memory.ts'
 
 /**
  * A request's body in memory, at most `bytesMax` bytes. A small one of stated length the runtime collects in one native
  * step; without a length it is counted as it comes, so that a body without end is refused and not collected.
  */
-export function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {
+export function readBody(
+  request: Request,
+  bytesMax: number,
+  memory: BodyRoom | null = null,
+): Promise<Uint8Array> {
   const refusal = refusedEncoding(request)
   if (refusal) return Promise.reject(refusal)
   const stated = request.headers.get('content-length')
   if (stated !== null && Number(stated) > bytesMax) return Promise.reject(tooLarge(bytesMax))
   // `request.body` is asked for only where it is needed: it makes a stream of what was one piece.
   const length = Number(stated)
-  if (length >= wholeBodyBytesMax)
-    return within(bodyReadMs, collectInto(Buffer.allocUnsafeSlow(length), request))
-  if (stated !== null) return within(bodyReadMs, request.bytes())
-  return request.body === null ? Promise.resolve(new Uint8Array(0)) : collect(bodyOf(request), bytesMax)
+  const taken = memory !== null && length >= countedBodyBytesMin ? memory.grow(length) : null
+  if (taken !== null) return taken.then(() => readStated(request, length))
+  if (stated !== null) return readStated(request, length)
+  if (request.body === null) return Promise.resolve(new Uint8Array(0))
+  return collect(bodyOf(request), bytesMax, memory)
+}
+
+/** Of the exchange whose body is read: what it takes is given back when it is over. */
+export interface BodyHolder {
+  readonly request: Request
+  heldBody: HeldBody | null
+}
+
+/**
+ * The same with a large body's memory taken from what all bodies share, `copies` times its size, before it is read. Rejects
+ * with `gateway_overloaded` when there is none in time.
+ */
+export function readCountedBody(
+  holder: BodyHolder,
+  bytesMax: number,
+  { bodyMemory, copies }: { bodyMemory: BodyMemory; copies: number },
+): Promise<Uint8Array> {
+  const { request } = holder
+  const stated = request.headers.get('content-length')
+  if (stated !== null && Number(stated) < countedBodyBytesMin) return readBody(request, bytesMax)
+  const held = (holder.heldBody ??= bodyMemory.open(request.signal))
+  return readBody(request, bytesMax, { grow: (bytes) => held.grow(bytes * copies) })
+}
+
+/** Where a body finds the memory for its bytes. */
+interface BodyRoom {
+  /** Null when they are there at once. */
+  grow(bytes: number): Promise<void> | null
+}
+
+function readStated(request: Request, length: number): Promise<Uint8Array> {
+  const reading =
+    length >= wholeBodyBytesMax ? collectInto(Buffer.allocUnsafeSlow(length), request) : request.bytes()
+  return within(bodyReadMs, reading)
 }
 
 /**
@@ -78,13 +118,23 @@ async function collectInto(target: Buffer, request: Request): Promise<Uint8Array
   return target.subarray(0, size)
 }
 
-async function collect(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+async function collect(
+  body: ReadableStream<Uint8Array>,
+  bytesMax: number,
+  memory: BodyRoom | null,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
+  let counted = countedBodyBytesMin
   try {
     for await (const chunk of body) {
       size += chunk.byteLength
       if (size > bytesMax) throw tooLarge(bytesMax)
+      if (memory !== null && size > counted) {
+        const more = Math.max(bodyMemoryStepBytes, size - counted)
+        counted += more
+        await memory.grow(more)
+      }
       chunks.push(chunk)
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -13,6 +13,8 @@ export interface RealGateway {
   readonly databasePath: string
   /** Starts it, with at most so many open files, and resolves with what it printed until it was ready. */
   start(env?: Record<string, string>, openFilesMax?: number): Promise<string>
+  /** The most memory that it had so far, in bytes. */
+  peakBytes(): number
   /** What it has printed since it was started last, its log among it. */
   printed(): string
   /** Ends it by a signal and resolves once it is gone. */
@@ -80,6 +82,7 @@ export function prepareGateway(
       printed = ''
       return readUntil(started, 'npx headrace try', (piece) => void (printed += piece))
     },
+    peakBytes: () => (child ? peakBytesOf(child.pid) : 0),
     printed: () => printed,
     async end(signal) {
       if (!child) return
@@ -106,6 +109,13 @@ export function prepareGateway(
     },
   }
   return self
+}
+
+/** Of the gateway itself, which is a child of what was started where Node cannot become it. */
+function peakBytesOf(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')
+  const status = readFileSync(`/proc/${child || pid}/status`, 'utf8')
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024
 }
 
 /** A shell that sets the limit and becomes the program. */

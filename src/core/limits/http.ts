@@ -49,3 +49,17 @@ export const descriptorsLeftMin = 8
 export const descriptorLookMs = 50
 /** Descriptors of a process beside its calls: storage, threads, what listens. */
 export const descriptorsBeside = 40
+/** Bodies below this are not counted: a thousand of them at once take 64 MB. */
+export const countedBodyBytesMin = 65_536
+/** Memory of a call for each byte of its body, measured: the body, what is made of it for a provider, and what is not collected yet. */
+export const textBodyCopies = 3
+/** The same of speech, whose clips are decoded and written anew. */
+export const speechBodyCopies = 6
+/** The part of its memory that the bodies of a process take by default, and the least that an operator may leave them. */
+export const bodyMemoryPart = 4
+export const bodyMemoryMegabytesMin = 64
+/** How long a body waits for memory, and how many do; further ones are refused at once. */
+export const bodyMemoryWaitMs = 10_000
+export const bodiesWaitingMax = 256
+/** Memory that a body of unstated length takes at a time. */
+export const bodyMemoryStepBytes = 1_000_000

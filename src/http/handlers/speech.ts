@@ -1,14 +1,15 @@
-import { liveBodyBytesMax } from '../../core/limits/http.ts'
+import { liveBodyBytesMax, speechBodyCopies } from '../../core/limits/http.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import { decodeSpeechJson } from '../../formats/speech/decode-speech.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { withPrincipal, type Route } from '../pipeline.ts'
-import { readBody, requireJson } from '../request-body.ts'
+import { readCountedBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
 export function speechRoute(dependencies: HttpDependencies, dialect: { isOpenAiDialect?: true } = {}): Route {
+  const room = { bodyMemory: dependencies.bodyMemory, copies: speechBodyCopies }
   return {
     method: 'POST',
     path: operations.speech.path,
@@ -17,7 +18,7 @@ export function speechRoute(dependencies: HttpDependencies, dialect: { isOpenAiD
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
-      const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      const bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
       const { headers } = exchange.request
       const said = { sessionId: headers.get('x-session-id'), accept: headers.get('accept'), ...dialect }
       const call = await inTurns(decodeSpeechJson(bytes, said))

@@ -1,5 +1,10 @@
 import { callerLoginOf } from '../../access/authenticator.ts'
-import { attributionLengthMax, liveBodyBytesMax, sessionIdLengthMax } from '../../core/limits/http.ts'
+import {
+  attributionLengthMax,
+  liveBodyBytesMax,
+  sessionIdLengthMax,
+  textBodyCopies,
+} from '../../core/limits/http.ts'
 import { operations } from '../../execution/operations.ts'
 import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
@@ -7,7 +12,7 @@ import { requireUtf8 } from '../../formats/json-body.ts'
 import { leanOf } from '../../formats/lean-json.ts'
 import type { HttpDependencies } from '../dependencies.ts'
 import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
-import { readBody, requireJson } from '../request-body.ts'
+import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 
 /** The operations whose bodies are text. */
@@ -17,6 +22,7 @@ const textOperations = Object.values(operations).flatMap((operation) =>
 
 /** One handler for all of them, because they differ only in their decoder. */
 export function textRoutes(dependencies: HttpDependencies): Route[] {
+  const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return textOperations.map(({ operation, text }) => ({
     method: 'POST',
     path: operation.path,
@@ -26,7 +32,7 @@ export function textRoutes(dependencies: HttpDependencies): Route[] {
     access: 'inference',
     handle: withPrincipal(async (exchange) => {
       requireJson(exchange.request)
-      const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      const bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
       requireUtf8(bytes)
       const lean = await leanOf(bytes)
       const { headers } = exchange.request
@@ -51,11 +57,12 @@ function sessionOfAgent(headers: Headers): string | null {
  * that a hold is made of, corrected by what the model's answers did use.
  */
 export function tokenCountRoutes(dependencies: HttpDependencies): Route[] {
+  const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return textOperations.flatMap(({ operation, text: { decode, convention, tokenCount } }) => {
     if (tokenCount === null) return []
     const handle = withPrincipal(async (exchange) => {
       requireJson(exchange.request)
-      const bytes = await readBody(exchange.request, liveBodyBytesMax)
+      const bytes = await readCountedBody(exchange, liveBodyBytesMax, room)
       requireUtf8(bytes)
       const lean = await leanOf(bytes)
       const call = decode(bytes, { sessionIdHeader: null, lean })

@@ -1,7 +1,7 @@
 import { beforeAndNow } from '../before-and-now.ts'
 
 export const proof = beforeAndNow({
-  title: 'few descriptors, a stop and a dead process are told as what they are',
+  title: 'large bodies at once, few descriptors, a stop and a dead process are told as what they are',
   tests: [
     {
       file: 'test/e2e/few-descriptors.test.ts',
@@ -10,6 +10,10 @@ export const proof = beforeAndNow({
         'no provider is blamed for it, and the next call is answered at once',
         'the start says that the limit is small',
       ],
+    },
+    {
+      file: 'test/e2e/body-memory.test.ts',
+      names: ['large bodies that come all at once share what memory they may have, and each is answered'],
     },
     {
       file: 'src/cli/doctor/diagnosis.test.ts',

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { Alarms, type Alarm } from '../core/alarms.ts'
+import { GatewayError } from '../core/errors.ts'
+import { bodiesWaitingMax, bodyMemoryPart, bodyMemoryWaitMs } from '../core/limits/http.ts'
+
+/** What one body takes of the memory that bodies share. */
+export interface HeldBody {
+  /**
+   * Takes so many bytes more; null when they are there at once. Rejects with `gateway_overloaded` when they are not in
+   * time, or too many wait already. The next call waits for the answer to this one.
+   */
+  grow(bytes: number): Promise<void> | null
+  /** Gives back what was taken. May be called again. */
+  release(): void
+}
+
+interface Waiting {
+  held: Held
+  bytes: number
+  resolve: () => void
+  reject: (error: unknown) => void
+}
+
+/** Of all waits for memory. */
+const alarms = new Alarms()
+
+/**
+ * The memory that large bodies of calls share. Who comes when it is taken waits, in order, with its body still in the
+ * network: what is not read is not sent. One body alone is always taken, however large.
+ */
+export class BodyMemory {
+  readonly #bytesMax: number
+  readonly #waitMs: number
+  #used = 0
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(bytesMax: number, waitMs: number = bodyMemoryWaitMs) {
+    this.#bytesMax = bytesMax
+    this.#waitMs = waitMs
+  }
+
+  /** `signal` ends a wait. */
+  open(signal: AbortSignal): HeldBody {
+    return new Held(this, signal)
+  }
+
+  take(held: Held, bytes: number, signal: AbortSignal): Promise<void> | null {
+    if (this.#waiting.size === 0 && this.#fits(held, bytes)) {
+      this.#add(held, bytes)
+      return null
+    }
+    return this.#waiting.size < bodiesWaitingMax
+      ? this.#wait({ held, bytes }, signal)
+      : Promise.reject(overloaded())
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes
+    for (const waiting of this.#waiting) {
+      if (!this.#fits(waiting.held, waiting.bytes)) return
+      this.#waiting.delete(waiting)
+      this.#add(waiting.held, waiting.bytes)
+      waiting.resolve()
+    }
+  }
+
+  #fits(held: Held, bytes: number): boolean {
+    return this.#used + bytes <= this.#bytesMax || this.#used === held.bytes
+  }
+
+  #add(held: Held, bytes: number): void {
+    this.#used += bytes
+    held.bytes += bytes
+  }
+
+  async #wait(asked: Pick<Waiting, 'held' | 'bytes'>, signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting: Waiting = { ...asked, resolve, reject }
+    this.#waiting.add(waiting)
+    const leave = () => reject(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    const alarm: Alarm = alarms.set(this.#waitMs, () => reject(overloaded()))
+    try {
+      await promise
+    } finally {
+      alarms.callOff(alarm)
+      signal.removeEventListener('abort', leave)
+      // Those behind it may be smaller.
+      if (this.#waiting.delete(waiting)) this.give(0)
+    }
+  }
+}
+
+class Held implements HeldBody {
+  readonly #memory: BodyMemory
+  readonly #signal: AbortSignal
+  bytes = 0
+
+  constructor(memory: BodyMemory, signal: AbortSignal) {
+    this.#memory = memory
+    this.#signal = signal
+  }
+
+  grow(bytes: number): Promise<void> | null {
+    return this.#memory.take(this, bytes, this.#signal)
+  }
+
+  release(): void {
+    const { bytes } = this
+    this.bytes = 0
+    this.#memory.give(bytes)
+  }
+}
+
+function overloaded(): GatewayError {
+  return new GatewayError(
+    'gateway_overloaded',
+    'This gateway holds as many bytes of requests as it may; try again in a moment, or send less.',
+    { retryAfterSeconds: 2 },
+  )
+}
+
+/** The part of this process's memory that bodies may take when the operator has not said how much. */
+export function usualBodyMemory(): number {
+  return Math.floor(availableBytes() / bodyMemoryPart)
+}
+
+/** What the machine has, or what the groups that this process is in leave it, where the system tells. */
+function availableBytes(): number {
+  return Math.min(totalmem(), ...groupFiles().map(limitIn))
+}
+
+/** Limits of its group and of those around it. */
+function groupFiles(): string[] {
+  const group = /^0::(\/.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1] ?? '/'
+  const steps = group.split('/').filter((step) => step !== '')
+  const around = Array.from({ length: steps.length + 1 }, (_, count) => steps.slice(0, count).join('/'))
+  return [
+    ...around.map((path) => `/sys/fs/cgroup/${path}/memory.max`),
+    '/sys/fs/cgroup/memory/memory.limit_in_bytes',
+  ]
+}
+
+function limitIn(file: string): number {
+  const text = textOf(file).trim()
+  return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
