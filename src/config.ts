@@ -133,15 +133,7 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
 export function readConfig(sources: ConfigSources): Config {
   const problems: string[] = []
   const { env } = sources
-  for (const name of Object.keys(env)) {
-    if (
-      name.startsWith('HEADRACE_') &&
-      !name.startsWith('HEADRACE_TEST_') &&
-      !knownVariables.includes(name)
-    ) {
-      problems.push(`${name}: not a variable Headrace knows; the known ones are ${knownVariables.join(', ')}`)
-    }
-  }
+  checkVariables(env, problems)
   const { file, path, outlines } = readConfigFile(sources, problems)
   const found = providersFromEnvironment(withoutIgnored(sources, file), outlines, problems)
   const config: Config = {
@@ -200,6 +192,19 @@ export function readConfig(sources: ConfigSources): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   const databaseUrl = config.databaseUrl || `sqlite:${resolve(config.dataFolder, 'headrace.db')}`
   return Object.freeze({ ...config, databaseUrl })
+}
+
+/** A name that is misspelt would be a setting that is silently not there. */
+function checkVariables(env: ConfigSources['env'], problems: string[]): void {
+  for (const name of Object.keys(env)) {
+    if (
+      name.startsWith('HEADRACE_') &&
+      !name.startsWith('HEADRACE_TEST_') &&
+      !knownVariables.includes(name)
+    ) {
+      problems.push(`${name}: not a variable Headrace knows; the known ones are ${knownVariables.join(', ')}`)
+    }
+  }
 }
 
 function toMilliseconds(seconds: number | undefined): number | null {
