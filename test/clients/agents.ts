@@ -53,7 +53,7 @@ export function runCodex(run: AgentRun): Promise<CommandOutcome> {
   mkdirSync(join(folder, '.codex'), { recursive: true })
   writeFileSync(join(folder, '.codex/config.toml'), codexConfig(root, model))
   const args = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
-  return runAgent(run, { HEADRACE_KEY: run.key }, ['node', program, ...args, `Please do ${marker}.`])
+  return runAgent(run, { HEADRACE_API_KEY: run.key }, ['node', program, ...args, `Please do ${marker}.`])
 }
 
 /** The search that OpenAI itself runs is off: no other provider can be sent that tool, and the gateway says so. */
@@ -69,7 +69,7 @@ enabled = false
 [model_providers.headrace]
 name = "Headrace"
 base_url = "${root}/v1"
-env_key = "HEADRACE_KEY"
+env_key = "HEADRACE_API_KEY"
 wire_api = "responses"
 `
 }

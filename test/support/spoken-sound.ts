@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { smallGrammar, smallLanguage } from './small-language.ts'
+import { smallLanguageOptions } from '../../simulator/small-language.ts'
 
 /** A word that was recognised, in seconds. */
 export interface RecognisedWord {
@@ -46,28 +46,10 @@ export function createSoundLab() {
     throw new Error(`${command.join(' ')}: ${errors.slice(-500)}`)
   }
   const read = (path: string) => new Uint8Array(readFileSync(path))
-  const write = (name: string, text: string) => {
-    const path = join(folder, name)
-    writeFileSync(path, text)
-    return path
-  }
-  const recogniserOptions = [
-    '-dict',
-    write('small.dict', smallLanguage.dictionary),
-    '-jsgf',
-    write('small.jsgf', smallGrammar()),
-    // So wide that no word of so few is given up too early.
-    '-beam',
-    '1e-120',
-    '-pbeam',
-    '1e-120',
-    '-wbeam',
-    '1e-100',
-  ]
 
   return {
     /** Makes pocketsphinx know the small language alone. */
-    recogniserOptions,
+    recogniserOptions: smallLanguageOptions,
     /** Sentences by these voices, a second of silence after each, as a WAV file. */
     async say(parts: readonly { text: string; voice: string }[]): Promise<Uint8Array<ArrayBuffer>> {
       const spoken: string[] = []
@@ -117,7 +99,7 @@ export function createSoundLab() {
         'yes',
         '-logfn',
         '/dev/null',
-        ...recogniserOptions,
+        ...smallLanguageOptions,
       ])
       return output.split('\n').flatMap((line): RecognisedWord[] => {
         const [, word = '', start = '', end = ''] = /^(\S+) ([\d.]+) ([\d.]+) [\d.]+$/.exec(line) ?? []

@@ -1,4 +1,4 @@
-import type { TryModels } from './try-models.ts'
+import { spokenSentence, type TryModels } from './try-models.ts'
 
 /** Languages that `headrace try --print` writes. */
 export type CodeLanguage = 'curl' | 'python' | 'ts'
@@ -42,7 +42,7 @@ curl -sSN ${baseUrl}/chat/completions \\
 # Text to speech, and what was spoken as text again; with "| tee speech.wav" between them it can be listened to
 curl -sS --fail-with-body ${baseUrl}/audio/speech \\
   -H "Authorization: Bearer $HEADRACE_API_KEY" -H "Content-Type: application/json" -H "Accept: audio/wav" \\
-  -d '{"model":"${speech}","voice":"${voice}","input":"Water turns the wheel."}' |
+  -d '{"model":"${speech}","voice":"${voice}","input":"${spokenSentence}"}' |
   curl -sS -w '\\n' ${baseUrl}/audio/transcriptions \\
     -H "Authorization: Bearer $HEADRACE_API_KEY" \\
     -F model=${transcription} -F 'file=@-;filename=speech.wav'
@@ -81,7 +81,7 @@ print()
 
 # Text to speech
 speech = client.audio.speech.create(
-    model="${speech}", voice="${voice}", input="Water turns the wheel.", extra_headers={"Accept": "audio/wav"})
+    model="${speech}", voice="${voice}", input="${spokenSentence}", extra_headers={"Accept": "audio/wav"})
 
 # Speech to text
 print(client.audio.transcriptions.create(model="${transcription}", file=("speech.wav", speech.read())).text)
@@ -126,7 +126,7 @@ const stream = await client.chat.completions.create({
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '')
 
 // Text to speech
-const spoken = { model: '${speech}', voice: '${voice}', input: 'Water turns the wheel.' }
+const spoken = { model: '${speech}', voice: '${voice}', input: '${spokenSentence}' }
 const speech = await client.audio.speech.create(spoken, { headers: { Accept: 'audio/wav' } })
 
 // Speech to text

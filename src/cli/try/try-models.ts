@@ -1,6 +1,9 @@
 import type { GatewayClient } from '../client.ts'
 import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
 
+/** What is spoken and then transcribed: the sandbox's recogniser knows this sentence. */
+export const spokenSentence = 'The weather is good today.'
+
 /** A model as `GET /models` shows it, as far as commands read it. */
 export interface ListedModel {
   id: string

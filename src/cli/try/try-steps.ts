@@ -6,12 +6,11 @@ import { CommandFailure } from '../failure.ts'
 import { readEvents } from '../batch/event-stream.ts'
 import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
 import { printable } from '../paint.ts'
-import type { ListedModel } from './try-models.ts'
+import { spokenSentence, type ListedModel } from './try-models.ts'
 import { StepSkipped, type StepResult, type TryStep } from './try-session.ts'
 import { secondsOf, toWav } from './wav.ts'
 
 const question = 'In one sentence: what does the headrace of a water mill do?'
-const sentence = 'Water turns the wheel.'
 const speechFile = 'speech.wav'
 
 function modelFor(model: ListedModel | null, operation: string): ListedModel {
@@ -95,7 +94,7 @@ const speechStep: TryStep = {
     // Samples without a container are the format that every provider has; the header of a file is 44 bytes of ours.
     const body = {
       model: model.id,
-      input: sentence,
+      input: spokenSentence,
       voice: model.voices[0] ?? 'alloy',
       response_format: 'pcm',
     }
@@ -106,7 +105,7 @@ const speechStep: TryStep = {
     const file = await keepSpeech(session.speech, session.folder)
     const audio = `audio  ${secondsOf(samples).toFixed(1)} s, ${size(samples.byteLength)}`
     const lines = [
-      `text   ${sentence}`,
+      `text   ${spokenSentence}`,
       file === null ? `${audio}; no temporary folder can be written, so it is not kept` : `${audio}: ${file}`,
       ...(file === null
         ? []
@@ -142,7 +141,7 @@ const transcriptionStep: TryStep = {
     const elapsedMs = nowMs() - startedMs
     const seconds = numberOf(asObject(answer['usage'])['seconds'])
     const lines = [
-      `said   ${sentence}`,
+      `said   ${spokenSentence}`,
       `heard  ${printable(textOf(answer['text']).trim())}`,
       ...(seconds > 0 ? [`audio  ${seconds.toFixed(1)} s`] : []),
     ]
