@@ -33,6 +33,8 @@ checked against a fake of it that was written after them too.
 const speechHead = `
 ## Text to speech
 
+Below \`/openai/v1\` speech without \`response_format\` is mp3, and \`wav\` is given everywhere; below \`/v1\` it is \`pcm\`.
+
 - **Gives**: the formats that the provider itself gives, samples at 24,000 Hz unless another rate is named; those that are not the
   contract's become so on their way. **Made here**: the gateway makes the other one of it, streaming
   ([ADR 10](adr/0010-mp3-is-made-here-by-lame.md)).

@@ -5,6 +5,7 @@ import { ApiError, errorBody } from './errors.ts'
 import { createMounts, defaultMount, type Mounts } from './mounts.ts'
 import { findPrograms, type Programs } from './programs.ts'
 import { serveProvider } from './provider.ts'
+import { smallLanguageOptions } from './small-language.ts'
 
 /** Where and how to listen. */
 export interface SimulatorOptions {
@@ -18,6 +19,8 @@ export interface SimulatorOptions {
   quiet?: boolean
   /** Further arguments of pocketsphinx, such as a small language of its own. */
   recogniserOptions?: readonly string[]
+  /** The recogniser knows the ten sentences of the small language alone, and hears them right. */
+  knowsFewSentences?: boolean
 }
 
 /** A simulator that is listening. */
@@ -40,7 +43,7 @@ const mountedPath = new RegExp(
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1'
   const mounts = createMounts(options.seed ?? 1)
-  const programs = findPrograms(options.recogniserOptions)
+  const programs = findPrograms(options.knowsFewSentences ? smallLanguageOptions : options.recogniserOptions)
   const server = createServer((request, response) => {
     route({ request, response, mounts, programs }).catch((error: unknown) => {
       if (options.quiet !== true) process.stderr.write(`simulator: ${Bun.inspect(error)}\n`)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import OpenAI, { toFile } from 'openai'
 import { prepareGateway } from './real-gateway.ts'
 
 // Every curl of the README, run in its order by a shell against a real gateway.
@@ -50,6 +51,49 @@ test.skipIf(Bun.which('python3') === null)("the README's Python imports what it 
   })
   expect([exitCode, stderr.toString()]).toEqual([0, ''])
 })
+
+/** What a program that was written for OpenAI does after its one line was changed to the address that the README names. */
+const oneChangedLine: Readonly<Record<string, (client: OpenAI) => Promise<unknown>>> = {
+  chat: async (client) => {
+    const answer = await client.chat.completions.create({ model: 'openai/gpt-4o-mini', messages })
+    return answer.choices[0]?.message.content
+  },
+  'a stream of chat': async (client) => {
+    const request = { model: 'openai/gpt-4o-mini', messages, stream: true } as const
+    let text = ''
+    for await (const { choices } of await client.chat.completions.create(request))
+      text += choices[0]?.delta.content ?? ''
+    return text
+  },
+  responses: async (client) =>
+    (await client.responses.create({ model: 'openai/gpt-4o-mini', input: 'Say one.' })).output_text,
+  embeddings: async (client) => {
+    const request = { model: 'openai/text-embedding-3-small', input: ['water', 'wheel'] }
+    return (await client.embeddings.create(request)).data[1]?.embedding[0]
+  },
+  'speech, and its transcript as text': async (client) => {
+    const speech = await client.audio.speech.create({
+      model: 'openai/tts-1',
+      voice: 'alloy',
+      input: 'Water.',
+    })
+    expect(speech.headers.get('content-type')).toBe('audio/mpeg')
+    const file = await toFile(speech, 'speech.mp3')
+    return client.audio.transcriptions.create({ model: 'openai/whisper-1', file, response_format: 'text' })
+  },
+  models: async (client) => (await client.models.list()).data[0]?.id,
+}
+const messages = [{ role: 'user' as const, content: 'Say one.' }]
+
+for (const [name, act] of Object.entries(oneChangedLine)) {
+  test(`one changed line is enough for the openai package: ${name}`, async () => {
+    const address = /new OpenAI\(\{ baseURL: '([^']+)'/.exec(page)?.[1] ?? ''
+    expect(address).toEndWith('/openai/v1')
+    const baseURL = `${new URL(gateway.baseUrl).origin}${new URL(address).pathname}`
+    const client = new OpenAI({ baseURL, apiKey: keys['HEADRACE_API_KEY'] ?? '', maxRetries: 0 })
+    expect(await act(client)).toBeTruthy()
+  })
+}
 
 for (const recipe of recipes) {
   const name = /curl .*?\/v1(\/[a-z/]+)/.exec(recipe)?.[1] ?? recipe
