@@ -264,3 +264,16 @@ test('a conversation leaves the endpoint that failed it, and no other one', asyn
   await fail('provider_failed')
   expect(sticky.endpointOf(conversation)).toBeNull()
 })
+
+test('what this process has no room for blames no provider', async () => {
+  const { dependencies, state } = setUp()
+  const one = candidate('one')
+  const signals: unknown[] = []
+  const failure: unknown = await firstToAnswer([one], state, dependencies, () => {
+    signals.push(dependencies.health.stateOf(one.endpoint))
+    return Promise.reject(failing('gateway_overloaded', { retrySame: false }))
+  }).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ type: 'gateway_overloaded', status: 503 })
+  expect((failure as GatewayError).metadata).not.toHaveProperty('provider_name')
+  expect([...signals, dependencies.health.stateOf(one.endpoint)]).toEqual(['healthy', 'healthy'])
+})

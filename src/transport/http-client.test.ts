@@ -279,6 +279,16 @@ describe('an upstream that fails', () => {
     expect(`${error.message} ${String(error.cause)}`).not.toContain('127.0.0.1')
   })
 
+  test('and is not reached because this process has no descriptors left has not failed', async () => {
+    const short = createTransport({ clock: systemClock, descriptors: { areUsedUp: () => true } })
+    const sending = short.send(request, targetAt('http://127.0.0.1:1/v1'), {
+      signal: new AbortController().signal,
+      deadlineMs: 5_000,
+      firstByteTimeoutMs: 5_000,
+    })
+    expect((await failureOf(sending)).type).toBe('gateway_overloaded')
+  })
+
   test('by never answering is timed out, and its connection is closed', async () => {
     const upstream = rawUpstream(() => undefined)
     const error = await failureOf(send(upstream.url, { firstByteTimeoutMs: 50 }))

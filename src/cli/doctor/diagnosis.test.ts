@@ -50,7 +50,8 @@ test('a small limit of open files is named with what raises it', async () => {
     [65_536, false],
     [null, false],
   ] as const) {
-    const context = recordingContext({ descriptorLimit: () => limit })
+    const config = { ...recordingContext().readConfig(), dataFolder: folder, databaseUrl: 'sqlite:/nowhere' }
+    const context = recordingContext({ readConfig: () => config, descriptorLimit: () => limit })
     await runCommand(['doctor'], context)
     expect([limit, context.output().includes('! open files')]).toEqual([limit, isSaid])
     if (isSaid) expect(context.output()).toContain('LimitNOFILE')

@@ -21,9 +21,7 @@ export const proof = beforeAndNow({
     },
     {
       file: 'src/batches/batches.test.ts',
-      names: [
-        'sqlite > a batch > with credits enough does not say that it waits for them when its process stops',
-      ],
+      names: ['with credits enough does not say that it waits for them when its process stops'],
     },
     {
       file: 'src/billing/budgets/dead-owners.test.ts',
