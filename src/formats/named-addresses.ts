@@ -114,9 +114,18 @@ function addValue(name: string, value: unknown, { path, reading }: { path: strin
     return
   }
   if (typeof value !== 'string' || /^data:/i.test(value)) return
-  const isAddress = addressName.test(name) || (mediaName.test(name) && hasScheme(value, reading))
+  const isAddress =
+    (addressName.test(name) && !isBare(value, reading)) || (mediaName.test(name) && hasScheme(value, reading))
   if (isAddress) reading.found.push({ url: reading.looked.textOf(value, mediaAddressLengthMax), field: path })
 }
+
+/** Bytes in base64 where an address may stand too: no scheme and no label of a host's name is so long. */
+function isBare(value: string, { looked }: Reading): boolean {
+  return bare.test(looked.beginningOf(value, hostLabelLengthMax + 1))
+}
+
+const hostLabelLengthMax = 63
+const bare = new RegExp(`^[a-z0-9+]{${hostLabelLengthMax + 1}}`, 'i')
 
 /** Base64 has no colon. */
 function hasScheme(value: string, { document }: Reading): boolean {

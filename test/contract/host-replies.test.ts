@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { ProviderConfig } from '../../src/config-file.ts'
+import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, startTestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 
@@ -19,6 +20,11 @@ const provider = (preset: string, more: Partial<ProviderConfig>): ProviderConfig
   ...more,
 })
 const gateway = await startTestGateway({
+  // No test asks a resolver.
+  hooks: {
+    writeLog: () => undefined,
+    publicFetch: createPublicFetch({ resolve: () => Promise.resolve(['93.184.216.34']) }),
+  },
   providers: () => [
     provider('custom', { id: 'acme', models: [{ id: 'acme/talker', prices }] }),
     provider('openai', {
@@ -178,6 +184,17 @@ test('Perplexity is sent the address of a file that its own kind of part names',
     expect([status, at(json, 'choices.0.message.content')]).toEqual([200, 'BLUE'])
     expect(at(sent(), 'input.0.content.0')).toMatchObject({ type: 'input_file', file_url: url })
   }
+})
+
+test('bytes in the place of an address, as Perplexity takes them, are sent as they are', async () => {
+  const sent = answering(chatAnswer({ content: 'BLUE' }))
+  const part = { type: 'file_url', file_url: { url: Buffer.alloc(300, 'PK').toString('base64') } }
+  const ask = (content: unknown[]) =>
+    gateway.post('/chat/completions', { model: 'acme/talker', messages: [{ role: 'user', content }] })
+  expect((await ask([part])).status).toBe(200)
+  expect(at(sent(), 'messages.0.content.0')).toEqual(part)
+  for (const url of ['localhost/secret', '169.254.169.254/latest', 'http://127.0.0.1/secret'])
+    expect([url, (await ask([{ type: 'file_url', file_url: { url } }])).status]).toEqual([url, 400])
 })
 
 test('Gemini is asked for an answer whose schema has a pattern inside anyOf', async () => {

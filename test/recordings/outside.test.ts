@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createPublicFetch } from '../../src/transport/public-fetch.ts'
 import { at, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { startScriptedUpstream, type ScriptedUpstream } from '../support/scripted-upstream.ts'
 import { expectedStop, type Caller } from './expected.ts'
@@ -74,12 +75,16 @@ function requestOf({ id, format, request = {} }: OutsideExchange): Wire {
   return format === 'gemini' ? (asChat[id] ?? getFile) : request
 }
 
+const aPublicAddress = () => Promise.resolve(['93.184.216.34'])
+
 let upstream: ScriptedUpstream
 let gateway: TestGateway
 beforeAll(async () => {
   upstream = startScriptedUpstream()
   const prices = { input_per_million: '1', output_per_million: '2' }
   gateway = await startTestGateway({
+    // No test asks a resolver what the host of a recorded address is.
+    hooks: { writeLog: () => undefined, publicFetch: createPublicFetch({ resolve: aPublicAddress }) },
     providers: () =>
       served.map((exchange) => {
         const { id, format, request = {} } = exchange
