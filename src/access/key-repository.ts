@@ -27,7 +27,7 @@ export interface NewSecret {
   keyHash: string
   /** The secret with its middle hidden. */
   label: string
-  /** Until when the secret before goes on working, in epoch milliseconds; null for not at all. */
+  /** Until when the secret before goes on working, in epoch milliseconds; null ends it now, and all that were before it. */
   formerUntilMs: number | null
 }
 
@@ -153,7 +153,11 @@ async function rotate(
           where organization_id = $1 and key_hash = $2 returning ${columns.join(', ')}`,
         params: [organizationId, keyHash, secret.keyHash, secret.label],
       },
-      { sql: 'delete from former_secrets where until_ms <= now_ms()', params: [] },
+      {
+        sql: `delete from former_secrets where until_ms <= now_ms()
+          or (cast($2 as bigint) is null and key_id = (select key_id from api_keys where key_hash = $1))`,
+        params: [secret.keyHash, secret.formerUntilMs],
+      },
       {
         sql: `insert into former_secrets (key_hash, key_id, until_ms)
           select $1, key_id, $3 from api_keys where key_hash = $2 and cast($3 as bigint) is not null`,

@@ -83,7 +83,7 @@ Works on the database directly, also while a gateway runs. The secret of a new k
   --org ID                            another organization than the first
 
 rotate gives the key another secret, shown once. Its id, limits, rules and usage stay; the secret before works for the
-overlap (24h unless told otherwise, 0 for not at all).
+overlap (24h unless told otherwise; 0 ends it, and all before it, at once).
 
 A key's rules come on top of its organization's: it can narrow them and never widen them.
 `,

@@ -50,3 +50,13 @@ test('a small item is parsed as it is', async () => {
   expect(call.document.lean).toBeNull()
   expect(call.model).toBe('a/b')
 })
+
+test('an item whose models are others than that of its batch is refused by name', () => {
+  const messages = [{ role: 'user', content: 'Hi.' }]
+  for (const models of [['a/c'], ['a/b', 'a/c']])
+    expect(() =>
+      decodeItem('/v1/chat/completions', 'a/b', bytesOf({ models, model: 'a/b', messages })),
+    ).toThrow('is not the model of the batch')
+  const same = decodeItem('/v1/chat/completions', 'a/b', bytesOf({ models: ['a/b'], messages }))
+  expect(same.model).toBe('a/b')
+})

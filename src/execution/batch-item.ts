@@ -5,7 +5,7 @@ import { joinPieces } from '../canonical/body.ts'
 import type { LeanJson, TextCall } from '../canonical/call.ts'
 import type { Principal } from '../canonical/principal.ts'
 import { assert } from '../core/assert.ts'
-import { type GatewayError, toGatewayError } from '../core/errors.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { batchRetryMs } from '../core/limits/batches.ts'
 import type { BatchUsage } from '../formats/batch/batch-usage.ts'
@@ -71,6 +71,14 @@ function decodeNamed({ endpoint, model, body }: ItemBody, lean: LeanJson | null)
   const text = operationOfBatchEndpoint(endpoint)?.text
   assert(text, `batches do not run ${endpoint}`)
   const call = text.decode(body, { sessionIdHeader: null, lean })
+  const other = call.fallbackModels.find((name) => name !== model)
+  if (other !== undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      `"${other}" is not the model of the batch: its items are answered by ${model} alone. Leave out the other models.`,
+      { param: 'models' },
+    )
+  }
   return call.model === model ? call : { ...call, model }
 }
 

@@ -22,7 +22,7 @@ const codeOfType: Readonly<Record<string, string>> = {
  * the contract tells besides stands in `metadata`.
  */
 function writeOpenAiError({ error, status }: ShownError): Record<string, unknown> {
-  const isUnknownModel = status === 404 && error.param === 'model'
+  const isUnknownModel = (status === 404 || status === 400) && error.param === 'model'
   return {
     error: {
       message: error.message,

@@ -13,6 +13,7 @@ import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import { hostError, withAddress } from './request-address.ts'
+import { openAiConvention } from '../formats/openai-error.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
 
@@ -105,6 +106,7 @@ function withoutRoute(
 
 /** What the clients of an operation expect, also where nothing exists below its path. */
 function conventionAt(path: string): ClientConvention {
+  if (path.includes('/openai/v1/')) return openAiConvention
   const below = /\/v1(\/.*)$/.exec(path)?.[1] ?? ''
   const found = Object.values(operations).find(
     ({ path: own, text }) => text !== null && (below === own || below.startsWith(`${own}/`)),

@@ -1,7 +1,9 @@
+import { traitsOf } from '../../catalog/capabilities.ts'
 import { toPublicId } from '../../catalog/model-ids.ts'
 import { concurrencyMax } from '../../core/limits/cli.ts'
 import { isModelName } from '../../core/model-name.ts'
 import type { Preset } from '../../providers/define-provider.ts'
+import { modelRulesOf } from '../../providers/registry.ts'
 import { addressOf, idOfAddress, type Address } from './litellm-address.ts'
 import { isCount, readModel, type ImportedModel } from './litellm-model.ts'
 import type { PriceMap } from './litellm-prices.ts'
@@ -349,7 +351,7 @@ function modelOf(entry: YamlValue, named: Named): string {
   const id = toPublicId(author, preset.publicName(asked.name))
   const model = readModel(
     { id, upstream },
-    { entry, parameter, mode, remarks, asked: { asked, preset }, map },
+    { entry, parameter, mode: mode ?? kindOf(asked.name, preset), remarks, asked: { asked, preset }, map },
   )
   const known = provider.models.find((one) => one.id === id)
   if (!known) provider.models.push(model)
@@ -359,6 +361,13 @@ function modelOf(entry: YamlValue, named: Named): string {
       `its prices and limits are not carried: another deployment of ${id} at ${provider.id} has others`,
     )
   return id
+}
+
+/** What the name tells of a model of a server of one's own, which is asked for text unless the file says otherwise. */
+function kindOf(name: string, preset: Preset): ImportedModel['modality'] | undefined {
+  if (preset.pricesProviderId !== null) return undefined
+  const { modality } = traitsOf(name, modelRulesOf(preset))
+  return modality === null || modality === 'language' ? undefined : modality
 }
 
 /** Whether a pattern is written as the ids of the provider's models begin. */

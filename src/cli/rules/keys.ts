@@ -171,7 +171,7 @@ async function rotate(action: KeyAction): Promise<void> {
   showSecret(await storage.keys.rotate(organizationId, keyHash, overlapMs), context)
   context.writeError(
     overlapMs === 0
-      ? 'The secret before ends now; a running gateway follows within two seconds.\n'
+      ? 'All secrets before it end now; a running gateway follows within two seconds.\n'
       : `The secret before works until ${timestamp(Date.now() + overlapMs)} UTC.\n`,
   )
 }
@@ -260,7 +260,9 @@ function expiryOf(value: string): number | null {
   const isDate = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2})?Z)?$/.test(value)
   const dateMs = isDate ? Date.parse(value) : Number.NaN
   const atMs = afterMs === null ? dateMs : Date.now() + afterMs
-  if (atMs > Date.now() && atMs <= latestExpiryMs) return atMs
+  // What is no day of its month would be one of the next.
+  const isOwnDay = afterMs !== null || new Date(dateMs || 0).toISOString().startsWith(value.slice(0, 10))
+  if (atMs > Date.now() && atMs <= latestExpiryMs && isOwnDay) return atMs
   throw usageFailure(
     `--expires is a time from now such as 30d or 12h, a day to come such as 2030-01-31 (at its beginning, UTC), or none, not "${value}".`,
     'keys',

@@ -43,7 +43,7 @@ async function decode(
   })
   const { fields: sent, hasAudio, mimeType } = scanner.end()
   const { fields, headers } = inContract(sent, asked)
-  requireResponseFormat(fields)
+  requireResponseFormat(fields, headers)
   const wire = parseField(transcriptionRequestSchema, '', fields)
   const input = wire.input_audio
   if (hasAudio !== (input.data !== undefined))

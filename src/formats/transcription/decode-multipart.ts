@@ -61,7 +61,7 @@ async function toDecoded(
   options: MultipartOptions,
 ): Promise<DecodedTranscription> {
   const { fields, headers } = inContract(toFields(form), options.headers)
-  requireResponseFormat(fields)
+  requireResponseFormat(fields, headers)
   const wire = parseField(transcriptionFormSchema, '', fields)
   if ((form.file === null) === (wire.source_url === undefined)) {
     throw fieldError('file', 'or `source_url` is required, exactly one of the two.')

@@ -87,12 +87,15 @@ export const transcriptionFormSchema = z.object({ ...settings, source_url: audio
 export type TranscriptionSettings = Omit<z.infer<typeof transcriptionFormSchema>, 'source_url'>
 
 /** The contract's message names the format that was sent. Checked before the schema, which has no message for it. */
-export function requireResponseFormat(fields: unknown): void {
+export function requireResponseFormat(
+  fields: unknown,
+  { isOpenAiDialect }: Pick<AudioHeaders, 'isOpenAiDialect'>,
+): void {
   const format = responseFormatIn(fields)
   if (format === 'json' || format === 'verbose_json' || typeof format !== 'string') return
   throw new GatewayError(
     'invalid_request',
-    `Unsupported response_format ${JSON.stringify(format.slice(0, 64))}. Only "json" and "verbose_json" are supported.`,
+    `Unsupported response_format ${JSON.stringify(format.slice(0, 64))}. Only ${isOpenAiDialect ? '"json", "text", "srt", "vtt"' : '"json"'} and "verbose_json" are supported.`,
     { param: 'response_format' },
   )
 }
