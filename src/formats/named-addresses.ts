@@ -13,7 +13,8 @@ export interface NamedAddress {
 }
 
 /** What stands in the names of the members that `listNamedAddresses` reads. */
-const marks = ['rl"', 'ri"', '"file', 'audio"', 'image"', 'video"', 'image_'].map((text) => Buffer.from(text))
+const marks = ['rl"', '"file', 'image', 'audio"', 'video"'].map((text) => Buffer.from(text))
+const backslash = 0x5c
 const escapeMark = Buffer.from(String.raw`\u00`)
 /** Of characters that names of members have. */
 const escapedLetter = /\\u00[2-7]/
@@ -21,8 +22,9 @@ const escapedLetter = /\\u00[2-7]/
 /** Whether a request may name an address that a server fetches. Cheap, because it is asked of every call. */
 export function mayNameAddress({ document }: Pick<TextCall, 'document'>): boolean {
   const bytes = toBuffer((document.lean ?? document).bytes)
-  if (marks.some((text) => bytes.includes(text))) return true
-  return bytes.includes(escapeMark) && escapedLetter.test(bytes.toString('latin1'))
+  for (const text of marks) if (bytes.includes(text)) return true
+  const isEscaped = bytes.includes(backslash) && bytes.includes(escapeMark)
+  return isEscaped && escapedLetter.test(bytes.toString('latin1'))
 }
 
 /** The members with a conversation, whose parts carry media. */
@@ -66,9 +68,9 @@ function readingOf(document: JsonDocument, name: string, found: NamedAddress[]):
 }
 
 /** Members whose text is an address. */
-const addressName = /ur[il]s?$/i
+const addressName = /[Uu]rl$|^url$/
 /** Members whose text is media, or an address of it at some servers. */
-const mediaName = /^(?:(?:file_?)?data|images?|videos?|audios?|input_(?:audio|image|video))$/i
+const mediaName = /^(?:(?:file_?)?data|images?|video|audio|input_(?:audio|image|video))$/
 
 /** Members with what a model said, searched or called: nobody fetches the addresses in it. */
 const saidNames: ReadonlySet<string> = new Set([
