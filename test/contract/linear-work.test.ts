@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { testCharge, testContext, testEndpoint } from '../../src/formats/chat/chat-testing.ts'
 import { selectCodec } from '../../src/formats/codec.ts'
 import { chatCompletions, messages, responses } from '../../src/formats/text-operations.ts'
+import { entitiesOfOffsets } from '../../src/formats/transcription/entity-spans.ts'
 import { presets } from '../../src/providers/registry.ts'
 import { streams, wholeAnswers, type UpstreamFormat } from '../prove/linear/answers.ts'
 import { shapes, type CallerFormat } from '../prove/linear/requests.ts'
@@ -114,4 +115,18 @@ for (const [caller, shape, slug, format, count] of [
 
 test('calls of a whole answer of OpenAI cost as much for each as few of them', () => {
   expect(ratioOf(answerWork('chat', 'calls', 'openai', 'responses'), 2_400)).toBeLessThan(ratioMax)
+})
+
+test('entities that a transcript does not have cost as much for each as few of them', () => {
+  const work = (count: number) => {
+    const text = 'High water at nine. '.repeat(count)
+    const told = Array.from({ length: count }, (_, index) => ({
+      text: `Nobody ${index}`,
+      type: 'person',
+      start: -2,
+      end: -1,
+    }))
+    return () => entitiesOfOffsets(text, told)
+  }
+  expect(ratioOf(work, 1_500)).toBeLessThan(ratioMax)
 })

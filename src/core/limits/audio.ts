@@ -69,6 +69,8 @@ export const wavHeaderBytesMax = 65_536
 export const transcriptPiecesMax = 500_000
 /** How many letters ahead a word of a transcript is looked for in its text. */
 export const transcriptSearchLength = 256
+/** Entities of a transcript that its text does not have; beyond, none is looked for any more. */
+export const entitiesMissedMax = 200
 /** A member of a speech request besides its clips: its text would be spoken for 18 hours. */
 export const speechFieldBytesMax = 1_000_000
 /** Entries of a list in an audio request that is bounded no closer by the contract. */

@@ -201,7 +201,13 @@ function readAnnotation(wire: Wire): Annotation | null {
 /** A token and how likely it was, as both formats of OpenAI tell it. */
 export function readLogprob(wire: Wire): TokenLogprob {
   const top = wire['top_logprobs']
-  return { ...readChance(wire), top: Array.isArray(top) ? top.filter(isRecord).map(readChance) : [] }
+  const chance = readChance(wire)
+  return {
+    token: chance.token,
+    logprob: chance.logprob,
+    bytes: chance.bytes,
+    top: Array.isArray(top) ? top.filter(isRecord).map(readChance) : [],
+  }
 }
 
 function readChance(wire: Wire): Omit<TokenLogprob, 'top'> {
@@ -209,6 +215,16 @@ function readChance(wire: Wire): Omit<TokenLogprob, 'top'> {
   return {
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
-    bytes: Array.isArray(bytes) ? bytes.filter((byte) => typeof byte === 'number') : null,
+    bytes: Array.isArray(bytes) ? numbersOf(bytes) : null,
   }
+}
+
+/** Without a copy where they are nothing else, because an answer has a list of them for each token. */
+function numbersOf(list: readonly unknown[]): readonly number[] {
+  return areNumbers(list) ? list : list.filter((each) => typeof each === 'number')
+}
+
+function areNumbers(list: readonly unknown[]): list is readonly number[] {
+  for (const each of list) if (typeof each !== 'number') return false
+  return true
 }

@@ -65,7 +65,7 @@ export class GeminiCandidate {
 
   /** A part is told by the member that it has. */
   #readPart(wire: Wire): void {
-    for (const [name, read] of Object.entries(this.#readers)) {
+    for (const [name, read] of this.#readers) {
       const value = wire[name]
       if (value === undefined || value === null) continue
       if (this.state === 'ended') {
@@ -79,7 +79,7 @@ export class GeminiCandidate {
   }
 
   /** In the order in which they are looked for: a signature may stand beside any other, or alone. */
-  readonly #readers: Readonly<Record<string, (value: unknown, wire: Wire) => void>> = {
+  readonly #readers = Object.entries<(value: unknown, wire: Wire) => void>({
     functionCall: (value, wire) => this.#readCall(isRecord(value) ? value : {}, signatureOf(wire)),
     inlineData: (value, wire) => this.#readMedia(isRecord(value) ? value : {}, wire),
     executableCode: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
@@ -89,7 +89,7 @@ export class GeminiCandidate {
     fileData: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
     text: (value, wire) => this.#readText(value, wire),
     thoughtSignature: (_, wire) => this.#readText('', wire),
-  }
+  })
 
   #readText(value: unknown, wire: Wire): void {
     const text = typeof value === 'string' ? value : ''

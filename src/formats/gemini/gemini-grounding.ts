@@ -1,6 +1,8 @@
 import type { Annotation } from '../../canonical/text/conversation.ts'
 import { isRecord } from '../chat/chat-media.ts'
 import { stringOrNull } from '../chat/chat-answer.ts'
+import { answerPartsMax } from '../../core/limits/text.ts'
+import { unreadable } from '../upstream-json.ts'
 import { readCount } from '../chat/chat-usage.ts'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -61,7 +63,9 @@ function sourceOf(chunk: Wire): Annotation {
 }
 
 function listOf(wire: unknown): readonly Record<string, unknown>[] {
-  return Array.isArray(wire) ? wire.filter(isRecord) : []
+  if (!Array.isArray(wire)) return []
+  if (wire.length > answerPartsMax) throw unreadable(`it has more than ${answerPartsMax} sources`)
+  return wire.filter(isRecord)
 }
 
 /** The provider counts bytes of UTF-8, the other formats characters. */

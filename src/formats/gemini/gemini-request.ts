@@ -10,7 +10,7 @@ import { tellOutput, type ToldOutput } from '../promised-output.ts'
 import { tierToSend } from '../service-tier.ts'
 import type { GeminiModel, GeminiQuirks } from './gemini-quirks.ts'
 import { thinkingConfigOf } from './gemini-thinking.ts'
-import { writeTurns } from './gemini-turns.ts'
+import { writeTurns, type WrittenTurns } from './gemini-turns.ts'
 import { typeNameOf } from '../wire-values.ts'
 
 type Wire = Record<string, unknown>
@@ -36,7 +36,7 @@ export function* writeGeminiRequest(
   const left = leaveOwnMembers(conversation, 'gemini')
   const losses = new Losses(conversation)
   const writing: Writing = { conversation, endpoint, model, losses }
-  const { system, contents } = writeTurns(conversation, writing)
+  const { system, contents } = yield* writeTurns(conversation, writing)
   const told = tellWhatIsNotHeld(writing)
   if (told !== null) tell(told.instruction, { system, contents, model })
   const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
@@ -95,10 +95,7 @@ function takesFormat({ tools }: Conversation, { hasFormatBesideTools }: GeminiMo
   return tools.length === 0 || hasFormatBesideTools
 }
 
-function tell(
-  text: string,
-  { system, contents, model }: ReturnType<typeof writeTurns> & { model: GeminiModel },
-): void {
+function tell(text: string, { system, contents, model }: WrittenTurns & { model: GeminiModel }): void {
   const last = contents.at(-1)
   if (model.hasSystem) system.push({ text })
   else if (last?.role === 'user') last.parts.push({ text })

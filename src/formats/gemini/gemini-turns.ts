@@ -41,12 +41,16 @@ interface Writing {
  * of tools in the order of their calls, because a model without ids of calls tells them apart by that alone. Throws
  * `invalid_request` for a part that cannot be carried.
  */
-export function writeTurns(conversation: Conversation, { model, losses }: Writing): WrittenTurns {
+export function* writeTurns(
+  conversation: Conversation,
+  { model, losses }: Writing,
+): Generator<void, WrittenTurns> {
   const system: Wire[] = []
   const contents: Content[] = []
   const calls: Calls = new Map()
   let callsSoFar = 0
-  for (const turn of conversation.turns) {
+  for (const [index, turn] of conversation.turns.entries()) {
+    if (index % turnsOfStep === turnsOfStep - 1) yield
     if (turn.name !== null) losses.drop('speaker')
     const parts = partsOf(turn, { model, losses, turn, calls })
     for (const part of turn.parts)
@@ -62,6 +66,7 @@ export function writeTurns(conversation: Conversation, { model, losses }: Writin
     if (last?.role !== role) contents.push({ role, parts })
     else for (const part of parts) last.parts.push(part)
   }
+  yield
   for (const content of contents) if (content.role === 'user') orderResults(content, calls)
   // The provider refuses a request in which nobody says anything.
   if (contents.length === 0 && system.length > 0) {
@@ -201,6 +206,9 @@ function contentOf(content: ToolResultPart['content'], writing: PartWriting) {
 function unknownCall(callId: string): string {
   return `has the result of a tool call "${callId.slice(0, shownIdLengthMax)}", which the conversation does not have. Send the assistant's message that called it, too.`
 }
+
+/** Of one step of a large request. */
+const turnsOfStep = 8_192
 
 /** A caller may write any id. */
 const shownIdLengthMax = 64

@@ -1,4 +1,5 @@
 import type { TranscriptEntity, TranscriptWord } from '../../canonical/audio.ts'
+import { entitiesMissedMax } from '../../core/limits/audio.ts'
 import { countText, type CountedText, type TextSpan } from './text-offsets.ts'
 import { wordSpans } from './word-spans.ts'
 
@@ -94,10 +95,14 @@ function placed<Told extends ToldEntity>(
   placeOf: (entity: Told) => TextSpan | null,
 ): TranscriptEntity[] {
   let cursor = 0
+  let missed = 0
   return told.flatMap((entity): TranscriptEntity[] => {
     const own = entity.text.trim()
     const known = placeOf(entity)
+    // Each that is not there is looked for in all of the rest.
+    if (known === null && missed >= entitiesMissedMax) return []
     const span = known === null ? searched(counted, own, cursor) : widened(counted, known, own)
+    if (span === null) missed += 1
     if (span === null) return []
     cursor = span.end
     return [{ text: counted.slice(span), type: entity.type, start_char: span.start, end_char: span.end }]

@@ -136,7 +136,13 @@ const chat: Readonly<Record<string, Shape>> = {
       tools: times(count, chatTool),
       tool_choice: {
         type: 'allowed_tools',
-        allowed_tools: { mode: 'auto', tools: times(count >> 1, (index) => chatTool(index + (count >> 1))) },
+        allowed_tools: {
+          mode: 'auto',
+          tools: times(count >> 3, (index) => ({
+            type: 'function',
+            function: { name: `look_${count - 1 - index}` },
+          })),
+        },
       },
     }),
   'unknown members': (count) =>

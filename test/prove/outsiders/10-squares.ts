@@ -15,6 +15,7 @@ export const proof = beforeAndNow({
         'open calls of a stream of anthropic cost as much',
         'logprobs of a stream of openai cost as much',
         'calls of a whole answer of OpenAI cost as much',
+        'entities that a transcript does not have cost as much',
       ],
     },
   ],

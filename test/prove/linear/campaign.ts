@@ -1,0 +1,223 @@
+import type { TextCall } from '../../../src/canonical/call.ts'
+import type { DecodedAnswer } from '../../../src/canonical/upstream.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { testCharge, testContext, testEndpoint } from '../../../src/formats/chat/chat-testing.ts'
+import { encodeInSteps, selectCodec } from '../../../src/formats/codec.ts'
+import { leaveOutTexts } from '../../../src/formats/lean-json.ts'
+import { listAddresses } from '../../../src/formats/media-addresses.ts'
+import type { TextInterface } from '../../../src/formats/text-adapter.ts'
+import type { TextCodec } from '../../../src/formats/text-codec.ts'
+import { chatCompletions, messages, responses } from '../../../src/formats/text-operations.ts'
+import { presets } from '../../../src/providers/registry.ts'
+import { streams, wholeAnswers, type UpstreamFormat } from './answers.ts'
+import { shapes, type CallerFormat } from './requests.ts'
+import { threadMs } from './thread-time.ts'
+
+/** A way in which hosts are asked, and one model of each kind that differs there. */
+interface Host {
+  name: string
+  format: UpstreamFormat
+  quirks: TextInterface['quirks']
+  model: string
+}
+
+/** One kind of work at `count`: what each of its turns costs, and what may not be blamed on it. */
+export interface Case {
+  name: string
+  workOf(count: number): Work
+}
+
+interface Work {
+  /** Runs it; the milliseconds of each turn of the event loop. */
+  run(): number[]
+  /** One parse and one stringify of the same bytes, in milliseconds. */
+  floorMs: number
+}
+
+const operations = { chat: chatCompletions, responses, messages }
+const callers = Object.keys(shapes) as CallerFormat[]
+const wholeBytes = 2_000_000
+const pushBytes = 65_536
+const readingsMax = 3
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+function isUpstream(format: string): format is UpstreamFormat {
+  return Object.hasOwn(streams, format)
+}
+
+/** Models that an interface is asked for in different ways. */
+const modelsOf = (format: string): readonly string[] =>
+  format === 'gemini' ? ['gemini-2.5-flash', 'gemini-3-pro-preview'] : ['up/name']
+
+/** The hosts of every preset; those that are asked alike to the letter are one, under the name of the first. */
+export function listHosts(): Host[] {
+  const all = presets.flatMap(({ slug, adapters }) =>
+    (adapters.language ?? []).flatMap(({ format, quirks }) =>
+      isUpstream(format)
+        ? modelsOf(format).map((model) => ({ name: `${slug} (${format})`, format, quirks, model }))
+        : [],
+    ),
+  )
+  const keyOf = ({ model, quirks }: Host) => `${model} ${Bun.inspect(quirks, { depth: 6 })}`
+  const hosts = new Map<string, Host>()
+  for (const host of all.toReversed()) hosts.set(keyOf(host), host)
+  return [...hosts.values()].toReversed()
+}
+
+function floorOf(json: string): number {
+  const cost = () => {
+    const before = threadMs()
+    JSON.stringify(JSON.parse(json))
+    return threadMs() - before
+  }
+  return Math.min(cost(), cost())
+}
+
+function timed<Made>(turns: number[], work: () => Made): Made {
+  const before = threadMs()
+  const made = work()
+  turns.push(threadMs() - before)
+  return made
+}
+
+/** A request as it is before a host is chosen. */
+interface Decoded {
+  call: TextCall
+  floorMs: number
+  turns: number[]
+}
+
+/** What callers send, to every host. How it is read is the same for all of them. */
+export function requestCases(hosts: readonly Host[]): Case[] {
+  return callers.flatMap((caller) =>
+    Object.entries(shapes[caller]).flatMap(([what, shape]) => {
+      const decoded = new Map<number, Decoded>()
+      const decodedOf = (count: number): Decoded => {
+        const known = decoded.get(count) ?? decode(caller, JSON.stringify(shape(count)))
+        decoded.set(count, known)
+        return known
+      }
+      return hosts.map((host) => ({
+        name: `${what} of a ${caller} caller to ${host.name}`,
+        workOf(count: number): Work {
+          const { call, floorMs, turns } = decodedOf(count)
+          return { floorMs, run: () => [...turns, ...encodeTurns(call, caller, host)] }
+        },
+      }))
+    }),
+  )
+}
+
+/** Read several times, because what is read first costs its compilation too; each turn's least counts. */
+function decode(caller: CallerFormat, json: string): Decoded {
+  const bytes = encode(json)
+  const readings = Array.from({ length: readingsMax }, () => readOnce(caller, bytes))
+  const [first] = readings
+  if (first === undefined) throw new Error('nothing was read')
+  const turns = first.turns.map((_, at) => Math.min(...readings.map((each) => each.turns[at] ?? Infinity)))
+  return { call: first.call, turns, floorMs: floorOf(json) }
+}
+
+function readOnce(caller: CallerFormat, bytes: Uint8Array): Omit<Decoded, 'floorMs'> {
+  const turns: number[] = []
+  const lean = bytes.length >= wholeBytes ? finish(leaveOutTexts(bytes), turns) : null
+  const call = timed(turns, () => operations[caller].decode(bytes, { sessionIdHeader: null, lean }))
+  timed(turns, () => listAddresses(call))
+  return { call, turns }
+}
+
+function encodeTurns(call: TextCall, caller: CallerFormat, host: Host): number[] {
+  const turns: number[] = []
+  const endpoint = testEndpoint(host.model, host.name)
+  try {
+    finish(encodeInSteps(selectCodec(caller, host.format), { call, endpoint, quirks: host.quirks }), turns)
+  } catch (error) {
+    // What a host cannot be sent is refused, which costs a turn as well.
+    if (!(error instanceof GatewayError)) throw error
+  }
+  return turns
+}
+
+function finish<Made>(work: Generator<void, Made>, turns: number[]): Made {
+  for (;;) {
+    const before = threadMs()
+    const step = work.next()
+    turns.push(threadMs() - before)
+    if (step.done) return step.value
+  }
+}
+
+const plainCalls = {
+  chat: '{"model":"a/b","messages":[{"role":"user","content":"x"}],"stream":true}',
+  responses: '{"model":"a/b","input":"x","stream":true}',
+  messages: '{"model":"a/b","max_tokens":9,"messages":[{"role":"user","content":"x"}],"stream":true}',
+}
+
+const callOf = (caller: CallerFormat) =>
+  operations[caller].decode(encode(plainCalls[caller]), { sessionIdHeader: null })
+
+/** Whole answers of every host, to callers of every format. */
+export function answerCases(hosts: readonly Host[]): Case[] {
+  return hosts.flatMap((host) =>
+    callers.flatMap((caller) =>
+      Object.entries(wholeAnswers[host.format]).map(([what, told]) => ({
+        name: `${what} of an answer of ${host.name} to a ${caller} caller`,
+        workOf(count: number): Work {
+          const json = JSON.stringify(told(count)[0])
+          const bytes = encode(json)
+          const codec = selectCodec(caller, host.format)
+          const run = () => {
+            const turns: number[] = []
+            const answer = timed(turns, () => decodedAnswer(codec, { bytes, host, caller }))
+            timed(turns, () => answer?.encode(testCharge))
+            return turns
+          }
+          return { run, floorMs: floorOf(json) }
+        },
+      })),
+    ),
+  )
+}
+
+/** Null where it has more than an answer may have. */
+function decodedAnswer(
+  codec: TextCodec,
+  { bytes, host, caller }: { bytes: Uint8Array; host: Host; caller: CallerFormat },
+): DecodedAnswer | null {
+  try {
+    return codec.decodeAnswer(bytes, testContext, host.quirks, callOf(caller))
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return null
+  }
+}
+
+/** Streams of every host, to callers of every format. */
+export function streamCases(hosts: readonly Host[]): Case[] {
+  return hosts.flatMap((host) =>
+    callers.flatMap((caller) =>
+      Object.entries(streams[host.format]).map(([what, told]) => ({
+        name: `${what} of a stream of ${host.name} to a ${caller} caller`,
+        workOf(count: number): Work {
+          const frames = told(count).map((each) => JSON.stringify(each))
+          const end = host.format === 'chat' ? 'data: [DONE]\n\n' : ''
+          const bytes = encode(`${frames.map((frame) => `data: ${frame}\n\n`).join('')}${end}`)
+          return { run: () => streamTurns(bytes, caller, host), floorMs: floorOf(`[${frames.join()}]`) }
+        },
+      })),
+    ),
+  )
+}
+
+function streamTurns(bytes: Uint8Array, caller: CallerFormat, host: Host): number[] {
+  const turns: number[] = []
+  const stream = selectCodec(caller, host.format).createStream(testContext, host.quirks, callOf(caller))
+  for (let at = 0; at < bytes.length && stream.failure === null; at += pushBytes)
+    timed(turns, () => stream.push(bytes.subarray(at, at + pushBytes)))
+  timed(turns, () => {
+    if (stream.failure === null) stream.end()
+    if (stream.failure === null) stream.encodeEnding(testCharge)
+  })
+  return turns
+}
