@@ -68,7 +68,7 @@ function readingOf(document: JsonDocument, name: string, found: NamedAddress[]):
 }
 
 /** Members whose text is an address. */
-const addressName = /[Uu]rl$|^url$/
+const addressName = /[Uu]rl$/
 /** Members whose text is media, or an address of it at some servers. */
 const mediaName = /^(?:(?:file_?)?data|images?|video|audio|input_(?:audio|image|video))$/
 
