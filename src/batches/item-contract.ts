@@ -23,8 +23,11 @@ export interface ItemRequest {
   signal: AbortSignal
   /** Wall clock, Unix milliseconds: the batch's deadline. */
   deadlineMs: number
-  /** Moves as much of this amount as there is into the batch's budget, for what the item cost above its hold. Never rejects. */
-  enlarge?(missingNanocredits: bigint): Promise<unknown>
+  /**
+   * Moves as much of this amount as there is into the batch's budget, for what the item cost above its hold. Resolves with
+   * whether all of it was moved. Never rejects.
+   */
+  enlarge?(missingNanocredits: bigint): Promise<boolean>
   /** Called with the provider while the item waits for a place there, and with null once it has one. */
   onQueued(place: QueuedPlace | null): void
 }

@@ -42,9 +42,9 @@ export interface BatchScope {
   defer: (capture: DeferredCapture) => void
   /**
    * Moves as much of this amount as there is into the batch's budget, for an item that turned out dearer than its hold.
-   * Never rejects.
+   * Resolves with whether all of it was moved. Never rejects.
    */
-  enlarge?: (missingNanocredits: bigint) => Promise<unknown>
+  enlarge?: (missingNanocredits: bigint) => Promise<boolean>
   /** Told of the deployment while the item waits for a place there, and null once it has one. */
   onQueued?: (place: QueuedAt | null) => void
 }

@@ -2,22 +2,25 @@ import { expect, test } from 'bun:test'
 import { captureRowOf, insertOrganization, principalOf } from '../../test/simulation/billing-fixtures.ts'
 import { SimulatedDatabase } from '../../test/simulation/billing-store.ts'
 import { BillingWorld } from '../../test/simulation/billing-world.ts'
+import type { Billing } from '../billing/billing.ts'
 import { creditsBudget } from '../billing/budgets/budget-ids.ts'
-import { noFacts } from './scope.ts'
+import { noFacts, type BatchScope } from './scope.ts'
 import { Settlement } from './settlement.ts'
 
 const credits = [creditsBudget('org_a')]
 
-async function begin(budgets = credits) {
+interface Started {
+  billing: Billing
+  grant: (transactionId: string, amountNanocredits: bigint) => Promise<unknown>
+}
+
+async function begin(budgets = credits, batch: (started: Started) => BatchScope | null = () => null) {
   const world = new BillingWorld(1, Date.UTC(2026, 0, 1))
   await insertOrganization(new SimulatedDatabase(world.store, 'operator'))
   const { billing, accounts } = await world.startProcess()
-  await accounts.grantCredits({
-    organizationId: 'org_a',
-    amountNanocredits: 10_000n,
-    transactionId: 'grant-1',
-    createdAtMs: 1,
-  })
+  const grant = (transactionId: string, amountNanocredits: bigint) =>
+    accounts.grantCredits({ organizationId: 'org_a', amountNanocredits, transactionId, createdAtMs: 1 })
+  await grant('grant-1', 10_000n)
   const settlement = new Settlement(await billing.hold({ budgets, amount: 100n }), {
     billing,
     budgets,
@@ -27,7 +30,7 @@ async function begin(budgets = credits) {
       signal: new AbortController().signal,
       priority: 'live',
       metadata: 'none',
-      batch: null,
+      batch: batch({ billing, grant }),
       facts: noFacts(),
     },
     onSettled: () => undefined,
@@ -70,4 +73,25 @@ test('more that comes when the call is settled already is given back', async () 
   expect(billing.stats()).toMatchObject({ holdsLive: 0, heldNanocredits: 0n })
   expect(await left()).toBe(9_930n)
   expect(await world.findings()).toEqual([])
+})
+
+test('what was added for one item and taken by another is added again', async () => {
+  let added = 0
+  const { billing, settlement } = await begin(credits, ({ billing: taken, grant }) => ({
+    batchId: 'batch_1',
+    customId: 'one',
+    budgets: credits,
+    providerOnly: null,
+    defer: () => undefined,
+    async enlarge(missing) {
+      added += 1
+      await grant(`added-${added}`, missing)
+      // The other item comes first, once.
+      if (added === 1) await taken.hold({ budgets: credits, amount: 600n })
+      return true
+    },
+  }))
+  await billing.hold({ budgets: credits, amount: 9_900n })
+  expect(await settlement.cover(1_000n)).toBe(1_000n)
+  expect(added).toBe(2)
 })

@@ -3,6 +3,7 @@ import type { CaptureRow } from '../billing/ledger/capture-row.ts'
 import type { BudgetRef } from '../billing/budgets/budget-ids.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
 import { atMost } from '../core/at-most.ts'
+import { enlargeTriesMax } from '../core/limits/batches.ts'
 import { coverWaitMs } from '../core/limits/billing.ts'
 import type { RequestScope } from './scope.ts'
 
@@ -81,12 +82,15 @@ export class Settlement {
 
   /**
    * First all that is missing, for which other processes are asked to give back what they do not use, and a batch's
-   * budget is enlarged; then as much of it as there is.
+   * budget is enlarged, more than once: another item of the batch may take first what was added for this one. Then as
+   * much of it as there is.
    */
   async #holdMore(cost: bigint): Promise<void> {
     const missing = () => cost - this.#hold.amount
-    if (await this.#add(missing(), missing())) return
-    await this.#scope.batch?.enlarge?.(missing())
+    for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
+      if (await this.#add(missing(), missing())) return
+      if (this.#settled || !(await this.#scope.batch?.enlarge?.(missing()))) break
+    }
     if (!this.#settled && missing() > 0n) await this.#add(missing(), 1n)
   }
 

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { runCommand } from '../../src/cli/run.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { recordingContext } from '../story/command-context.ts'
-import { at, startTestGateway } from '../support/gateway.ts'
+import { at, startTestGateway, until } from '../support/gateway.ts'
 
 // The days on which providers shut models down.
 
@@ -51,8 +51,12 @@ test('the day that a listing tells goes before the one that was shipped', async 
   const listed = await startTestGateway({
     providers: () => [openai(`http://127.0.0.1:${listing.port}`, true)],
   })
+  // The listing is read in the background.
+  const { json: other } = await until(
+    () => listed.get('/models/openai%2Fgpt-9'),
+    ({ status }) => status === 200,
+  )
   const { json: whisper } = await listed.get('/models/openai%2Fwhisper-1')
-  const { json: other } = await listed.get('/models/openai%2Fgpt-9')
   await listed.stop()
   await listing.stop(true)
   expect(at(whisper, 'expiration_date') ?? at(whisper, 'data.expiration_date')).toBe('2027-03-31')

@@ -76,13 +76,13 @@ eachDatabase((_name, open) => {
     const unbounded = { ...bounded, id: 'batch_open', maxCostNanocredits: null } as unknown as Batch
     for (const each of [bounded, unbounded])
       await database.commit({ name: 'test', statements: money.accept(each, credits, 100n) })
-    await money.enlargeForCharge(bounded, owner, 500n)
+    expect(await money.enlargeForCharge(bounded, owner, 500n)).toBe(false)
     expect(await limitOf(bounded)).toEqual({ limit_nanocredits: 250n })
-    await money.enlargeForCharge(unbounded, owner, 300n)
+    expect(await money.enlargeForCharge(unbounded, owner, 300n)).toBe(true)
     expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 400n })
-    await money.enlargeForCharge(unbounded, owner, 5_000n)
+    expect(await money.enlargeForCharge(unbounded, owner, 5_000n)).toBe(false)
     expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 750n })
-    await money.enlargeForCharge(unbounded, owner, 1n)
+    expect(await money.enlargeForCharge(unbounded, owner, 1n)).toBe(false)
     expect(await limitOf(unbounded)).toEqual({ limit_nanocredits: 750n })
   })
 

@@ -45,9 +45,10 @@ export interface BatchMoney {
   enlarge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /**
    * Moves as much of this as there is out of the parents, for an item that was answered and turned out dearer than its
-   * hold: what nothing covers is the operator's loss, so that a part helps. Never rejects.
+   * hold: what nothing covers is the operator's loss, so that a part helps. Resolves with whether all of it was moved. Never
+   * rejects.
    */
-  enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<void>
+  enlargeForCharge(batch: Batch, owner: Principal, missing: bigint): Promise<boolean>
   /** What keeps a batch from being enlarged; null where nothing does, and it only was not enlarged. */
   shortageOf(batch: Batch, owner: Principal, missing: bigint): Promise<Shortage | null>
   /** Before `close`: closes the leases on the batch's budget; false when calls still hold from it. */
@@ -157,22 +158,25 @@ function createChargeEnlarger({
   }
 
   /** As much as there is; what others take meanwhile is looked at again, a few times. */
-  async function enlargeByRest(batch: Batch, owner: Principal, missing: bigint): Promise<void> {
+  async function enlargeByRest(batch: Batch, owner: Principal, missing: bigint): Promise<boolean> {
     for (let tries = 0; tries < enlargeTriesMax; tries += 1) {
       const available = await leastOf(ledger, batch, owner)
       const amount = available < missing ? available : missing
-      if (amount <= 0n || (await enlargeBy(batch, owner, amount))) return
+      if (amount <= 0n) return false
+      if (await enlargeBy(batch, owner, amount)) return amount === missing
     }
+    return false
   }
 
   return async (batch, owner, missing) => {
-    if (batch.budgetParents.length === 0) return
+    if (batch.budgetParents.length === 0) return false
     try {
-      if (await enlargeBy(batch, owner, missing)) return
+      if (await enlargeBy(batch, owner, missing)) return true
       await recallParents(batch)
-      await enlargeByRest(batch, owner, missing)
+      return await enlargeByRest(batch, owner, missing)
     } catch {
       // Storage is away: what the batch has is what covers the item.
+      return false
     }
   }
 }
