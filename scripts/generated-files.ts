@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { configFileSchema } from '../src/config-file.ts'
-import { asObject } from '../src/core/json.ts'
+import { asObject } from '../src/json/values.ts'
 import type { Preset } from '../src/providers/define-provider.ts'
 import { presets } from '../src/providers/registry.ts'
 import { frameworksTable } from '../test/clients/frameworks.ts'

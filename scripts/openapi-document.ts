@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { asObject } from '../src/core/json.ts'
+import { asObject } from '../src/json/values.ts'
 import { apiDescription } from '../src/http/api-description.ts'
 import type { Described, DescribedAnswer } from '../src/http/described.ts'
 

@@ -1,35 +1,7 @@
-import type { PassedFormat } from './endpoint.ts'
-import type { Percentiles } from './endpoint.ts'
+import type { PassedFormat, Percentiles } from './endpoint.ts'
 import type { OperationName, TextFormat } from './operation.ts'
 import type { Demand } from './usage.ts'
-
-/** Where one top-level member of a JSON object lies in its bytes; offsets of the first byte and the one after the last. */
-export interface JsonMember {
-  keyStart: number
-  valueStart: number
-  valueEnd: number
-}
-
-/** A JSON object kept as the bytes the caller sent, with the places of its top-level members, so that it can be passed on with small edits. */
-export interface JsonDocument {
-  bytes: Uint8Array
-  members: ReadonlyMap<string, JsonMember>
-  /** The same without its longer texts, where it is so large that it must not be parsed; null otherwise. */
-  lean: (LeanJson & { members: ReadonlyMap<string, JsonMember> }) | null
-}
-
-/** A JSON text with short marks in place of its longer texts. */
-export interface LeanJson {
-  bytes: Uint8Array
-  texts: readonly LeftOutText[]
-}
-
-/** A text that was left out: its first byte and the one after its last in the whole, and where its mark ends in what is left. */
-export interface LeftOutText {
-  start: number
-  end: number
-  leanEnd: number
-}
+import type { JsonDocument } from '../json/document.ts'
 
 /** A caller's routing wishes: the contract's `provider` object. Every member is optional there and has its default here. */
 export interface Preferences {

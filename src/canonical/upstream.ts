@@ -1,5 +1,5 @@
 import type { GatewayError } from '../core/errors.ts'
-import type { BodyPiece, BodyPieces } from './body.ts'
+import type { BodyPiece, BodyPieces } from '../core/body.ts'
 import type { AuthScheme } from './endpoint.ts'
 import type { Usage, UsageSource } from './usage.ts'
 

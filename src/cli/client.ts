@@ -1,7 +1,7 @@
 import { cliAnswerBytesMax, cliRequestMs } from '../core/limits/cli.ts'
 import type { CliConfig, CommandContext } from './context.ts'
 import { CommandFailure } from './failure.ts'
-import { asObject, textOf } from '../core/json.ts'
+import { asObject, textOf } from '../json/values.ts'
 import { printable } from './paint.ts'
 
 /** The running gateway, as commands see it. */

@@ -1,7 +1,7 @@
 import { parseArguments } from './arguments.ts'
 import type { CommandContext } from './context.ts'
 import { clientOf } from './gateway.ts'
-import { asArray, asObject, textOf } from '../core/json.ts'
+import { asArray, asObject, textOf } from '../json/values.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'
 import { listModels } from './try/try-models.ts'

@@ -182,3 +182,8 @@ export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('internal', 'Internal server error.', { cause: thrown })
 }
+
+/** An `invalid_request` about one field: its path, what is wrong with it, and what to do. */
+export function fieldError(param: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', `"${param}" ${problem}`, { param })
+}

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { MeterReading } from '../canonical/upstream.ts'
 import { noUsage } from '../canonical/usage.ts'
-import { testEndpoint } from '../formats/chat/chat-testing.ts'
-import { emptyReading } from '../formats/stream-meter.ts'
+import { testEndpoint } from '../formats/text/testing.ts'
+import { emptyReading } from '../formats/text/stream-meter.ts'
 import { charge } from './charge.ts'
 import type { Candidate, Prepared } from './prepared.ts'
 

@@ -1,5 +1,5 @@
-import { joinPieces, lengthOfPieces } from '../canonical/body.ts'
-import type { BodyPieces } from '../canonical/body.ts'
+import { joinPieces, lengthOfPieces } from '../core/body.ts'
+import type { BodyPieces } from '../core/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { AnswerContext, ShownDebug, StageMark } from '../canonical/upstream.ts'
 import { debugBodyBytesMax } from '../core/limits/calls.ts'

@@ -2,9 +2,9 @@ import type { Demand } from '../canonical/usage.ts'
 import { GatewayError } from '../core/errors.ts'
 import { demandFrameBytesMax, demandFramesMax } from '../core/limits/batches.ts'
 import { memberParseBytesMax } from '../core/limits/text.ts'
-import { estimateTokens } from '../formats/text-estimate.ts'
+import { estimateTokens } from '../formats/text/text-estimate.ts'
 import { decodeItem } from './batch-item.ts'
-import type { Bulk } from '../formats/text-operations.ts'
+import type { Bulk } from '../formats/text/operations.ts'
 import { operationOfBatchEndpoint } from './operations.ts'
 
 /** A stretch of bytes: offsets of the first and behind the last. */

@@ -1,4 +1,4 @@
-import type { BodyPieces } from '../canonical/body.ts'
+import type { BodyPieces } from '../core/body.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Credential } from '../canonical/credential.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
-import { chatQuirks } from '../formats/chat/chat-quirks.ts'
-import { createChatStream } from '../formats/chat/chat-stream.ts'
-import { streamOf, testContext } from '../formats/chat/chat-testing.ts'
+import { chatQuirks } from '../formats/text/chat/quirks.ts'
+import { createChatStream } from '../formats/text/chat/pass-stream.ts'
+import { streamOf, testContext } from '../formats/text/testing.ts'
 import type { UpstreamResponse } from '../transport/http-client.ts'
 import { isWhole, openStream, takeInWhatIsHere } from './opened-stream.ts'
 

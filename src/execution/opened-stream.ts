@@ -1,4 +1,4 @@
-import { joinPieces, type BodyPiece } from '../canonical/body.ts'
+import { joinPieces, type BodyPiece } from '../core/body.ts'
 import type { StreamRewriter } from '../canonical/upstream.ts'
 import { GatewayError } from '../core/errors.ts'
 import { bytesAtOnceMax, readsAtOnceMax } from '../core/limits/calls.ts'

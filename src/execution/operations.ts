@@ -6,7 +6,7 @@ import {
   messages,
   responses,
   type TextOperation,
-} from '../formats/text-operations.ts'
+} from '../formats/text/operations.ts'
 
 /** One thing a caller can ask for. HTTP, batches, metering, billing and the API description follow from the row. */
 export interface Operation {

@@ -1,7 +1,7 @@
 import type { Call } from '../canonical/call.ts'
 import type { AudioRequirement } from '../canonical/audio.ts'
 import type { Principal } from '../canonical/principal.ts'
-import { memberValue } from '../formats/json-document.ts'
+import { memberValue } from '../json/document.ts'
 import type { Requirement } from '../routing/requirement.ts'
 import { route, type Route } from '../routing/route.ts'
 import type { Conversation } from '../routing/sticky.ts'

@@ -1,7 +1,7 @@
 import type { BudgetRef } from '../billing/billing.ts'
 import type { CaptureRow } from '../billing/ledger/capture-row.ts'
 import type { Hold } from '../billing/budgets/hold.ts'
-import type { BodyPieces } from '../canonical/body.ts'
+import type { BodyPieces } from '../core/body.ts'
 import type { Principal } from '../canonical/principal.ts'
 import type { CallLine } from '../telemetry/call-line.ts'
 import type { Attribution } from './prepared.ts'

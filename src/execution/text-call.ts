@@ -13,7 +13,7 @@ import {
   type TextAdapter,
   type TextInterface,
   type TextStep,
-} from '../formats/text-adapter.ts'
+} from '../formats/text/adapter.ts'
 import { textInterfacesOf } from '../providers/define-provider.ts'
 import { firstToAnswer } from './attempts.ts'
 import { coveredCharge } from './covered-charge.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { decodeChatRequest } from './chat/chat-request.ts'
+import { decodeChatRequest } from './text/chat/read-request.ts'
 import { parseField } from './field-error.ts'
-import { decodeResponsesRequest } from './responses/responses-decode.ts'
+import { decodeResponsesRequest } from './text/responses/read-request.ts'
 
 const schema = z.strictObject({
   sort: z.union([z.enum(['price', 'latency']), z.object({ by: z.string() })]).optional(),

@@ -1,11 +1,6 @@
 import type { z } from 'zod'
-import { GatewayError } from '../core/errors.ts'
+import { fieldError, GatewayError } from '../core/errors.ts'
 import { describeIssue } from './schema-issue.ts'
-
-/** An `invalid_request` about one field: its path, what is wrong with it, and what to do. */
-export function fieldError(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `"${param}" ${problem}`, { param })
-}
 
 /**
  * Checks a part of a request against its schema and returns what it parsed to. `name` is the part's own path, empty for

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { retryAfterMsMax } from '../core/limits/text.ts'
-import { testContext } from './chat/chat-testing.ts'
+import { testContext } from './text/testing.ts'
 import { readReportedError, readUpstreamFailure } from './upstream-errors.ts'
 
 const google = (code: number, status: string, message: string, details: readonly object[] = []) => ({

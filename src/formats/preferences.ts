@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { defaultPreferences, type Preferences } from '../canonical/call.ts'
 import type { Percentiles } from '../canonical/endpoint.ts'
 import { parseCredits } from '../core/money.ts'
-import { fieldError, parseField } from './field-error.ts'
+import { parseField } from './field-error.ts'
+import { fieldError } from '../core/errors.ts'
 
 const slugs = z.array(z.string().min(1).max(128)).max(200)
 const percentiles = z.strictObject({

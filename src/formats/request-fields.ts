@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { JsonDocument } from '../canonical/call.ts'
-import type { QuickCheck } from './chat/quick-checks.ts'
+import { type JsonDocument, memberValue } from '../json/document.ts'
+import type { QuickCheck } from './text/quick-checks.ts'
 import { memberParseBytesMax, memberPassedBytesMax } from '../core/limits/text.ts'
-import { fieldError, parseField } from './field-error.ts'
-import { memberValue } from './json-document.ts'
+import { parseField } from './field-error.ts'
+import { fieldError } from '../core/errors.ts'
 
 /** How the members of a request are read. */
 export interface FieldRules {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
-import { memberValue } from './json-document.ts'
+import { memberValue } from '../json/document.ts'
 
 // The contract's, and `on_demand`, by which the own clients of a provider call the usual tier.
 const tiers = ['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'on_demand'] as const

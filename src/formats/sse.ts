@@ -1,4 +1,4 @@
-import type { BodyPiece } from '../canonical/body.ts'
+import type { BodyPiece } from '../core/body.ts'
 
 /**
  * Text of an event stream as this module sees it: one character per byte (latin1). Nothing is decoded before a frame

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { JsonDocument } from '../canonical/call.ts'
-import { fieldError } from './field-error.ts'
-import { hasMember } from './json-document.ts'
+import { hasMember, type JsonDocument } from '../json/document.ts'
+import { fieldError } from '../core/errors.ts'
 
 /** Members of the contract that only its own service acts on, in every format. */
 export const unservedShape = {

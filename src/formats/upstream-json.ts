@@ -1,9 +1,9 @@
 import { GatewayError } from '../core/errors.ts'
 import { jsonDepthMax } from '../core/limits/text.ts'
-import { isRecord } from './chat/chat-media.ts'
-import { parsePlainly } from './exact-json.ts'
-import { isNestedWithin } from './json-depth.ts'
-import { toBuffer } from './json-document.ts'
+import { isRecord } from '../json/values.ts'
+import { parsePlainly } from '../json/exact.ts'
+import { isNestedWithin } from '../json/depth.ts'
+import { toBuffer } from '../json/document.ts'
 
 /** A provider's answer as an object. Throws `provider_failed` when it is none. */
 export function parseAnswer(bytes: Uint8Array, parse = parsePlainly): Record<string, unknown> {

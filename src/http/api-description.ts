@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
-import { chatRequestSchema } from '../formats/chat/chat-schema.ts'
-import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/embeddings-schema.ts'
-import { messagesAnswerSchema, messagesEventSchema } from '../formats/messages/messages-answer-schema.ts'
-import { messagesRequestSchema } from '../formats/messages/messages-schema.ts'
-import { responsesAnswerSchema, responsesEventSchema } from '../formats/responses/responses-answer-schema.ts'
-import { responsesRequestSchema } from '../formats/responses/responses-schema.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
+import { chatRequestSchema } from '../formats/text/chat/request-schema.ts'
+import { embeddingsAnswerSchema, embeddingsRequestSchema } from '../formats/embeddings/request-schema.ts'
+import { messagesAnswerSchema, messagesEventSchema } from '../formats/text/messages/answer-schema.ts'
+import { messagesRequestSchema } from '../formats/text/messages/request-schema.ts'
+import { responsesAnswerSchema, responsesEventSchema } from '../formats/text/responses/answer-schema.ts'
+import { responsesRequestSchema } from '../formats/text/responses/request-schema.ts'
 import { speechRequestSchema } from '../formats/speech/speech-request.ts'
 import {
   transcriptionFormSchema,

@@ -13,7 +13,7 @@ import { errorResponse } from './error-response.ts'
 import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
 import type { HttpDependencies } from './dependencies.ts'
 import { hostError, withAddress } from './request-address.ts'
-import { openAiConvention } from '../formats/openai-error.ts'
+import { openAiConvention } from '../formats/text/chat/errors.ts'
 import { openAiRoutes, routes } from './routes.ts'
 import { siteRoutes } from './site.ts'
 

@@ -1,4 +1,4 @@
-import { asObject } from '../core/json.ts'
+import { asObject } from '../json/values.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { joinPieces } from '../canonical/body.ts'
+import { joinPieces } from '../core/body.ts'
 import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
 import { toResponseBody } from './response-body.ts'
 

@@ -1,4 +1,4 @@
-import { joinPieces, lengthOfPieces, type BodyPieces } from '../canonical/body.ts'
+import { joinPieces, lengthOfPieces, type BodyPieces } from '../core/body.ts'
 import { corkedResponseBytesMax, gatheredResponseBytes } from '../core/limits/http.ts'
 
 /**

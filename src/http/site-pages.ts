@@ -1,4 +1,4 @@
-import { asArray, asObject, textOf } from '../core/json.ts'
+import { asArray, asObject, textOf } from '../json/values.ts'
 import { curlExample } from './curl-example.ts'
 
 const style = `

@@ -5,12 +5,12 @@ import type { ModelRule } from '../catalog/capabilities.ts'
 import type { Inspection } from '../catalog/inspection.ts'
 import { inOnePart } from '../catalog/model-ids.ts'
 import type { HourRule, PriceEntry, TierRule } from '../catalog/price-overlay.ts'
-import { chatQuirks, type ChatQuirkOptions } from '../formats/chat/chat-quirks.ts'
-import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/embeddings-codec.ts'
-import { geminiQuirks, type GeminiQuirkOptions } from '../formats/gemini/gemini-quirks.ts'
-import { messagesQuirks, type MessagesQuirkOptions } from '../formats/messages/messages-quirks.ts'
-import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/responses/responses-quirks.ts'
-import type { TextInterface, TextPath } from '../formats/text-adapter.ts'
+import { chatQuirks, type ChatQuirkOptions } from '../formats/text/chat/quirks.ts'
+import { embeddingsQuirks, type EmbeddingsQuirkOptions } from '../formats/embeddings/codec.ts'
+import { geminiQuirks, type GeminiQuirkOptions } from '../formats/text/gemini/quirks.ts'
+import { messagesQuirks, type MessagesQuirkOptions } from '../formats/text/messages/quirks.ts'
+import { responsesQuirks, type ResponsesQuirkOptions } from '../formats/text/responses/quirks.ts'
+import type { TextInterface, TextPath } from '../formats/text/adapter.ts'
 
 /** What a provider can do. A modality is supported when its adapter is here. */
 export interface Adapters {

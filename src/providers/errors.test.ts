@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { ErrorType } from '../core/errors.ts'
-import { textAdapter } from '../formats/text-adapter.ts'
+import { textAdapter } from '../formats/text/adapter.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { presetOf } from './deployments.ts'
 import { presets } from './registry.ts'

@@ -3,7 +3,7 @@ import { defaultPreferences, type TranscriptionCall } from '../canonical/call.ts
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
 import { GatewayError } from '../core/errors.ts'
-import { testContext, testEndpoint } from '../formats/chat/chat-testing.ts'
+import { testContext, testEndpoint } from '../formats/text/testing.ts'
 import { testSound, testTranscription } from '../formats/transcription/transcription-testing.ts'
 import { remoteAudio } from '../formats/transcription/transcription-request.ts'
 import { findPreset, modelRulesOf } from './registry.ts'

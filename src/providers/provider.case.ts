@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { BodyPieces } from '../canonical/body.ts'
+import type { BodyPieces } from '../core/body.ts'
 import type { TextCall } from '../canonical/call.ts'
 import type { Endpoint } from '../canonical/endpoint.ts'
 import { GatewayError } from '../core/errors.ts'
-import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
-import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
+import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import {
   framesOf,
   runStream,
@@ -13,11 +13,11 @@ import {
   testContext,
   testEndpoint,
   textOf,
-} from '../formats/chat/chat-testing.ts'
-import { selectCodec } from '../formats/codec.ts'
-import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
-import { embeddingsAnswerSchema } from '../formats/embeddings/embeddings-schema.ts'
-import type { TextInterface } from '../formats/text-adapter.ts'
+} from '../formats/text/testing.ts'
+import { selectCodec } from '../formats/text/select-codec.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
+import { embeddingsAnswerSchema } from '../formats/embeddings/request-schema.ts'
+import type { TextInterface } from '../formats/text/adapter.ts'
 import type { Preset } from './define-provider.ts'
 import { testGemini, testGeminiEmbeddings } from './gemini.case.ts'
 import { testMessages } from './messages.case.ts'

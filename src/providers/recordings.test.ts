@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
-import { decodeChatAnswer } from '../formats/chat/chat-answer.ts'
-import { createChatStream } from '../formats/chat/chat-stream.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
+import { decodeChatAnswer } from '../formats/text/chat/pass.ts'
+import { createChatStream } from '../formats/text/chat/pass-stream.ts'
 import {
   framesOf,
   runStream,
@@ -11,7 +11,7 @@ import {
   testContext,
   testEndpoint,
   textOf,
-} from '../formats/chat/chat-testing.ts'
+} from '../formats/text/testing.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { leastAudio } from '../catalog/capabilities.ts'
 import { testTranscription } from '../formats/transcription/transcription-testing.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
-import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
+import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import {
   framesOf,
   runStream,
@@ -8,9 +8,9 @@ import {
   testContext,
   testEndpoint,
   textOf,
-} from '../formats/chat/chat-testing.ts'
-import { selectCodec } from '../formats/codec.ts'
-import type { TextInterface } from '../formats/text-adapter.ts'
+} from '../formats/text/testing.ts'
+import { selectCodec } from '../formats/text/select-codec.ts'
+import type { TextInterface } from '../formats/text/adapter.ts'
 import type { Preset } from './define-provider.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

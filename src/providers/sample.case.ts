@@ -7,8 +7,8 @@ import { noUsage, type Usage } from '../canonical/usage.ts'
 import { leastAudio, traitsOf } from '../catalog/capabilities.ts'
 import { parseListing } from '../catalog/listing.ts'
 import type { ErrorType } from '../core/errors.ts'
-import { chatAnswerSchema, chatChunkSchema } from '../formats/chat/chat-answer-schema.ts'
-import { decodeChatRequest } from '../formats/chat/chat-request.ts'
+import { chatAnswerSchema, chatChunkSchema } from '../formats/text/chat/answer-schema.ts'
+import { decodeChatRequest } from '../formats/text/chat/read-request.ts'
 import {
   framesOf,
   runStream,
@@ -16,12 +16,12 @@ import {
   testContext,
   testEndpoint,
   textOf,
-} from '../formats/chat/chat-testing.ts'
-import { selectCodec } from '../formats/codec.ts'
-import { decodeEmbeddingsRequest } from '../formats/embeddings/embeddings-request.ts'
+} from '../formats/text/testing.ts'
+import { selectCodec } from '../formats/text/select-codec.ts'
+import { decodeEmbeddingsRequest } from '../formats/embeddings/read-request.ts'
 import { readUpstreamFailure } from '../formats/upstream-errors.ts'
 import { testTranscription } from '../formats/transcription/transcription-testing.ts'
-import type { TextInterface } from '../formats/text-adapter.ts'
+import type { TextInterface } from '../formats/text/adapter.ts'
 import type { Preset } from './define-provider.ts'
 import { modelRulesOf } from './registry.ts'
 

@@ -1,10 +1,4 @@
-import {
-  joinPieces,
-  lengthOfPieces,
-  writePieces,
-  type BodyPiece,
-  type BodyPieces,
-} from '../canonical/body.ts'
+import { joinPieces, lengthOfPieces, writePieces, type BodyPiece, type BodyPieces } from '../core/body.ts'
 import type { StreamedBody } from '../canonical/upstream.ts'
 import { bodySliceBytes, sharedBodyBytesMax } from '../core/limits/http.ts'
 

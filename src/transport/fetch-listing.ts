@@ -1,6 +1,6 @@
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import { discoveryWaitMs, listingBytesMax, listingPagesMax } from '../core/limits/catalog.ts'
-import { asObject } from '../core/json.ts'
+import { asObject } from '../json/values.ts'
 import type { Transport } from './http-client.ts'
 
 /** What reading one deployment's model listing takes. */

@@ -1,4 +1,4 @@
-import type { BodyPieces } from '../canonical/body.ts'
+import type { BodyPieces } from '../core/body.ts'
 import type { UpstreamTarget } from '../canonical/credential.ts'
 import type { StreamedBody, UpstreamRequest } from '../canonical/upstream.ts'
 import { Alarms, type Alarm } from '../core/alarms.ts'

@@ -1,9 +1,9 @@
 import { decode } from '@msgpack/msgpack'
 import type { SpeechAdapter } from '../../src/canonical/audio.ts'
-import { joinPieces } from '../../src/canonical/body.ts'
+import { joinPieces } from '../../src/core/body.ts'
 import type { Endpoint } from '../../src/canonical/endpoint.ts'
 import { leastAudio } from '../../src/catalog/capabilities.ts'
-import { testContext, testEndpoint } from '../../src/formats/chat/chat-testing.ts'
+import { testContext, testEndpoint } from '../../src/formats/text/testing.ts'
 import { atOnce } from '../../src/core/turns.ts'
 import { decodeSpeechJson } from '../../src/formats/speech/decode-speech.ts'
 

@@ -1,5 +1,5 @@
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
-import { asArray, asObject } from '../../core/json.ts'
+import { asArray, asObject } from '../../json/values.ts'
 import { priceUsdMax, ruleDepthMax, ruleTextMax } from '../../core/limits/catalog.ts'
 import { parseCredits } from '../../core/money.ts'
 import type { DatedPrice, NameRule, PackageModel, PricePackage } from '../price-package.ts'

@@ -6,10 +6,9 @@ import {
   cliPauseMs,
   cliTriesMax,
 } from '../../core/limits/cli.ts'
-import type { GatewayClient } from '../client.ts'
-import { readJson, refusal } from '../client.ts'
+import { type GatewayClient, readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
-import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
+import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
 import { readWaiting, type WaitingLine } from './waiting-lines.ts'
 
 /** A batch as commands show it. */

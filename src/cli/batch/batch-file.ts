@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { batchItemBytesMax } from '../../core/limits/batches.ts'
-import { findSyntaxFault, placeOf } from '../../core/json-syntax.ts'
+import { findSyntaxFault, placeOf } from '../../json/faults.ts'
 import { LineTooLong, readLines } from './event-stream.ts'
 import { CommandFailure } from '../failure.ts'
-import { asObject, textOf } from '../../core/json.ts'
+import { asObject, textOf } from '../../json/values.ts'
 import { size } from '../amounts.ts'
 
 /** What a file of batch items asks for. */

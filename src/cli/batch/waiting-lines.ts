@@ -1,4 +1,4 @@
-import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
+import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
 import { timestamp } from '../amounts.ts'
 
 /** What items of a batch wait for, as commands show it. */

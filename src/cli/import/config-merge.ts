@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { OperatorNames } from '../../catalog/names.ts'
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ImportedProvider } from './litellm-deployments.ts'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { AdoptedKey } from '../../access/keys.ts'
 import type { CliStorage, CommandContext } from '../context.ts'
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import { findPreset } from '../../providers/registry.ts'
 import { parseArguments, type Parsed } from '../arguments.ts'
 import { CommandFailure, usageFailure } from '../failure.ts'
@@ -11,11 +11,11 @@ import { printable } from '../paint.ts'
 import { suggestionFor } from '../suggestion.ts'
 import {
   changedSecrets,
+  type ConfigAddition,
   mergeConfig,
+  type MergedConfig,
   writeConfig,
   writeSecrets,
-  type ConfigAddition,
-  type MergedConfig,
 } from './config-merge.ts'
 import {
   describeAddition,
@@ -24,10 +24,10 @@ import {
   type KeyCounts,
   type RunningProvider,
 } from './import-report.ts'
-import { masterKeyOf, readLitellmFile, type ImportedFile } from './litellm-import.ts'
+import { type ImportedFile, masterKeyOf, readLitellmFile } from './litellm-import.ts'
 import { adoptKey, type KeyContext } from './litellm-keys.ts'
 import type { PriceMap } from './litellm-prices.ts'
-import { openLitellm, type LitellmDatabase } from './litellm-repository.ts'
+import { type LitellmDatabase, openLitellm } from './litellm-repository.ts'
 import { createScope } from './litellm-scope.ts'
 import { readTeamAliases, readTeams } from './litellm-teams.ts'
 import { Remarks } from './remarks.ts'

@@ -4,18 +4,18 @@ import { parseRates, rateMax, renderRates, unlimitedRates } from '../../access/r
 import { GatewayError } from '../../core/errors.ts'
 import { latestExpiryMs } from '../../core/limits/cli.ts'
 import { policyListMax } from '../../core/limits/access.ts'
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'
 import {
   budgetOf,
   limitWith,
   numberOf,
+  type RowLimit,
   saysSomething,
   spentOf,
   textOf,
   textsOf,
-  type RowLimit,
 } from './litellm-rows.ts'
 import type { ModelScope } from './litellm-scope.ts'
 import type { LitellmTeam } from './litellm-teams.ts'

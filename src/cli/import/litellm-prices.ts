@@ -2,9 +2,9 @@ import { packageFacts } from '../../catalog/package-prices.ts'
 import { createPriceOverlay } from '../../catalog/price-overlay.ts'
 import { pricePackage } from '../../catalog/price-package.gen.ts'
 import type { Price, PriceUnit } from '../../canonical/usage.ts'
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import type { Preset } from '../../providers/define-provider.ts'
-import { parseLitellmModel, presetFor, type LitellmModel } from './litellm-providers.ts'
+import { type LitellmModel, parseLitellmModel, presetFor } from './litellm-providers.ts'
 import { scaled } from './litellm-values.ts'
 
 /** Prices as members of the configuration. */

@@ -1,4 +1,4 @@
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import { parseCredits } from '../../core/money.ts'
 
 /** A spending limit as a key has it here. */

@@ -1,4 +1,4 @@
-import { asObject } from '../../core/json.ts'
+import { asObject } from '../../json/values.ts'
 import { isModelName } from '../../core/model-name.ts'
 import { formatCredits } from '../../core/money.ts'
 import type { LitellmRow } from './litellm-repository.ts'

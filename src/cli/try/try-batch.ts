@@ -1,6 +1,6 @@
 import { isEnded, watchBatch } from '../batch/batch-client.ts'
 import { CommandFailure } from '../failure.ts'
-import { textOf } from '../../core/json.ts'
+import { textOf } from '../../json/values.ts'
 import { createProgress } from '../batch/progress.ts'
 import { StepSkipped, type TryStep } from './try-session.ts'
 

@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../client.ts'
-import { asArray, asObject, numberOf, textOf } from '../../core/json.ts'
+import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
 
 /** What is spoken and then transcribed: the sandbox's recogniser knows this sentence. */
 export const spokenSentence = 'The weather is good today.'

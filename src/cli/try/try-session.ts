@@ -2,7 +2,7 @@ import { receiptEveryMs, receiptWaitMs } from '../../core/limits/cli.ts'
 import type { GatewayClient } from '../client.ts'
 import type { Paint } from '../paint.ts'
 import type { Receipt, Receipts } from './receipt-repository.ts'
-import { asObject, numberOf } from '../../core/json.ts'
+import { asObject, numberOf } from '../../json/values.ts'
 import type { TryModels } from './try-models.ts'
 
 /** What the steps of `headrace try` share. */

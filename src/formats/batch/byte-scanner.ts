@@ -7,8 +7,8 @@ import {
   leanTextBytesMin,
   memberParseBytesMax,
 } from '../../core/limits/text.ts'
-import { hasFewValues } from '../json-body.ts'
-import { columnOf, countLines, describePlace, type TextPlace } from '../../core/json-syntax.ts'
+import { hasFewValues } from '../../json/body.ts'
+import { columnOf, countLines, describePlace, type TextPlace } from '../../json/faults.ts'
 import type { WalkedItem } from './item-walk.ts'
 import { ItemWalk } from './item-walk.ts'
 import { backslashesBefore, endsScalar, isWhitespace, stringEnd } from './json-walk.ts'

@@ -1,7 +1,7 @@
 import type { MediaTokens } from '../../canonical/upstream.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { toCredits } from '../../core/money.ts'
-import { showCacheCreation } from '../chat/chat-usage.ts'
+import { showCacheCreation } from '../text/shown-charge.ts'
 import type { BatchUsage } from './batch-usage.ts'
 
 /** What an item used and what it was charged. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts'
-import { describePlace, findSyntaxFault, type TextPlace } from '../../core/json-syntax.ts'
+import { describePlace, findSyntaxFault, type TextPlace } from '../../json/faults.ts'
 
 /** Where in the body a byte of the value in question lies. */
 export type PlaceOf = (offset: number) => TextPlace

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import type { BodyPieces } from '../../canonical/body.ts'
+import type { BodyPieces } from '../../core/body.ts'
 import fc from 'fast-check'
 import { GatewayError } from '../../core/errors.ts'
-import { testCharge, testContext, testEndpoint, textOf } from '../chat/chat-testing.ts'
+import { testCharge, testContext, testEndpoint, textOf } from '../text/testing.ts'
 import {
   decodeEmbeddingsAnswer,
   embeddingsQuirks,
   encodeEmbeddingsRequest,
   type EmbeddingsQuirkOptions,
-} from './embeddings-codec.ts'
-import { decodeFloats, encodeFloats } from './embedding-vectors.ts'
-import { countInputs, decodeEmbeddingsRequest } from './embeddings-request.ts'
-import { embeddingsAnswerSchema } from './embeddings-schema.ts'
+} from './codec.ts'
+import { decodeFloats, encodeFloats } from './vectors.ts'
+import { countInputs, decodeEmbeddingsRequest } from './read-request.ts'
+import { embeddingsAnswerSchema } from './request-schema.ts'
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 const jsonOf = (pieces: BodyPieces) => JSON.parse(textOf(pieces))

@@ -1,5 +1,5 @@
 import { referenceBytesMax } from '../../core/limits/audio.ts'
-import { fieldError } from '../field-error.ts'
+import { fieldError } from '../../core/errors.ts'
 import { Base64Stream } from '../transcription/base64-stream.ts'
 
 /** The sound of a clip. */

@@ -1,5 +1,5 @@
 import type { SpeechCall, SpeechReference } from '../../canonical/call.ts'
-import { fieldError } from '../field-error.ts'
+import { fieldError } from '../../core/errors.ts'
 import { clipMark } from './clip-body.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { SpeechReference } from '../../canonical/call.ts'
 import { referenceClipsMax } from '../../core/limits/audio.ts'
-import type { GatewayError } from '../../core/errors.ts'
-import { fieldError } from '../field-error.ts'
+import { fieldError, type GatewayError } from '../../core/errors.ts'
 import { formatOfMimeType } from '../transcription/received-audio.ts'
 import { readClip } from './clip-sound.ts'
 import type { ReferencePart } from './speech-request.ts'

@@ -1,5 +1,5 @@
 import { audioFieldsDepthMax, speechFieldsBytesMax } from '../../core/limits/audio.ts'
-import { KeptBytes, positionOf, toLatin1 } from '../kept-bytes.ts'
+import { KeptBytes, positionOf, toLatin1 } from '../../json/kept-bytes.ts'
 import { unreadable } from '../upstream-json.ts'
 import { SoundDecoder, type SoundEncoding } from './sound-decoder.ts'
 

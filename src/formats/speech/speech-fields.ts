@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import type { JsonDocument } from '../../canonical/call.ts'
+import { type JsonDocument, leanMemberValue, parseJsonDocument, toBuffer } from '../../json/document.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { speechFieldBytesMax } from '../../core/limits/audio.ts'
 import { bodyValuesBytesMax, leanBodyBytesMin, setAsideTextBytesMin } from '../../core/limits/text.ts'
-import { isRecord } from '../chat/chat-media.ts'
-import { hasFewValues, notUtf8, parseJsonBody, tooManyValues } from '../json-body.ts'
-import { leanMemberValue, parseJsonDocument, toBuffer } from '../json-document.ts'
-import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../lean-json.ts'
-import { mark } from '../set-aside-texts.ts'
+import { isRecord } from '../../json/values.ts'
+import { hasFewValues, notUtf8, parseJsonBody, tooManyValues } from '../../json/body.ts'
+import { leaveOutTexts, LookedInto, slicesOfText, wholeText } from '../../json/lean.ts'
+import { mark } from '../../json/set-aside-texts.ts'
 
 /** What a speech request says. */
 export interface SpeechFields {

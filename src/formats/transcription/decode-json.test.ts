@@ -9,7 +9,7 @@ import type {
 import { isRemoteAudio } from '../../canonical/audio.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { AudioHeaders } from './audio-fields.ts'
-import { describeFault } from '../../core/json-syntax.ts'
+import { describeFault } from '../../json/faults.ts'
 import { decodeTranscriptionJson } from './decode-json.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
 

@@ -1,12 +1,12 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
-import { GatewayError } from '../../core/errors.ts'
-import { unknownMembers, type AudioHeaders } from './audio-fields.ts'
-import { fieldError, parseField } from '../field-error.ts'
+import { fieldError, GatewayError } from '../../core/errors.ts'
+import { type AudioHeaders, unknownMembers } from './audio-fields.ts'
+import { parseField } from '../field-error.ts'
 import { AudioJsonScanner } from './json-scanner.ts'
 import { formatOfMimeType, localAudio, readChunks } from './received-audio.ts'
 import {
-  remoteAudio,
   inContract,
+  remoteAudio,
   requireResponseFormat,
   toTranscriptionCall,
   transcriptionRequestSchema,

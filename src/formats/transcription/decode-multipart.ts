@@ -1,13 +1,13 @@
 import type { AudioIntake, AudioSpool, DecodedTranscription } from '../../canonical/audio.ts'
-import { GatewayError } from '../../core/errors.ts'
+import { fieldError, GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
 import { droppedNamesMax } from '../../core/limits/batches.ts'
 import type { AudioHeaders } from './audio-fields.ts'
-import { fieldError, parseField } from '../field-error.ts'
-import { describeFault } from '../../core/json-syntax.ts'
-import { isNestedWithin } from '../json-depth.ts'
-import { requireUniqueNames } from '../json-document.ts'
-import { MultipartReader, parseBoundary, type MultipartEvent, type PartHead } from './multipart.ts'
+import { parseField } from '../field-error.ts'
+import { describeFault } from '../../json/faults.ts'
+import { isNestedWithin } from '../../json/depth.ts'
+import { requireUniqueNames } from '../../json/document.ts'
+import { type MultipartEvent, MultipartReader, parseBoundary, type PartHead } from './multipart.ts'
 import {
   formatOfFileName,
   formatOfMimeType,
@@ -16,8 +16,8 @@ import {
   type StatedFormat,
 } from './received-audio.ts'
 import {
-  remoteAudio,
   inContract,
+  remoteAudio,
   requireResponseFormat,
   toTranscriptionCall,
   transcriptionFormSchema,

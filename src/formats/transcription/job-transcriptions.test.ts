@@ -5,11 +5,11 @@ import { defaultPreferences, type TranscriptionCall } from '../../canonical/call
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { CallAt, Exchange, Step } from '../../canonical/steps.ts'
 import { leastAudio } from '../../catalog/capabilities.ts'
-import { testContext, testEndpoint } from '../chat/chat-testing.ts'
-import { assemblyAiTranscription } from './assemblyai-transcription.ts'
-import { gladiaTranscription } from './gladia-transcription.ts'
-import { revAiTranscription } from './revai-transcription.ts'
-import { speechmaticsTranscription } from './speechmatics-transcription.ts'
+import { testContext, testEndpoint } from '../text/testing.ts'
+import { assemblyAiTranscription } from '../../providers/assemblyai/transcription.ts'
+import { gladiaTranscription } from '../../providers/gladia/transcription.ts'
+import { revAiTranscription } from '../../providers/revai/transcription.ts'
+import { speechmaticsTranscription } from '../../providers/speechmatics/transcription.ts'
 import { testSound, testTranscription } from './transcription-testing.ts'
 
 const remote: RemoteAudio = {

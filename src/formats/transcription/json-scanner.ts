@@ -1,10 +1,9 @@
-import { GatewayError } from '../../core/errors.ts'
+import { fieldError, GatewayError } from '../../core/errors.ts'
 import { audioFieldsBytesMax, audioFieldsDepthMax } from '../../core/limits/audio.ts'
-import { KeptBytes, positionOf, toLatin1 } from '../kept-bytes.ts'
-import { requireUniqueNames } from '../json-document.ts'
-import { fieldError } from '../field-error.ts'
-import { notJson } from '../json-body.ts'
-import { describeFault, describePlace, findSyntaxFault, placeOf } from '../../core/json-syntax.ts'
+import { KeptBytes, positionOf, toLatin1 } from '../../json/kept-bytes.ts'
+import { requireUniqueNames } from '../../json/document.ts'
+import { notJson } from '../../json/body.ts'
+import { describeFault, describePlace, findSyntaxFault, placeOf } from '../../json/faults.ts'
 import { Base64Stream } from './base64-stream.ts'
 
 const quote = 0x22

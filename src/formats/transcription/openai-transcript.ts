@@ -1,6 +1,6 @@
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
 import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
-import { settleCounts } from '../token-counts.ts'
+import { settleCounts } from '../text/token-counts.ts'
 import { readReportedFailure, type ReportContext } from '../upstream-errors.ts'
 import { entitiesOfOffsets } from './entity-spans.ts'
 import { unjoinTerms } from './joined-terms.ts'

@@ -7,7 +7,7 @@ import { type AudioCapabilities, type Endpoint, unboundedKeyterms } from '../../
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { noUsage } from '../../canonical/usage.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { testContext } from '../chat/chat-testing.ts'
+import { testContext } from '../text/testing.ts'
 import { toLanguageCode } from './language-names.ts'
 import { openAiTranscriptEvents } from './openai-transcript-stream.ts'
 import { openAiTranscription } from './openai-transcription.ts'

@@ -1,16 +1,15 @@
 import {
-  isRemoteAudio,
   type CanonicalTranscription,
+  isRemoteAudio,
   type TranscriptionAdapter,
 } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
 import type { CallAt, Exchange } from '../../canonical/steps.ts'
-import type { GatewayError } from '../../core/errors.ts'
-import { fieldError } from '../field-error.ts'
+import { fieldError, type GatewayError } from '../../core/errors.ts'
 import { optionsFor, optionsLeftOut } from '../provider-options.ts'
 import { readUpstreamFailure } from '../upstream-errors.ts'
-import { addressAt } from '../text-adapter.ts'
+import { addressAt } from '../text/adapter.ts'
 import { audioPart, wavPart } from './audio-part.ts'
 import { joinTerm } from './joined-terms.ts'
 import { tidyKeyterms } from './keyterms.ts'

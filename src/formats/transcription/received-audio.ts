@@ -1,14 +1,13 @@
 import {
+  type AudioIntake,
   contentTypeOf,
   fileNameOf,
-  toFormat,
-  type AudioIntake,
   type LocalAudio,
   type StoredAudio,
+  toFormat,
 } from '../../canonical/audio.ts'
-import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import { fieldError, GatewayError, toGatewayError } from '../../core/errors.ts'
 import { audioRequestBytesMax } from '../../core/limits/audio.ts'
-import { fieldError } from '../field-error.ts'
 
 /** What the sender said of the format, and where. */
 export interface StatedFormat {

@@ -1,17 +1,16 @@
 import { z } from 'zod'
 import {
   contentTypeOf,
-  fileNameOf,
   type DecodedTranscription,
+  fileNameOf,
   type LocalAudio,
   type RemoteAudio,
 } from '../../canonical/audio.ts'
 import type { Preferences, TranscriptionCall } from '../../canonical/call.ts'
 import type { AudioFeature, Demand } from '../../canonical/usage.ts'
-import { GatewayError } from '../../core/errors.ts'
+import { fieldError, GatewayError } from '../../core/errors.ts'
 import { audioListMax, audioUrlLengthMax, keytermLengthMax, keytermsMax } from '../../core/limits/audio.ts'
-import { audioCommonFields, boundedText, chooseSession, type AudioHeaders } from './audio-fields.ts'
-import { fieldError } from '../field-error.ts'
+import { audioCommonFields, type AudioHeaders, boundedText, chooseSession } from './audio-fields.ts'
 import { tidyKeyterms } from './keyterms.ts'
 import { formatOfFileName } from './received-audio.ts'
 import { parsePreferences } from '../preferences.ts'

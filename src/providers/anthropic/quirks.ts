@@ -1,4 +1,4 @@
-import type { MessagesModel } from '../../formats/messages/messages-quirks.ts'
+import type { MessagesModel } from '../../formats/text/messages/quirks.ts'
 
 /** Opus from 4.7 on, and every family from 5 on: no sampling, and thinking as the model sees fit. Some hosts write 4.7. */
 const newestClaude = /claude-(?:opus-4[-.][7-9]|(?:opus|sonnet|haiku|fable)-[5-9])/

@@ -1,4 +1,4 @@
-import { assemblyAiTranscription } from '../../formats/transcription/assemblyai-transcription.ts'
+import { assemblyAiTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { assemblyAiModels } from './capabilities.ts'
 import { assemblyAiPrices } from './prices.ts'

@@ -1,4 +1,4 @@
-import { azureSpeechTranscription } from '../../formats/transcription/azure-speech-transcription.ts'
+import { azureSpeechTranscription } from './transcription.ts'
 import { bearer, defineProvider } from '../define-provider.ts'
 import { fastTranscription } from './capabilities.ts'
 

@@ -1,4 +1,4 @@
-import type { TextPath } from '../../formats/text-adapter.ts'
+import type { TextPath } from '../../formats/text/adapter.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { claudeOf } from '../anthropic/quirks.ts'

@@ -1,5 +1,5 @@
-import { cartesiaSpeech } from '../../formats/speech/cartesia-speech.ts'
-import { cartesiaTranscription } from '../../formats/transcription/cartesia-transcription.ts'
+import { cartesiaSpeech } from './speech.ts'
+import { cartesiaTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { cartesiaModels, inkWhisper } from './capabilities.ts'
 

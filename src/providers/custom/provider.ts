@@ -1,4 +1,4 @@
-import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { pcmFromWav } from '../../formats/speech/openai-speech-options.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'

@@ -1,6 +1,6 @@
 import { type AudioCapabilities, unboundedKeyterms } from '../../canonical/endpoint.ts'
 import type { ModelRule } from '../../catalog/capabilities.ts'
-import { auraVoicePattern } from '../../formats/speech/deepgram-speech.ts'
+import { auraVoicePattern } from './speech.ts'
 
 const bounds = { speed: { min: 0.7, max: 1.5 }, inputCharactersMax: 2_000 }
 

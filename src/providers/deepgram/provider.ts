@@ -1,5 +1,5 @@
-import { auraVoicePattern, deepgramSpeech } from '../../formats/speech/deepgram-speech.ts'
-import { deepgramTranscription } from '../../formats/transcription/deepgram-transcription.ts'
+import { auraVoicePattern, deepgramSpeech } from './speech.ts'
+import { deepgramTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { deepgramListening, deepgramModels } from './capabilities.ts'
 import { deepgramPrices } from './prices.ts'

@@ -1,4 +1,4 @@
-import type { MessagesModel } from '../../formats/messages/messages-quirks.ts'
+import type { MessagesModel } from '../../formats/text/messages/quirks.ts'
 import { anthropicMessages, defineProvider, openAiChat } from '../define-provider.ts'
 import { deepSeekModels } from './capabilities.ts'
 import { deepSeekPrices } from './prices.ts'

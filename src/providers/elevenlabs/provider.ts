@@ -1,5 +1,5 @@
-import { elevenLabsSpeech } from '../../formats/speech/elevenlabs-speech.ts'
-import { elevenLabsTranscription } from '../../formats/transcription/elevenlabs-transcription.ts'
+import { elevenLabsSpeech } from './speech.ts'
+import { elevenLabsTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { elevenLabsModels, scribe } from './capabilities.ts'
 import { elevenLabsPrices } from './prices.ts'

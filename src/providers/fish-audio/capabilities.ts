@@ -1,5 +1,5 @@
 import type { ModelRule } from '../../catalog/capabilities.ts'
-import { fishOwnVoice } from '../../formats/speech/fish-speech.ts'
+import { fishOwnVoice } from './speech.ts'
 
 /** Every clip needs the words that are spoken in it. https://docs.fish.audio, 2026-11. */
 export const fishModels: readonly ModelRule[] = [

@@ -1,4 +1,4 @@
-import { fishSpeech } from '../../formats/speech/fish-speech.ts'
+import { fishSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { fishModels } from './capabilities.ts'
 import { fishPrices } from './prices.ts'

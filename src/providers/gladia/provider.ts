@@ -1,4 +1,4 @@
-import { gladiaTranscription } from '../../formats/transcription/gladia-transcription.ts'
+import { gladiaTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { gladiaModels } from './capabilities.ts'
 

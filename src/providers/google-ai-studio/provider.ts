@@ -1,6 +1,6 @@
 import { defineProvider, geminiContent, geminiEmbeddings } from '../define-provider.ts'
-import { geminiSpeech } from '../../formats/speech/gemini-speech.ts'
-import { geminiTranscription } from '../../formats/transcription/gemini-transcription.ts'
+import { geminiSpeech } from './speech.ts'
+import { geminiTranscription } from './transcription.ts'
 import { googleModels, studioModels, studioSpeech, studioTranscription } from './capabilities.ts'
 import { studioPrices } from './prices.ts'
 import { geminiOf } from './quirks.ts'

@@ -1,4 +1,4 @@
-import type { GeminiModel, GeminiThinking } from '../../formats/gemini/gemini-quirks.ts'
+import type { GeminiModel, GeminiThinking } from '../../formats/text/gemini/quirks.ts'
 
 /** Budgets of 2.5, by https://ai.google.dev/gemini-api/docs/thinking (seen in 2026-10). */
 function thinkingOf(model: string): GeminiThinking {

@@ -1,4 +1,4 @@
-import { googleCloudTtsSpeech } from '../../formats/speech/google-cloud-tts-speech.ts'
+import { googleCloudTtsSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { googleCloudTtsModels } from './capabilities.ts'
 

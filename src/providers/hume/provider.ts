@@ -1,4 +1,4 @@
-import { humeSpeech } from '../../formats/speech/hume-speech.ts'
+import { humeSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { humeModels } from './capabilities.ts'
 

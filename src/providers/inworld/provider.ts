@@ -1,4 +1,4 @@
-import { inworldSpeech } from '../../formats/speech/inworld-speech.ts'
+import { inworldSpeech } from './speech.ts'
 import { bearer, defineProvider } from '../define-provider.ts'
 import { inworldModels } from './capabilities.ts'
 

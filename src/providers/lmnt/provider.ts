@@ -1,4 +1,4 @@
-import { lmntSpeech } from '../../formats/speech/lmnt-speech.ts'
+import { lmntSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { lmntModels } from './capabilities.ts'
 

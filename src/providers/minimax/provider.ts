@@ -1,4 +1,4 @@
-import { miniMaxSpeech } from '../../formats/speech/minimax-speech.ts'
+import { miniMaxSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { miniMaxModels } from './capabilities.ts'
 import { miniMaxPrices } from './prices.ts'

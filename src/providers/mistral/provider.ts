@@ -1,4 +1,4 @@
-import { mistralSpeech } from '../../formats/speech/mistral-speech.ts'
+import { mistralSpeech } from './speech.ts'
 import { openAiTranscription } from '../../formats/transcription/openai-transcription.ts'
 import { defineProvider, named, openAiChat, openAiEmbeddings } from '../define-provider.ts'
 import { mistralKeyterms, mistralModels, mistralVoices } from './capabilities.ts'

@@ -1,4 +1,4 @@
-import type { ChatQuirkOptions } from '../../formats/chat/chat-quirks.ts'
+import type { ChatQuirkOptions } from '../../formats/text/chat/quirks.ts'
 import {
   anthropicMessages,
   defineProvider,

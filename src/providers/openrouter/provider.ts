@@ -1,7 +1,7 @@
-import { openAiMembers } from '../../formats/chat/chat-quirks.ts'
+import { openAiMembers } from '../../formats/text/chat/quirks.ts'
 import { openAiSpeech } from '../../formats/speech/openai-speech.ts'
 import { contractReferences } from '../../formats/speech/reference-members.ts'
-import { jsonAudioTranscription } from '../../formats/transcription/json-audio-transcription.ts'
+import { jsonAudioTranscription } from './transcription.ts'
 import { claudeOf } from '../anthropic/quirks.ts'
 import {
   anthropicMessages,

@@ -1,4 +1,4 @@
-import { resembleSpeech } from '../../formats/speech/resemble-speech.ts'
+import { resembleSpeech } from './speech.ts'
 import { defineProvider } from '../define-provider.ts'
 import { resembleModels } from './capabilities.ts'
 

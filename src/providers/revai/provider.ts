@@ -1,4 +1,4 @@
-import { revAiTranscription } from '../../formats/transcription/revai-transcription.ts'
+import { revAiTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { revAiModels } from './capabilities.ts'
 

@@ -1,4 +1,4 @@
-import { speechmaticsTranscription } from '../../formats/transcription/speechmatics-transcription.ts'
+import { speechmaticsTranscription } from './transcription.ts'
 import { defineProvider } from '../define-provider.ts'
 import { speechmaticsModels } from './capabilities.ts'
 

@@ -1,0 +1,214 @@
+import type { BodyPiece } from '../../core/body.ts'
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { AnswerContext, DecodedAnswer, MeterReading } from '../../canonical/upstream.ts'
+import { noUsage } from '../../canonical/usage.ts'
+import type { AddressSupport } from '../text/address-support.ts'
+import { startReading } from '../text/usage-readers.ts'
+import { isRecord, readCount, stringOrNull } from '../../json/values.ts'
+import type { EncodedRequest } from '../text/encoded-request.ts'
+import { showCharge, showMetadata } from '../text/shown-charge.ts'
+import { fieldError } from '../../core/errors.ts'
+import { editPieces, hasMember, memberBytes, parseJsonDocument, toBuffer } from '../../json/document.ts'
+import { readReportedError } from '../upstream-errors.ts'
+import { encodeVectors, parseJson, unreadable } from './vectors.ts'
+import { countInputs, inputKindOf } from './read-request.ts'
+
+/** Where a provider differs from OpenAI's embeddings, as data. */
+export interface EmbeddingsQuirkOptions {
+  /** What the provider calls `dimensions`; null where it has no choice. Default `dimensions`. */
+  dimensionsField?: string | null
+  /** Whether `encoding_format` is known to work, base64 included; else floats are asked for and encoded here. Default false. */
+  base64?: boolean
+  /** Whether inputs may be token numbers. Default false: they would be embedded as something else. */
+  tokenArrays?: boolean
+  /** Whether inputs may be content of several modalities. Default false. */
+  contentInputs?: boolean
+  /** Whether `input_type` is understood. Default false. */
+  inputType?: boolean
+  /** Whether `user` is understood. Default false. */
+  user?: boolean
+  /** What happens to members no format knows. Default `drop`. */
+  unknownMembers?: 'forward' | 'drop'
+  /** Whether its vectors are base64 of signed bytes and nothing else; what they are a share of is not told. Default false. */
+  int8?: boolean
+}
+
+/** Options with their defaults. */
+export interface EmbeddingsQuirks extends Required<EmbeddingsQuirkOptions> {
+  format: 'embeddings'
+  /** Inputs that name media by address are passed on as they came. */
+  addresses: AddressSupport
+}
+
+/** Completes options with defaults. */
+export function embeddingsQuirks(options: EmbeddingsQuirkOptions = {}): EmbeddingsQuirks {
+  return {
+    format: 'embeddings',
+    addresses: { image: 'any', file: 'any' },
+    dimensionsField: options.dimensionsField === undefined ? 'dimensions' : options.dimensionsField,
+    base64: options.base64 ?? false,
+    tokenArrays: options.tokenArrays ?? false,
+    contentInputs: options.contentInputs ?? false,
+    inputType: options.inputType ?? false,
+    user: options.user ?? false,
+    unknownMembers: options.unknownMembers ?? 'drop',
+    int8: options.int8 ?? false,
+  }
+}
+
+/** Members of a request that are the gateway’s own. */
+export const gatewayMembers: ReadonlySet<string> = new Set([
+  'provider',
+  'session_id',
+  'trace',
+  'models',
+  'headrace',
+  'usage',
+])
+
+/** The caller's body for this provider. Throws `invalid_request` for inputs it would embed as something else. */
+export function encodeEmbeddingsRequest(
+  call: TextCall,
+  endpoint: Endpoint,
+  quirks: EmbeddingsQuirks,
+): EncodedRequest {
+  const { document } = call
+  const kind = inputKindOf(document)
+  if (kind === 'tokens' && !quirks.tokenArrays) {
+    throw fieldError('input', `must be text for ${call.model}: its provider does not take token numbers.`)
+  }
+  if (kind === 'content' && !quirks.contentInputs) {
+    throw fieldError(
+      'input',
+      `must be text for ${call.model}: content of several modalities is not supported.`,
+    )
+  }
+  const set: Record<string, string | Uint8Array> = { model: JSON.stringify(endpoint.upstreamModel) }
+  if (quirks.int8) set['encoding_format'] = '"base64_int8"'
+  const remove: string[] = []
+  const dropped: string[] = []
+  for (const name of document.members.keys()) {
+    if (gatewayMembers.has(name) || !hasMember(document, name)) remove.push(name)
+    else if (!isKept(name, quirks)) {
+      remove.push(name)
+      if (name !== 'encoding_format') dropped.push(name)
+    }
+  }
+  const dimensions = memberBytes(document, 'dimensions')
+  if (quirks.dimensionsField !== null && quirks.dimensionsField !== 'dimensions' && dimensions !== null) {
+    remove.push('dimensions')
+    if (hasMember(document, 'dimensions')) set[quirks.dimensionsField] = dimensions
+  }
+  return { body: editPieces(document, { set, remove }), dropped }
+}
+
+function isKept(name: string, quirks: EmbeddingsQuirks): boolean {
+  switch (name) {
+    case 'model':
+    case 'input':
+      return true
+    case 'dimensions':
+      return quirks.dimensionsField !== null
+    case 'encoding_format':
+      return quirks.base64
+    case 'input_type':
+      return quirks.inputType
+    case 'user':
+      return quirks.user
+    default:
+      return quirks.unknownMembers === 'forward'
+  }
+}
+
+/**
+ * A provider's vectors in the order of the inputs and in the encoding the caller asked for. Where they already are,
+ * their bytes pass through. Throws `provider_failed` for what is not an answer, and for one that has not exactly one vector
+ * for every input: whoever pairs them by their places would never notice.
+ */
+export function decodeEmbeddingsAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  call: TextCall,
+  { int8 }: Pick<EmbeddingsQuirks, 'int8'> = { int8: false },
+): DecodedAnswer {
+  const document = parseAnswer(bytes)
+  const wire = {
+    id: readMember(document, 'id'),
+    model: readMember(document, 'model'),
+    error: readMember(document, 'error'),
+    usage: readMember(document, 'usage'),
+  }
+  if (wire.error !== undefined && wire.error !== null) throw readReportedError(wire.error, context)
+  const dataBytes = memberBytes(document, 'data')
+  if (dataBytes === null || dataBytes[0] !== 0x5b) throw unreadable('it has no data')
+  const data = encodeVectors(toBuffer(dataBytes), {
+    encoding: call.encodingFormat ?? 'float',
+    count: countInputs(call.document),
+    isInt8: int8,
+  })
+  return showVectors({ data, reading: readUsage(wire), details: readModalities(wire.usage) }, context)
+}
+
+/** An answer in the caller's format around its vectors, which are JSON already. */
+export function showVectors(
+  { data, reading, details = {} }: { data: BodyPiece; reading: MeterReading; details?: object },
+  context: AnswerContext,
+): DecodedAnswer {
+  return {
+    reading,
+    encode(charge) {
+      const reported = charge.isEstimated ? null : reading.usage
+      const promptTokens = (reported ?? charge.usage).inputTokens
+      const rest = JSON.stringify({
+        model: context.model,
+        id: context.generationId,
+        provider: context.provider,
+        usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, ...details, ...showCharge(charge) },
+        ...showMetadata(charge),
+      })
+      return ['{"object":"list","data":', data, `,${rest.slice(1)}`]
+    },
+  }
+}
+
+function parseAnswer(bytes: Uint8Array) {
+  try {
+    return parseJsonDocument(bytes)
+  } catch (cause) {
+    throw unreadable('it is not a JSON object', cause)
+  }
+}
+
+function readMember(document: ReturnType<typeof parseAnswer>, name: string): unknown {
+  const bytes = memberBytes(document, name)
+  return bytes === null ? undefined : parseJson(toBuffer(bytes))
+}
+
+function readUsage(wire: { id: unknown; model: unknown; usage: unknown }): MeterReading {
+  const reading = startReading(wire)
+  const usage = isRecord(wire.usage) ? wire.usage : {}
+  const counts = [readCount(usage['prompt_tokens']), readCount(usage['total_tokens'])]
+  const told = counts.filter((count) => count !== null)
+  if (told.length > 0) {
+    // Vectors have no tokens: what only the sum has was input as well.
+    reading.usage = { ...noUsage, inputTokens: Math.max(...told) }
+    reading.source = 'provider'
+  }
+  reading.upstreamModel = stringOrNull(wire.model)
+  return reading
+}
+
+const modalityCounts = ['audio_tokens', 'file_tokens', 'image_tokens', 'text_tokens', 'video_tokens'] as const
+
+/** Counts by modality, as the contract shows them: only those above zero, and only when there are at least two. */
+function readModalities(usage: unknown): { prompt_tokens_details?: Record<string, number> } {
+  const wire = isRecord(usage) ? usage['prompt_tokens_details'] : null
+  if (!isRecord(wire)) return {}
+  const details: Record<string, number> = {}
+  for (const name of modalityCounts) {
+    const count = readCount(wire[name])
+    if (count !== null && count > 0) details[name] = count
+  }
+  return Object.keys(details).length < 2 ? {} : { prompt_tokens_details: details }
+}

@@ -1,0 +1,174 @@
+import type { TextCall } from '../../canonical/call.ts'
+import {
+  hasMember,
+  type JsonDocument,
+  memberBytes,
+  memberValue,
+  parseJsonDocument,
+  skipSpace,
+  skipValue,
+  toBuffer,
+} from '../../json/document.ts'
+import { embeddingInputsMax, memberParseBytesMax } from '../../core/limits/text.ts'
+import { isRecord } from '../../json/values.ts'
+import { type DecodeContext, decodeSessionId } from '../text/decode-context.ts'
+import { parseField } from '../field-error.ts'
+import { fieldError } from '../../core/errors.ts'
+import { lookInto } from '../../json/lean.ts'
+import { parsePreferences } from '../preferences.ts'
+import { estimateTokens } from '../text/text-estimate.ts'
+import { embeddingsRequestShape } from './request-schema.ts'
+
+/** What an `input` holds; `content` is several modalities. */
+export type InputKind = 'text' | 'tokens' | 'content'
+
+type FieldName = keyof typeof embeddingsRequestShape
+
+interface Fields {
+  model?: string
+  models?: string[] | null
+  encoding_format?: 'float' | 'base64' | null
+  user?: string | null
+  session_id?: string | null
+  trace?: Record<string, unknown> | null
+}
+
+/** Of a part that is no text. */
+const addressMark = Buffer.from('_url"')
+
+const capabilities = ['dimensions', 'encoding_format', 'input_type'] as const
+
+/**
+ * An embeddings body as a call. Known members are checked and an error names the one at fault; a large `input` is
+ * checked for structure only. Throws `invalid_request`.
+ */
+export function decodeEmbeddingsRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes, context.lean)
+  const fields = readFields(document)
+  if (fields.model === undefined) {
+    throw fieldError('model', 'is missing. Name a model, such as "openai/text-embedding-3-small".')
+  }
+  const input = readInput(document)
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  return {
+    kind: 'text',
+    operation: 'embeddings',
+    format: 'embeddings',
+    model: fields.model,
+    fallbackModels: fields.models ?? [],
+    preferences,
+    // The gateway itself converts between encodings, so that an encoding is nobody's capability.
+    parameters: capabilities.filter((name) => name !== 'encoding_format' && hasMember(document, name)),
+    demand: {
+      inputTokens: estimateTokens(input),
+      inputBytes: bytes.length,
+      // Pictures are counted as each provider likes, whether they are sent or named.
+      ...(toBuffer(input).includes(addressMark) ? { hasUncountedInput: true } : {}),
+      outputTokensMax: 0,
+      choices: 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped,
+    stream: false,
+    document,
+    encodingFormat: fields.encoding_format ?? 'float',
+  }
+}
+
+function readFields(document: JsonDocument): Fields {
+  const fields: Record<string, unknown> = {}
+  for (const [name, member] of document.members) {
+    if (!isFieldName(name) || name === 'provider' || name === 'input') continue
+    if (member.valueEnd - member.valueStart > memberParseBytesMax) {
+      throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+    }
+    fields[name] = parseField<unknown>(embeddingsRequestShape[name], name, memberValue(document, name))
+  }
+  return fields
+}
+
+function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(embeddingsRequestShape, name)
+}
+
+function readInput(document: JsonDocument): Uint8Array {
+  const bytes = memberBytes(document, 'input')
+  if (bytes === null || !hasMember(document, 'input')) {
+    throw fieldError('input', 'is missing. Send a text or a list of texts.')
+  }
+  const isOneOf = bytes[0] === 0x22 || bytes[0] === 0x5b
+  if (!isOneOf) throw fieldError('input', 'must be a text, a list of texts, or token numbers.')
+  if (bytes.length <= memberParseBytesMax) checkInput(memberValue(document, 'input'))
+  return bytes
+}
+
+/** By hand, because a union of schemas cannot tell which alternative the caller meant, and so which entry is wrong. */
+function checkInput(input: unknown): void {
+  // Of an empty text each provider says itself whether it takes one.
+  if (!Array.isArray(input)) return
+  if (input.length === 0) throw fieldError('input', 'is empty. Send at least one text.')
+  const kind = kindOf(input[0])
+  // One input may well be thousands of tokens long; only lists of inputs are bounded.
+  if (kind !== 'a token number' && input.length > embeddingInputsMax) {
+    throw fieldError(
+      'input',
+      `has ${input.length} entries; at most ${embeddingInputsMax} fit in one request.`,
+    )
+  }
+  for (const [index, entry] of input.entries()) {
+    const found = kindOf(entry)
+    if (found === null) throw fieldError(`input[${index}]`, 'must be a text or token numbers.')
+    if (found !== kind) throw fieldError(`input[${index}]`, `must be ${kind}, like the entries before it.`)
+  }
+}
+
+function kindOf(entry: unknown): string | null {
+  if (typeof entry === 'string') return 'a text'
+  if (isToken(entry)) return 'a token number'
+  if (Array.isArray(entry)) return entry.length > 0 && entry.every(isToken) ? 'a list of token numbers' : null
+  return isRecord(entry) && Array.isArray(entry['content']) ? 'an object with content' : null
+}
+
+function isToken(entry: unknown): boolean {
+  return typeof entry === 'number' && Number.isInteger(entry) && entry >= 0
+}
+
+/** What the input holds, told by its first bytes; the rest was checked when it was decoded. */
+export function inputKindOf(document: JsonDocument): InputKind {
+  const bytes = memberBytes(document, 'input') ?? new Uint8Array()
+  for (const byte of bytes) {
+    if (byte === 0x22) return 'text'
+    if (byte === 0x7b) return 'content'
+    if (isDigit(byte)) return 'tokens'
+  }
+  return 'text'
+}
+
+/** How many inputs there are, and so vectors to expect: entries of a list, or one text or one row of token numbers. */
+export function countInputs(document: JsonDocument): number {
+  const bytes = lookInto(document, 'input')?.bytes ?? Buffer.alloc(0)
+  if (bytes[0] !== 0x5b) return 1
+  let position = skipSpace(bytes, 1)
+  if (isDigit(bytes[position])) return 1
+  // Rows of numbers hold nothing else, and there may be very many of those.
+  if (bytes[position] === 0x5b) return countOf(0x5b, bytes) - 1
+  for (let count = 1; ; count += 1) {
+    position = skipSpace(bytes, skipValue(bytes, position))
+    if (bytes[position] !== 0x2c) return count
+    position = skipSpace(bytes, position + 1)
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39
+}
+
+function countOf(byte: number, bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(byte); at !== -1; at = bytes.indexOf(byte, at + 1)) count += 1
+  return count
+}

@@ -1,0 +1,122 @@
+import { skipSpace, skipString, skipValue } from '../../../json/document.ts'
+import { isBracketed, skipElement } from '../../../json/list.ts'
+import { isRecord } from '../../../json/values.ts'
+
+const quote = 0x22
+const comma = 0x2c
+const openArray = 0x5b
+const closeArray = 0x5d
+
+/** Members of one kind of object that hosts know, and the objects inside that are looked into. */
+export interface KnownMembers {
+  names: ReadonlySet<string>
+  inside: Readonly<Record<string, KnownMembers>>
+}
+
+const known = (names: readonly string[], inside: Record<string, KnownMembers> = {}): KnownMembers => ({
+  names: new Set(names),
+  inside,
+})
+
+/**
+ * What messages of chat completions have, by OpenAI's own document and by what hosts and clients agree on besides. What
+ * is in this list and a host still refuses has a quirk of its own.
+ */
+export const messageMembers = known(
+  [
+    'role',
+    'content',
+    'name',
+    'refusal',
+    'tool_calls',
+    'tool_call_id',
+    'function_call',
+    'audio',
+    'annotations',
+    'images',
+    'reasoning',
+    'reasoning_content',
+    'reasoning_details',
+    'cache_control',
+    // The beginning of an answer, of several hosts.
+    'prefix',
+  ],
+  {
+    content: known([
+      'type',
+      'text',
+      'refusal',
+      'image_url',
+      'input_audio',
+      'video_url',
+      'document_url',
+      'file',
+      'file_id',
+      'thinking',
+      'cache_control',
+      'prompt_cache_breakpoint',
+    ]),
+    tool_calls: known(['id', 'type', 'index', 'function', 'custom'], {
+      function: known(['name', 'arguments']),
+      custom: known(['name', 'input']),
+    }),
+  },
+)
+
+/** Whether parsed messages, and what is inside them, have known members alone. */
+export function areKnown(value: unknown, members: KnownMembers = messageMembers): boolean {
+  if (Array.isArray(value)) {
+    for (const each of value) if (!areKnown(each, members)) return false
+    return true
+  }
+  if (!isRecord(value)) return true
+  for (const name in value) {
+    if (!members.names.has(name)) return false
+    const inside = members.inside[name]
+    if (inside !== undefined && !areKnown(value[name], inside)) return false
+  }
+  return true
+}
+
+/**
+ * Whether messages have a member that is not known, told without building them. `bytes` are valid JSON, but for what the
+ * provider is left to find.
+ */
+export function hasUnknownMember(bytes: Buffer): boolean {
+  return bytes[0] === openArray && scanList(bytes, 0, messageMembers) < 0
+}
+
+// An offset behind the value, or -1 once a name was found that is not known.
+function scanList(bytes: Buffer, start: number, members: KnownMembers): number {
+  let at = skipSpace(bytes, start + 1)
+  if (bytes[at] === closeArray) return at + 1
+  for (;;) {
+    at = isBracketed(bytes, at) ? scanValue(bytes, at, members) : skipElement(bytes, at)
+    if (at < 0) return at
+    at = skipSpace(bytes, at)
+    if (bytes[at] !== comma) return at + 1
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+function scanObject(bytes: Buffer, start: number, { names, inside }: KnownMembers): number {
+  let at = skipSpace(bytes, start + 1)
+  if (bytes[at] !== quote) return skipValue(bytes, start)
+  for (;;) {
+    const nameEnd = skipString(bytes, at)
+    const name = bytes.toString('latin1', at + 1, nameEnd - 1)
+    if (!names.has(name)) return -1
+    at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
+    at = scanValue(bytes, at, inside[name])
+    if (at < 0) return at
+    at = skipSpace(bytes, at)
+    if (bytes[at] !== comma) return at + 1
+    at = skipSpace(bytes, at + 1)
+  }
+}
+
+function scanValue(bytes: Buffer, at: number, members: KnownMembers | undefined): number {
+  if (members !== undefined && bytes[at] === openArray) return scanList(bytes, at, members)
+  if (members !== undefined && isBracketed(bytes, at)) return scanObject(bytes, at, members)
+  return skipValue(bytes, at)
+}

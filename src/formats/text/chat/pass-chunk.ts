@@ -1,0 +1,240 @@
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { streamToolCallsMax } from '../../../core/limits/text.ts'
+import { unreadable } from '../../upstream-json.ts'
+import { toArguments } from '../tool-arguments.ts'
+import { hasCalls, normalizeMessage, toLogprobs, upstreamOnlyMembers } from './choice.ts'
+import { isRecord, readCount } from '../../../json/values.ts'
+import type { TextSlot } from '../frame-template.ts'
+import { type CallMark, missingCallId, ToolIndexes } from '../tool-indexes.ts'
+
+/** An upstream's chunk with the gateway's identity and without what only concerns the operator, choices as given. */
+export function toShownChunk(
+  wire: Readonly<Record<string, unknown>>,
+  context: AnswerContext,
+): Record<string, unknown> {
+  const chunk: Record<string, unknown> = {
+    ...wire,
+    id: context.generationId,
+    object: 'chat.completion.chunk',
+    created: context.created,
+    model: context.model,
+    provider: context.provider,
+  }
+  delete chunk['usage']
+  for (const name of upstreamOnlyMembers) delete chunk[name]
+  // The official client accepts a string or nothing here, and refuses null.
+  if (typeof chunk['system_fingerprint'] !== 'string') delete chunk['system_fingerprint']
+  return chunk
+}
+
+/** What the gateway says itself, and padding, which belongs to the frame that it pads. */
+const ownMembers: ReadonlySet<string> = new Set<string>(
+  [
+    'id',
+    'object',
+    'created',
+    'model',
+    'provider',
+    'choices',
+    'usage',
+    'system_fingerprint',
+    'obfuscation',
+  ].concat(upstreamOnlyMembers),
+)
+
+/**
+ * What a frame without choices says besides usage, such as what a filter found in the prompt, added to what earlier ones
+ * said; null when that is nothing. It is shown with the next frame that has a choice, because many clients read
+ * `choices[0]` of every chunk without looking.
+ */
+export function membersBeside(
+  wire: Readonly<Record<string, unknown>>,
+  earlier: Readonly<Record<string, unknown>> | null,
+): Record<string, unknown> | null {
+  const found = Object.entries(wire).filter(([name, value]) => !ownMembers.has(name) && value !== null)
+  return found.length === 0 ? earlier : { ...earlier, ...Object.fromEntries(found) }
+}
+
+/** What a stream remembers of one of its choices. */
+export class ChoiceState {
+  readonly toolIndexes = new ToolIndexes()
+  /** The name each call began with, by its shown index. */
+  readonly toolNames = new Map<number, string>()
+  /** Calls that have got arguments, by their shown index. */
+  readonly withArguments = new Set<number>()
+  /** What makes the ids of its calls its own where the provider gives none. */
+  readonly idSuffix: string
+  hasBegun = false
+  sawRole = false
+  sawToolCalls = false
+  /** The last that was kept back of it: it has the finish reason. Null until the choice has ended. */
+  ending: Record<string, unknown> | null = null
+
+  constructor(idSuffix: string) {
+    this.idSuffix = idSuffix
+  }
+
+  get isFinished(): boolean {
+    return this.ending !== null
+  }
+}
+
+/** One choice of one chunk, and what of it is said only once. */
+export interface ShownChoice {
+  choice: Record<string, unknown>
+  delta: Record<string, unknown>
+  beganMessage: boolean
+  beganToolCall: boolean
+}
+
+/** A whole message as the only delta of its choice: its calls are told apart by their places. */
+export function wholeDelta(message: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { tool_calls: calls } = message
+  if (!Array.isArray(calls)) return message
+  return {
+    ...message,
+    tool_calls: calls.map((call: unknown, index) => (isRecord(call) ? { ...call, index } : call)),
+  }
+}
+
+/**
+ * A streamed choice in the contract's form; its finish reason is left to the caller. Changes nothing of `wire`. Some hosts
+ * answer a stream with a whole answer: a choice that begins with a message and no delta is one.
+ */
+export function toShownChoice(
+  wire: Readonly<Record<string, unknown>>,
+  index: number,
+  state: ChoiceState,
+): ShownChoice {
+  const { message, ...rest } = wire
+  const isWhole = !state.hasBegun && isRecord(message) && !isRecord(wire['delta'])
+  state.hasBegun = true
+  const given = isWhole ? wholeDelta(message) : wire['delta']
+  const delta: Record<string, unknown> = isRecord(given) ? { ...given } : {}
+  normalizeMessage(delta)
+  const beganMessage = delta['role'] !== undefined && !state.sawRole
+  // Clients that join the strings of all deltas would make `assistantassistant` of a role that is said twice.
+  if (!beganMessage) delete delta['role']
+  state.sawRole ||= beganMessage
+  let beganToolCall = false
+  const calls = delta['tool_calls']
+  state.sawToolCalls ||= hasCalls(delta)
+  if (Array.isArray(calls) && calls.length > streamToolCallsMax) throw unreadable('too many tool calls')
+  if (Array.isArray(calls) && calls.length > 0) {
+    const inFrame = new Set<number>()
+    const shown = calls.map((call: unknown) => (isRecord(call) ? toShownCall(call, state, inFrame) : call))
+    beganToolCall = shown.some(isBeginning)
+    delta['tool_calls'] = shown
+  } else {
+    delete delta['tool_calls']
+  }
+  const choice: Record<string, unknown> = { ...(isWhole ? rest : wire), index, delta, finish_reason: null }
+  if (isRecord(wire['logprobs'])) choice['logprobs'] = toLogprobs(wire['logprobs'])
+  return { choice, delta, beganMessage, beganToolCall }
+}
+
+/**
+ * A piece of a tool call. Several hosts repeat id and name in every piece, and clients that join the strings of all
+ * deltas would call a tool `weatherweather`: each is shown once. A call that begins without an id, or with the id of
+ * another call, is given one.
+ */
+function toShownCall(
+  wire: Readonly<Record<string, unknown>>,
+  state: ChoiceState,
+  inFrame: Set<number>,
+): Record<string, unknown> {
+  const name = nameOf(wire)
+  const given = isText(wire['id']) ? wire['id'] : null
+  const mark = { id: given, upstreamIndex: readCount(wire['index']), isNamed: name !== null }
+  const { toolIndexes } = state
+  const continued = toolIndexes.continuedAt(mark)
+  const isNew =
+    continued === null
+      ? name !== null || given !== null
+      : name !== null && isAnotherCall(name, continued, { mark, state, inFrame })
+  const isMade = isNew && (given === null || toolIndexes.isTaken(given))
+  const id = isMade ? missingCallId(state.idSuffix, toolIndexes.size) : given
+  const index = isNew ? toolIndexes.begin(mark) : toolIndexes.continue(continued, mark.upstreamIndex)
+  inFrame.add(index)
+  const call: Record<string, unknown> = { ...wire, index }
+  if (isNew) call['id'] = id
+  else delete call['id']
+  if ((!isNew && given !== null) || !isText(call['type'])) delete call['type']
+  if (isMade) call['type'] ??= isRecord(wire['custom']) ? 'custom' : 'function'
+  const called = wire['function']
+  if (isRecord(called)) call['function'] = toShownFunction(called, index, state)
+  else if (isRecord(wire['custom'])) delete call['function']
+  // Clients look into it without looking for it.
+  else call['function'] = {}
+  return call
+}
+
+/** The name of the tool that a piece of a call names. */
+function nameOf({ function: called, custom }: Readonly<Record<string, unknown>>): string | null {
+  const named = isRecord(called) ? called : custom
+  return isRecord(named) && isText(named['name']) ? named['name'] : null
+}
+
+/**
+ * Whether a piece that names a tool begins a call, although its marks are those of a call before it: that one is in the
+ * same frame, where nothing but its place tells them apart, or has arguments already and another name.
+ */
+function isAnotherCall(
+  name: string,
+  continued: number,
+  {
+    mark,
+    state: { toolNames, withArguments },
+    inFrame,
+  }: { mark: CallMark; state: ChoiceState; inFrame: ReadonlySet<number> },
+): boolean {
+  if (inFrame.has(continued) && (mark.id === null || mark.upstreamIndex === null)) return true
+  return withArguments.has(continued) && name !== (toolNames.get(continued) ?? name)
+}
+
+function toShownFunction(
+  wire: Readonly<Record<string, unknown>>,
+  index: number,
+  { toolNames, withArguments }: ChoiceState,
+): Record<string, unknown> {
+  const shown: Record<string, unknown> = { ...wire }
+  const { name } = wire
+  if (name === null || (isText(name) && name === toolNames.get(index))) delete shown['name']
+  else if (isText(name) && !toolNames.has(index)) toolNames.set(index, name)
+  if (shown['arguments'] !== undefined) shown['arguments'] = toArguments(shown['arguments'])
+  if (isText(shown['arguments'])) withArguments.add(index)
+  return shown
+}
+
+/** Whether a shown piece has what is said once of a call. */
+function isBeginning(call: unknown): boolean {
+  if (!isRecord(call)) return false
+  const called = call['function']
+  return isText(call['id']) || (isRecord(called) && isText(called['name']))
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/**
+ * Where the text of a chunk's only choice lies, when it is plain text of a kind that goes on for many frames; null for
+ * everything else.
+ */
+export function findTextSlot(
+  wireDelta: Readonly<Record<string, unknown>>,
+  delta: Record<string, unknown>,
+): TextSlot | null {
+  for (const name of ['content', 'reasoning', 'reasoning_content'] as const) {
+    const value = wireDelta[name]
+    const shownName = name === 'reasoning_content' ? 'reasoning' : name
+    if (typeof value !== 'string' || value === '' || delta[shownName] !== value) continue
+    return { name, value, put: (text) => (delta[shownName] = text) }
+  }
+  const calls = delta['tool_calls']
+  const call: unknown = Array.isArray(calls) && calls.length === 1 ? calls[0] : null
+  const called = isRecord(call) && call['id'] === undefined ? call['function'] : null
+  if (!isRecord(called) || typeof called['arguments'] !== 'string' || called['arguments'] === '') return null
+  const value = called['arguments']
+  return { name: 'arguments', value, put: (text) => (called['arguments'] = text) }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { GatewayError } from '../../../core/errors.ts'
+import { ChatEnd } from './pass-end.ts'
+
+type Signals = Parameters<ChatEnd['tell']>[0][]
+
+/** What has become of the end once all of this was read. */
+function after(...signals: Signals) {
+  const end = new ChatEnd()
+  for (const signal of signals) end.tell(signal)
+  return { is: end.state.is, stage: end.stage, isBroken: end.whyBroken() !== null }
+}
+
+test('an end may come in every order that providers have', () => {
+  const one: Signals = ['begin', 'chunk']
+  const two: Signals = ['begin', 'begin', 'chunk']
+  expect(after()).toEqual({ is: 'running', stage: 'running', isBroken: true })
+  expect(after(...one)).toEqual({ is: 'running', stage: 'running', isBroken: true })
+  expect(after(...one, 'finish')).toEqual({ is: 'finished', stage: 'running', isBroken: false })
+  expect(after(...two, 'finish')).toEqual({ is: 'finishing', stage: 'running', isBroken: true })
+  expect(after(...two, 'finish', 'terminator')).toEqual({
+    is: 'terminated',
+    stage: 'terminated',
+    isBroken: false,
+  })
+  expect(after(...one, 'usage')).toEqual({ is: 'counted', stage: 'running', isBroken: true })
+  expect(after(...one, 'usage', 'finish')).toMatchObject({ is: 'finished', isBroken: false })
+})
+
+test('usage by itself accounts for the choices that have ended, until another begins or goes on', () => {
+  const accounted: Signals = ['begin', 'finish', 'chunk', 'usage', 'usage_alone']
+  expect(after(...accounted)).toEqual({ is: 'accounted', stage: 'accounted', isBroken: false })
+  expect(after(...accounted, 'chunk')).toMatchObject({ stage: 'running', isBroken: false })
+  expect(after(...accounted, 'begin', 'chunk')).toMatchObject({ is: 'finishing', isBroken: true })
+  expect(after('begin', 'begin', 'finish', 'usage', 'usage_alone')).toMatchObject({ is: 'finishing' })
+  expect(after('begin', 'usage', 'usage_alone')).toMatchObject({ is: 'counted', stage: 'running' })
+})
+
+test('a terminator ends an answer that was counted or finished, and no other', () => {
+  expect(after('begin', 'terminator')).toEqual({ is: 'given_up', stage: 'terminated', isBroken: true })
+  expect(after('begin', 'terminator', 'finish')).toMatchObject({ is: 'terminated', isBroken: false })
+  expect(after('begin', 'terminator', 'usage')).toMatchObject({ is: 'terminated' })
+  // Nothing was begun that could have ended.
+  expect(after('usage', 'terminator')).toMatchObject({ is: 'terminated', isBroken: true })
+})
+
+test('a failure is the end, and the first one stays', () => {
+  const end = new ChatEnd()
+  const [first, second] = [1, 2].map((each) => new GatewayError('provider_failed', `It broke ${each}.`))
+  if (first) end.fail(first)
+  if (second) end.fail(second)
+  end.tell('begin')
+  end.tell('finish')
+  end.tell('terminator')
+  expect([end.failure, end.stage]).toEqual([first ?? null, 'failed'])
+})

@@ -1,0 +1,40 @@
+import { isRecord } from '../../../json/values.ts'
+
+/** A schema's name where the caller gave none: most providers want one, and nothing depends on which. */
+const schemaName = 'response'
+
+/** Members as they were parsed, checked or not; those too large to be parsed are not here, and their provider judges them as they are. */
+interface ParsedMembers {
+  tools?: unknown
+  tool_choice?: unknown
+  response_format?: unknown
+}
+
+/**
+ * JSON of those members from which the caller left out what most providers want and vendors' own clients do not send; null
+ * for nearly every request.
+ */
+export function completeMembers(members: ParsedMembers): Readonly<Record<string, string>> | null {
+  const { tools, tool_choice: choice, response_format: format } = members
+  let completed: Record<string, string> | null = null
+  const complete = (name: string, value: unknown) =>
+    void (completed = { ...completed, [name]: JSON.stringify(value) })
+  if (Array.isArray(tools) && tools.some(isUntyped)) complete('tools', tools.map(typed))
+  if (isUntyped(choice)) complete('tool_choice', typed(choice))
+  const schema = isRecord(format) ? format['json_schema'] : null
+  if (isRecord(format) && isRecord(schema) && isMissing(schema['name']))
+    complete('response_format', { ...format, json_schema: { ...schema, name: schemaName } })
+  return completed
+}
+
+function isUntyped(tool: unknown): boolean {
+  return isRecord(tool) && isMissing(tool['type'])
+}
+
+function typed(tool: unknown): unknown {
+  return isRecord(tool) && isMissing(tool['type']) ? { ...tool, type: 'function' } : tool
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null
+}

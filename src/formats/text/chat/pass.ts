@@ -1,0 +1,255 @@
+import type { BodyPieces } from '../../../core/body.ts'
+import type { AnswerContext, DecodedAnswer, MeterReading, ShownCharge } from '../../../canonical/upstream.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import { jsonDepthMax } from '../../../core/limits/text.ts'
+import {
+  isSetAsideWithin,
+  putTextsBack,
+  type SetAsideTexts,
+  setTextsAside,
+  wholeBytesOf,
+} from '../../../json/set-aside-texts.ts'
+import { isNestedWithin } from '../../../json/depth.ts'
+import { toBuffer } from '../../../json/document.ts'
+import { readReportedError } from '../../upstream-errors.ts'
+import {
+  hasCalls,
+  normalizeMessage,
+  outputBytesOf,
+  readNativeReason,
+  shownNativeReason,
+  toLogprobs,
+  upstreamOnlyMembers,
+} from './choice.ts'
+import { toFinishReason } from '../finish-reason.ts'
+import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import type { ChatQuirks } from './quirks.ts'
+import { missingCallId } from '../tool-indexes.ts'
+import { mediaTokensOf, readChatUsage, showChatUsage } from './usage.ts'
+import { showMetadata } from '../shown-charge.ts'
+import { noArguments, toArguments } from '../tool-arguments.ts'
+import { startReading } from '../usage-readers.ts'
+
+/**
+ * A provider's whole chat answer, read and brought into the contract's form. Throws `provider_failed` for what is not
+ * an answer, and the error itself where the provider sent one with a success status.
+ */
+export function decodeChatAnswer(
+  bytes: Uint8Array,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+): DecodedAnswer {
+  const aside = setTextsAside(bytes)
+  const decoded = aside === null ? null : decodeSetAside(aside, context, quirks)
+  return decoded ?? decodeWire(parseAnswer(toBuffer(bytes).toString('utf8')), context, quirks, wholeTexts)
+}
+
+/** How the texts of a parsed answer are measured, and the answer written. */
+interface Texts {
+  bytesOf(text: string): number
+  write(json: string): BodyPieces
+}
+
+const wholeTexts: Texts = {
+  bytesOf: (text) => Buffer.byteLength(text),
+  write: (json) => [json],
+}
+
+/** The answer without its long texts ever being built; null when what was asked of them needs them. */
+function decodeSetAside(
+  aside: SetAsideTexts,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+): DecodedAnswer | null {
+  const wire = parseAnswer(aside.skeleton)
+  if (hasError(wire)) return null
+  let isWithin = false
+  const decoded = decodeWire(wire, context, quirks, {
+    bytesOf: (text) => {
+      isWithin ||= isSetAsideWithin(text)
+      return wholeBytesOf(text, aside)
+    },
+    write: (json) => putTextsBack(json, aside),
+  })
+  return isWithin ? null : decoded
+}
+
+function hasError(wire: Readonly<Record<string, unknown>>): boolean {
+  return wire['error'] !== undefined && wire['error'] !== null
+}
+
+function decodeWire(
+  wire: Readonly<Record<string, unknown>>,
+  context: AnswerContext,
+  quirks: ChatQuirks,
+  texts: Texts,
+): DecodedAnswer {
+  if (hasError(wire)) throw readReportedError(wire['error'], context)
+  const choices = wire['choices']
+  if (!Array.isArray(choices) || choices.length === 0) throw unreadable('it has no choices')
+  const reading = startReading(wire)
+  const shown = choices.map((choice: unknown, index) => toChoice(choice, index, { reading, texts, context }))
+  const failure = choices.find((choice) => isRecord(choice) && isRecord(choice['error']))
+  // Nothing was said, so another endpoint may answer; what was said before it broke off is the caller's.
+  if (failure && reading.outputPieces === 0) throw readReportedError(failure['error'], context)
+  const read = readChatUsage(wire['usage'], quirks, wire['usage_breakdown'])
+  reading.usage = read?.usage ?? null
+  reading.mediaTokens = read && mediaTokensOf(read)
+  reading.source = read ? 'provider' : 'estimated'
+  reading.reportedCostNanocredits = read?.reportedCostNanocredits ?? null
+  if (read && read.providerCalls > 0) reading.providerCalls = read.providerCalls
+  return {
+    reading,
+    encode: (charge) =>
+      texts.write(
+        encodeAnswer({ wire, choices: shown, usage: showChatUsage(read, charge) }, context, charge),
+      ),
+  }
+}
+
+interface AnswerParts {
+  wire: Readonly<Record<string, unknown>>
+  choices: readonly unknown[]
+  usage: Record<string, unknown>
+}
+
+function encodeAnswer(
+  { wire, choices, usage }: AnswerParts,
+  context: AnswerContext,
+  charge: ShownCharge,
+): string {
+  const body: Record<string, unknown> = {
+    ...wire,
+    id: context.generationId,
+    object: 'chat.completion',
+    created: context.created,
+    model: context.model,
+    provider: context.provider,
+    system_fingerprint: wire['system_fingerprint'] ?? null,
+    choices,
+    usage,
+  }
+  for (const name of upstreamOnlyMembers) delete body[name]
+  return JSON.stringify(Object.assign(body, showMetadata(charge)))
+}
+
+function parseAnswer(json: string): Record<string, unknown> {
+  if (!isNestedWithin(json, jsonDepthMax)) throw unreadable('it is nested too deep')
+  let wire: unknown
+  try {
+    wire = JSON.parse(json)
+  } catch (cause) {
+    throw unreadable('it is not JSON', cause)
+  }
+  if (!isRecord(wire)) throw unreadable('it is not an object')
+  return wire
+}
+
+function unreadable(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('provider_failed', 'The provider sent an answer that could not be read.', {
+    cause: new Error(reason, { cause }),
+  })
+}
+
+/** What a choice is read into and measured with, and the answer it belongs to. */
+interface ChoiceReading {
+  reading: MeterReading
+  texts: Texts
+  context: AnswerContext
+}
+
+function toChoice(
+  wire: unknown,
+  index: number,
+  { reading, texts, context }: ChoiceReading,
+): Record<string, unknown> {
+  if (!isRecord(wire)) throw unreadable('a choice is not an object')
+  const native = readNativeReason(wire)
+  const message = toMessage(messageOf(wire, native), `${context.generationId}_${index}`)
+  const hasFailed = isRecord(wire['error'])
+  const finishReason = native === null && hasFailed ? 'error' : toFinishReason(native, hasCalls(message))
+  const shownNative = shownNativeReason(wire)
+  const bytes = outputBytesOf(message, texts.bytesOf)
+  const hasOutput = bytes > 0 || message['images'] !== undefined || message['audio'] !== undefined
+  // Without a word and without a reason there is no answer that anybody would pay for.
+  if (native !== null || hasOutput) reading.finishReason ??= finishReason
+  reading.nativeFinishReason ??= shownNative
+  reading.outputBytes += bytes
+  if (hasOutput) reading.outputPieces += 1
+  return {
+    ...wire,
+    index: readCount(wire['index']) ?? index,
+    message,
+    finish_reason: finishReason,
+    native_finish_reason: shownNative,
+    logprobs: toLogprobs(wire['logprobs']),
+    ...(hasFailed ? { error: showError(readReportedError(wire['error'], context)) } : {}),
+  }
+}
+
+/** Azure leaves the message out of a choice that its content filter emptied; without one of its own words it is no answer. */
+export function messageOf(
+  wire: Readonly<Record<string, unknown>>,
+  native: string | null,
+): Readonly<Record<string, unknown>> {
+  const { message } = wire
+  if (isRecord(message)) return message
+  const isMissing = message === undefined || message === null
+  if (isMissing && native !== null && toFinishReason(native, false) === 'content_filter') return {}
+  throw unreadable('a choice has no message')
+}
+
+/** An error object as callers see it, in an answer or a stream that had begun. */
+export function showError(error: GatewayError): Record<string, unknown> {
+  return {
+    code: error.status,
+    message: error.message,
+    metadata: { ...error.metadata, error_type: error.contractType },
+  }
+}
+
+function toMessage(wire: Readonly<Record<string, unknown>>, idSuffix: string): Record<string, unknown> {
+  const message: Record<string, unknown> = {
+    ...wire,
+    role: 'assistant',
+    content: wire['content'] ?? null,
+    refusal: wire['refusal'] ?? null,
+  }
+  normalizeMessage(message)
+  const calls = wire['tool_calls']
+  if (Array.isArray(calls) && calls.length > 0)
+    message['tool_calls'] = withIds(calls, idSuffix).map(toToolCall)
+  else delete message['tool_calls']
+  return message
+}
+
+/** Calls with an id each, also where the provider gave none, or one to several. */
+function withIds(calls: readonly unknown[], idSuffix: string): unknown[] {
+  const taken = new Set<string>()
+  return calls.map((call, index) => {
+    if (!isRecord(call)) return call
+    const given = stringOrNull(call['id'])
+    const id = given === null || taken.has(given) ? missingCallId(idSuffix, index) : given
+    taken.add(id)
+    return { ...call, id }
+  })
+}
+
+function toToolCall(wire: unknown, index: number): unknown {
+  if (!isRecord(wire)) return wire
+  const called = wire['function']
+  return {
+    ...wire,
+    index,
+    type: wire['type'] || 'function',
+    ...(isRecord(called)
+      ? {
+          function: {
+            ...called,
+            name: called['name'] ?? '',
+            arguments: toArguments(called['arguments']) || noArguments,
+          },
+        }
+      : {}),
+  }
+}

@@ -1,0 +1,199 @@
+import type { Annotation, ConversationFormat, Extras } from '../../../canonical/text/conversation.ts'
+import type { PartHead, TextEvent } from '../../../canonical/text/events.ts'
+import { readMediaUrl } from '../media-source.ts'
+import { PartSequence } from '../part-sequence.ts'
+import { toArguments } from '../tool-arguments.ts'
+import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { toFinishReason } from '../finish-reason.ts'
+import { olderCall, spokenExtras } from './own-parts.ts'
+import { originOf } from './reasoning.ts'
+import { missingCallId } from '../tool-indexes.ts'
+import { readLogprob } from '../logprobs.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What every member of a delta says of the answer. In a delta of several they are read in the table's order. */
+type DeltaHandlers = Readonly<Record<string, (value: unknown, delta: Wire) => void>>
+
+/**
+ * One choice of a chat answer as events, delta by delta; a whole message is one delta. The deltas were brought into the
+ * contract's form before.
+ */
+export class ChatChoiceReader {
+  isFinished = false
+  readonly #choice: number
+  readonly #emit: (event: TextEvent) => void
+  readonly #parts: PartSequence
+  /** What makes the id of a call its own where the format gives none. */
+  readonly #idSuffix: string
+  #images = 0
+  /** How the words of the answer came first. */
+  #words: 'written' | 'spoken' | null = null
+  /** In which member calls came, null for none. */
+  #calls: 'newer' | 'older' | null = null
+
+  constructor({ choice, idSuffix }: { choice: number; idSuffix: string }, emit: (event: TextEvent) => void) {
+    this.#choice = choice
+    this.#idSuffix = idSuffix
+    this.#emit = emit
+    this.#parts = new PartSequence(choice, emit)
+  }
+
+  /** Members that are not in the table, `role` among them, say nothing of the answer. */
+  read(delta: Wire, logprobs: unknown): void {
+    for (const [name, handle] of this.#handlers) {
+      const value = name === 'logprobs' ? logprobs : delta[name]
+      if (value !== undefined && value !== null && value !== '') handle(value, delta)
+    }
+  }
+
+  /**
+   * Closes what is open, once. `native` null is a provider that does not say why it ended; `shown` is the word of the model
+   * itself, where that is another.
+   */
+  finish(native: string | null, shown: string | null): void {
+    this.isFinished = true
+    this.#parts.close()
+    this.#emit({
+      type: 'finish',
+      choice: this.#choice,
+      reason: toFinishReason(native ?? 'stop', this.#calls !== null),
+      native: shown,
+      stopSequence: null,
+      refusal: null,
+    })
+  }
+
+  readonly #handlers = Object.entries<DeltaHandlers[string]>({
+    reasoning_details: (details) => eachRecord(details, (detail) => this.#readDetail(detail)),
+    reasoning: (text, delta) => {
+      // Hosts that tell a thought in both members say the same in both.
+      if (!hasDetails(delta)) this.#readText('thought', thought(null, 'chat'), text)
+    },
+    content: (text) => {
+      this.#words ??= 'written'
+      this.#readText('text', textHead, text)
+    },
+    audio: (audio) => this.#readAudio(audio),
+    logprobs: (logprobs) => this.#readLogprobs(logprobs),
+    refusal: (text) => this.#readText('refusal', { type: 'refusal' }, text),
+    annotations: (annotations) => eachRecord(annotations, (annotation) => this.#annotate(annotation)),
+    images: (images) => eachRecord(images, (image) => this.#readImage(image)),
+    tool_calls: (calls) => eachRecord(calls, (call) => this.#readCall(call)),
+    function_call: (call) => this.#readOlderCall(call),
+  } satisfies DeltaHandlers)
+
+  #readText(key: string, head: PartHead, text: unknown): void {
+    if (typeof text === 'string') this.#parts.add(key, head, { type: 'text', text })
+  }
+
+  #readDetail(detail: Wire): void {
+    const { type, index, format, id, text, signature, summary, data } = detail
+    const head = thought(stringOrNull(id), originOf(format))
+    const key = `thought ${String(index ?? id ?? '')} ${String(format ?? '')}`
+    if (type === 'reasoning.text') {
+      if (text !== '') this.#readText(key, head, text)
+      if (typeof signature === 'string') this.#parts.add(key, head, { type: 'signature', signature })
+    } else if (type === 'reasoning.summary' && typeof summary === 'string') {
+      this.#parts.add(key, head, { type: 'summary', text: summary, index: 0 })
+    } else if (type === 'reasoning.encrypted' && typeof data === 'string') {
+      this.#parts.add(key, head, { type: 'sealed', data })
+    }
+  }
+
+  #readLogprobs(logprobs: unknown): void {
+    const content = isRecord(logprobs) ? logprobs['content'] : null
+    if (!Array.isArray(content) || content.length === 0) return
+    const tokens = content.filter(isRecord).map(readLogprob)
+    this.#parts.add('text', textHead, { type: 'logprobs', tokens })
+  }
+
+  #annotate(wire: Wire): void {
+    const annotation = readAnnotation(wire)
+    if (annotation !== null) this.#parts.annotate(this.#words === 'spoken' ? 'spoken' : 'text', annotation)
+  }
+
+  #readImage(wire: Wire): void {
+    const { image_url: image, type: _type, index: _index, ...rest } = wire
+    const source = readMediaUrl((isRecord(image) ? stringOrNull(image['url']) : null) ?? '', 'image/png')
+    if (source.kind !== 'data') return
+    const { mediaType, base64 } = source
+    this.#images += 1
+    this.#parts.add(`image ${this.#images}`, { type: 'image', mediaType, base64, ...extrasOf(rest) }, null)
+  }
+
+  /** What was spoken is told by its words; the sound itself is for the same format alone, and only where it comes whole. */
+  #readAudio(wire: unknown): void {
+    // Some hosts write the words that are spoken as well.
+    if (!isRecord(wire) || this.#words === 'written') return
+    const { transcript, ...audio } = wire
+    if (typeof transcript !== 'string' || transcript === '') return
+    this.#words = 'spoken'
+    this.#readText('spoken', { type: 'text', extras: { chat: spokenExtras(audio) } }, transcript)
+  }
+
+  #readCall(wire: Wire): void {
+    this.#calls ??= 'newer'
+    const { index, id, type: _type, function: called, custom, ...rest } = wire
+    const head = {
+      id: stringOrNull(id) ?? '',
+      kind: isRecord(custom) ? ('custom' as const) : ('function' as const),
+      ...extrasOf(rest),
+    }
+    this.#addCall(`call ${readCount(index) ?? 0}`, head, custom ?? called)
+  }
+
+  /** The format had one call without an id, before it had `tool_calls`. Some hosts tell a call in both members. */
+  #readOlderCall(called: unknown): void {
+    if (!isRecord(called) || this.#calls === 'newer') return
+    this.#calls = 'older'
+    const id = missingCallId(this.#idSuffix, 0)
+    this.#addCall('call', { id, kind: 'function', extras: { chat: olderCall } }, called)
+  }
+
+  #addCall(
+    key: string,
+    head: Omit<Extract<PartHead, { type: 'tool_call' }>, 'type' | 'name'>,
+    called: unknown,
+  ): void {
+    const { name, arguments: args, input }: Wire = isRecord(called) ? called : {}
+    const text = toArguments(args ?? input)
+    this.#parts.add(
+      key,
+      { type: 'tool_call', name: stringOrNull(name) ?? '', ...head },
+      text === '' ? null : { type: 'arguments', text },
+    )
+  }
+}
+
+const textHead: PartHead = { type: 'text' }
+
+function eachRecord(list: unknown, read: (each: Wire) => void): void {
+  if (Array.isArray(list)) for (const each of list) if (isRecord(each)) read(each)
+}
+
+function hasDetails({ reasoning_details: details }: Wire): boolean {
+  return Array.isArray(details) && details.length > 0
+}
+
+/** Members of a call or an image that only this format has; nothing where there are none. */
+function extrasOf(rest: Wire): { extras?: Extras } {
+  for (const _name in rest) return { extras: { chat: rest } }
+  return {}
+}
+
+function thought(id: string | null, origin: ConversationFormat | null): PartHead {
+  return { type: 'reasoning', id, origin }
+}
+
+function readAnnotation(wire: Wire): Annotation | null {
+  const cited = wire['url_citation']
+  if (!isRecord(cited)) return null
+  return {
+    url: stringOrNull(cited['url']),
+    title: stringOrNull(cited['title']),
+    citedText: stringOrNull(cited['content']),
+    start: readCount(cited['start_index']),
+    end: readCount(cited['end_index']),
+  }
+}

@@ -1,0 +1,259 @@
+import type { TextCall } from '../../../canonical/call.ts'
+import {
+  hasMember,
+  type JsonDocument,
+  memberBytes,
+  memberValue,
+  parseJsonDocument,
+} from '../../../json/document.ts'
+import { assert } from '../../../core/assert.ts'
+import { memberParseBytesMax, memberPassedBytesMax, messagesMax } from '../../../core/limits/text.ts'
+import { readDebugOptions } from '../../debug-options.ts'
+import { parseExactly, parsePlainly } from '../../../json/exact.ts'
+import { parseField } from '../../field-error.ts'
+import { fieldError } from '../../../core/errors.ts'
+import { readHiding, type HidingFields } from '../hiding-fields.ts'
+import { lookInto } from '../../../json/lean.ts'
+import { checkChatMedia } from '../media-checks.ts'
+import { parsePreferences } from '../../preferences.ts'
+import { mayUseProviderTools } from '../provider-tools.ts'
+import { estimateTokens } from '../text-estimate.ts'
+import { readUnserved, type UnservedFields } from '../../unserved-members.ts'
+import { completeMembers } from './pass-required.ts'
+import { isDefault } from './pass-request.ts'
+import { mayCarryMedia, weighMedia } from './media.ts'
+import { type MediaWeight, noMedia } from '../media-weight.ts'
+import { isRecord } from '../../../json/values.ts'
+import { areKnown } from './message-members.ts'
+import { quickChecks } from '../quick-checks.ts'
+import { chatRequestShape, extendedChatShape, gatewayChatShape, standardChatShape } from './request-schema.ts'
+import { type DecodeContext, decodeSessionId } from '../decode-context.ts'
+
+type FieldName = keyof typeof chatRequestShape
+
+/** Read by hand: the first is checked without building values when it is large, the second has its own parser. */
+const readApart: ReadonlySet<string> = new Set(['messages', 'provider'])
+
+/** What may be as large as the body: it is passed on, and nothing of it decides how. */
+const neverParsed: ReadonlySet<string> = new Set(['tools', 'functions', 'prediction'])
+
+/** What clients leave something out of that most providers want: read where it is too large to be checked, too. */
+const completable: ReadonlySet<string> = new Set(['tools', 'tool_choice', 'response_format'])
+
+/** Names a capability list uses where the request's own name is another. */
+const capabilityOf: Readonly<Record<string, string>> = {
+  max_completion_tokens: 'max_tokens',
+  reasoning_effort: 'reasoning',
+  include_reasoning: 'reasoning',
+  functions: 'tools',
+  function_call: 'tool_choice',
+}
+
+/** Optional members that say how to answer; an endpoint may or may not honour them. */
+const capabilities: ReadonlySet<string> = new Set(
+  [...Object.keys(standardChatShape), ...Object.keys(extendedChatShape)].filter(
+    (name) =>
+      ![
+        'messages',
+        'n',
+        'stream',
+        'stream_options',
+        'user',
+        'metadata',
+        'store',
+        'service_tier',
+        'safety_identifier',
+        'cache_control',
+        'moderation',
+      ].includes(name) && !name.startsWith('prompt_cache'),
+  ),
+)
+
+/** Clients set these to what they are anyway, which asks an endpoint for nothing. */
+const oftenDefault: ReadonlySet<string> = new Set([
+  'tool_choice',
+  'function_call',
+  'logprobs',
+  'top_logprobs',
+  'reasoning',
+  'include_reasoning',
+])
+
+/**
+ * A chat completions body as a call. Members the gateway knows are checked and an error names the one at fault;
+ * unknown members stay in the document. Large messages are checked for structure only. Throws `invalid_request`.
+ */
+export function decodeChatRequest(bytes: Uint8Array, context: DecodeContext): TextCall {
+  const document = parseJsonDocument(bytes, context.lean)
+  const fields = readFields(document)
+  const messages = decodeMessages(document)
+  const { media } = messages
+  const { preferences, dropped } = parsePreferences(memberValue(document, 'provider'))
+  const debug = readDebugOptions(fields.debug)
+  const { model, fallbackModels } = decodeModels(fields)
+  return {
+    kind: 'text',
+    operation: 'chat_completions',
+    format: 'chat',
+    model,
+    fallbackModels,
+    preferences,
+    parameters: listParameters(document, fields),
+    demand: {
+      inputTokens: messages.tokens + estimateRest(document),
+      inputBytes: bytes.length,
+      ...(media.audioTokens > 0 ? { audioInputTokens: media.audioTokens } : {}),
+      ...(media.images > 0 ? { images: media.images } : {}),
+      ...(media.isUncounted || mayUseProviderTools(document) ? { hasUncountedInput: true } : {}),
+      outputTokensMax: fields.max_completion_tokens ?? fields.max_tokens ?? null,
+      choices: fields.n ?? 1,
+      audioMilliseconds: 0,
+      characters: 0,
+    },
+    sessionId: decodeSessionId(fields.session_id ?? null, context),
+    userId: fields.user ?? null,
+    trace: fields.trace ?? null,
+    dropped: [
+      ...dropped,
+      ...debug.dropped,
+      ...readUnserved(document, fields),
+      ...(hasMember(document, 'transforms') ? ['transforms'] : []),
+    ],
+    stream: fields.stream ?? false,
+    document,
+    completed: completeMembers(fields),
+    ...(messages.hasKnownMembers === null ? {} : { hasKnownMembers: messages.hasKnownMembers }),
+    encodingFormat: null,
+    ...debug.asked,
+    ...readHiding(fields),
+  }
+}
+
+interface Fields extends UnservedFields, HidingFields {
+  model?: string
+  models?: string[] | null
+  max_tokens?: number | null
+  max_completion_tokens?: number | null
+  n?: number | null
+  session_id?: string | null
+  user?: string | null
+  trace?: Record<string, unknown> | null
+  stream?: boolean | null
+  response_format?: { type: string } | null
+  tools?: unknown
+  tool_choice?: unknown
+  debug?: { echo_upstream_body?: boolean | null } | null
+}
+
+/** Every known member of moderate size, checked; larger ones are for the provider to judge, and not checked. */
+function readFields(document: JsonDocument): Fields {
+  const fields: Record<string, unknown> = {}
+  for (const [name, member] of document.members) {
+    if (readApart.has(name) || !isFieldName(name)) continue
+    const size = member.valueEnd - member.valueStart
+    if (size > memberParseBytesMax) {
+      if (name in gatewayChatShape) throw fieldError(name, `must be at most ${memberParseBytesMax} bytes.`)
+      if (size > memberPassedBytesMax && !neverParsed.has(name))
+        throw fieldError(name, `must be at most ${memberPassedBytesMax} bytes.`)
+      if (size <= memberPassedBytesMax && completable.has(name))
+        fields[name] = memberValue(document, name, parseExactly)
+      continue
+    }
+    // Those that may be completed are written again.
+    const value = memberValue(document, name, completable.has(name) ? parseExactly : parsePlainly)
+    fields[name] = quickChecks[name]?.(value)
+      ? value
+      : parseField<unknown>(chatRequestShape[name], name, value)
+  }
+  return fields
+}
+
+function isFieldName(name: string): name is FieldName {
+  return Object.hasOwn(chatRequestShape, name)
+}
+
+function decodeModels(fields: Fields): { model: string; fallbackModels: readonly string[] } {
+  const [first, ...rest] = fields.models ?? []
+  if (fields.model !== undefined) return { model: fields.model, fallbackModels: fields.models ?? [] }
+  if (first === undefined) {
+    throw fieldError('model', 'is missing. Name a model, such as "openai/gpt-4o-mini", or give "models".')
+  }
+  return { model: first, fallbackModels: rest }
+}
+
+/** Checks the conversation and estimates its tokens. */
+function decodeMessages(document: JsonDocument): {
+  tokens: number
+  media: Readonly<MediaWeight>
+  /** Null when they were not looked into. */
+  hasKnownMembers: boolean | null
+} {
+  const bytes = memberBytes(document, 'messages')
+  if (bytes === null || !hasMember(document, 'messages')) {
+    throw fieldError('messages', 'is missing. Send at least one message with a role and content.')
+  }
+  if (bytes[0] !== 0x5b) throw fieldError('messages', 'must be an array of messages.')
+  const conversation = lookInto(document, 'messages')
+  assert(conversation, 'the messages are there')
+  const mayHaveMedia = mayCarryMedia(conversation.bytes)
+  if (conversation.bytes.length > memberParseBytesMax && !mayHaveMedia)
+    return { tokens: estimateTokens(bytes), media: noMedia, hasKnownMembers: null }
+  const messages = conversation.value() as unknown[]
+  checkMessages(messages)
+  if (mayHaveMedia) checkChatMedia(messages, conversation)
+  const media = mayHaveMedia ? weighMedia(messages, (text) => conversation.lengthOf(text)) : noMedia
+  const tokens = estimateTokens(bytes, bytes.length - media.bytes) + media.tokens
+  return { tokens, media, hasKnownMembers: areKnown(messages) }
+}
+
+/** Who may speak in a conversation. */
+export const roles: ReadonlySet<unknown> = new Set([
+  'system',
+  'developer',
+  'user',
+  'assistant',
+  'tool',
+  'function',
+])
+
+// By hand, because this runs for every request: the schema's walk through every content part costs as much as the rest.
+function checkMessages(messages: readonly unknown[]): void {
+  if (messages.length === 0) throw fieldError('messages', 'is empty. Send at least one message.')
+  if (messages.length > messagesMax) throw fieldError('messages', `has more than ${messagesMax} entries.`)
+  for (const [index, message] of messages.entries()) {
+    if (!isRecord(message))
+      throw fieldError(`messages[${index}]`, 'must be an object with a role and content.')
+    if (!roles.has(message['role'])) {
+      throw fieldError(
+        `messages[${index}].role`,
+        'must be one of system, developer, user, assistant, tool and function.',
+      )
+    }
+    const { content } = message
+    if (content !== undefined && content !== null && typeof content !== 'string' && !Array.isArray(content)) {
+      throw fieldError(`messages[${index}].content`, 'must be a string or an array of content parts.')
+    }
+  }
+}
+
+/** Tokens of what reaches the model besides the conversation. */
+function estimateRest(document: JsonDocument): number {
+  let tokens = 0
+  for (const name of ['tools', 'functions', 'response_format', 'prediction'] as const) {
+    const bytes = memberBytes(document, name)
+    if (bytes !== null) tokens += estimateTokens(bytes)
+  }
+  return tokens
+}
+
+function listParameters(document: JsonDocument, fields: Fields): readonly string[] {
+  const names: string[] = []
+  for (const name of document.members.keys()) {
+    if (!capabilities.has(name) || !hasMember(document, name)) continue
+    if (oftenDefault.has(name) && isDefault(document, name)) continue
+    const capability = capabilityOf[name] ?? name
+    if (!names.includes(capability)) names.push(capability)
+  }
+  if (fields.response_format?.type === 'json_schema') names.push('structured_outputs')
+  return names
+}

@@ -1,0 +1,117 @@
+import type { ReportedUsage } from '../../../canonical/text/events.ts'
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { streamChoicesMax } from '../../../core/limits/text.ts'
+import type { StreamReader } from '../halves.ts'
+import { createStreamReader, type Emit, type StreamHandler } from '../stream-reader.ts'
+import { readReportedError } from '../../upstream-errors.ts'
+import { unreadable } from '../../upstream-json.ts'
+import { tierOf } from '../usage-readers.ts'
+import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { ChatChoiceReader } from './read-choice.ts'
+import { ChatEnd } from './pass-end.ts'
+import { readNativeReason, shownNativeReason } from './choice.ts'
+import { ChoiceState, toShownChoice } from './pass-chunk.ts'
+import type { ChatQuirks } from './quirks.ts'
+import { mediaTokensOf, readChatUsage } from './usage.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Reads a chat completions stream. */
+export function createChatReader(quirks: ChatQuirks, context: AnswerContext): StreamReader {
+  return createStreamReader((emit) => new ChatHandler({ quirks, context }, emit))
+}
+
+/** Reads the frames of a stream, and a whole answer as if it were one frame. */
+export class ChatHandler implements StreamHandler {
+  /** `[DONE]` alone ends the format's streams. */
+  readonly isTerminated = false
+  readonly #quirks: ChatQuirks
+  readonly #context: AnswerContext
+  readonly #emit: Emit
+  readonly #choices = new Map<number, { reader: ChatChoiceReader; state: ChoiceState }>()
+  readonly #end = new ChatEnd()
+  #hasBegun = false
+  #tier: string | null = null
+
+  constructor({ quirks, context }: { quirks: ChatQuirks; context: AnswerContext }, emit: Emit) {
+    this.#quirks = quirks
+    this.#context = context
+    this.#emit = emit
+  }
+
+  get isWhole(): boolean {
+    return this.#end.isWhole
+  }
+
+  read(wire: Wire): void {
+    if (wire['error'] !== undefined && wire['error'] !== null)
+      throw readReportedError(wire['error'], this.#context)
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      const [upstreamId, upstreamModel] = [stringOrNull(wire['id']), stringOrNull(wire['model'])]
+      this.#emit({ type: 'begin', upstreamId, upstreamModel })
+    }
+    this.#tier ??= tierOf(wire)
+    const choices = Array.isArray(wire['choices']) ? wire['choices'].filter(isRecord) : []
+    for (const choice of choices) this.#readChoice(choice)
+    const groq = isRecord(wire['x_groq']) ? wire['x_groq'] : null
+    const counted = wire['usage'] ?? groq?.['usage'] ?? null
+    if (counted !== null) this.#end.tell('usage')
+    const usage = this.#readUsage(counted, wire['usage_breakdown'] ?? groq?.['usage_breakdown'])
+    if (usage !== null) this.#emit({ type: 'usage', usage })
+  }
+
+  /** `[DONE]` alone may follow a break in the middle: a provider that has counted or ended a choice has said everything. */
+  end(): void {
+    this.#end.tell('terminator')
+    if (this.#end.state.is === 'terminated') this.finishAll()
+  }
+
+  /** Ends every choice that its provider gave no end. */
+  finishAll(): void {
+    for (const { reader } of this.#choices.values()) this.#finish(reader, null, null)
+  }
+
+  #finish(reader: ChatChoiceReader, native: string | null, shown: string | null): void {
+    if (reader.isFinished) return
+    reader.finish(native, shown)
+    this.#end.tell('finish')
+  }
+
+  #readChoice(wire: Wire): void {
+    if (isRecord(wire['error'])) throw readReportedError(wire['error'], this.#context)
+    const index = readCount(wire['index']) ?? 0
+    const { reader, state } = this.#choiceAt(index)
+    const { choice, delta } = toShownChoice(wire, index, state)
+    if (!reader.isFinished) reader.read(delta, choice['logprobs'])
+    const native = readNativeReason(wire)
+    if (native !== null) this.#finish(reader, native, shownNativeReason(wire))
+  }
+
+  #readUsage(wire: unknown, breakdown: unknown): ReportedUsage | null {
+    const read = readChatUsage(wire, this.#quirks, breakdown)
+    if (read === null) return null
+    return {
+      usage: read.usage,
+      mediaTokens: mediaTokensOf(read),
+      serviceTier: this.#tier,
+      reportedCostNanocredits: read.reportedCostNanocredits,
+      ...(read.providerCalls > 0 ? { providerCalls: read.providerCalls } : {}),
+    }
+  }
+
+  #choiceAt(index: number): { reader: ChatChoiceReader; state: ChoiceState } {
+    let choice = this.#choices.get(index)
+    if (choice === undefined) {
+      if (this.#choices.size >= streamChoicesMax) throw unreadable('too many choices')
+      const idSuffix = `${this.#context.generationId}_${index}`
+      choice = {
+        reader: new ChatChoiceReader({ choice: index, idSuffix }, this.#emit),
+        state: new ChoiceState(idSuffix),
+      }
+      this.#choices.set(index, choice)
+      this.#end.tell('begin')
+    }
+    return choice
+  }
+}

@@ -1,0 +1,167 @@
+import type { MediaTokens, ShownCharge } from '../../../canonical/upstream.ts'
+import { noUsage, type Usage } from '../../../canonical/usage.ts'
+import { parseCredits } from '../../../core/money.ts'
+import { settleCounts } from '../token-counts.ts'
+import { isRecord, readCount } from '../../../json/values.ts'
+import { showCacheCreation, showCharge } from '../shown-charge.ts'
+import { type CacheWrites, readCacheWrites, readProviderCalls } from '../usage-readers.ts'
+
+/** A provider's counts as the meter understands them, with the detail objects to show the caller. */
+export interface ReadUsage {
+  usage: Usage
+  promptDetails: Readonly<Record<string, number>>
+  completionDetails: Readonly<Record<string, number>>
+  reportedCostNanocredits: bigint | null
+  /** Searches and tools that the provider ran itself, as far as it counts them; 0 where it does not. */
+  providerCalls: number
+}
+
+/** How a provider counts otherwise than OpenAI. */
+export interface UsageQuirks {
+  reasoningNotCounted: boolean
+}
+
+/**
+ * Reads a chat usage object, its known misspellings included. Null when it is missing or absurd (negative, fractional,
+ * beyond any context): then the amount is estimated, never taken for zero. `breakdown` is what some hosts tell beside it
+ * of each time they asked a model.
+ */
+export function readChatUsage(wire: unknown, quirks: UsageQuirks, breakdown?: unknown): ReadUsage | null {
+  if (!isRecord(wire)) return null
+  const input = readCount(wire['prompt_tokens'])
+  const output = readCount(wire['completion_tokens'])
+  if (input === null || output === null) return null
+  const promptDetails = readCounts(wire['prompt_tokens_details'] ?? wire['prompt_token_details'])
+  const completionDetails = readCounts(wire['completion_tokens_details'])
+  const writes = readWrites(wire, promptDetails)
+  const counts = settleCounts(
+    {
+      input,
+      output,
+      total: readCount(wire['total_tokens']),
+      cached:
+        promptDetails['cached_tokens'] ??
+        readCount(wire['prompt_cache_hit_tokens']) ??
+        readCount(wire['num_cached_tokens']) ??
+        readCount(wire['cached_tokens']) ??
+        0,
+      written: writes.written,
+      inputAudio: promptDetails['audio_tokens'] ?? 0,
+      reasoning: completionDetails['reasoning_tokens'] ?? 0,
+      outputAudio: completionDetails['audio_tokens'] ?? 0,
+    },
+    {
+      isReasoningApart: quirks.reasoningNotCounted,
+      // Mistral's models that hear count the tokens of it in the sum alone.
+      isAudioHeard: (readCount(wire['prompt_audio_seconds']) ?? 0) > 0,
+    },
+  )
+  return {
+    promptDetails: {
+      ...promptDetails,
+      ...shown('cached_tokens', counts.cached, promptDetails),
+      ...shown('cache_write_tokens', counts.written, promptDetails),
+      ...shown('audio_tokens', counts.inputAudio, promptDetails),
+    },
+    completionDetails: {
+      ...completionDetails,
+      ...shown('reasoning_tokens', counts.reasoning, completionDetails),
+      ...shown('audio_tokens', counts.outputAudio, completionDetails),
+    },
+    reportedCostNanocredits: readCost(wire['estimated_cost']),
+    providerCalls: Math.max(readProviderCalls(wire), roundsTold(breakdown)),
+    usage: {
+      ...noUsage,
+      inputTokens: counts.input,
+      cachedInputTokens: counts.cached,
+      cacheWriteTokens: counts.written,
+      cacheWriteHourTokens: Math.min(writes.hour, counts.written),
+      inputAudioTokens: counts.inputAudio,
+      outputTokens: counts.output,
+      reasoningTokens: counts.reasoning,
+      outputAudioTokens: counts.outputAudio,
+    },
+  }
+}
+
+/** Each entry is one time that a model was asked. */
+function roundsTold(breakdown: unknown): number {
+  const models = isRecord(breakdown) ? breakdown['models'] : null
+  return Array.isArray(models) ? models.length : 0
+}
+
+/**
+ * Written input as OpenRouter names it, or as LiteLLM does for the providers behind it; how it is divided stands beside the
+ * sum in the one, and within the details in the other.
+ */
+function readWrites(
+  wire: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, number>>,
+): CacheWrites {
+  const nested = wire['prompt_tokens_details']
+  const division = isRecord(nested) ? nested['cache_creation_token_details'] : undefined
+  const sum = details['cache_write_tokens'] ?? details['cache_creation_tokens'] ?? null
+  return readCacheWrites(sum, wire['cache_creation'] ?? division)
+}
+
+/** A detail as it is billed, where the provider told it or it was found out. */
+function shown(
+  name: string,
+  count: number,
+  details: Readonly<Record<string, number>>,
+): Record<string, number> {
+  return count > 0 || details[name] !== undefined ? { [name]: count } : {}
+}
+
+/** What a sum over answers needs besides the usage that is billed. */
+export function mediaTokensOf({ promptDetails, completionDetails }: ReadUsage): MediaTokens | null {
+  const { file_tokens: file = 0, video_tokens: video = 0 } = promptDetails
+  const { image_tokens: image = 0 } = completionDetails
+  if (file + video + image === 0) return null
+  return {
+    ...(file > 0 ? { file_tokens: file } : {}),
+    ...(video > 0 ? { video_tokens: video } : {}),
+    ...(image > 0 ? { image_tokens: image } : {}),
+  }
+}
+
+/** Null and broken counts are left out, as the contract wants it. */
+function readCounts(wire: unknown): Record<string, number> {
+  const counts: Record<string, number> = {}
+  if (!isRecord(wire)) return counts
+  for (const [name, value] of Object.entries(wire)) {
+    const count = readCount(value)
+    if (count !== null) counts[name] = count
+  }
+  return counts
+}
+
+function readCost(value: unknown): bigint | null {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return null
+  try {
+    return parseCredits(value)
+  } catch {
+    return null
+  }
+}
+
+/** The caller's `usage` object: the provider's counts where they were charged by, else those that were, and the charge. */
+export function showChatUsage(reported: ReadUsage | null, charge: ShownCharge): Record<string, unknown> {
+  const read = charge.isEstimated ? null : reported
+  const usage = read?.usage ?? charge.usage
+  const promptDetails: Record<string, number> = {
+    cached_tokens: usage.cachedInputTokens,
+    ...read?.promptDetails,
+  }
+  if (usage.cacheWriteTokens > 0) promptDetails['cache_write_tokens'] = usage.cacheWriteTokens
+  if (usage.inputAudioTokens > 0) promptDetails['audio_tokens'] = usage.inputAudioTokens
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: promptDetails,
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens, ...read?.completionDetails },
+    ...(usage.cacheWriteHourTokens > 0 ? { cache_creation: showCacheCreation(usage) } : {}),
+    ...showCharge(charge),
+  }
+}

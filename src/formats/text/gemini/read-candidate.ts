@@ -1,0 +1,237 @@
+import type { Finish, PartHead, Piece, TextEvent, TokenLogprob } from '../../../canonical/text/events.ts'
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { streamHeldBytesMax, streamToolCallsMax } from '../../../core/limits/text.ts'
+import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { missingCallId } from '../tool-indexes.ts'
+import { StreamedArguments } from './read-arguments.ts'
+import { readFinish } from './read-finish.ts'
+import { type Grounding, readAnnotations } from './read-grounding.ts'
+import { readLogprobs } from './read-logprobs.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** The part under way. A call is only open while its arguments come piece by piece. */
+type Open =
+  | { kind: 'text' | 'thought'; part: number }
+  | { kind: 'call'; part: number; streamed: StreamedArguments }
+
+/** One candidate of an answer as events, frame by frame; a whole answer is one frame. */
+export class GeminiCandidate {
+  /** Nothing of it may follow its end. */
+  state: 'running' | 'ended' = 'running'
+  readonly #index: number
+  readonly #context: AnswerContext
+  readonly #emit: (event: TextEvent) => void
+  #open: Open | null = null
+  #parts = 0
+  #calls = 0
+  readonly #ids = new Set<string>()
+  /** All words so far, in which sources name their places. */
+  #text = ''
+  readonly #grounding: Grounding = { groundingMetadata: null, citationMetadata: null }
+  /** Of the text that is open, and told behind it. */
+  #signature: string | null = null
+
+  constructor(index: number, context: AnswerContext, emit: (event: TextEvent) => void) {
+    this.#index = index
+    this.#context = context
+    this.#emit = emit
+  }
+
+  read(wire: Wire): void {
+    const { content, groundingMetadata, citationMetadata, logprobsResult } = wire
+    const parts =
+      isRecord(content) && Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
+    for (const part of parts) this.#readPart(part)
+    if (this.state === 'ended') return
+    this.#readLogprobs(readLogprobs(logprobsResult))
+    this.#grounding.groundingMetadata = groundingMetadata ?? this.#grounding.groundingMetadata
+    this.#grounding.citationMetadata = citationMetadata ?? this.#grounding.citationMetadata
+    const finish = readFinish(wire, { sawToolCalls: this.#calls > 0, context: this.#context })
+    if (finish !== null) this.finish(finish)
+  }
+
+  /** Closes what is open, with the sources of what was said. */
+  finish(finish: Finish): void {
+    if (this.state === 'ended') return
+    const annotations = readAnnotations(this.#grounding, this.#text)
+    if (annotations.length > 0) this.#openWords('text')
+    for (const annotation of annotations) this.#piece({ type: 'annotation', annotation })
+    this.#close()
+    this.state = 'ended'
+    this.#emit({ type: 'finish', choice: this.#index, ...finish })
+  }
+
+  /** A part is told by the member that it has. */
+  #readPart(wire: Wire): void {
+    for (const [name, read] of this.#readers) {
+      const value = wire[name]
+      if (value === undefined || value === null) continue
+      if (this.state === 'ended') {
+        // Some models repeat their end, with an empty text beside it.
+        if (value === '' || name === 'thoughtSignature') continue
+        throw new Error('the answer went on behind its end')
+      }
+      read(value, wire)
+      return
+    }
+  }
+
+  /** In the order in which they are looked for: a signature may stand beside any other, or alone. */
+  readonly #readers = Object.entries<(value: unknown, wire: Wire) => void>({
+    functionCall: (value, wire) => this.#readCall(isRecord(value) ? value : {}, signatureOf(wire)),
+    inlineData: (value, wire) => this.#readMedia(isRecord(value) ? value : {}, wire),
+    executableCode: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
+    codeExecutionResult: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
+    toolCall: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
+    toolResponse: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
+    fileData: (_, wire) => this.#whole({ type: 'opaque', format: 'gemini', value: wire }),
+    text: (value, wire) => this.#readText(value, wire),
+    thoughtSignature: (_, wire) => this.#readText('', wire),
+  })
+
+  #readText(value: unknown, wire: Wire): void {
+    const text = typeof value === 'string' ? value : ''
+    const signature = signatureOf(wire)
+    if (wire['thought'] === true) {
+      if (text !== '') this.#openWords('thought')
+      if (text !== '') this.#piece({ type: 'summary', text, index: 0 })
+      if (signature !== null) this.#seal(signature)
+      return
+    }
+    // The signature of a text that is already told follows it.
+    if (signature !== null && this.#open?.kind !== 'text' && text !== '') this.#tellSignature(signature, null)
+    else if (signature !== null) this.#signature = signature
+    if (text === '') {
+      if (this.#open?.kind !== 'text') this.#tellKeptSignature()
+      return
+    }
+    this.#openWords('text')
+    this.#piece({ type: 'text', text })
+    if (this.#text.length + text.length <= streamHeldBytesMax) this.#text += text
+  }
+
+  /** Of the thought that is open. */
+  #seal(signature: string): void {
+    if (this.#open?.kind !== 'thought') this.#tellSignature(signature, null)
+    else {
+      this.#piece({ type: 'sealed', data: signature })
+      this.#close()
+    }
+  }
+
+  /** A signature before its part, or behind a text: a thought without words, with the id of the call it belongs to. */
+  #tellSignature(signature: string, callId: string | null): void {
+    this.#close()
+    const part = this.#begin({ type: 'reasoning', id: callId, origin: 'gemini' })
+    this.#emit({ type: 'piece', choice: this.#index, part, piece: { type: 'sealed', data: signature } })
+    this.#emit({ type: 'part_end', choice: this.#index, part })
+  }
+
+  #tellKeptSignature(): void {
+    const signature = this.#signature
+    this.#signature = null
+    if (signature !== null) this.#tellSignature(signature, null)
+  }
+
+  #readCall(call: Wire, signature: string | null): void {
+    const name = stringOrNull(call['name'])
+    if (name === null) {
+      this.#continueCall(call)
+      return
+    }
+    this.#close()
+    if (this.#calls >= streamToolCallsMax) throw new RangeError('too many tool calls')
+    const id = this.#idOf(call)
+    this.#calls += 1
+    if (signature !== null) this.#tellSignature(signature, id)
+    const part = this.#begin({ type: 'tool_call', id, name, kind: 'function' })
+    const { args, partialArgs, willContinue } = call
+    const streamed = new StreamedArguments()
+    this.#open = { kind: 'call', part, streamed }
+    streamed.add(partialArgs)
+    if (willContinue === true) return
+    this.#endCall(isRecord(args) ? JSON.stringify(args) : streamed.toJson())
+  }
+
+  /** More arguments of the open call; an empty one ends it. */
+  #continueCall({ partialArgs, willContinue }: Wire): void {
+    if (this.#open?.kind !== 'call') {
+      if (partialArgs !== undefined) throw new Error('arguments came for a tool call that is not open')
+      return
+    }
+    this.#open.streamed.add(partialArgs)
+    if (willContinue !== true) this.#close()
+  }
+
+  #endCall(args: string): void {
+    this.#piece({ type: 'arguments', text: args })
+    if (this.#open) this.#emit({ type: 'part_end', choice: this.#index, part: this.#open.part })
+    this.#open = null
+  }
+
+  /** Ids are missing at most models, and several calls may not share one. */
+  #idOf(call: Wire): string {
+    const given = stringOrNull(call['id'])
+    const made = missingCallId(`${this.#context.generationId}_${this.#index}`, this.#calls)
+    const id = given === null || this.#ids.has(given) ? made : given
+    this.#ids.add(id)
+    return id
+  }
+
+  #readMedia({ mimeType, data }: Wire, wire: Wire): void {
+    const signature = signatureOf(wire)
+    // A sketch that it thinks with is no part of the answer.
+    if (wire['thought'] === true) return
+    if (signature !== null) this.#tellSignature(signature, null)
+    const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/') && typeof data === 'string'
+    this.#whole(
+      isImage
+        ? { type: 'image', mediaType: mimeType, base64: data }
+        : { type: 'opaque', format: 'gemini', value: wire },
+    )
+  }
+
+  #readLogprobs(tokens: readonly TokenLogprob[]): void {
+    if (tokens.length === 0) return
+    this.#openWords('text')
+    this.#piece({ type: 'logprobs', tokens })
+  }
+
+  #whole(head: PartHead): void {
+    this.#close()
+    const part = this.#begin(head)
+    this.#emit({ type: 'part_end', choice: this.#index, part })
+  }
+
+  #openWords(kind: 'text' | 'thought'): void {
+    if (this.#open?.kind === kind) return
+    this.#close()
+    const head: PartHead =
+      kind === 'text' ? { type: 'text' } : { type: 'reasoning', id: null, origin: 'gemini' }
+    this.#open = { kind, part: this.#begin(head) }
+  }
+
+  #begin(head: PartHead): number {
+    const part = this.#parts
+    this.#parts += 1
+    this.#emit({ type: 'part_begin', choice: this.#index, part, head })
+    return part
+  }
+
+  #close(): void {
+    const open = this.#open
+    if (open?.kind === 'call') this.#endCall(open.streamed.toJson())
+    else if (open) this.#emit({ type: 'part_end', choice: this.#index, part: open.part })
+    this.#open = null
+    if (open?.kind === 'text') this.#tellKeptSignature()
+  }
+
+  #piece(piece: Piece): void {
+    if (this.#open) this.#emit({ type: 'piece', choice: this.#index, part: this.#open.part, piece })
+  }
+}
+
+function signatureOf(wire: Wire): string | null {
+  return stringOrNull(wire['thoughtSignature'])
+}

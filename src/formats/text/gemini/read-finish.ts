@@ -1,0 +1,58 @@
+import type { Finish, FinishReason } from '../../../canonical/text/events.ts'
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { stringOrNull } from '../../../json/values.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Other words, of which the format has several for an answer that went wrong, are an error. */
+const reasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+])
+
+/**
+ * Why a candidate ended; null while it goes on. The format has no word for a tool that was called, but one for a call
+ * that the request did not lead it to expect: the call is whole, and the caller decides what to do about it.
+ */
+export function readFinish(
+  candidate: Wire,
+  { sawToolCalls, context }: { sawToolCalls: boolean; context: AnswerContext },
+): Finish | null {
+  const native = stringOrNull(candidate['finishReason'])
+  if (native === null) return null
+  const reason = reasons.get(native) ?? 'error'
+  const mayBeCall = reason === 'stop' || native === 'UNEXPECTED_TOOL_CALL'
+  return {
+    reason: mayBeCall && sawToolCalls ? 'tool_calls' : reason,
+    native,
+    stopSequence: null,
+    refusal: reason === 'content_filter' ? refusalOf(candidate['finishMessage'], context) : null,
+  }
+}
+
+/** Why a prompt was not answered at all; null for one that was. */
+export function readBlock(feedback: Wire, context: AnswerContext): Finish | null {
+  const native = stringOrNull(feedback['blockReason'])
+  if (native === null) return null
+  return {
+    reason: 'content_filter',
+    native,
+    stopSequence: null,
+    refusal: refusalOf(feedback['blockReasonMessage'], context),
+  }
+}
+
+/** The category is a word of another format's closed list, into which Google's words do not fit. */
+function refusalOf(message: unknown, { hideSecrets }: AnswerContext): NonNullable<Finish['refusal']> {
+  const explanation = stringOrNull(message)
+  return { category: null, explanation: explanation === null ? null : hideSecrets(explanation) }
+}

@@ -1,0 +1,57 @@
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { GatewayError } from '../../../core/errors.ts'
+import { isRecord } from '../../../json/values.ts'
+import { readReportedError } from '../../upstream-errors.ts'
+import { readBlock, readFinish } from './read-finish.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What an answer, or one frame of a streamed one, brings of its only candidate. */
+export interface CandidatePieces {
+  /** In their order; thoughts are left out. */
+  parts: readonly Wire[]
+  /** True once the candidate has said how it ended, and that was well. */
+  hasEnded: boolean
+}
+
+/**
+ * Reads what a call whose answer is sound, or is about sound, was answered. Such a call has no refusals of its own, so that
+ * every ending but an ordinary one is an error: what Google blocks is `content_policy_violation`, with status 200 as well,
+ * what is longer than one answer `max_tokens_exceeded`, and a candidate that ended without a reason `provider_failed`.
+ */
+export function readCandidate(wire: Wire, context: AnswerContext): CandidatePieces {
+  if (isRecord(wire['error'])) throw readReportedError(wire['error'], context)
+  const { candidates, promptFeedback } = wire
+  const block = isRecord(promptFeedback) ? readBlock(promptFeedback, context) : null
+  if (block !== null) throw blocked(block.native)
+  const candidate = Array.isArray(candidates) ? candidates.find(isRecord) : undefined
+  if (candidate === undefined) return { parts: [], hasEnded: false }
+  const finish = readFinish(candidate, { sawToolCalls: false, context })
+  if (finish !== null) refuseBadEnding(finish)
+  const { content } = candidate
+  const parts = isRecord(content) && Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
+  return { parts: parts.filter((part) => part['thought'] !== true), hasEnded: finish !== null }
+}
+
+function refuseBadEnding({ reason, native }: { reason: string; native: string | null }): void {
+  if (reason === 'content_filter') throw blocked(native)
+  if (reason === 'length')
+    throw new GatewayError(
+      'max_tokens_exceeded',
+      'The answer would be longer than the model may write at once. Send less audio or text in one call.',
+    )
+  if (native === 'LANGUAGE')
+    throw new GatewayError('invalid_request', 'The model does not know the language. Choose another model.')
+  if (reason === 'error')
+    throw new GatewayError('provider_failed', 'The provider ended its answer without a reason.', {
+      cause: new Error(`finishReason ${String(native)}`),
+    })
+}
+
+function blocked(native: string | null): GatewayError {
+  const word = native !== null && /^[A-Z_]{1,40}$/.test(native) ? ` (${native})` : ''
+  return new GatewayError(
+    'content_policy_violation',
+    `The provider refused the request under its content policy${word}. Change the input.`,
+  )
+}

@@ -1,0 +1,75 @@
+import type { ReportedUsage } from '../../../canonical/text/events.ts'
+import type { MediaTokens } from '../../../canonical/upstream.ts'
+import { noUsage } from '../../../canonical/usage.ts'
+import { tierOf } from '../usage-readers.ts'
+import { isRecord, readCount } from '../../../json/values.ts'
+import { settleCounts } from '../token-counts.ts'
+
+/**
+ * The format's usage. Its thoughts stand beside the output, and what tools of the provider read stands beside the
+ * prompt; here both are parts. Null when it says nothing usable, as those of answers that are not yet whole may.
+ */
+export function readGeminiUsage(wire: unknown): ReportedUsage | null {
+  if (!isRecord(wire)) return null
+  const prompt = readCount(wire['promptTokenCount'])
+  const total = readCount(wire['totalTokenCount'])
+  if (prompt === null) return null
+  const input = prompt + (readCount(wire['toolUsePromptTokenCount']) ?? 0)
+  const thoughts = readCount(wire['thoughtsTokenCount']) ?? 0
+  const said = readSaid(wire['candidatesTokenCount'], total === null ? null : total - input - thoughts)
+  if (said === null) return null
+  const heard = [...detailsOf(wire['promptTokensDetails']), ...detailsOf(wire['toolUsePromptTokensDetails'])]
+  const shown = detailsOf(wire['candidatesTokensDetails'])
+  const counts = settleCounts(
+    {
+      input,
+      output: said + thoughts,
+      total,
+      cached: readCount(wire['cachedContentTokenCount']) ?? 0,
+      written: 0,
+      inputAudio: sumOf(heard, 'AUDIO'),
+      reasoning: thoughts,
+      outputAudio: sumOf(shown, 'AUDIO'),
+    },
+    { isReasoningApart: false, isAudioHeard: false },
+  )
+  return {
+    usage: {
+      ...noUsage,
+      inputTokens: counts.input,
+      cachedInputTokens: counts.cached,
+      inputAudioTokens: counts.inputAudio,
+      outputTokens: counts.output,
+      reasoningTokens: counts.reasoning,
+      outputAudioTokens: counts.outputAudio,
+    },
+    mediaTokens: mediaOf({
+      file_tokens: sumOf(heard, 'DOCUMENT'),
+      video_tokens: sumOf(heard, 'VIDEO'),
+      image_tokens: sumOf(shown, 'IMAGE'),
+    }),
+    serviceTier: tierOf({ service_tier: wire['serviceTier'] })?.toLowerCase() ?? null,
+    reportedCostNanocredits: null,
+  }
+}
+
+/** Counts of zero are left out, so that the sum decides what is missing; null where nothing says it. */
+function readSaid(wire: unknown, rest: number | null): number | null {
+  if (wire !== undefined && wire !== null) return readCount(wire)
+  return rest === null ? null : readCount(Math.max(0, rest))
+}
+
+function detailsOf(wire: unknown): readonly Record<string, unknown>[] {
+  return Array.isArray(wire) ? wire.filter(isRecord) : []
+}
+
+function sumOf(details: readonly Record<string, unknown>[], modality: string): number {
+  return details
+    .filter((detail) => detail['modality'] === modality)
+    .reduce((sum, detail) => sum + (readCount(detail['tokenCount']) ?? 0), 0)
+}
+
+function mediaOf(counts: Required<MediaTokens>): MediaTokens | null {
+  const told = Object.entries(counts).filter(([, count]) => count > 0)
+  return told.length === 0 ? null : Object.fromEntries(told)
+}

@@ -1,0 +1,221 @@
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  MediaSource,
+  Part,
+  ToolResultPart,
+  Turn,
+} from '../../../canonical/text/conversation.ts'
+import { fieldError } from '../../../core/errors.ts'
+import type { Losses } from '../losses.ts'
+import { toolInputOf } from '../tool-input.ts'
+import type { GeminiModel } from './quirks.ts'
+import { Signatures } from './read-signatures.ts'
+import { typeNameOf } from '../../../json/values.ts'
+
+/** A JSON object on its way to the provider. */
+type Wire = Record<string, unknown>
+
+interface Content {
+  role: 'user' | 'model'
+  parts: Wire[]
+}
+
+/** The conversation's turns as the format has them: instructions apart, roles that alternate. */
+export interface WrittenTurns {
+  system: Wire[]
+  contents: Content[]
+}
+
+/** The calls so far by their ids, of several with one id the last. */
+type Calls = Map<string, { name: string; place: number }>
+
+interface Writing {
+  model: GeminiModel
+  losses: Losses
+}
+
+/**
+ * Turns as the format wants them: instructions at the beginning in `system`, neighbours of one role joined, and results
+ * of tools in the order of their calls, because a model without ids of calls tells them apart by that alone. Throws
+ * `invalid_request` for a part that cannot be carried.
+ */
+export function* writeTurns(
+  conversation: Conversation,
+  { model, losses }: Writing,
+): Generator<void, WrittenTurns> {
+  const system: Wire[] = []
+  const contents: Content[] = []
+  const calls: Calls = new Map()
+  let callsSoFar = 0
+  for (const [index, turn] of conversation.turns.entries()) {
+    if (index % turnsOfStep === turnsOfStep - 1) yield
+    if (turn.name !== null) losses.drop('speaker')
+    const parts = partsOf(turn, { model, losses, turn, calls })
+    for (const part of turn.parts)
+      if (part.type === 'tool_call') calls.set(part.id, { name: part.name, place: callsSoFar++ })
+    if (turn.role === 'system' && contents.length === 0 && model.hasSystem) {
+      for (const part of parts) system.push(part)
+      continue
+    }
+    if (parts.length === 0) continue
+    if (turn.role === 'system') losses.approximate('turnRole')
+    const role = turn.role === 'assistant' ? 'model' : 'user'
+    const last = contents.at(-1)
+    if (last?.role !== role) contents.push({ role, parts })
+    else for (const part of parts) last.parts.push(part)
+  }
+  yield
+  for (const content of contents) if (content.role === 'user') orderResults(content, calls)
+  // The provider refuses a request in which nobody says anything.
+  if (contents.length === 0 && system.length > 0) {
+    losses.approximate('turnRole')
+    contents.push({ role: 'user', parts: system.splice(0) })
+  }
+  return { system, contents }
+}
+
+function isResult(part: Wire): boolean {
+  return part['functionResponse'] !== undefined
+}
+
+/** Results of tools first, in the order of their calls. */
+function orderResults(content: Content, calls: Calls): void {
+  if (!content.parts.some(isResult)) return
+  const placeOf = ({ functionResponse: result }: Wire) =>
+    calls.get(String((result as Wire)['id']))?.place ?? -1
+  content.parts = [
+    ...content.parts.filter(isResult).toSorted((left, right) => placeOf(left) - placeOf(right)),
+    ...content.parts.filter((part) => !isResult(part)),
+  ]
+}
+
+interface PartWriting extends Writing {
+  turn: Turn
+  /** Those before this turn. */
+  calls: Calls
+}
+
+function partsOf(turn: Turn, writing: PartWriting): Wire[] {
+  if (turn.role === 'tool') return writeResults(turn, writing)
+  const signatures = new Signatures(turn, writing.model)
+  const parts = turn.parts.flatMap((part) => {
+    if (part.cache !== undefined) writing.losses.drop(turn.place === 'system' ? 'systemCache' : 'partCache')
+    return signatures.put(part, partOf(part, writing))
+  })
+  return [...parts, ...signatures.rest()]
+}
+
+/** Null for what must not be sent: an empty text, a thought that is not this provider's. */
+function partOf(part: Part, writing: PartWriting): Wire | Wire[] | null {
+  const { losses, turn } = writing
+  if (turn.role === 'system' && part.type !== 'text') throw cannotCarry(writing, `"${part.type}" parts`)
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? null : { text: part.text }
+    case 'image':
+      return writeImage(part, writing)
+    case 'file':
+      return writeFile(part, writing)
+    case 'audio':
+      return { inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }
+    case 'tool_call':
+      return { functionCall: { id: part.id, name: part.name, args: toolInputOf(part) } }
+    case 'reasoning': {
+      const text = part.text ?? part.summary?.join('\n\n') ?? ''
+      if (part.origin === 'gemini') return text === '' ? null : { text, thought: true }
+      losses.drop('thought')
+      return null
+    }
+    case 'tool_result':
+    case 'opaque':
+      throw cannotCarry(writing, `"${nameOfPart(part)}" parts`)
+  }
+}
+
+function nameOfPart(part: Part): string {
+  return part.type === 'opaque' ? typeNameOf(part.value) : part.type
+}
+
+function writeImage({ source, detail }: ImagePart, writing: PartWriting): Wire {
+  if (detail !== null && detail !== 'auto') writing.losses.drop('detail')
+  return writeSource(source, writing)
+}
+
+/** A document has no name and no description in the format, so that both are words before it. */
+function writeFile({ source, name, context, citations }: FilePart, writing: PartWriting): Wire[] {
+  if (citations) throw cannotCarry(writing, 'documents to be cited')
+  const title = name === null ? [] : [name]
+  const lead = [...title, ...(context === null ? [] : [context])].map((text) => ({ text }))
+  return [...lead, source.kind === 'text' ? { text: source.text } : writeSource(source, writing)]
+}
+
+function writeSource(source: MediaSource, writing: PartWriting): Wire {
+  if (source.kind === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } }
+  if (source.kind === 'url') return { fileData: { fileUri: source.url } }
+  // An id means nothing to another provider than the one that keeps the file.
+  throw cannotCarry(writing, "a provider's file id")
+}
+
+function writeResults(turn: Turn, writing: PartWriting): Wire[] {
+  return turn.parts.flatMap((part) => {
+    if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
+    return writeResult(part, writing)
+  })
+}
+
+/** A result and, where the model takes none inside it, its images as the user's. */
+function writeResult(part: ToolResultPart, writing: PartWriting): Wire[] {
+  const { callId, content, isError, cache } = part
+  const call = writing.calls.get(callId)
+  if (call === undefined) throw fieldError(writing.turn.place, unknownCall(callId))
+  if (cache !== undefined) writing.losses.drop('partCache')
+  const { hasResultMedia } = writing.model
+  const { texts, media } = contentOf(content, writing)
+  if (media.length > 0 && !hasResultMedia) writing.losses.approximate('resultMedia')
+  const response: Wire = {
+    id: callId,
+    name: call.name,
+    // As one text: names such as "$ref" inside an object would mean something to the provider.
+    response: { [isError ? 'error' : 'output']: texts.join('\n') },
+    ...(media.length > 0 && hasResultMedia ? { parts: media } : {}),
+  }
+  if (media.length === 0 || hasResultMedia) return [{ functionResponse: response }]
+  return [{ functionResponse: response }, { text: `From the tool call ${callId}:` }, ...media]
+}
+
+/** What a tool said in words, and what it showed. Inside a result only media may stand, so that a document's name is a word. */
+function contentOf(content: ToolResultPart['content'], writing: PartWriting) {
+  const { hasResultMedia } = writing.model
+  const texts: string[] = []
+  const media: Wire[] = []
+  for (const each of content) {
+    const words = each.type === 'opaque' ? each.words : null
+    if (words) writing.losses.approximate('resultMedia')
+    const parts = words ? [{ text: words }] : [partOf(each, writing) ?? []].flat()
+    const isWord = each.type === 'text' || Boolean(words) || hasResultMedia
+    for (const part of parts)
+      if (typeof part['text'] === 'string' && isWord) texts.push(part['text'])
+      else media.push(part)
+  }
+  return { texts, media }
+}
+
+function unknownCall(callId: string): string {
+  return `has the result of a tool call "${callId.slice(0, shownIdLengthMax)}", which the conversation does not have. Send the assistant's message that called it, too.`
+}
+
+/** Of one step of a large request. */
+const turnsOfStep = 8_192
+
+/** A caller may write any id. */
+const shownIdLengthMax = 64
+
+function cannotCarry({ turn }: PartWriting, what: string): Error {
+  return fieldError(
+    turn.place,
+    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
+  )
+}

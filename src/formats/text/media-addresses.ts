@@ -1,0 +1,268 @@
+import { type BodyPiece, lengthOfPieces } from '../../core/body.ts'
+import type { MediaAddress, TextCall } from '../../canonical/call.ts'
+import { mediaAddressLengthMax, mediaStepBytes } from '../../core/limits/media.ts'
+import { isRecord } from '../../json/values.ts'
+import { editPieces } from '../../json/document.ts'
+import { type LookedInto, lookInto } from '../../json/lean.ts'
+import type { MediaType } from './media-type.ts'
+
+type Wire = Record<string, unknown>
+
+/** What an address names. */
+export interface LoadedMedia {
+  mediaType: MediaType
+  /** Its bytes in the pieces in which they came: to join them would hold everybody up. */
+  chunks: readonly Uint8Array[]
+  /** A name for a document whose request has none. */
+  name: string
+}
+
+/** Where a request names media by address; `put` writes what it names in its place. */
+interface Spot extends MediaAddress {
+  put(media: { mediaType: string; base64: string; name: string }): void
+}
+
+/** The addresses of a request, in its order, the same one as often as it stands there. */
+export function listAddresses(call: TextCall): MediaAddress[] {
+  return spotsOf(call)?.spots.map(({ url, kind, field }) => ({ url, kind, field })) ?? []
+}
+
+/**
+ * The request with what its addresses name, as far as `loaded` has it, in its caller's own format. In steps, because the
+ * media may be large. `nonce` is a text that the request surely does not have.
+ */
+export function* placeMedia(
+  call: TextCall,
+  loaded: ReadonlyMap<string, LoadedMedia>,
+  nonce: string,
+): Generator<void, Uint8Array> {
+  const found = spotsOf(call)
+  if (found === null) return call.document.bytes
+  const placed: LoadedMedia[] = []
+  for (const spot of found.spots) {
+    const media = loaded.get(spot.url)
+    if (media === undefined) continue
+    spot.put({ mediaType: media.mediaType, base64: `${nonce}${placed.length}${nonce}`, name: media.name })
+    placed.push(media)
+  }
+  const value = found.looked.restore(JSON.stringify(found.value))
+  const edited = editPieces(call.document, { set: { [found.member]: value } })
+  return yield* join(edited.flatMap((piece) => fill(piece, placed, nonce)))
+}
+
+/** A piece of the body, or media that stands there as base64. */
+type Filled = BodyPiece | LoadedMedia
+
+function fill(piece: BodyPiece, placed: readonly LoadedMedia[], nonce: string): Filled[] {
+  if (typeof piece !== 'string') return [piece]
+  return piece.split(nonce).map((part, index) => (index % 2 === 1 ? placed[Number(part)] : undefined) ?? part)
+}
+
+function* join(pieces: readonly Filled[]): Generator<void, Uint8Array> {
+  let length = 0
+  for (const piece of pieces)
+    length += isMedia(piece) ? Math.ceil(lengthOfPieces(piece.chunks) / 3) * 4 : lengthOfPieces([piece])
+  const target = Buffer.allocUnsafeSlow(length)
+  let offset = 0
+  for (const piece of pieces) {
+    if (typeof piece === 'string') offset += target.write(piece, offset)
+    else if (!isMedia(piece)) {
+      target.set(piece, offset)
+      offset += piece.length
+    } else {
+      for (const text of toBase64(piece.chunks)) {
+        offset += target.write(text, offset, 'latin1')
+        yield
+      }
+    }
+  }
+  return target
+}
+
+/** Base64 of the chunks as if they were one, in texts of a bounded length. */
+function* toBase64(chunks: readonly Uint8Array[]): Generator<string> {
+  let rest: Uint8Array = new Uint8Array(0)
+  for (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += mediaStepBytes) {
+      const step = Buffer.concat([rest, chunk.subarray(start, start + mediaStepBytes)])
+      // Three bytes are four characters; what is left over belongs to the next ones.
+      const whole = step.length - (step.length % 3)
+      yield step.toString('base64', 0, whole)
+      rest = step.subarray(whole)
+    }
+  }
+  if (rest.length > 0) yield Buffer.from(rest).toString('base64')
+}
+
+function isMedia(piece: Filled): piece is LoadedMedia {
+  return typeof piece === 'object' && 'mediaType' in piece
+}
+
+interface Found {
+  member: string
+  looked: LookedInto
+  /** The member's value, which the spots' `put` changes. */
+  value: unknown
+  spots: Spot[]
+}
+
+const members: Readonly<Partial<Record<string, string>>> = {
+  chat: 'messages',
+  messages: 'messages',
+  responses: 'input',
+}
+
+function spotsOf({ format, document }: TextCall): Found | null {
+  const member = members[format]
+  const looked = member === undefined ? null : lookInto(document, member)
+  if (member === undefined || looked === null || !mayHaveAddress({ format, document }, looked)) return null
+  const value = looked.exactValue()
+  if (!Array.isArray(value)) return null
+  const read = (text: unknown): string | null => addressOf(text, looked)
+  const spots = value.flatMap((entry: unknown, index) =>
+    isRecord(entry) ? spotsOfEntry(entry, `${member}[${index}]`, { format, read }) : [],
+  )
+  return { member, looked, value, spots }
+}
+
+const addressMark = Buffer.from('://')
+
+/** What stands beside an address, by format. */
+const spotMarks: Readonly<Partial<Record<string, readonly Buffer[]>>> = {
+  chat: [Buffer.from('"image_url"'), Buffer.from('"file_data"'), Buffer.from('"file_url"')],
+  messages: [Buffer.from('"source"')],
+  responses: [Buffer.from('"input_image"'), Buffer.from('"input_file"')],
+}
+
+/**
+ * Whether a conversation is worth being parsed for addresses, which takes a tenth of a second where it is megabytes of
+ * words. A lean document has marks in place of longer texts, which may be addresses too.
+ */
+function mayHaveAddress(
+  { format, document }: Pick<TextCall, 'format' | 'document'>,
+  { bytes }: LookedInto,
+): boolean {
+  if (document.lean === null && !bytes.includes(addressMark)) return false
+  return spotMarks[format]?.some((mark) => bytes.includes(mark)) ?? false
+}
+
+/** The text when it is an address to fetch: bytes stand in one of another scheme, and others are for the provider. */
+function addressOf(text: unknown, looked: LookedInto): string | null {
+  if (typeof text !== 'string') return null
+  const whole = looked.textOf(text, mediaAddressLengthMax)
+  return whole !== null && /^[a-z][a-z0-9+.-]*:\/\//i.test(whole) ? whole : null
+}
+
+interface Reading {
+  format: TextCall['format']
+  read: (text: unknown) => string | null
+}
+
+/** Of a message or an item: its content, and what a tool gave. */
+function spotsOfEntry(entry: Wire, path: string, reading: Reading): Spot[] {
+  return ['content', 'output'].flatMap((name) => {
+    const parts = entry[name]
+    if (!Array.isArray(parts)) return []
+    return parts.flatMap((part: unknown, index) =>
+      isRecord(part) ? spotsOfPart(part, `${path}.${name}[${index}]`, reading) : [],
+    )
+  })
+}
+
+function spotsOfPart(part: Wire, path: string, reading: Reading): Spot[] {
+  switch (reading.format) {
+    case 'chat':
+      return spotsOfChat(part, path, reading)
+    case 'responses':
+      return spotsOfResponses(part, path, reading)
+    case 'messages':
+      // Results of tools have content of their own.
+      return [...spotsOfBlock(part, path, reading), ...spotsOfEntry(part, path, reading)]
+    default:
+      return []
+  }
+}
+
+function spotsOfChat(part: Wire, path: string, { read }: Reading): Spot[] {
+  const { image_url: image, file } = part
+  const holder = isRecord(image) ? image : part
+  const name = isRecord(image) ? 'url' : 'image_url'
+  const url = read(holder[name])
+  if (url !== null) {
+    const field = isRecord(image) ? `${path}.image_url.url` : `${path}.image_url`
+    return [{ url, kind: 'image', field, put: (media) => void (holder[name] = toDataUrl(media)) }]
+  }
+  if (part['file_url'] !== undefined) return spotsOfFileUrl(part, path, read)
+  const fileUrl = isRecord(file) ? read(file['file_data']) : null
+  if (!isRecord(file) || fileUrl === null) return []
+  return [
+    {
+      url: fileUrl,
+      kind: 'file',
+      field: `${path}.file.file_data`,
+      put(media) {
+        file['file_data'] = toDataUrl(media)
+        file['filename'] ??= media.name
+      },
+    },
+  ]
+}
+
+/** What lies at the address of such a part becomes an ordinary file. */
+function spotsOfFileUrl(part: Wire, path: string, read: Reading['read']): Spot[] {
+  const { file_url: named } = part
+  const url = read(isRecord(named) ? named['url'] : named)
+  if (url === null) return []
+  const put: Spot['put'] = (media) => {
+    delete part['file_url']
+    part['type'] = 'file'
+    part['file'] = { file_data: toDataUrl(media), filename: media.name }
+  }
+  return [{ url, kind: 'file', field: isRecord(named) ? `${path}.file_url.url` : `${path}.file_url`, put }]
+}
+
+function spotsOfResponses(part: Wire, path: string, { read }: Reading): Spot[] {
+  if (part['type'] === 'input_image') {
+    const url = read(part['image_url'])
+    if (url === null) return []
+    const put: Spot['put'] = (media) => void (part['image_url'] = toDataUrl(media))
+    return [{ url, kind: 'image', field: `${path}.image_url`, put }]
+  }
+  if (part['type'] !== 'input_file') return []
+  const name = read(part['file_data']) === null ? 'file_url' : 'file_data'
+  const url = read(part[name])
+  if (url === null) return []
+  return [
+    {
+      url,
+      kind: 'file',
+      field: `${path}.${name}`,
+      put(media) {
+        delete part['file_url']
+        part['file_data'] = toDataUrl(media)
+        part['filename'] ??= media.name
+      },
+    },
+  ]
+}
+
+function spotsOfBlock(block: Wire, path: string, { read }: Reading): Spot[] {
+  const { type, source } = block
+  const isKnown = type === 'image' || type === 'document'
+  const url = isKnown && isRecord(source) && source['type'] === 'url' ? read(source['url']) : null
+  if (url === null) return []
+  return [
+    {
+      url,
+      kind: type === 'image' ? 'image' : 'file',
+      field: `${path}.source.url`,
+      put({ mediaType, base64 }) {
+        block['source'] = { type: 'base64', media_type: mediaType, data: base64 }
+      },
+    },
+  ]
+}
+
+function toDataUrl({ mediaType, base64 }: { mediaType: string; base64: string }): string {
+  return `data:${mediaType};base64,${base64}`
+}

@@ -1,0 +1,112 @@
+import { base64CheckedLength, mediaAddressLengthMax } from '../../core/limits/media.ts'
+import { isRecord } from '../../json/values.ts'
+import { fieldError } from '../../core/errors.ts'
+import type { LookedInto } from '../../json/lean.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Refuses the media of one part, of which `path` is the place. */
+type CheckPart = (part: Wire, path: string, looked: LookedInto) => void
+
+/** Refuses media that are neither an address nor bytes in base64. Throws `invalid_request` that names the member. */
+export function checkChatMedia(messages: readonly unknown[], looked: LookedInto): void {
+  checkEntries(messages, 'messages', { looked, check: checkChatPart })
+}
+
+/** The same of the items of a responses request. */
+export function checkInputMedia(items: readonly unknown[], looked: LookedInto): void {
+  checkEntries(items, 'input', { looked, check: checkInputPart })
+}
+
+/** The same of messages in Anthropic's format. */
+export function checkSources(messages: readonly unknown[], looked: LookedInto): void {
+  checkEntries(messages, 'messages', { looked, check: checkBlock })
+}
+
+function checkEntries(
+  entries: readonly unknown[],
+  path: string,
+  { looked, check }: { looked: LookedInto; check: CheckPart },
+): void {
+  for (const [index, entry] of entries.entries()) {
+    if (!isRecord(entry)) continue
+    const { content, output } = entry
+    checkParts(content, `${path}[${index}].content`, { looked, check })
+    checkParts(output, `${path}[${index}].output`, { looked, check })
+  }
+}
+
+function checkParts(
+  parts: unknown,
+  path: string,
+  { looked, check }: { looked: LookedInto; check: CheckPart },
+): void {
+  if (!Array.isArray(parts)) return
+  for (const [at, part] of parts.entries()) if (isRecord(part)) check(part, `${path}[${at}]`, looked)
+}
+
+function checkChatPart({ image_url: image, file }: Wire, path: string, looked: LookedInto): void {
+  if (isRecord(image)) requireMedia(image['url'], `${path}.image_url.url`, looked)
+  else if (image !== undefined) requireMedia(image, `${path}.image_url`, looked)
+  if (isRecord(file)) checkFile(file['file_data'], `${path}.file.file_data`, looked)
+}
+
+function checkInputPart({ type, image_url: image, ...file }: Wire, path: string, looked: LookedInto): void {
+  // An image may be named by the id of a file.
+  if (type === 'input_image' && image !== undefined && image !== null)
+    requireMedia(image, `${path}.image_url`, looked)
+  if (type !== 'input_file') return
+  checkFile(file['file_data'], `${path}.file_data`, looked)
+  if (typeof file['file_url'] === 'string') requireMedia(file['file_url'], `${path}.file_url`, looked)
+}
+
+function checkBlock({ source, content }: Wire, path: string, looked: LookedInto): void {
+  if (isRecord(source)) {
+    if (source['type'] === 'url') requireMedia(source['url'], `${path}.source.url`, looked)
+    else if (source['type'] === 'base64') requireBase64(source['data'], `${path}.source.data`, looked)
+  }
+  // Results of tools have blocks of their own.
+  checkParts(content, `${path}.content`, { looked, check: checkInnerBlock })
+}
+
+function checkInnerBlock({ source }: Wire, path: string, looked: LookedInto): void {
+  checkBlock({ source }, path, looked)
+}
+
+/** Bytes of a file may stand there bare; what has a scheme must be one that can be fetched, or have the bytes in it. */
+function checkFile(text: unknown, path: string, looked: LookedInto): void {
+  if (typeof text === 'string' && scheme.test(text)) requireMedia(text, path, looked)
+}
+
+const scheme = /^[a-z][a-z0-9+.-]*:/i
+const dataLead = /^data:[^,]*,/i
+
+function requireMedia(value: unknown, path: string, looked: LookedInto): void {
+  if (typeof value !== 'string') throw noMedia(path)
+  const [lead] = dataLead.exec(value) ?? []
+  if (lead === undefined) requireAddress(value, path, looked)
+  else if (/;base64,$/i.test(lead)) requireBase64(value.slice(lead.length), path, looked)
+  else throw noMedia(path)
+}
+
+/** Other schemes than those of the web mean something to providers that keep files. */
+function requireAddress(value: string, path: string, looked: LookedInto): void {
+  const address = looked.textOf(value, mediaAddressLengthMax)
+  if (address === null || !/^[a-z][a-z0-9+.-]*:\/\/./i.test(address)) throw noMedia(path)
+  if (/^https?:/i.test(address) && !URL.canParse(address)) throw noMedia(path)
+}
+
+const base64 = /^[\w+/\s-]*={0,2}\s*$/
+
+function requireBase64(value: unknown, path: string, looked: LookedInto): void {
+  if (typeof value !== 'string' || value === '') throw noMedia(path)
+  const isShort = looked.lengthOf(value) <= base64CheckedLength
+  const text = looked.beginningOf(value, base64CheckedLength).slice(0, base64CheckedLength)
+  // Four characters are three bytes, so that one alone is none.
+  const isWhole = !isShort || text.replaceAll(/[=\s]/g, '').length % 4 !== 1
+  if (!base64.test(text) || !isWhole || text.trim() === '') throw noMedia(path)
+}
+
+function noMedia(path: string): Error {
+  return fieldError(path, 'must be an address that begins with https://, or bytes in base64.')
+}

@@ -1,0 +1,138 @@
+import { hasMember, type JsonDocument } from '../../json/document.ts'
+import type { Conversation, ConversationFormat } from '../../canonical/text/conversation.ts'
+import { fieldError } from '../../core/errors.ts'
+
+/** What of a request an upstream may be unable to carry. */
+export type Carried =
+  | 'outputTokensMax'
+  | 'choices'
+  | 'logprobs'
+  | 'stop'
+  | 'output'
+  | 'tools'
+  | 'toolChoice'
+  | 'isParallel'
+  | 'reasoning'
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'minP'
+  | 'seed'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'repetitionPenalty'
+  | 'logitBias'
+  | 'verbosity'
+  | 'serviceTier'
+  | 'cacheKey'
+  | 'userId'
+  | 'metadata'
+  | 'speaker'
+  | 'turnRole'
+  | 'detail'
+  | 'thought'
+  | 'budget'
+  | 'summary'
+  | 'display'
+  | 'resultMedia'
+  | 'resultError'
+  | 'cache'
+  | 'partCache'
+  | 'systemCache'
+  | 'toolCache'
+
+/** Each by the name its caller knows; a format without the member never fills it. */
+const names: Readonly<Record<Carried, Readonly<Partial<Record<ConversationFormat, string>>>>> = {
+  outputTokensMax: { chat: 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' },
+  choices: { chat: 'n' },
+  logprobs: { chat: 'logprobs', responses: 'top_logprobs' },
+  stop: { chat: 'stop', messages: 'stop_sequences' },
+  output: { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' },
+  tools: { chat: 'tools', responses: 'tools', messages: 'tools' },
+  toolChoice: { chat: 'tool_choice', responses: 'tool_choice', messages: 'tool_choice' },
+  isParallel: {
+    chat: 'parallel_tool_calls',
+    responses: 'parallel_tool_calls',
+    messages: 'tool_choice.disable_parallel_tool_use',
+  },
+  reasoning: { chat: 'reasoning', responses: 'reasoning', messages: 'thinking' },
+  temperature: { chat: 'temperature', responses: 'temperature', messages: 'temperature' },
+  topP: { chat: 'top_p', responses: 'top_p', messages: 'top_p' },
+  topK: { chat: 'top_k', responses: 'top_k', messages: 'top_k' },
+  minP: { chat: 'min_p' },
+  seed: { chat: 'seed' },
+  presencePenalty: { chat: 'presence_penalty', responses: 'presence_penalty' },
+  frequencyPenalty: { chat: 'frequency_penalty', responses: 'frequency_penalty' },
+  repetitionPenalty: { chat: 'repetition_penalty' },
+  logitBias: { chat: 'logit_bias' },
+  verbosity: { chat: 'verbosity', responses: 'text.verbosity' },
+  serviceTier: { chat: 'service_tier', responses: 'service_tier', messages: 'service_tier' },
+  cacheKey: { chat: 'prompt_cache_key', responses: 'prompt_cache_key' },
+  userId: { chat: 'user', responses: 'user', messages: 'metadata.user_id' },
+  metadata: { chat: 'metadata', responses: 'metadata' },
+  speaker: { chat: 'messages[].name' },
+  turnRole: { chat: 'messages[].role', responses: 'input[].role', messages: 'messages[].role' },
+  detail: { chat: 'messages[].content[].image_url.detail', responses: 'input[].content[].detail' },
+  thought: {
+    chat: 'messages[].reasoning',
+    responses: 'input[].reasoning',
+    messages: 'messages[].content[].thinking',
+  },
+  budget: {
+    chat: 'reasoning.max_tokens',
+    responses: 'reasoning.max_tokens',
+    messages: 'thinking.budget_tokens',
+  },
+  summary: { chat: 'reasoning.summary', responses: 'reasoning.summary', messages: 'thinking' },
+  display: { chat: 'reasoning.exclude', messages: 'thinking.display' },
+  resultMedia: {
+    chat: 'messages[].content',
+    responses: 'input[].output',
+    messages: 'messages[].content[].content',
+  },
+  resultError: { messages: 'messages[].content[].is_error' },
+  cache: { chat: 'cache_control', responses: 'cache_control', messages: 'cache_control' },
+  partCache: { chat: 'messages[].content[].cache_control', messages: 'messages[].content[].cache_control' },
+  systemCache: { chat: 'messages[].content[].cache_control', messages: 'system[].cache_control' },
+  toolCache: { chat: 'tools[].cache_control', messages: 'tools[].cache_control' },
+}
+
+/** The member as the caller wrote it, for errors and for lists of what was dropped. */
+export function nameOf(carried: Carried, { format }: Pick<Conversation, 'format'>): string {
+  return names[carried][format] ?? carried
+}
+
+/** What a format's member carries, or the member that it is in; null for one that no other format has. */
+export function carriedBy(format: ConversationFormat, name: string): Carried | null {
+  return exactlyCarriedBy(format, name) ?? exactlyCarriedBy(format, name.split('.', 1)[0] ?? name)
+}
+
+function exactlyCarriedBy(format: ConversationFormat, name: string): Carried | null {
+  for (const [carried, byFormat] of Object.entries(names)) {
+    if (byFormat[format] === name) return carried as Carried
+  }
+  return null
+}
+
+/**
+ * What another format has to leave out of a request, for the list of what was dropped. Throws `invalid_request` for what
+ * it must not leave out.
+ */
+export function leaveOwnMembers(
+  { format, ownMembers }: Conversation,
+  upstream: ConversationFormat,
+): readonly string[] {
+  if (format === upstream) return []
+  const [needed] = ownMembers.needed
+  if (needed !== undefined) {
+    throw fieldError(needed, 'cannot be sent to the chosen provider. Leave it out or choose another model.')
+  }
+  return ownMembers.optional
+}
+
+/** Members of a request that its format's schema does not know: no other format can be sent them. */
+export function unknownMembers(document: JsonDocument, shape: object): readonly string[] {
+  return [...document.members.keys()].filter(
+    (name) => !Object.hasOwn(shape, name) && hasMember(document, name),
+  )
+}

@@ -1,0 +1,50 @@
+import { unreadFileTokens } from '../../../core/limits/media.ts'
+import { type MediaWeight, noMedia } from '../media-weight.ts'
+import { isRecord } from '../../../json/values.ts'
+import { toBuffer } from '../../../json/document.ts'
+
+/** Tokens of an image whose size is not known: a large one, as Anthropic counts it. */
+const imageTokens = 1_600
+/** Decoded bytes per token of a document; a page of 50 kB is about 2,500 tokens with its picture. */
+const fileBytesPerToken = 20
+
+const mark = Buffer.from('"source"')
+
+/** Whether messages may carry images or documents, whose encoded bytes say nothing about their tokens. */
+export function mayCarrySources(messages: Uint8Array): boolean {
+  return toBuffer(messages).includes(mark)
+}
+
+/** Bytes of media to leave out of the text estimate, and tokens to add instead; results of tools may carry them too. */
+export function weighSources(
+  messages: readonly unknown[],
+  charactersOf: (text: string) => number,
+): MediaWeight {
+  const total = { ...noMedia }
+  for (const message of messages) addBlocks(total, message, charactersOf)
+  return total
+}
+
+function addBlocks(total: MediaWeight, holder: unknown, charactersOf: (text: string) => number): void {
+  const content = isRecord(holder) ? holder['content'] : null
+  if (!Array.isArray(content)) return
+  for (const block of content) {
+    if (!isRecord(block)) continue
+    const { type, source } = block
+    if (type === 'tool_result') addBlocks(total, block, charactersOf)
+    if (!isRecord(source)) continue
+    const length = typeof source['data'] === 'string' ? charactersOf(source['data']) : 0
+    const isPicture = type === 'image' && source['type'] === 'base64'
+    if (isPicture) total.images += 1
+    // Of a document a text alone is as long as its bytes.
+    else if (source['type'] !== 'text' && source['type'] !== 'content') total.isUncounted = true
+    if (type === 'image') {
+      total.bytes += length
+      total.tokens += imageTokens
+    } else if (type === 'document' && source['type'] === 'base64') {
+      total.bytes += length
+      // Base64 carries three bytes in four characters.
+      total.tokens += Math.ceil((length * 0.75) / fileBytesPerToken)
+    } else if (type === 'document' && source['type'] === 'url') total.tokens += unreadFileTokens
+  }
+}

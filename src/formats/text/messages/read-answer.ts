@@ -1,0 +1,31 @@
+import type { Answer } from '../../../canonical/text/answer.ts'
+import type { AnswerContext } from '../../../canonical/upstream.ts'
+import { answerPartsMax } from '../../../core/limits/text.ts'
+import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { parseExactly } from '../../../json/exact.ts'
+import { readReportedError } from '../../upstream-errors.ts'
+import { parseAnswer, unreadable } from '../../upstream-json.ts'
+import { readBlock } from './read-blocks.ts'
+import { readStop } from './read-stop.ts'
+import { readMessagesUsage } from './usage.ts'
+
+/** A whole message. Throws `provider_failed` for what is none, and the error that came with a success status. */
+export function readMessagesAnswer(bytes: Uint8Array, context: AnswerContext): Answer {
+  return readMessage(parseAnswer(bytes, parseExactly), context)
+}
+
+/** The same of what was parsed. */
+export function readMessage(wire: Readonly<Record<string, unknown>>, context: AnswerContext): Answer {
+  if (wire['type'] === 'error') throw readReportedError(wire['error'], context)
+  const { content } = wire
+  if (!Array.isArray(content)) throw unreadable('it has no content')
+  if (content.length > answerPartsMax) throw unreadable(`it has more than ${answerPartsMax} parts`)
+  const parts = content.filter(isRecord).map(readBlock)
+  const sawToolCalls = parts.some(({ head }) => head.type === 'tool_call')
+  return {
+    upstreamId: stringOrNull(wire['id']),
+    upstreamModel: stringOrNull(wire['model']),
+    choices: [{ parts, finish: readStop(wire, sawToolCalls) }],
+    usage: readMessagesUsage(wire['usage']),
+  }
+}

@@ -1,0 +1,82 @@
+import { type AnswerPart, emptyPart } from '../../../canonical/text/answer.ts'
+import type { Annotation, Extras } from '../../../canonical/text/conversation.ts'
+import type { PartHead } from '../../../canonical/text/events.ts'
+import { isRecord, stringOrNull } from '../../../json/values.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** Members of each kind of block that a part has room for. */
+const partMembers: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set(['type', 'text', 'citations']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+  tool_use: new Set(['type', 'id', 'name', 'input']),
+}
+
+/** What a block is. Kinds that this gateway does not know go back to a caller of the same format as they came. */
+export function headOf(block: Wire): PartHead {
+  const { type } = block
+  switch (type) {
+    case 'text':
+      return { type, ...extrasOf(block, type) }
+    case 'thinking':
+    case 'redacted_thinking':
+      return { type: 'reasoning', id: null, origin: 'messages', ...extrasOf(block, type) }
+    case 'tool_use':
+      return {
+        type: 'tool_call',
+        id: stringOrNull(block['id']) ?? '',
+        name: stringOrNull(block['name']) ?? '',
+        kind: 'function',
+        ...extrasOf(block, type),
+      }
+    default:
+      return { type: 'opaque', format: 'messages', value: block }
+  }
+}
+
+/** The other members, which no other format is shown; nothing for nearly every block. */
+function extrasOf(block: Wire, type: keyof typeof partMembers): { extras?: Extras } {
+  const rest = Object.entries(block).filter(
+    ([name, value]) => value !== null && !partMembers[type]?.has(name),
+  )
+  return rest.length === 0 ? {} : { extras: { messages: Object.fromEntries(rest) } }
+}
+
+/** A whole block of an answer. */
+export function readBlock(block: Wire): AnswerPart {
+  const part = emptyPart(headOf(block))
+  switch (block['type']) {
+    case 'text':
+      part.text = stringOrNull(block['text']) ?? ''
+      part.annotations = readCitations(block['citations'])
+      break
+    case 'thinking':
+      part.text = stringOrNull(block['thinking']) ?? ''
+      part.signature = stringOrNull(block['signature'])
+      break
+    case 'redacted_thinking':
+      part.sealed = stringOrNull(block['data'])
+      break
+    case 'tool_use':
+      part.text = JSON.stringify(block['input'] ?? {})
+      break
+  }
+  return part
+}
+
+function readCitations(wire: unknown): Annotation[] {
+  return Array.isArray(wire) ? wire.filter(isRecord).map(readCitation) : []
+}
+
+/** A citation of any kind: of a page, a document or a search result. */
+export function readCitation(wire: Wire): Annotation {
+  return {
+    url: stringOrNull(wire['url']) ?? stringOrNull(wire['source']),
+    title: stringOrNull(wire['title']) ?? stringOrNull(wire['document_title']),
+    citedText: stringOrNull(wire['cited_text']),
+    start: null,
+    end: null,
+    extras: { messages: wire },
+  }
+}

@@ -1,0 +1,22 @@
+import type { Finish } from '../../../canonical/text/events.ts'
+import { isRecord, stringOrNull } from '../../../json/values.ts'
+import { toFinishReason } from '../finish-reason.ts'
+
+/**
+ * Why the provider stopped; null while it goes on. A tool that was called decides over the provider's word, which some
+ * compatible servers get wrong.
+ */
+export function readStop(wire: Readonly<Record<string, unknown>>, sawToolCalls: boolean): Finish | null {
+  const native = stringOrNull(wire['stop_reason'])
+  if (native === null) return null
+  const details = wire['stop_details']
+  return {
+    // Compatible servers use words of chat completions too.
+    reason: toFinishReason(native, sawToolCalls),
+    native,
+    stopSequence: stringOrNull(wire['stop_sequence']),
+    refusal: isRecord(details)
+      ? { category: stringOrNull(details['category']), explanation: stringOrNull(details['explanation']) }
+      : null,
+  }
+}

@@ -1,0 +1,284 @@
+import type { Conversation, ReasoningWish, Tool, ToolChoice } from '../../../canonical/text/conversation.ts'
+import { thinkingBudgetMin } from '../../../core/limits/text.ts'
+import type { EncodedRequest } from '../encoded-request.ts'
+import { writeCacheMark } from '../cache-mark.ts'
+import { isRecord, typeNameOf } from '../../../json/values.ts'
+import { fieldError } from '../../../core/errors.ts'
+import type { RequestTarget } from '../halves.ts'
+import { closedSchemaOf, type JsonSchema } from '../json-schema.ts'
+import { Losses } from '../losses.ts'
+import { type Carried, leaveOwnMembers, nameOf } from '../member-names.ts'
+import { tellOutput } from '../promised-output.ts'
+import type { MessagesModel, MessagesQuirks } from './quirks.ts'
+import { writeTurns } from './write-turns.ts'
+
+type Wire = Record<string, unknown>
+
+/** A request under way: its body, and what the caller is to hear was left out. */
+interface Writing {
+  conversation: Conversation
+  model: MessagesModel
+  quirks: MessagesQuirks
+  body: Wire
+  losses: Losses
+}
+
+/** A conversation as a body for Anthropic's messages. Throws `invalid_request` for what must not be left out. */
+export function* writeMessagesRequest(
+  conversation: Conversation,
+  { endpoint, quirks }: RequestTarget<MessagesQuirks>,
+): Generator<void, EncodedRequest> {
+  const model = quirks.modelOf(endpoint.upstreamModel)
+  refuseWhatIsMissing(conversation)
+  const left = leaveOwnMembers(conversation, 'messages')
+  const losses = new Losses(conversation)
+  const { system, messages } = writeTurns(conversation, { quirks, model, losses })
+  const held = heldOutputOf(conversation, model, quirks)
+  const tool = held === null ? answerToolOf(conversation, quirks) : null
+  const told =
+    held === null ? tellOutput(conversation.output, nameOf('output', conversation), tool !== null) : null
+  if (told !== null) losses.approximate('output')
+  if (told !== null && tool === null) system.push({ type: 'text', text: told.instruction })
+  const limit = conversation.outputTokensMax ?? endpoint.outputTokensMax ?? model.outputTokensMax
+  const body: Wire = {
+    model: endpoint.upstreamModel,
+    max_tokens: limit,
+    ...(system.length > 0 ? { system } : {}),
+    messages,
+    ...(conversation.stream ? { stream: true } : {}),
+  }
+  const writing: Writing = { conversation, model, quirks, body, losses }
+  writeTools(writing)
+  writeReasoning(writing, limit)
+  if (held !== null) writeOutput(writing, held)
+  if (tool !== null) Object.assign(body, tool)
+  writeSampling(writing)
+  writeRest(writing)
+  yield
+  return {
+    body: [JSON.stringify(body)],
+    dropped: [...left, ...losses.dropped],
+    approximated: [...losses.approximated],
+    ...(told === null
+      ? {}
+      : { promised: tool === null ? told.promised : { ...told.promised, tool: answerTool } }),
+  }
+}
+
+/**
+ * The schema that the provider itself holds the answer to; null where it does not. A caller of its own whole format hears
+ * from the provider what it does not take.
+ */
+function heldOutputOf(
+  { output, format }: Conversation,
+  model: MessagesModel,
+  { isWhole }: MessagesQuirks,
+): JsonSchema | null {
+  if (output.kind !== 'schema') return null
+  if (format === 'messages' && isWhole) return output.schema ?? anyObject
+  return model.hasSchema && output.schema !== null ? closedSchemaOf(output.schema) : null
+}
+
+const anyObject: JsonSchema = { type: 'object' }
+
+/** By this tool a model that cannot be held to a schema gives its answer, which then comes close to it. */
+const answerTool = 'give_answer'
+
+/**
+ * The tool, and that it must be called; null where the model has tools of the caller's to choose among, is to think, which
+ * the provider refuses beside a tool that must be called, or is asked for anything but an object.
+ */
+function answerToolOf(
+  { output, tools, reasoning }: Conversation,
+  { hasToolChoice }: MessagesQuirks,
+): Wire | null {
+  if (output.kind !== 'schema' || output.schema?.['type'] !== 'object' || !hasToolChoice) return null
+  const isThinking = reasoning !== null && reasoning.effort !== 'none'
+  if (tools.length > 0 || isThinking) return null
+  const { schema, description } = output
+  return {
+    tools: [{ name: answerTool, description: description ?? 'Give the answer.', input_schema: schema }],
+    tool_choice: { type: 'tool', name: answerTool, disable_parallel_tool_use: true },
+  }
+}
+
+/** What changes the answer and has no place in the format. */
+function refuseWhatIsMissing(conversation: Conversation): void {
+  const cannot = (carried: Carried) =>
+    fieldError(
+      nameOf(carried, conversation),
+      'cannot be sent to the chosen provider. Leave it out or choose another model.',
+    )
+  if (conversation.choices > 1) throw cannot('choices')
+  if (conversation.logprobs !== null) throw cannot('logprobs')
+  for (const tool of conversation.tools) {
+    if (tool.kind === 'custom') throw refuseTool(conversation, `the custom tool "${tool.name}"`)
+    if (tool.kind === 'provider' && tool.format !== 'messages')
+      throw refuseTool(conversation, `"${typeNameOf(tool.value)}"`)
+  }
+}
+
+function refuseTool(conversation: Conversation, what: string): Error {
+  const remedy = 'which the chosen provider cannot be sent. Leave it out or choose another model.'
+  return fieldError(nameOf('tools', conversation), `has ${what}, ${remedy}`)
+}
+
+function writeTools({ conversation, quirks, body, losses }: Writing): void {
+  const { tools, toolChoice, isParallel } = conversation
+  const allowed = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : null
+  const written = tools.flatMap((tool) => {
+    if (tool.kind === 'provider') return [tool.value]
+    if (tool.cache !== undefined && !quirks.hasCacheMarks) losses.drop('toolCache')
+    return allowed !== null && !allowed.has(tool.name) ? [] : [writeTool(tool, quirks)]
+  })
+  if (written.length === 0) return
+  body['tools'] = written
+  if (!quirks.hasToolChoice) {
+    dropChoice(conversation, losses)
+    return
+  }
+  const choice = toolChoice === null ? null : writeToolChoice(toolChoice)
+  if (isParallel === false) {
+    body['tool_choice'] = { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true }
+  } else if (choice !== null) body['tool_choice'] = choice
+}
+
+/** The provider chooses among all tools, as many as it likes. */
+function dropChoice({ toolChoice, isParallel }: Conversation, losses: Losses): void {
+  if (toolChoice !== null && toolChoice.kind !== 'auto') losses.drop('toolChoice')
+  if (isParallel === false) losses.drop('isParallel')
+}
+
+function writeTool(tool: Tool, { hasCacheMarks }: MessagesQuirks): Wire {
+  return {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: { type: 'object', properties: {}, ...tool.parameters },
+    ...(tool.strict === true ? { strict: true } : {}),
+    ...(tool.cache !== undefined && hasCacheMarks ? { cache_control: writeCacheMark(tool.cache) } : {}),
+    ...tool.extras?.messages,
+  }
+}
+
+function writeToolChoice(choice: ToolChoice): Wire {
+  if (choice.kind === 'named') return { type: 'tool', name: choice.name }
+  const mode = choice.kind === 'allowed' ? choice.mode : choice.kind
+  return { type: mode === 'required' ? 'any' : mode }
+}
+
+const budgetShares: Readonly<Record<string, number>> = {
+  minimal: 0.02,
+  low: 0.1,
+  medium: 0.3,
+  high: 0.6,
+  xhigh: 0.9,
+  max: 0.95,
+}
+
+/** `low` is the least that the format knows. */
+const efforts: Readonly<Record<string, string>> = { minimal: 'low' }
+
+function writeReasoning(writing: Writing, limit: number): void {
+  const { conversation, model, body } = writing
+  const { reasoning, toolChoice } = conversation
+  if (reasoning === null) return
+  if (reasoning.effort === 'none') {
+    if (model.thinking !== 'none') body['thinking'] = { type: 'disabled' }
+    return
+  }
+  // Who must call a tool cannot think before it: the provider refuses both together.
+  const isForced = toolChoice?.kind === 'required' || toolChoice?.kind === 'named'
+  const isInterrupted = writing.quirks.signsThoughts && !beginsWithThought(body['messages'])
+  if (isForced || model.thinking === 'none' || (model.thinking === 'budget' && isInterrupted)) {
+    writing.losses.drop('reasoning')
+    return
+  }
+  const display = reasoning.isShown ? {} : { display: 'omitted' }
+  if (model.thinking === 'adaptive') {
+    body['thinking'] = { type: 'adaptive', ...display }
+    // Such a model thinks as much as it sees fit.
+    if (reasoning.budgetTokens !== null) writing.losses.drop('budget')
+    if (model.hasEffort && reasoning.effort !== null)
+      mergeInto(body, 'output_config', { effort: efforts[reasoning.effort] ?? reasoning.effort })
+    return
+  }
+  const budget = budgetOf(reasoning, limit)
+  if (budget === null) {
+    writing.losses.drop('reasoning')
+    return
+  }
+  body['thinking'] = { type: 'enabled', budget_tokens: budget, ...display }
+  if (reasoning.budgetTokens !== null && reasoning.budgetTokens !== budget)
+    writing.losses.approximate('budget')
+}
+
+/**
+ * Whether the model's last words may be gone on from with thoughts: within a budget the provider refuses to think on from
+ * calls of tools that no thought stands before.
+ */
+export function beginsWithThought(messages: unknown): boolean {
+  const said = Array.isArray(messages) ? messages.filter(isRecord) : []
+  const content = said.findLast(({ role }) => role === 'assistant')?.['content']
+  const types = Array.isArray(content) ? content.filter(isRecord).map(({ type }) => type) : []
+  return !types.includes('tool_use') || types[0] === 'thinking' || types[0] === 'redacted_thinking'
+}
+
+/** Tokens to think with: below the output limit, which is what was paid for. Null when that leaves too few. */
+function budgetOf({ effort, budgetTokens }: ReasoningWish, limit: number): number | null {
+  const wanted = budgetTokens ?? Math.floor(limit * (budgetShares[effort ?? 'medium'] ?? 0.3))
+  const budget = Math.min(Math.max(wanted, thinkingBudgetMin), limit - 1)
+  return budget < thinkingBudgetMin ? null : budget
+}
+
+function writeOutput(writing: Writing, schema: JsonSchema): void {
+  mergeInto(writing.body, 'output_config', { format: { type: 'json_schema', schema } })
+}
+
+function writeSampling(writing: Writing): void {
+  const { body, model } = writing
+  const { temperature, topP, topK } = writing.conversation.tuning
+  const isThinking = body['thinking'] !== undefined && model.thinking === 'budget'
+  const set = (carried: Carried, name: string, value: number | null) => {
+    if (value === null) return
+    // While it thinks the provider takes its own sampling alone.
+    if (model.sampling === 'none' || isThinking) writing.losses.drop(carried)
+    else if (name === 'top_p' && temperature !== null && model.sampling === 'one_of')
+      writing.losses.drop(carried)
+    else body[name] = value
+  }
+  set('temperature', 'temperature', temperature === null ? null : Math.min(temperature, 1))
+  set('topP', 'top_p', topP)
+  set('topK', 'top_k', topK)
+  if (temperature !== null && temperature > 1 && body['temperature'] !== undefined)
+    writing.losses.approximate('temperature')
+}
+
+function writeRest(writing: Writing): void {
+  const { conversation, quirks, body } = writing
+  const { tuning, stop, userId, cache } = conversation
+  if (stop.length > 0) body['stop_sequences'] = stop
+  if (userId !== null && quirks.hasMetadata) mergeInto(body, 'metadata', { user_id: userId })
+  else if (userId !== null) writing.losses.drop('userId')
+  if (cache !== undefined && quirks.hasCacheMarks) body['cache_control'] = writeCacheMark(cache)
+  else if (cache !== undefined) writing.losses.drop('cache')
+  if (tuning.serviceTier !== null && conversation.format === 'messages')
+    body['service_tier'] = tuning.serviceTier
+  else if (tuning.serviceTier !== null && !['auto', 'default'].includes(tuning.serviceTier))
+    writing.losses.drop('serviceTier')
+  const lost = [
+    'minP',
+    'seed',
+    'presencePenalty',
+    'frequencyPenalty',
+    'repetitionPenalty',
+    'logitBias',
+    'verbosity',
+    'cacheKey',
+  ] as const
+  for (const name of lost) if (tuning[name] !== null) writing.losses.drop(name)
+  if (conversation.metadata !== null) writing.losses.drop('metadata')
+}
+
+function mergeInto(body: Wire, name: string, members: Wire): void {
+  body[name] = { ...(body[name] as Wire | undefined), ...members }
+}

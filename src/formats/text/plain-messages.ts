@@ -1,0 +1,105 @@
+import { mayCarryMedia } from './chat/media.ts'
+import { roles } from './chat/read-request.ts'
+import { skipSpace, skipString, skipValue } from '../../json/document.ts'
+import { turnRoles } from './messages/read-request.ts'
+
+const quote = 0x22
+const comma = 0x2c
+const openArray = 0x5b
+const letterN = 0x6e
+const openObject = 0x7b
+const backslash = 0x5c
+
+const roleName = Buffer.from('"role"')
+const contentName = Buffer.from('"content"')
+const chatRoles = [...roles].map((role) => Buffer.from(JSON.stringify(role)))
+const messagesRoles = [...turnRoles].map((role) => Buffer.from(JSON.stringify(role)))
+
+/** What the contents of messages are, besides texts. */
+interface Contents {
+  /** Some are lists. */
+  hasParts: boolean
+  /** Some are null or missing. */
+  hasNone: boolean
+}
+
+/**
+ * Whether messages are surely what `decodeChatRequest` accepts, and weigh what their bytes weigh: told without building
+ * them. False says nothing. `bytes` are known to be valid JSON.
+ */
+export function arePlainMessages(bytes: Buffer): boolean {
+  const contents = readContents(bytes, chatRoles)
+  return contents !== null && (!contents.hasParts || !mayCarryMedia(bytes))
+}
+
+/** The same for `decodeMessagesRequest`, of messages that are texts only. */
+export function arePlainTurns(bytes: Buffer): boolean {
+  const contents = readContents(bytes, messagesRoles)
+  return contents !== null && !contents.hasParts && !contents.hasNone
+}
+
+/** Null when some message is not plainly right. */
+function readContents(bytes: Buffer, roleTexts: readonly Buffer[]): Contents | null {
+  if (bytes[0] !== openArray) return null
+  const contents = { hasParts: false, hasNone: false }
+  let at = 0
+  do {
+    at = skipSpace(bytes, at + 1)
+    if (bytes[at] !== openObject) return null
+    at = readMessage(bytes, at, roleTexts, contents)
+    if (at < 0) return null
+    at = skipSpace(bytes, at)
+  } while (bytes[at] === comma)
+  return contents
+}
+
+/**
+ * Offset behind one message; -1 when it is not plainly right. A role or content that is named twice or with escapes is
+ * not. Notes in `contents` what its content is.
+ */
+function readMessage(bytes: Buffer, start: number, roleTexts: readonly Buffer[], contents: Contents): number {
+  let hasRole = false
+  let contentAt = -1
+  let at = start
+  do {
+    at = skipSpace(bytes, at + 1)
+    if (bytes[at] !== quote) return -1
+    const nameEnd = skipString(bytes, at)
+    const name = at
+    at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
+    const end = skipValue(bytes, at)
+    if (isText(bytes, name, nameEnd, roleName)) {
+      if (hasRole || !isRole(bytes, at, end, roleTexts)) return -1
+      hasRole = true
+    } else if (isText(bytes, name, nameEnd, contentName)) {
+      if (contentAt >= 0) return -1
+      contentAt = at
+    } else if (hasEscape(bytes, name, nameEnd)) {
+      return -1
+    }
+    at = skipSpace(bytes, end)
+  } while (bytes[at] === comma)
+  const content = contentAt < 0 ? letterN : bytes[contentAt]
+  if (!hasRole) return -1
+  if (content === openArray) contents.hasParts = true
+  else if (content === letterN) contents.hasNone = true
+  else if (content !== quote) return -1
+  return at + 1
+}
+
+function isRole(bytes: Buffer, start: number, end: number, roleTexts: readonly Buffer[]): boolean {
+  for (const role of roleTexts) if (isText(bytes, start, end, role)) return true
+  return false
+}
+
+// By hand: for a few bytes a call into the runtime costs more than the comparison.
+function isText(bytes: Buffer, start: number, end: number, text: Buffer): boolean {
+  if (end - start !== text.length) return false
+  for (let at = 0; at < text.length; at++) if (bytes[start + at] !== text[at]) return false
+  return true
+}
+
+function hasEscape(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true
+  return false
+}

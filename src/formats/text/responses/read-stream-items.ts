@@ -1,0 +1,214 @@
+import type { PartHead } from '../../../canonical/text/events.ts'
+import { isRecord, readCount, stringOrNull } from '../../../json/values.ts'
+import { readLogprob } from '../logprobs.ts'
+import type { PartLane } from './part-lanes.ts'
+import { callHeadOf, readAnnotation, textsOf, wholeHeadOf } from './read-items.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/**
+ * One item of an answer under way. Events of another kind of item say nothing. What its pieces left out is told when the
+ * item comes whole.
+ */
+export interface ItemReader {
+  text?(event: Wire, kind: 'text' | 'refusal'): void
+  annotate?(event: Wire): void
+  partDone?(event: Wire): void
+  think?(event: Wire): void
+  summarize?(event: Wire): void
+  addArguments?(event: Wire): void
+  /** The item as it is at its end. */
+  finish(item: Wire): void
+}
+
+/** How much of a part of a message was told. */
+interface ToldPart {
+  kind: 'text' | 'refusal' | null
+  hasText: boolean
+  hasLogprobs: boolean
+  annotations: number
+  isDone: boolean
+}
+
+/** A message: texts and refusals. */
+export class MessageReader implements ItemReader {
+  readonly #lane: PartLane
+  readonly #parts = new Map<number, ToldPart>()
+  #current: ToldPart | null = null
+
+  constructor(lane: PartLane) {
+    this.#lane = lane
+  }
+
+  text(event: Wire, kind: 'text' | 'refusal'): void {
+    const part = this.#partAt(event)
+    this.#say(part, kind, stringOrNull(event['delta']) ?? '')
+    this.#tellLogprobs(part, event['logprobs'])
+  }
+
+  annotate(event: Wire): void {
+    const { annotation } = event
+    const part = this.#partAt(event)
+    if (!isRecord(annotation) || part.isDone) return
+    this.#begin(part, 'text')
+    part.annotations += 1
+    this.#lane.piece({ type: 'annotation', annotation: readAnnotation(annotation) })
+  }
+
+  partDone(event: Wire): void {
+    const { part } = event
+    if (isRecord(part)) this.#complete(this.#partAt(event), part)
+  }
+
+  finish(item: Wire): void {
+    const { content } = item
+    const parts = Array.isArray(content) ? content.filter(isRecord) : []
+    for (const [index, part] of parts.entries()) this.#complete(this.#partAt({ content_index: index }), part)
+    this.#lane.finish()
+  }
+
+  #partAt(event: Wire): ToldPart {
+    const index = readCount(event['content_index']) ?? 0
+    let part = this.#parts.get(index)
+    if (part === undefined) {
+      part = { kind: null, hasText: false, hasLogprobs: false, annotations: 0, isDone: false }
+      this.#parts.set(index, part)
+    }
+    return part
+  }
+
+  #begin(part: ToldPart, kind: 'text' | 'refusal'): void {
+    if (this.#current === part && part.kind === kind) return
+    this.#current = part
+    part.kind = kind
+    this.#lane.begin({ type: kind })
+  }
+
+  #say(part: ToldPart, kind: 'text' | 'refusal', text: string): void {
+    if (text === '' || part.isDone) return
+    this.#begin(part, kind)
+    part.hasText = true
+    this.#lane.piece({ type: 'text', text })
+  }
+
+  #tellLogprobs(part: ToldPart, logprobs: unknown): void {
+    if (!Array.isArray(logprobs) || logprobs.length === 0 || part.isDone) return
+    this.#begin(part, 'text')
+    part.hasLogprobs = true
+    this.#lane.piece({ type: 'logprobs', tokens: logprobs.filter(isRecord).map(readLogprob) })
+  }
+
+  /** A part as it is at its end: what of it was not told yet. */
+  #complete(part: ToldPart, whole: Wire): void {
+    if (part.isDone) return
+    const { refusal, annotations } = whole
+    const kind = typeof refusal === 'string' ? 'refusal' : 'text'
+    const text = kind === 'refusal' ? refusal : whole['text']
+    if (!part.hasText) {
+      this.#begin(part, kind)
+      this.#say(part, kind, stringOrNull(text) ?? '')
+    }
+    if (!part.hasLogprobs) this.#tellLogprobs(part, whole['logprobs'])
+    const given = Array.isArray(annotations) ? annotations.filter(isRecord).slice(part.annotations) : []
+    if (given.length > 0) this.#begin(part, 'text')
+    for (const each of given) this.#lane.piece({ type: 'annotation', annotation: readAnnotation(each) })
+    part.isDone = true
+    if (this.#current !== part) return
+    this.#current = null
+    this.#lane.close()
+  }
+}
+
+/** A thought. What seals it is told at its end alone. */
+export class ThoughtReader implements ItemReader {
+  readonly #lane: PartLane
+  readonly #summaries = new Set<number>()
+  #hasText = false
+
+  constructor(lane: PartLane, item: Wire) {
+    this.#lane = lane
+    lane.begin({ type: 'reasoning', id: stringOrNull(item['id']), origin: 'responses' })
+  }
+
+  think(event: Wire): void {
+    this.#text(stringOrNull(event['delta']) ?? '')
+  }
+
+  summarize(event: Wire): void {
+    this.#summary(readCount(event['summary_index']) ?? 0, stringOrNull(event['delta']) ?? '')
+  }
+
+  finish(item: Wire): void {
+    for (const [index, text] of textsOf(item['summary']).entries())
+      if (!this.#summaries.has(index)) this.#summary(index, text)
+    if (!this.#hasText) for (const text of textsOf(item['content'])) this.#text(text)
+    const data = stringOrNull(item['encrypted_content'])
+    if (data !== null && data !== '') this.#lane.piece({ type: 'sealed', data })
+    this.#lane.finish()
+  }
+
+  #text(text: string): void {
+    if (text === '') return
+    this.#hasText = true
+    this.#lane.piece({ type: 'text', text })
+  }
+
+  #summary(index: number, text: string): void {
+    if (text === '' || index > paragraphsMax) return
+    this.#summaries.add(index)
+    this.#lane.piece({ type: 'summary', text, index })
+  }
+}
+
+/** Paragraphs of one summary; a list of them is made as long as the highest says. */
+const paragraphsMax = 1_000
+
+/** A call of the caller's tool. */
+export class CallReader implements ItemReader {
+  readonly #lane: PartLane
+  readonly #member: 'arguments' | 'input'
+  #hasArguments = false
+
+  constructor(lane: PartLane, head: PartHead) {
+    this.#lane = lane
+    this.#member = head.type === 'tool_call' && head.kind === 'custom' ? 'input' : 'arguments'
+    lane.begin(head)
+  }
+
+  addArguments(event: Wire): void {
+    this.#add(stringOrNull(event['delta']) ?? '')
+  }
+
+  finish(item: Wire): void {
+    if (!this.#hasArguments) this.#add(stringOrNull(item[this.#member]) ?? '')
+    this.#lane.finish()
+  }
+
+  #add(text: string): void {
+    if (text === '') return
+    this.#hasArguments = true
+    this.#lane.piece({ type: 'arguments', text })
+  }
+}
+
+/** What is only told when it is whole: what the provider did itself, and a call that did not say what it calls. */
+export class WholeReader implements ItemReader {
+  readonly #lane: PartLane
+  readonly #callId: string | null
+
+  /** `callId` is the id of a call that has none of its own; null where no call of the caller's can be meant. */
+  constructor(lane: PartLane, callId: string | null) {
+    this.#lane = lane
+    this.#callId = callId
+  }
+
+  finish(item: Wire): void {
+    const head = this.#callId === null ? null : callHeadOf(item, this.#callId)
+    if (head !== null) {
+      new CallReader(this.#lane, head).finish(item)
+      return
+    }
+    this.#lane.begin(wholeHeadOf(item))
+    this.#lane.finish()
+  }
+}

@@ -1,0 +1,238 @@
+import type {
+  Conversation,
+  FilePart,
+  ImagePart,
+  Part,
+  ReasoningPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../../canonical/text/conversation.ts'
+import { asText } from '../conversation-reading.ts'
+import { fieldError } from '../../../core/errors.ts'
+import type { Losses } from '../losses.ts'
+import { writeMediaUrl } from '../media-source.ts'
+import { toolIdOf } from '../tool-ids.ts'
+import type { ResponsesQuirks } from './quirks.ts'
+import { typeNameOf } from '../../../json/values.ts'
+
+/** A JSON object on its way to the provider. */
+type Wire = Record<string, unknown>
+
+/** The conversation's turns as the format has them. */
+export interface WrittenInput {
+  /** Texts of the system turns before everything else; null for none. */
+  instructions: string | null
+  input: Wire[]
+}
+
+interface Writing {
+  quirks: ResponsesQuirks
+  losses: Losses
+}
+
+/** Turns as instructions and items. Throws `invalid_request` for a part that cannot be carried. */
+export function writeInput(conversation: Conversation, writing: Writing): WrittenInput {
+  const { turns, format } = conversation
+  const first = turns.findIndex((turn) => !isInstruction(turn))
+  // Of instructions alone nothing would be left to answer, which the provider refuses: then they are items themselves.
+  const lead = turns.slice(0, Math.max(first, 0))
+  const place = { ...writing, format, custom: customCalls(turns) }
+  for (const { parts, place: at } of lead)
+    noteCaches(parts, writing, at === 'system' ? 'systemCache' : 'partCache')
+  const instructions = lead.flatMap(({ parts }) =>
+    parts.map((part) => (part.type === 'text' ? part.text : '')),
+  )
+  return {
+    instructions: instructions.length === 0 ? null : instructions.join('\n\n'),
+    input: turns.slice(lead.length).flatMap((turn) => writeTurn(turn, { ...place, turn })),
+  }
+}
+
+function isInstruction({ role, parts, extras }: Turn): boolean {
+  return role === 'system' && extras?.responses === undefined && parts.every(({ type }) => type === 'text')
+}
+
+/** Ids of calls of custom tools, whose results are items of another type. */
+function customCalls(turns: readonly Turn[]): ReadonlySet<string> {
+  const calls = turns.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool_call'))
+  return new Set(calls.filter(({ kind }) => kind === 'custom').map(({ id }) => id))
+}
+
+interface TurnWriting extends Writing {
+  turn: Turn
+  /** Who asks. */
+  format: Conversation['format']
+  custom: ReadonlySet<string>
+}
+
+function writeTurn(turn: Turn, writing: TurnWriting): Wire[] {
+  const { role, parts, name } = turn
+  if (name !== null) writing.losses.drop('speaker')
+  noteCaches(parts, writing)
+  if (role === 'assistant') return writeAssistant(parts, writing)
+  if (role === 'tool') return parts.map((part) => writeResult(part, writing))
+  const content = parts.map((part) => writePart(part, writing))
+  return content.length === 0 ? [] : [{ type: 'message', role, content }]
+}
+
+/** The format has no marks for its cache. */
+function noteCaches(
+  parts: readonly Part[],
+  { losses }: Writing,
+  carried: 'partCache' | 'systemCache' = 'partCache',
+): void {
+  if (parts.some(({ cache }) => cache !== undefined)) losses.drop(carried)
+}
+
+/** What a user or a tool says. */
+function writePart(part: Part, writing: TurnWriting): Wire {
+  const { responses: extras } = part.extras ?? {}
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text', text: part.text, ...extras }
+    case 'image':
+      return { ...writeImage(part, writing), ...extras }
+    case 'file':
+      return { ...writeFile(part, writing), ...extras }
+    case 'opaque':
+      if (part.format === 'responses') return { ...part.value }
+      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
+    case 'audio':
+      throw cannotCarry(writing, 'audio')
+    default:
+      throw cannotCarry(writing, `"${part.type}" parts`)
+  }
+}
+
+function writeImage({ source, detail }: ImagePart, writing: TurnWriting): Wire {
+  const told = detail === null ? {} : { detail }
+  const url = writeMediaUrl(source)
+  if (url !== null) return { type: 'input_image', image_url: url, ...told }
+  return { type: 'input_image', file_id: fileIdOf(source, writing), ...told }
+}
+
+function writeFile(part: FilePart, writing: TurnWriting): Wire {
+  const { source, name, context, citations } = part
+  if (citations) throw cannotCarry(writing, 'documents to be cited')
+  const words = wordsOf(source, writing)
+  if (words !== null) return { type: 'input_text', text: asText(words, name, context) }
+  if (context !== null) throw cannotCarry(writing, 'a document with a context')
+  if (source.kind === 'url') return { type: 'input_file', file_url: source.url }
+  if (source.kind !== 'data') return { type: 'input_file', file_id: fileIdOf(source, writing) }
+  // OpenAI refuses bytes without a name.
+  return { type: 'input_file', filename: name ?? 'document.pdf', file_data: writeMediaUrl(source) }
+}
+
+/** A document of words; callers of the same format have the provider read it. */
+function wordsOf(source: FilePart['source'], { format }: TurnWriting): string | null {
+  if (source.kind === 'text') return source.text
+  if (source.kind !== 'data' || format === 'responses' || !source.mediaType.startsWith('text/')) return null
+  return Buffer.from(source.base64, 'base64').toString('utf8')
+}
+
+/** An id means nothing to another provider than the one that keeps the file. */
+function fileIdOf(source: FilePart['source'], writing: TurnWriting): string {
+  if (source.kind === 'provider_file' && writing.format === 'responses') return source.fileId
+  throw cannotCarry(writing, "a provider's file id")
+}
+
+/** Texts beside each other are one message; everything else is an item of its own. */
+function writeAssistant(parts: readonly Part[], writing: TurnWriting): Wire[] {
+  const items: Wire[] = []
+  let message: Wire[] | null = null
+  for (const part of parts) {
+    const said = writeSaid(part)
+    if (said === null) {
+      message = null
+      items.push(...writeItem(part, writing))
+    } else if (message === null) {
+      message = [said]
+      items.push({ type: 'message', role: 'assistant', content: message })
+    } else message.push(said)
+  }
+  return withoutLooseThoughts(items, writing)
+}
+
+function writeSaid(part: Part): Wire | null {
+  if (part.type === 'text') return { type: 'output_text', text: part.text, annotations: [] }
+  return part.type === 'refusal' ? { type: 'refusal', refusal: part.text } : null
+}
+
+function writeItem(part: Part, writing: TurnWriting): Wire[] {
+  switch (part.type) {
+    case 'tool_call':
+      return [writeCall(part)]
+    case 'reasoning':
+      return writeThought(part, writing)
+    case 'opaque':
+      if (part.format === 'responses') return [{ ...part.value }]
+      throw cannotCarry(writing, `"${typeNameOf(part.value)}" parts`)
+    case 'image':
+      throw cannotCarry(writing, 'images')
+    default:
+      throw cannotCarry(writing, `"${part.type}" parts`)
+  }
+}
+
+function writeCall({ id, name, arguments: text, kind }: ToolCallPart): Wire {
+  const called = { call_id: toolIdOf(id), name }
+  if (kind === 'custom') return { type: 'custom_tool_call', ...called, input: text }
+  return { type: 'function_call', ...called, arguments: text === '' ? '{}' : text }
+}
+
+/** Only what this format's own seal binds goes back to it, and plain words where the provider takes them. */
+function writeThought(part: ReasoningPart, { quirks, losses }: TurnWriting): Wire[] {
+  const { id, text, summary, sealed, origin } = part
+  const named = id === null ? {} : { id }
+  const told = (summary ?? []).map((paragraph) => ({ type: 'summary_text', text: paragraph }))
+  if (origin === 'responses' && sealed !== null)
+    return [{ type: 'reasoning', ...named, summary: told, encrypted_content: sealed }]
+  if (quirks.takesOpenThoughts && text !== null && (origin === null || origin === 'responses')) {
+    return [{ type: 'reasoning', ...named, summary: told, content: [{ type: 'reasoning_text', text }] }]
+  }
+  losses.drop('thought')
+  return []
+}
+
+/** The provider refuses a thought that nothing of the same turn follows, as in an answer that was cut off. */
+function withoutLooseThoughts(items: readonly Wire[], { losses }: TurnWriting): Wire[] {
+  const last = items.findLastIndex(({ type }) => type !== 'reasoning')
+  if (last < items.length - 1) losses.drop('thought')
+  return items.slice(0, last + 1)
+}
+
+function writeResult(part: Part, writing: TurnWriting): Wire {
+  if (part.type !== 'tool_result') throw cannotCarry(writing, `"${part.type}" parts among results`)
+  const isCustom = writing.custom.has(part.callId)
+  return {
+    type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: toolIdOf(part.callId),
+    output: writeOutput(part, writing),
+  }
+}
+
+function writeOutput({ content, isError }: ToolResultPart, writing: TurnWriting): unknown {
+  if (isError) writing.losses.approximate('resultError')
+  noteCaches(content, writing)
+  const lead = isError ? 'The tool failed:\n' : ''
+  const [first, ...others] = content
+  if (first === undefined) return lead
+  if (first.type === 'text' && others.length === 0) return `${lead}${first.text}`
+  const parts = content.map((each) => writeResultPart(each, writing))
+  return isError ? [{ type: 'input_text', text: lead }, ...parts] : parts
+}
+
+function writeResultPart(part: ToolResultPart['content'][number], writing: TurnWriting): Wire {
+  if (part.type !== 'opaque' || part.format === 'responses' || part.words === undefined)
+    return writePart(part, writing)
+  writing.losses.approximate('resultMedia')
+  return { type: 'input_text', text: part.words }
+}
+
+function cannotCarry({ turn }: TurnWriting, what: string): Error {
+  return fieldError(
+    turn.place,
+    `has ${what}, which the chosen provider cannot be sent. Leave them out or choose another model.`,
+  )
+}

@@ -1,0 +1,170 @@
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { TextFormat } from '../../canonical/operation.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { assert } from '../../core/assert.ts'
+import { decodeChatAnswer } from './chat/pass.ts'
+import { encodeChatInSteps, encodeChatRequest, isUnknownSchema } from './chat/pass-request.ts'
+import type { EncodedRequest } from './encoded-request.ts'
+import { showDebugFirst } from './chat/pass-debug.ts'
+import { createChatStream } from './chat/pass-stream.ts'
+import {
+  decodeEmbeddingsAnswer,
+  type EmbeddingsQuirks,
+  encodeEmbeddingsRequest,
+} from '../embeddings/codec.ts'
+import { callers } from './callers.ts'
+import { hidesThoughts } from './hidden-thoughts.ts'
+import { decodeGeminiEmbeddings, encodeGeminiEmbeddings } from '../embeddings/gemini.ts'
+import { createMessagesPassage } from './messages/pass-stream.ts'
+import { passMessagesAnswer, passMessagesRequest } from './messages/pass.ts'
+import { createResponsesPassage } from './responses/pass-stream.ts'
+import { passResponsesAnswer, passResponsesRequest } from './responses/pass.ts'
+import { readUpstreamFailure } from '../upstream-errors.ts'
+import type { TextCodec, TextQuirks } from './codec.ts'
+import { asChat, asGemini, asMessages, asResponses, upstreams } from './upstreams.ts'
+import { translate } from './translate.ts'
+
+/** Whether an answer passes as it came: it is not checked against a form, and shows all that it has. */
+function isPassed(context: AnswerContext, quirks: TextQuirks): boolean {
+  return context.promised === undefined && !hidesThoughts(context, quirks)
+}
+
+/** As bytes; only what is not passed, or must be told in words, goes through both halves. */
+const chatToChat: TextCodec = {
+  encodeRequest: (call, endpoint, quirks) =>
+    isUnknownSchema(call, asChat(quirks))
+      ? chatHalves().encodeRequest(call, endpoint, quirks)
+      : encodeChatRequest(call, endpoint, asChat(quirks)),
+  *encodeInSteps(call, endpoint, quirks) {
+    return isUnknownSchema(call, asChat(quirks))
+      ? yield* encodeInSteps(chatHalves(), { call, endpoint, quirks })
+      : yield* encodeChatInSteps(call, endpoint, asChat(quirks))
+  },
+  decodeAnswer: (bytes, context, quirks, call) =>
+    isPassed(context, quirks)
+      ? decodeChatAnswer(bytes, context, asChat(quirks))
+      : chatHalves().decodeAnswer(bytes, context, quirks, call),
+  createStream: (context, quirks, call) =>
+    isPassed(context, quirks)
+      ? showDebugFirst(createChatStream(context, asChat(quirks)), context)
+      : showDebugFirst(chatHalves().createStream(context, quirks, call), context),
+  readError: upstreams.chat.readError,
+}
+
+/** A caller of chat completions, who may ask to be shown the exchange, and a provider of another format. */
+const chatTo = (upstream: 'responses' | 'messages' | 'gemini'): TextCodec => {
+  const codec = translate(callers.chat, upstreams[upstream])
+  const createStream: TextCodec['createStream'] = (context, quirks, call) =>
+    showDebugFirst(codec.createStream(context, quirks, call), context)
+  return { ...codec, createStream }
+}
+
+function chatHalves(): TextCodec {
+  return translate(callers.chat, upstreams.chat)
+}
+
+/** As bytes; for a host that takes less than the whole format, the request goes through both halves. */
+const messagesToMessages: TextCodec = {
+  encodeRequest: (call, endpoint, quirks) =>
+    asMessages(quirks).isWhole
+      ? passMessagesRequest(call, endpoint, asMessages(quirks))
+      : messagesHalves().encodeRequest(call, endpoint, quirks),
+  *encodeInSteps(call, endpoint, quirks) {
+    return asMessages(quirks).isWhole
+      ? passMessagesRequest(call, endpoint, asMessages(quirks))
+      : yield* encodeInSteps(messagesHalves(), { call, endpoint, quirks })
+  },
+  decodeAnswer: (bytes, context, quirks, call) =>
+    isPassed(context, quirks)
+      ? passMessagesAnswer(bytes, context, asMessages(quirks))
+      : messagesHalves().decodeAnswer(bytes, context, quirks, call),
+  createStream: (context, quirks, call) =>
+    isPassed(context, quirks)
+      ? createMessagesPassage(context, asMessages(quirks))
+      : messagesHalves().createStream(context, quirks, call),
+  readError: upstreams.messages.readError,
+}
+
+function messagesHalves(): TextCodec {
+  return translate(callers.messages, upstreams.messages)
+}
+
+const responsesToResponses = (): TextCodec => {
+  const halves = translate(callers.responses, upstreams.responses)
+  return {
+    encodeRequest: (call, endpoint, quirks) => passResponsesRequest(call, endpoint, asResponses(quirks)),
+    decodeAnswer: (bytes, context, quirks, call) =>
+      hidesThoughts(context, quirks)
+        ? halves.decodeAnswer(bytes, context, quirks, call)
+        : passResponsesAnswer(bytes, context, asResponses(quirks), call),
+    createStream: (context, quirks, call) =>
+      hidesThoughts(context, quirks)
+        ? halves.createStream(context, quirks, call)
+        : createResponsesPassage({ context, quirks: asResponses(quirks), call }, () =>
+            halves.createStream(context, quirks, call),
+          ),
+    readError: halves.readError,
+  }
+}
+
+const embeddingsToEmbeddings: TextCodec = {
+  encodeRequest: (call, endpoint, quirks) => encodeEmbeddingsRequest(call, endpoint, asEmbeddings(quirks)),
+  decodeAnswer: (bytes, context, quirks, call) =>
+    decodeEmbeddingsAnswer(bytes, context, call, asEmbeddings(quirks)),
+  createStream: () => {
+    throw new Error('embeddings are never streamed')
+  },
+  readError: readUpstreamFailure,
+}
+
+const embeddingsToGemini: TextCodec = {
+  ...embeddingsToEmbeddings,
+  encodeRequest: (call, endpoint, quirks) => encodeGeminiEmbeddings(call, endpoint, asGemini(quirks)),
+  decodeAnswer: (bytes, context, _quirks, call) => decodeGeminiEmbeddings(bytes, context, call),
+}
+
+function asEmbeddings(quirks: TextQuirks): EmbeddingsQuirks {
+  assert(quirks.format === 'embeddings', `embeddings were given the quirks of ${quirks.format}`)
+  return quirks
+}
+
+/** Caller's format, then upstream's. A pair that is missing cannot be served. */
+const codecs: Readonly<Record<TextFormat, Readonly<Partial<Record<TextFormat, TextCodec>>>>> = {
+  chat: {
+    chat: chatToChat,
+    responses: chatTo('responses'),
+    messages: chatTo('messages'),
+    gemini: chatTo('gemini'),
+  },
+  responses: {
+    chat: translate(callers.responses, upstreams.chat),
+    responses: responsesToResponses(),
+    messages: translate(callers.responses, upstreams.messages),
+    gemini: translate(callers.responses, upstreams.gemini),
+  },
+  messages: {
+    chat: translate(callers.messages, upstreams.chat),
+    responses: translate(callers.messages, upstreams.responses),
+    messages: messagesToMessages,
+    gemini: translate(callers.messages, upstreams.gemini),
+  },
+  embeddings: { embeddings: embeddingsToEmbeddings, gemini: embeddingsToGemini },
+  gemini: {},
+}
+
+/** A request in the steps that the codec has, or in one. */
+export function* encodeInSteps(
+  codec: TextCodec,
+  { call, endpoint, quirks }: { call: TextCall; endpoint: Endpoint; quirks: TextQuirks },
+): Generator<void, EncodedRequest> {
+  const steps = codec.encodeInSteps?.(call, endpoint, quirks)
+  return steps === undefined ? codec.encodeRequest(call, endpoint, quirks) : yield* steps
+}
+
+/** The codec between two formats. A missing pair is a bug: routing offers only endpoints whose format has one. */
+export function selectCodec(callerFormat: TextFormat, upstreamFormat: TextFormat): TextCodec {
+  const codec = codecs[callerFormat][upstreamFormat]
+  assert(codec !== undefined, `no codec from ${callerFormat} to ${upstreamFormat}`)
+  return codec
+}

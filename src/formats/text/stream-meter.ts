@@ -1,0 +1,110 @@
+import type { FinishEvent, PartHead, ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import type { MeterReading } from '../../canonical/upstream.ts'
+
+/** What the events of a stream come to, for the meter and for the end of the stream. */
+export class StreamMeter {
+  readonly finishes: FinishEvent[] = []
+  usage: ReportedUsage | null = null
+  readonly #reading = emptyReading()
+  /** Choices of which something was told and whose end was not. */
+  readonly #running = new Set<number>()
+  #providerCalls = 0
+
+  read(event: TextEvent): void {
+    switch (event.type) {
+      case 'begin':
+        this.#reading.upstreamId ??= event.upstreamId
+        this.#reading.upstreamModel ??= event.upstreamModel
+        return
+      case 'usage':
+        this.usage = event.usage
+        return
+      case 'finish':
+        this.#running.delete(event.choice)
+        this.finishes.push(event)
+        // Without a word and without a reason there is no answer that anybody would pay for.
+        if (event.native !== null || this.#reading.outputPieces > 0)
+          this.#reading.finishReason ??= event.reason
+        this.#reading.nativeFinishReason ??= event.native
+        return
+      case 'part_begin':
+        this.#running.add(event.choice)
+        if (event.head.type === 'tool_call') this.addPiece(Buffer.byteLength(event.head.name))
+        else if (isWhole(event.head)) {
+          this.#reading.outputPieces += 1
+          if (isProviderCall(event.head)) this.#providerCalls += 1
+        }
+        return
+      case 'piece':
+        if ('text' in event.piece) this.addPiece(Buffer.byteLength(event.piece.text))
+        return
+      case 'part_end':
+      case 'failure':
+    }
+  }
+
+  /** Usage stands there, and everything that was begun has ended. */
+  get isAccounted(): boolean {
+    return this.usage !== null && this.finishes.length > 0 && this.#running.size === 0
+  }
+
+  reading(): MeterReading {
+    const { usage } = this
+    return {
+      ...this.#reading,
+      usage: usage?.usage ?? null,
+      source: usage ? 'provider' : 'estimated',
+      mediaTokens: usage?.mediaTokens ?? null,
+      serviceTier: usage?.serviceTier ?? null,
+      reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+      ...callsShown(this.#providerCalls, usage),
+    }
+  }
+
+  /** A piece of so many bytes, which nobody read as an event. */
+  addPiece(bytes: number): void {
+    this.#reading.outputBytes += bytes
+    this.#reading.outputPieces += 1
+  }
+}
+
+/**
+ * A part that comes whole counts as one piece, whatever its size: the bytes of a picture are not what a model was paid to
+ * write, nor is what a search of the provider found.
+ */
+export function isWhole({ type }: PartHead): boolean {
+  return type === 'image' || type === 'opaque'
+}
+
+/** Whether the part is a search of the provider, or a call of a tool that it ran itself. */
+export function isProviderCall(head: PartHead): boolean {
+  if (head.type !== 'opaque') return false
+  const { type } = head.value
+  return typeof type === 'string' ? providerCallTypes.test(type) : 'toolCall' in head.value
+}
+
+/** `web_search_call` and the like of responses, `server_tool_use` and `mcp_tool_use` of messages. */
+const providerCallTypes = /(?:_call|tool_use)$/
+
+/** What an answer shows of its provider's own calls: its parts, or what the provider says of them beside its tokens. */
+export function callsShown(parts: number, usage: ReportedUsage | null): Pick<MeterReading, 'providerCalls'> {
+  const providerCalls = Math.max(parts, usage?.providerCalls ?? 0)
+  return providerCalls === 0 ? {} : { providerCalls }
+}
+
+/** Nothing counted yet. */
+export function emptyReading(): MeterReading {
+  return {
+    usage: null,
+    source: 'estimated',
+    finishReason: null,
+    nativeFinishReason: null,
+    upstreamId: null,
+    upstreamModel: null,
+    mediaTokens: null,
+    serviceTier: null,
+    outputBytes: 0,
+    outputPieces: 0,
+    reportedCostNanocredits: null,
+  }
+}

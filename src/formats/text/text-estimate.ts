@@ -1,0 +1,21 @@
+import { textSampleBytes } from '../../core/limits/text.ts'
+
+/**
+ * Tokens a stretch of JSON text may cost at the most likely: a token per 3 bytes, per 2 bytes where most of the text is
+ * not ASCII. An estimate for holds, corrected later by what the provider counted; never what is billed.
+ */
+export function estimateTokens(bytes: Uint8Array, lengthBytes: number = bytes.length): number {
+  return Math.ceil(Math.max(0, lengthBytes) / (isMostlyAscii(bytes) ? 3 : 2))
+}
+
+/** Looks at evenly spread bytes only, so that a megabyte costs no more than a few kilobytes. */
+function isMostlyAscii(bytes: Uint8Array): boolean {
+  const step = Math.max(1, Math.floor(bytes.length / textSampleBytes))
+  let seen = 0
+  let ascii = 0
+  for (let at = 0; at < bytes.length; at += step) {
+    seen += 1
+    if ((bytes[at] ?? 0) < 0x80) ascii += 1
+  }
+  return ascii * 2 >= seen
+}

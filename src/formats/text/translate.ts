@@ -1,0 +1,155 @@
+import { type BodyPieces, joinPieces } from '../../core/body.ts'
+import { AttemptFailed } from '../../canonical/attempt-failed.ts'
+import type { TextCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { Answer, AnswerChoice, AnswerPart } from '../../canonical/text/answer.ts'
+import type { ReportedUsage } from '../../canonical/text/events.ts'
+import type { MeterReading, PromisedOutput, ShownCharge } from '../../canonical/upstream.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { atOnce } from '../../core/turns.ts'
+import type { EncodedRequest } from './encoded-request.ts'
+import { endedInError } from './ended-in-error.ts'
+import type { CallerHalf, Settled, UpstreamHalf } from './halves.ts'
+import { hidesThoughts, withoutThoughts, writerWithoutThoughts } from './hidden-thoughts.ts'
+import { nameOf } from './member-names.ts'
+import { markAnswer, markStream, sealerOf, withoutForeignSeals } from './seals.ts'
+import { isMarkedWithin } from '../../json/set-aside-texts.ts'
+import { toBuffer } from '../../json/document.ts'
+import { restore } from '../../json/lean.ts'
+import { shapeAnswer, shapeStream } from './promised-answer.ts'
+import { checkOutput } from './promised-output.ts'
+import type { TextCodec, TextQuirks } from './codec.ts'
+import { refuseEmptyChoice } from './tool-choice.ts'
+import { callsShown, emptyReading, isProviderCall, isWhole } from './stream-meter.ts'
+import { TranslatedStream } from './translated-stream.ts'
+
+/** A codec between two formats, by way of the conversation in which they meet. */
+export function translate(caller: CallerHalf, upstream: UpstreamHalf<TextQuirks>): TextCodec {
+  function* encodeInSteps(
+    call: TextCall,
+    endpoint: Endpoint,
+    quirks: TextQuirks,
+  ): Generator<void, EncodedRequest> {
+    yield
+    const sealer = sealerOf(quirks, endpoint.deployment.provider)
+    const { format } = quirks
+    const read = caller.readConversation(call)
+    yield
+    const { conversation, hasForeign } = withoutForeignSeals(read, { sealer, format })
+    // To its own format it goes as it came, and the provider says what it takes.
+    if (conversation.format !== format) refuseEmptyChoice(conversation)
+    const encoded = yield* upstream.writeRequest(conversation, { endpoint, quirks })
+    const lost = nameOf('thought', conversation)
+    yield
+    return !hasForeign || encoded.dropped.includes(lost)
+      ? encoded
+      : { ...encoded, dropped: [...encoded.dropped, lost] }
+  }
+  return {
+    encodeRequest: (call, endpoint, quirks) =>
+      atOnce(encodeLean(call, (read) => encodeInSteps(read, endpoint, quirks))),
+    encodeInSteps: (call, endpoint, quirks) =>
+      encodeLean(call, (read) => encodeInSteps(read, endpoint, quirks)),
+    decodeAnswer(bytes, context, quirks, call) {
+      const sealer = sealerOf(quirks, context.providerSlug)
+      const read = markAnswer(upstream.readAnswer(bytes, quirks, context), sealer)
+      const answer = shapeAnswer(read, context.promised)
+      const finish = answer.choices[0]?.finish
+      if (!caller.hasErrorEnd && finish?.reason === 'error') throw asFailure(endedInError(finish))
+      const { promised } = context
+      if (promised !== undefined) for (const choice of answer.choices) checkChoice(choice, promised)
+      const shown = hidesThoughts(context, quirks) ? withoutThoughts(answer) : answer
+      return {
+        reading: readingOf(answer),
+        encode: (charge) => [
+          caller.writeAnswer(shown, { context, call }, settle(caller, charge, answer.usage)),
+        ],
+      }
+    },
+    createStream(context, quirks, call) {
+      const writer = caller.createStream({ context, call })
+      return new TranslatedStream(
+        shapeStream(
+          markStream(upstream.createStream(quirks, context), sealerOf(quirks, context.providerSlug)),
+          context.promised,
+        ),
+        hidesThoughts(context, quirks) ? writerWithoutThoughts(writer) : writer,
+        (charge, usage) => settle(caller, charge, usage),
+        context.promised,
+      )
+    },
+    readError: (response) => upstream.readError(response),
+  }
+}
+
+/**
+ * A request of a large body is read and written with marks in place of its longer texts, and gets them back as bytes: a
+ * picture of megabytes is neither built nor written.
+ */
+function* encodeLean(
+  call: TextCall,
+  encode: (call: TextCall) => Generator<void, EncodedRequest>,
+): Generator<void, EncodedRequest> {
+  const encoded = yield* encode(call)
+  const { lean, bytes } = call.document
+  if (lean === null || lean.texts.length === 0) return encoded
+  const json = textOfPieces(encoded.body)
+  // JSON within JSON would need the text escaped once more.
+  if (isMarkedWithin(json)) return yield* encode({ ...call, document: { ...call.document, lean: null } })
+  return { ...encoded, body: restore(json, bytes, lean) }
+}
+
+function settle(caller: CallerHalf, charge: ShownCharge, usage: ReportedUsage | null): Settled {
+  const serviceTier = usage?.serviceTier ?? null
+  return { charge, usage: caller.writeUsage(charge, serviceTier), serviceTier }
+}
+
+/** Without a copy where it is one text, as most are. */
+function textOfPieces(pieces: BodyPieces): string {
+  const [only = '', ...others] = pieces
+  const isText = typeof only === 'string' && others.length === 0
+  return isText ? only : toBuffer(joinPieces(pieces)).toString('utf8')
+}
+
+/** Callers of other formats are told such an end with the answer, and nobody else is asked for them. */
+function asFailure(error: GatewayError): AttemptFailed {
+  const consequences = { retryElsewhere: false, retrySame: false, credentialFault: false, retryAfterMs: null }
+  return new AttemptFailed({ error, ...consequences })
+}
+
+/** An answer that was cut off, refused or goes on with a tool is not in its form, and need not be. */
+function checkChoice({ parts, finish }: AnswerChoice, promised: PromisedOutput): void {
+  if (finish?.reason !== 'stop' || parts.some(({ head }) => head.type === 'refusal')) return
+  const texts = parts.filter(({ head }) => head.type === 'text').map(({ text }) => text)
+  checkOutput(promised, texts.join(''))
+}
+
+/** What the meter reads of a whole answer. */
+export function readingOf({ upstreamId, upstreamModel, choices, usage }: Answer): MeterReading {
+  const parts = choices.flatMap((choice) => choice.parts)
+  const pieces = parts.filter((part) => sizeOf(part) > 0 || isWhole(part.head))
+  const finish = choices[0]?.finish ?? null
+  // Without a word and without a reason there is no answer that anybody would pay for.
+  const isAnswer = finish !== null && (finish.native !== null || pieces.length > 0)
+  return {
+    ...emptyReading(),
+    usage: usage?.usage ?? null,
+    source: usage ? 'provider' : 'estimated',
+    finishReason: isAnswer ? finish.reason : null,
+    nativeFinishReason: finish?.native ?? null,
+    upstreamId,
+    upstreamModel,
+    mediaTokens: usage?.mediaTokens ?? null,
+    serviceTier: usage?.serviceTier ?? null,
+    outputBytes: parts.reduce((sum, part) => sum + sizeOf(part), 0),
+    outputPieces: pieces.length,
+    reportedCostNanocredits: usage?.reportedCostNanocredits ?? null,
+    ...callsShown(parts.filter(({ head }) => isProviderCall(head)).length, usage),
+  }
+}
+
+/** Bytes that a model wrote for this part. */
+function sizeOf({ head, text, summary }: AnswerPart): number {
+  const name = head.type === 'tool_call' ? head.name : ''
+  return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(summary.join(''))
+}

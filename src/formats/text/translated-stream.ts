@@ -1,0 +1,110 @@
+import type { BodyPiece } from '../../core/body.ts'
+import type { Piece, ReportedUsage, TextEvent } from '../../canonical/text/events.ts'
+import type {
+  MeterReading,
+  PromisedOutput,
+  ShownCharge,
+  StreamRewriter,
+  StreamStage,
+} from '../../canonical/upstream.ts'
+import type { GatewayError } from '../../core/errors.ts'
+import { streamPieceLengthMax } from '../../core/limits/text.ts'
+import type { Settled, StreamReader, StreamWriter } from './halves.ts'
+import { fromUtf8, toBytes, toPiece } from '../sse.ts'
+import { StreamCheck } from './stream-check.ts'
+import { StreamMeter } from './stream-meter.ts'
+import { toStreamFailure } from './stream-reader.ts'
+
+/** What the caller's format tells of a charge, and of what the provider counted; null when it counted nothing. */
+type Settle = (charge: ShownCharge, usage: ReportedUsage | null) => Settled
+
+/** A stream through two halves: read as events, written in the caller's format, and metered on the way. */
+export class TranslatedStream implements StreamRewriter {
+  failure: GatewayError | null = null
+  hasShownOutput = false
+  readonly #reader: StreamReader
+  readonly #writer: StreamWriter
+  readonly #settle: Settle
+  readonly #meter = new StreamMeter()
+  /** Something of the answer has been written, though what the body's end completed is not given out yet. */
+  #hasOutput = false
+  readonly #check: StreamCheck | null
+  #late = ''
+
+  /** `promised` is what the text must be, where the provider was only told so. */
+  constructor(reader: StreamReader, writer: StreamWriter, settle: Settle, promised?: PromisedOutput) {
+    this.#reader = reader
+    this.#writer = writer
+    this.#settle = settle
+    this.#check = promised === undefined ? null : new StreamCheck(promised)
+  }
+
+  get choicesFinished(): number {
+    return this.#meter.finishes.length
+  }
+
+  get stage(): StreamStage {
+    if (this.failure) return 'failed'
+    if (this.#reader.isTerminated) return 'terminated'
+    return this.#meter.isAccounted ? 'accounted' : 'running'
+  }
+
+  push(chunk: Uint8Array): BodyPiece | null {
+    if (this.failure) return null
+    const shown = this.#take(this.#reader.push(chunk))
+    if (shown === '') return null
+    this.hasShownOutput = this.#hasOutput
+    return toPiece(fromUtf8(shown))
+  }
+
+  end(): void {
+    if (!this.failure) this.#late += this.#take(this.#reader.end())
+    if (!this.failure) this.failure = this.#check?.end() ?? null
+  }
+
+  encodeEnding(charge: ShownCharge): Uint8Array {
+    const { finishes, usage } = this.#meter
+    return toBytes(
+      fromUtf8(`${this.#late}${this.#writer.writeEnd({ finishes, ...this.#settle(charge, usage) })}`),
+    )
+  }
+
+  encodeError(error: GatewayError): Uint8Array {
+    return toBytes(fromUtf8(this.#writer.writeError(error)))
+  }
+
+  reading(): MeterReading {
+    return this.#meter.reading()
+  }
+
+  #take(events: readonly TextEvent[]): string {
+    let shown = ''
+    for (const event of events) {
+      if (event.type === 'failure') {
+        this.failure = event.error
+        return shown
+      }
+      if (event.type === 'piece' && isTooLong(event.piece)) {
+        this.failure = toStreamFailure(new RangeError('a piece of text is too long'))
+        return shown
+      }
+      this.#meter.read(event)
+      this.#check?.read(event)
+      shown += this.#show(event)
+    }
+    return shown
+  }
+
+  /** Ends and usage wait for the money; everything else is shown. */
+  #show(event: TextEvent): string {
+    if (event.type === 'usage' || event.type === 'finish') return ''
+    const written = this.#writer.write(event)
+    const isOutput = event.type === 'piece' || (event.type === 'part_begin' && event.head.type !== 'text')
+    if (written !== '' && isOutput) this.#hasOutput = true
+    return written
+  }
+}
+
+function isTooLong(piece: Piece): boolean {
+  return 'text' in piece && piece.text.length > streamPieceLengthMax
+}

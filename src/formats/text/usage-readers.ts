@@ -1,0 +1,56 @@
+import { isRecord, readCount, stringOrNull } from '../../json/values.ts'
+import type { MeterReading } from '../../canonical/upstream.ts'
+import { serviceTierLengthMax } from '../../core/limits/http.ts'
+
+/** What a provider says of its own searches and tools: by their kinds at Anthropic and OpenRouter, in one number elsewhere. */
+export function readProviderCalls(wire: Readonly<Record<string, unknown>>): number {
+  const kinds = wire['server_tool_use'] ?? wire['server_tool_use_details']
+  let calls = 0
+  if (isRecord(kinds)) for (const count of Object.values(kinds)) calls += readCount(count) ?? 0
+  return Math.max(
+    calls,
+    readCount(wire['num_search_queries']) ?? 0,
+    readCount(wire['num_server_side_tools_used']) ?? 0,
+  )
+}
+
+/**
+ * What a usage object says of cache writes: their sum, where it has one, and how they are divided. A provider that gives the
+ * division alone has said the sum with it.
+ */
+export function readCacheWrites(sum: number | null, division: unknown): CacheWrites {
+  if (!isRecord(division)) return { written: sum ?? 0, hour: 0 }
+  const hour = readCount(division['ephemeral_1h_input_tokens']) ?? 0
+  const usual = readCount(division['ephemeral_5m_input_tokens']) ?? 0
+  return { written: sum ?? usual + hour, hour }
+}
+
+/** Input that a provider wrote to its cache: for how long it is kept decides its price. */
+export interface CacheWrites {
+  written: number
+  /** Those of them that are kept for an hour. */
+  hour: number
+}
+
+/** A reading with nothing counted yet; `usage` null until the provider reports. */
+export function startReading(wire: Readonly<Record<string, unknown>>): MeterReading {
+  return {
+    usage: null,
+    source: 'estimated',
+    finishReason: null,
+    nativeFinishReason: null,
+    upstreamId: stringOrNull(wire['id']),
+    upstreamModel: stringOrNull(wire['model']),
+    mediaTokens: null,
+    serviceTier: tierOf(wire),
+    outputBytes: 0,
+    outputPieces: 0,
+    reportedCostNanocredits: null,
+  }
+}
+
+/** A name too long to be a tier's is none. */
+export function tierOf(wire: Readonly<Record<string, unknown>>): string | null {
+  const tier = stringOrNull(wire['service_tier'])
+  return tier !== null && tier.length <= serviceTierLengthMax ? tier : null
+}

@@ -1,0 +1,398 @@
+import { type BodyPiece, type BodyPieces, joinPieces } from '../core/body.ts'
+import { GatewayError } from '../core/errors.ts'
+import { jsonDepthMax, jsonMembersMax } from '../core/limits/text.ts'
+import { describePlace, findSyntaxFault, placeOf, type SyntaxFault } from './faults.ts'
+import { parsePlainly } from './exact.ts'
+import { appearsTwice, MemberNames } from './names.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+const byteOrderMark = Buffer.from('efbbbf', 'hex')
+
+/** Short strings are walked byte by byte; beyond this a native search is cheaper. */
+const inlineScanBytes = 24
+
+/** The same memory as a Buffer, for its native searches and conversions. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/**
+ * Finds the top-level members of one JSON object without building values, so that its bytes can be passed on with
+ * small edits. Keys are decoded; values are checked for balanced brackets and closed strings only, `memberValue`
+ * parses them. Throws `invalid_request` for anything but exactly one object, for a member that any object has twice, and
+ * for nesting beyond the bound. With a lean text only that is scanned, unless it is refused.
+ */
+export function parseJsonDocument(bytes: Uint8Array, lean: LeanJson | null = null): JsonDocument {
+  const buffer = toBuffer(bytes)
+  if (lean === null) return { bytes: buffer, members: scanDocument(buffer), lean }
+  const leanMembers = scanLean(lean, buffer)
+  const members = new Map<string, JsonMember>()
+  for (const [name, { keyStart, valueStart, valueEnd }] of leanMembers) {
+    members.set(name, {
+      keyStart: toSourcePosition(keyStart, lean),
+      valueStart: toSourcePosition(valueStart, lean),
+      valueEnd: toSourcePosition(valueEnd, lean),
+    })
+  }
+  return { bytes: buffer, members, lean: { ...lean, members: leanMembers } }
+}
+
+/** What is broken around the texts that were left out is told by its place in the whole. */
+function scanLean(lean: LeanJson, whole: Buffer): Map<string, JsonMember> {
+  try {
+    return scanDocument(toBuffer(lean.bytes))
+  } catch (thrown) {
+    scanDocument(whole)
+    throw thrown
+  }
+}
+
+function scanDocument(buffer: Buffer): Map<string, JsonMember> {
+  const members = new Map<string, JsonMember>()
+  let position = skipSpace(buffer, 0)
+  if (buffer[position] !== openBrace) {
+    throw malformed(buffer, buffer.length === 0 ? 'it is empty' : 'it must be one JSON object', position)
+  }
+  position = skipSpace(buffer, position + 1)
+  if (buffer[position] === closeBrace) position += 1
+  else position = scanMembers(buffer, position, members)
+  position = skipSpace(buffer, position)
+  if (position < buffer.length) throw malformed(buffer, 'something follows the JSON object', position)
+  return members
+}
+
+/** Where a position of the lean text lies in the whole; not within a mark. */
+function toSourcePosition(position: number, { texts }: LeanJson): number {
+  let low = 0
+  let high = texts.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((texts[middle]?.leanEnd ?? 0) <= position) low = middle + 1
+    else high = middle
+  }
+  const before = texts[low - 1]
+  return before === undefined ? position : position - before.leanEnd + before.end
+}
+
+/** Scans `"key": value, …}` from the first key on; returns the position after the closing brace. */
+function scanMembers(buffer: Buffer, start: number, members: Map<string, JsonMember>): number {
+  const names = new MemberNames(buffer)
+  let position = start
+  for (;;) {
+    if (buffer[position] !== quote) throw malformed(buffer, 'a member name in quotes was expected', position)
+    const keyStart = position
+    const keyEnd = skipString(buffer, position)
+    position = skipSpace(buffer, keyEnd)
+    if (buffer[position] !== colon) throw malformed(buffer, 'a colon was expected', position)
+    const valueStart = skipSpace(buffer, position + 1)
+    const valueEnd = skipValue(buffer, valueStart, names)
+    const name = readKey(buffer, keyStart, keyEnd)
+    if (members.size >= jsonMembersMax && !members.has(name))
+      throw malformed(buffer, `it has more than ${jsonMembersMax} members`, keyStart)
+    addMember(members, name, { keyStart, valueStart, valueEnd })
+    position = skipSpace(buffer, valueEnd)
+    const next = buffer[position]
+    if (next === closeBrace) return position + 1
+    if (next !== comma) throw malformed(buffer, 'a comma or a closing brace was expected', position)
+    position = skipSpace(buffer, position + 1)
+  }
+}
+
+function addMember(members: Map<string, JsonMember>, name: string, member: JsonMember): void {
+  if (members.has(name)) {
+    const shown = name.slice(0, 100)
+    throw new GatewayError('invalid_request', `"${shown}" appears twice in the request body. Send it once.`, {
+      param: shown,
+    })
+  }
+  members.set(name, member)
+}
+
+/** Refuses a text that is valid JSON for a name that any object in it has twice. */
+export function requireUniqueNames(bytes: Uint8Array): void {
+  const buffer = toBuffer(bytes)
+  const mark = buffer.subarray(0, 3).equals(byteOrderMark) ? 3 : 0
+  skipValue(buffer, skipSpace(buffer, mark), new MemberNames(buffer))
+}
+
+function readKey(buffer: Buffer, start: number, end: number): string {
+  for (let at = start + 1; at < end - 1; at += 1) {
+    const byte = buffer[at] ?? 0
+    if (byte === backslash || byte >= 0x80) return parseSlice(buffer, start, end, start) as string
+  }
+  return buffer.toString('latin1', start + 1, end - 1)
+}
+
+/** Position of the next byte that is not white space. */
+export function skipSpace(buffer: Buffer, start: number): number {
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return position
+    position += 1
+  }
+}
+
+/** Position after the string that begins at `start`. Throws `invalid_request` when it is not closed. */
+export function skipString(buffer: Buffer, start: number): number {
+  let position = start + 1
+  for (;;) {
+    const inlineEnd = Math.min(position + inlineScanBytes, buffer.length)
+    for (; position < inlineEnd; position += 1) {
+      const byte = buffer[position]
+      if (byte === quote) return position + 1
+      if (byte === backslash) position += 1
+    }
+    const end = buffer.indexOf(quote, position)
+    if (end === -1) throw malformed(buffer, 'a string is not closed', start)
+    if (!isEscaped(buffer, end, position)) return end + 1
+    position = end + 1
+  }
+}
+
+/** Whether an odd number of backslashes precedes; none before `from` belongs to this run. */
+export function isEscaped(buffer: Buffer, at: number, from: number): boolean {
+  let count = 0
+  while (at - 1 - count >= from && buffer[at - 1 - count] === backslash) count += 1
+  return count % 2 === 1
+}
+
+/**
+ * Position after the value that begins at `start`. Throws `invalid_request` when there is none and, where names are kept,
+ * for a name that an object in it has twice.
+ */
+export function skipValue(buffer: Buffer, start: number, names: MemberNames | null = null): number {
+  const first = buffer[start]
+  if (first === quote) return skipString(buffer, start)
+  if (first === openBrace || first === openBracket) return skipContainer(buffer, start, names)
+  return skipLiteral(buffer, start)
+}
+
+/** Position after a bracketed value; a stack of bracket kinds finds `[}` before an upstream does. */
+function skipContainer(buffer: Buffer, start: number, names: MemberNames | null): number {
+  const closers: number[] = []
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte === quote) {
+      const end = skipString(buffer, position)
+      // Only a name stands before a colon.
+      if (names !== null && isBefore(colon, buffer, end) && names.addIsTwice(position, end))
+        throw appearsTwice(buffer, position, end)
+      position = end
+      continue
+    }
+    if (byte === openBrace || byte === openBracket) {
+      if (closers.length >= jsonDepthMax)
+        throw malformed(buffer, `it is nested deeper than ${jsonDepthMax} levels`, position)
+      closers.push(byte + 2)
+      if (byte === openBrace) names?.open()
+    } else if (byte === closeBrace || byte === closeBracket) {
+      if (closers.pop() !== byte) throw malformed(buffer, 'brackets do not match', position)
+      if (byte === closeBrace) names?.close()
+      if (closers.length === 0) return position + 1
+    } else if (byte === undefined) {
+      throw malformed(buffer, 'it ends in the middle of a value', buffer.length)
+    }
+    position += 1
+  }
+}
+
+function isBefore(next: number, buffer: Buffer, at: number): boolean {
+  return buffer[at] === next || buffer[skipSpace(buffer, at)] === next
+}
+
+/** Position after a number, `true`, `false` or `null`. */
+function skipLiteral(buffer: Buffer, start: number): number {
+  let position = start
+  for (;;) {
+    const byte = buffer[position]
+    if (byte === undefined || byte === comma || byte === closeBrace || byte <= 0x20) break
+    position += 1
+  }
+  if (!isLiteral(buffer, start, position)) throw malformed(buffer, 'a value was expected', start)
+  return position
+}
+
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+function isLiteral(buffer: Buffer, start: number, end: number): boolean {
+  const length = end - start
+  if (length === 0 || length > 400) return false
+  const text = buffer.toString('latin1', start, end)
+  return text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
+}
+
+function malformed(buffer: Buffer, problem: string, offset: number): GatewayError {
+  const place = describePlace(placeOf(buffer, offset))
+  return new GatewayError(
+    'invalid_request',
+    `The request body is not valid: ${problem} (${place}). Send one JSON object.`,
+  )
+}
+
+/** True when the member is there and is not `null`, which the contract treats as absent. */
+export function hasMember(document: JsonDocument, name: string): boolean {
+  const member = document.members.get(name)
+  return member !== undefined && document.bytes[member.valueStart] !== 0x6e
+}
+
+/** The bytes of a member's value, or null when it is absent; a view, not a copy. */
+export function memberBytes(document: JsonDocument, name: string): Uint8Array | null {
+  const member = document.members.get(name)
+  return member === undefined ? null : document.bytes.subarray(member.valueStart, member.valueEnd)
+}
+
+/** A member's value, parsed; `undefined` when absent. Throws `invalid_request` naming the member when its JSON is broken. */
+export function memberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
+  const member = document.members.get(name)
+  if (member === undefined) return undefined
+  const buffer = toBuffer(document.bytes)
+  const { valueStart, valueEnd } = member
+  try {
+    return parse(buffer.toString('utf8', valueStart, valueEnd))
+  } catch (cause) {
+    throw brokenMember(document, name, { fault: findSyntaxFault(buffer, valueStart, valueEnd), cause })
+  }
+}
+
+/** As `memberValue`, with marks in place of the texts that were left out of a lean document. */
+export function leanMemberValue(document: JsonDocument, name: string, parse = parsePlainly): unknown {
+  const { lean } = document
+  const member = lean?.members.get(name)
+  if (!lean || member === undefined) return memberValue(document, name, parse)
+  const buffer = toBuffer(lean.bytes)
+  const { valueStart, valueEnd } = member
+  try {
+    return parse(buffer.toString('utf8', valueStart, valueEnd))
+  } catch (cause) {
+    const fault = findSyntaxFault(buffer, valueStart, valueEnd)
+    const inWhole = fault && { ...fault, offset: toSourcePosition(fault.offset, lean) }
+    throw brokenMember(document, name, { fault: inWhole, cause })
+  }
+}
+
+function brokenMember(
+  { bytes }: JsonDocument,
+  name: string,
+  { fault, cause }: { fault: SyntaxFault | null; cause: unknown },
+): GatewayError {
+  const where = fault ? `: ${fault.problem} (${describePlace(placeOf(bytes, fault.offset))})` : ''
+  const message = `"${name}" is not valid JSON${where}. Correct it and send it again.`
+  return new GatewayError('invalid_request', message, { param: name, cause })
+}
+
+function parseSlice(buffer: Buffer, start: number, end: number, at: number): unknown {
+  try {
+    return JSON.parse(buffer.toString('utf8', start, end))
+  } catch {
+    throw malformed(buffer, 'a member name is not a valid string', at)
+  }
+}
+
+/** What to change in a document: JSON texts, bytes or pieces of both by member name, and names to leave out. */
+export interface DocumentEdits {
+  set?: Readonly<Record<string, BodyPiece | BodyPieces>>
+  remove?: readonly string[]
+}
+
+/**
+ * The document with members replaced in place, added at the end, or left out; everything else stays byte for byte. Its
+ * pieces are views of the document where nothing changed. A name that is both set and removed is set.
+ */
+export function editPieces(document: JsonDocument, { set = {}, remove = [] }: DocumentEdits): BodyPieces {
+  const source = toBuffer(document.bytes)
+  const { members } = document
+  const pieces: BodyPiece[] = []
+  // A comma or the opening brace; what is set and follows it is one text with it.
+  let text = '{'
+  let runStart = -1
+  let runEnd = -1
+  for (const [name, member] of members) {
+    const value = Object.hasOwn(set, name) ? set[name] : undefined
+    const isKept = value === undefined && !remove.includes(name)
+    if (isKept) {
+      if (runStart === -1) runStart = member.keyStart
+      runEnd = member.valueEnd
+      continue
+    }
+    if (runStart !== -1) {
+      pieces.push(text, source.subarray(runStart, runEnd))
+      text = ','
+      runStart = -1
+    }
+    if (value === undefined) continue
+    text += source.toString('utf8', member.keyStart, member.valueStart)
+    text = pushValue(pieces, text, value)
+  }
+  if (runStart !== -1) {
+    pieces.push(text, source.subarray(runStart, runEnd))
+    text = ','
+  }
+  for (const name in set) {
+    const value = set[name]
+    if (value === undefined || members.has(name) || !Object.hasOwn(set, name)) continue
+    text = pushValue(pieces, `${text}${JSON.stringify(name)}:`, value)
+  }
+  pieces.push(text === '{' ? '{}' : `${text.slice(0, -1)}}`)
+  return pieces
+}
+
+/** A value after its text, and the text that comes next. */
+function pushValue(pieces: BodyPiece[], text: string, value: BodyPiece | BodyPieces): string {
+  if (typeof value === 'string') return `${text}${value},`
+  if (value instanceof Uint8Array) {
+    pieces.push(text, value)
+    return ','
+  }
+  let rest = text
+  for (const piece of value) {
+    if (typeof piece === 'string') rest += piece
+    else {
+      pieces.push(rest, piece)
+      rest = ''
+    }
+  }
+  return `${rest},`
+}
+
+/** The edited document in memory of its own; see `editPieces`. */
+export function editDocument(document: JsonDocument, edits: DocumentEdits): Uint8Array {
+  return joinPieces(editPieces(document, edits))
+}
+
+/** Where one top-level member of a JSON object lies in its bytes; offsets of the first byte and the one after the last. */
+export interface JsonMember {
+  keyStart: number
+  valueStart: number
+  valueEnd: number
+}
+
+/** A JSON object kept as the bytes the caller sent, with the places of its top-level members, so that it can be passed on with small edits. */
+export interface JsonDocument {
+  bytes: Uint8Array
+  members: ReadonlyMap<string, JsonMember>
+  /** The same without its longer texts, where it is so large that it must not be parsed; null otherwise. */
+  lean: (LeanJson & { members: ReadonlyMap<string, JsonMember> }) | null
+}
+
+/** A JSON text with short marks in place of its longer texts. */
+export interface LeanJson {
+  bytes: Uint8Array
+  texts: readonly LeftOutText[]
+}
+
+/** A text that was left out: its first byte and the one after its last in the whole, and where its mark ends in what is left. */
+export interface LeftOutText {
+  start: number
+  end: number
+  leanEnd: number
+}

@@ -1,0 +1,239 @@
+import { placeColumnBytesMax } from '../core/limits/text.ts'
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+const newline = 0x0a
+
+/** Where a text stops being JSON, and what is wrong there, such as `a colon was expected`. */
+export interface SyntaxFault {
+  offset: number
+  problem: string
+}
+
+/** A place in a text as editors show it, both from 1. */
+export interface TextPlace {
+  line: number
+  column: number
+}
+
+/**
+ * The first fault of a JSON text of one value, or null when it has none. The runtime's own parser does not tell where it
+ * gave up, so this walks what it refused once more; nothing is built.
+ */
+export function findSyntaxFault(bytes: Uint8Array, start = 0, end = bytes.length): SyntaxFault | null {
+  const hasMark = start === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return new SyntaxWalk(bytes, hasMark ? 3 : start, end).walk()
+}
+
+/** Where an offset lies. Characters count; of a line that is megabytes long, its bytes do. */
+export function placeOf(bytes: Uint8Array, offset: number): TextPlace {
+  const lines = countLines(bytes.subarray(0, offset))
+  return { line: lines.count + 1, column: columnOf(bytes.subarray(lines.lastEnd, offset)) + 1 }
+}
+
+/** How many lines end in these bytes, and where the last of them does. */
+export function countLines(bytes: Uint8Array): { count: number; lastEnd: number } {
+  let count = 0
+  let lastEnd = 0
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, lastEnd)) {
+    count += 1
+    lastEnd = at + 1
+  }
+  return { count, lastEnd }
+}
+
+/** Characters of a part of a line. */
+export function columnOf(bytes: Uint8Array): number {
+  if (bytes.length > placeColumnBytesMax) return bytes.length
+  let characters = 0
+  // Every character has one byte that does not continue another.
+  for (const byte of bytes) if ((byte & 0xc0) !== 0x80) characters += 1
+  return characters
+}
+
+/** As it stands in messages. */
+export function describePlace({ line, column }: TextPlace): string {
+  return `line ${line}, column ${column}`
+}
+
+/** What is wrong with a text that could not be parsed, with its place: `a colon was expected (line 2, column 7)`. */
+export function describeFault(bytes: Uint8Array): string {
+  const fault = findSyntaxFault(bytes)
+  return fault
+    ? `${fault.problem} (${describePlace(placeOf(bytes, fault.offset))})`
+    : 'it is not text in UTF-8'
+}
+
+type Expected = 'value' | 'value_or_end' | 'key' | 'key_or_end' | 'colon' | 'comma_or_end' | 'end'
+
+const simpleEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'))
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+/** More than any number that means something; a longer token is none. */
+const tokenBytesMax = 400
+
+/** One walk through a text, token by token. */
+class SyntaxWalk {
+  readonly #bytes: Uint8Array
+  readonly #end: number
+  #position: number
+  #expected: Expected = 'value'
+  /** The brackets that are open, each by the one that closes it. */
+  readonly #closers: number[] = []
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.#bytes = bytes
+    this.#position = start
+    this.#end = end
+  }
+
+  walk(): SyntaxFault | null {
+    for (;;) {
+      this.#skipSpace()
+      if (this.#position >= this.#end) {
+        return this.#expected === 'end' ? null : { offset: this.#end, problem: this.#unfinished() }
+      }
+      const problem = this.#token(this.#bytes[this.#position] ?? 0)
+      if (problem !== null) return { offset: this.#position, problem }
+    }
+  }
+
+  #skipSpace(): void {
+    while (this.#position < this.#end) {
+      const byte = this.#bytes[this.#position]
+      if (byte !== 0x20 && byte !== newline && byte !== 0x0d && byte !== 0x09) return
+      this.#position += 1
+    }
+  }
+
+  #unfinished(): string {
+    return this.#closers.length === 0 && this.#expected === 'value'
+      ? 'it is empty'
+      : 'it ends before it is complete'
+  }
+
+  /** Takes one token; null when it may stand here. A fault leaves the position where it is. */
+  #token(byte: number): string | null {
+    switch (this.#expected) {
+      case 'key_or_end':
+        return byte === closeBrace ? this.#close(byte) : this.#key(byte)
+      case 'key':
+        return this.#key(byte)
+      case 'colon':
+        return byte === colon ? this.#step('value') : 'a colon was expected'
+      case 'value_or_end':
+        return byte === closeBracket ? this.#close(byte) : this.#value(byte)
+      case 'value':
+        return this.#value(byte)
+      case 'comma_or_end':
+        return this.#commaOrEnd(byte)
+      case 'end':
+        return 'something follows the JSON text'
+    }
+  }
+
+  #step(expected: Expected): null {
+    this.#position += 1
+    this.#expected = expected
+    return null
+  }
+
+  #key(byte: number): string | null {
+    if (byte !== quote) return 'a member name in quotes was expected'
+    return this.#string('colon')
+  }
+
+  #commaOrEnd(byte: number): string | null {
+    const closer = this.#closers.at(-1)
+    if (byte === closer) return this.#close(byte)
+    if (byte === comma) return this.#step(closer === closeBrace ? 'key' : 'value')
+    return closer === closeBrace ? 'a comma or "}" was expected' : 'a comma or "]" was expected'
+  }
+
+  #close(byte: number): null {
+    if (this.#closers.at(-1) === byte) this.#closers.pop()
+    return this.#step(this.#afterValue())
+  }
+
+  #afterValue(): Expected {
+    return this.#closers.length === 0 ? 'end' : 'comma_or_end'
+  }
+
+  #value(byte: number): string | null {
+    if (byte === quote) return this.#string(this.#afterValue())
+    if (byte === openBrace || byte === openBracket) {
+      this.#closers.push(byte + 2)
+      return this.#step(byte === openBrace ? 'key_or_end' : 'value_or_end')
+    }
+    return this.#literal()
+  }
+
+  /** A number, `true`, `false` or `null`. */
+  #literal(): string | null {
+    let end = this.#position
+    while (end < this.#end && isTokenByte(this.#bytes[end] ?? 0)) end += 1
+    const length = end - this.#position
+    if (length === 0 || length > tokenBytesMax) return 'a value was expected'
+    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + this.#position, length).toString(
+      'latin1',
+    )
+    const isLiteral = text === 'true' || text === 'false' || text === 'null' || numberPattern.test(text)
+    if (!isLiteral) return 'a value was expected'
+    this.#position = end
+    this.#expected = this.#afterValue()
+    return null
+  }
+
+  #string(next: Expected): string | null {
+    const start = this.#position
+    for (let at = start + 1; at < this.#end; at += 1) {
+      const byte = this.#bytes[at] ?? 0
+      if (byte === quote) {
+        this.#position = at + 1
+        this.#expected = next
+        return null
+      }
+      if (byte < 0x20)
+        return this.#faultAt(at, 'a line break or control character inside a string must be escaped')
+      if (byte !== backslash) continue
+      const length = this.#escapeLength(at)
+      if (length === 0) return this.#faultAt(at, 'an escape that JSON does not have')
+      at += length - 1
+    }
+    return this.#faultAt(start, 'a string is not closed')
+  }
+
+  #faultAt(offset: number, problem: string): string {
+    this.#position = offset
+    return problem
+  }
+
+  /** Bytes of the escape at a backslash; 0 when it is none. */
+  #escapeLength(at: number): number {
+    const kind = this.#bytes[at + 1] ?? 0
+    if (kind !== 0x75) return simpleEscapes.has(kind) ? 2 : 0
+    for (let digit = at + 2; digit < at + 6; digit += 1) if (!isHexDigit(this.#bytes[digit] ?? 0)) return 0
+    return 6
+  }
+}
+
+function isTokenByte(byte: number): boolean {
+  return (
+    byte > 0x20 &&
+    byte !== comma &&
+    byte !== colon &&
+    byte !== quote &&
+    (byte | 0x20) !== openBrace &&
+    (byte | 0x20) !== closeBrace
+  )
+}
+
+function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
+}

@@ -1,0 +1,82 @@
+import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+import { entitiesOfTimes } from '../../formats/transcription/entity-spans.ts'
+import { toLanguageCode } from '../../formats/transcription/language-names.ts'
+import { segmentsOfWords } from '../../formats/transcription/segments-of-words.ts'
+import { createSpeakers } from '../../formats/transcription/speakers.ts'
+import {
+  durationIn,
+  millisecondsUnit,
+  notATranscript,
+  recordsOf,
+  scoreIn,
+  textIn,
+  timesIn,
+  type WireRecord,
+} from '../../formats/transcription/transcript-wire.ts'
+
+type SpeakerOf = ReturnType<typeof createSpeakers>
+
+/**
+ * A completed transcript of AssemblyAI, whose times are milliseconds, those of entities too. Throws `provider_failed` when
+ * it has no text.
+ */
+export function readAssemblyAiTranscript(wire: WireRecord, language: string | null): CanonicalTranscription {
+  const { text } = wire
+  if (typeof text !== 'string') throw notATranscript()
+  const speakerOf = createSpeakers()
+  const words = (recordsOf(wire['words']) ?? []).flatMap((word) => readWord(word, speakerOf))
+  const told = textIn(wire['language_code']) ?? language
+  return {
+    text,
+    language: told === null ? null : toLanguageCode(told),
+    durationSeconds: durationIn(wire['audio_duration']),
+    segments: readSegments(wire, speakerOf) ?? (words.length > 0 ? segmentsOfWords(words, text) : null),
+    words,
+    confidence: scoreIn(wire['confidence']),
+    languageConfidence: scoreIn(wire['language_confidence']),
+    entities: readEntities(wire, text, words),
+    tokens: null,
+    upstreamId: textIn(wire['id']),
+  }
+}
+
+function readWord(entry: WireRecord, speakerOf: SpeakerOf): TranscriptWord[] {
+  const times = timesIn(entry, millisecondsUnit)
+  const word = textIn(entry['text'])
+  if (times === null || word === null) return []
+  const confidence = scoreIn(entry['confidence'])
+  const scored = confidence === null ? {} : { confidence }
+  return [{ word, ...times, ...scored, ...speakerOf(entry['speaker']), ...channelOf(entry) }]
+}
+
+/** There are utterances only where speakers or channels were asked for. */
+function readSegments(wire: WireRecord, speakerOf: SpeakerOf): TranscriptSegment[] | null {
+  const segments = (recordsOf(wire['utterances']) ?? []).flatMap((entry, id): TranscriptSegment[] => {
+    const times = timesIn(entry, millisecondsUnit)
+    const text = textIn(entry['text'])
+    if (times === null || text === null) return []
+    return [{ id, ...times, text, ...speakerOf(entry['speaker']), ...channelOf(entry) }]
+  })
+  return segments.length > 0 ? segments : null
+}
+
+/** AssemblyAI writes the number as a text. */
+function channelOf({ channel }: WireRecord): { channel?: number } {
+  const number = typeof channel === 'string' && /^\d{1,3}$/.test(channel) ? Number(channel) : channel
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? { channel: number } : {}
+}
+
+function readEntities(
+  wire: WireRecord,
+  text: string,
+  words: readonly TranscriptWord[],
+): CanonicalTranscription['entities'] {
+  const entries = recordsOf(wire['entities'])
+  if (entries === null) return null
+  const told = entries.flatMap((entry) => {
+    const times = timesIn(entry, millisecondsUnit)
+    const type = textIn(entry['entity_type'])
+    return times === null || type === null ? [] : [{ ...times, type, text: textIn(entry['text']) ?? '' }]
+  })
+  return entitiesOfTimes(text, words, told)
+}

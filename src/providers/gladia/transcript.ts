@@ -1,0 +1,83 @@
+import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+import { entitiesOfTimes } from '../../formats/transcription/entity-spans.ts'
+import { toLanguageCode } from '../../formats/transcription/language-names.ts'
+import { createSpeakers } from '../../formats/transcription/speakers.ts'
+import {
+  channelsTold,
+  durationIn,
+  notATranscript,
+  recordOf,
+  recordsOf,
+  scoreIn,
+  textIn,
+  timesIn,
+  type WireRecord,
+} from '../../formats/transcription/transcript-wire.ts'
+
+/**
+ * What Gladia's job heard. Its words begin with the space before them and have no speaker of their own: the utterance
+ * that they stand in has one. Throws `provider_failed` when there is no text.
+ */
+export function readGladiaTranscript(job: WireRecord, language: string | null): CanonicalTranscription {
+  const result = recordOf(job['result'])
+  const metadata = recordOf(result?.['metadata'])
+  const transcription = recordOf(result?.['transcription'])
+  const text = transcription?.['full_transcript']
+  if (typeof text !== 'string') throw notATranscript()
+  const speakerOf = createSpeakers()
+  const segments: TranscriptSegment[] = []
+  const words: TranscriptWord[] = []
+  for (const utterance of recordsOf(transcription?.['utterances']) ?? []) {
+    const about = { ...speakerOf(utterance['speaker']), ...channelOf(utterance) }
+    const times = timesIn(utterance)
+    const said = textIn(utterance['text'])
+    if (times !== null && said !== null)
+      segments.push({ id: segments.length, ...times, text: said.trim(), ...about })
+    for (const word of recordsOf(utterance['words']) ?? []) words.push(...readWord(word, about))
+  }
+  const languages: unknown = transcription?.['languages']
+  const told = textIn(Array.isArray(languages) ? languages[0] : null) ?? language
+  return {
+    text: text.trim(),
+    language: told === null ? null : toLanguageCode(told),
+    durationSeconds: durationIn(metadata?.['audio_duration']),
+    ...channelsTold(metadata?.['number_of_distinct_channels']),
+    segments: segments.length > 0 ? segments : null,
+    words,
+    confidence: null,
+    languageConfidence: null,
+    entities: readEntities(recordOf(result?.['named_entity_recognition']), text.trim(), words),
+    tokens: null,
+    upstreamId: textIn(job['id']),
+  }
+}
+
+type About = Pick<TranscriptWord, 'speaker' | 'speaker_label' | 'channel'>
+
+function channelOf({ channel }: WireRecord): Pick<TranscriptWord, 'channel'> {
+  return typeof channel === 'number' && Number.isSafeInteger(channel) && channel >= 0 ? { channel } : {}
+}
+
+function readWord(entry: WireRecord, about: About): TranscriptWord[] {
+  const times = timesIn(entry)
+  const word = textIn(entry['word'])?.trim()
+  if (times === null || !word) return []
+  const confidence = scoreIn(entry['confidence'])
+  return [{ word, ...times, ...(confidence === null ? {} : { confidence }), ...about }]
+}
+
+/** In seconds of the audio. Absent where nobody asked, and empty where the search failed. */
+function readEntities(
+  found: WireRecord | null,
+  text: string,
+  words: readonly TranscriptWord[],
+): CanonicalTranscription['entities'] {
+  const entries = recordsOf(found?.['results'])
+  if (entries === null) return null
+  const told = entries.flatMap((entry) => {
+    const times = timesIn(entry)
+    const type = textIn(entry['entity_type'])
+    return times === null || type === null ? [] : [{ ...times, type, text: textIn(entry['text']) ?? '' }]
+  })
+  return entitiesOfTimes(text, words, told)
+}

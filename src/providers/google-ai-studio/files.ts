@@ -1,0 +1,173 @@
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { CallAt, Exchange } from '../../canonical/steps.ts'
+import type { ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { isRecord, stringOrNull } from '../../json/values.ts'
+import { parseAnswer, unreadable } from '../../formats/upstream-json.ts'
+import type { EncodedFile } from '../../formats/transcription/base64-body.ts'
+
+// Google's files, by the calls that its own SDK makes (npm @google/genai 3.1.0): an upload is begun, its address stands in a
+// header of the reply, the bytes go there in one piece, and the file is asked for until it is ready.
+
+/** Sound with its type. */
+export interface GeminiSound extends EncodedFile {
+  mimeType: string
+}
+
+/** A file at Google, `files/…`. */
+export interface GeminiFile {
+  name: string
+  uri: string
+  isReady: boolean
+}
+
+type Asked = CallAt<TranscriptionCall>
+
+const kind = 'gemini.file'
+/** How often a file is asked for that Google still looks at. */
+const lookEveryMs = 1_000
+
+/** Announces a file. Throws `invalid_request` where the deployment's address does not tell where files go. */
+export function beginUpload({ endpoint, context }: Asked, sound: GeminiSound): UpstreamRequest {
+  return {
+    method: 'POST',
+    ...uploadPath(endpoint.deployment.baseUrl),
+    headers: {
+      'content-type': 'application/json',
+      'x-goog-upload-protocol': 'resumable',
+      'x-goog-upload-command': 'start',
+      'x-goog-upload-header-content-length': String(sound.prefix.length + sound.sizeBytes),
+      'x-goog-upload-header-content-type': sound.mimeType,
+    },
+    body: [JSON.stringify({ file: { displayName: context.generationId } })],
+  }
+}
+
+/** Sends the bytes to the place that the reply names; the file is there when they have arrived. */
+export function sendUpload(
+  { headers }: UpstreamReply,
+  { endpoint, context }: Asked,
+  sound: GeminiSound,
+): Exchange {
+  const place = headers.get('x-goog-upload-url') ?? ''
+  if (!URL.canParse(place)) throw unreadable('it names no place for the upload')
+  const { path, inPlaceOf } = uploadPath(endpoint.deployment.baseUrl)
+  return {
+    request: {
+      method: 'POST',
+      // At the deployment's own host: a key must not go wherever a reply says, and behind a proxy Google's host is not ours.
+      path: `${path}${new URL(place).search}`,
+      inPlaceOf,
+      headers: {
+        'content-type': sound.mimeType,
+        'x-goog-upload-command': 'upload, finalize',
+        'x-goog-upload-offset': '0',
+      },
+      body: { contentLength: sound.prefix.length + sound.sizeBytes, open: () => withPrefix(sound) },
+    },
+    makes: { kind, marker: context.generationId },
+  }
+}
+
+/** Uploads stand beside the version: `https://host/v1beta` has them at `https://host/upload/v1beta/files`. */
+function uploadPath(baseUrl: string): { path: string; inPlaceOf: string } {
+  const version = /\/v\d\w*$/.exec(baseUrl)?.[0]
+  if (version !== undefined) return { path: `/upload${version}/files`, inPlaceOf: version }
+  throw new GatewayError(
+    'invalid_request',
+    'The audio is too large for one request, and the address of this provider does not tell where files are uploaded. Compress the audio to mp3 or ogg.',
+    { param: 'file' },
+  )
+}
+
+function withPrefix({ prefix, open }: GeminiSound): ReadableStream<Uint8Array> {
+  if (prefix.length === 0) return open()
+  let reader: ReturnType<typeof readerOf> | null = null
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (reader === null) {
+          reader = readerOf(open)
+          return controller.enqueue(prefix)
+        }
+        const { done, value } = await reader.read()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel(reason) {
+        await reader?.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function readerOf(open: GeminiSound['open']) {
+  return open().getReader()
+}
+
+/** A file, as an upload and a look at it tell. Throws `invalid_request` for one that Google could not read. */
+export function readFile({ bytes }: UpstreamReply): GeminiFile {
+  const wire = fileIn(parseAnswer(bytes))
+  const [name, uri] = [stringOrNull(wire['name']), stringOrNull(wire['uri'])]
+  if (name === null || !isFileName(name) || uri === null) throw unreadable('it names no file')
+  if (wire['state'] === 'FAILED')
+    throw new GatewayError('invalid_request', 'The provider could not read the audio. Send another format.', {
+      param: 'file',
+    })
+  return { name, uri, isReady: wire['state'] !== 'PROCESSING' }
+}
+
+/** An upload is answered with the file inside another object. */
+function fileIn(wire: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  return isRecord(wire['file']) ? wire['file'] : wire
+}
+
+/** The name becomes a part of addresses. */
+function isFileName(name: string): boolean {
+  return /^files\/[\w-]{1,128}$/.test(name)
+}
+
+/** Asks for the file once more, after a while. */
+export function lookAgain({ name }: GeminiFile): Exchange {
+  return { request: { method: 'GET', path: `/${name}`, headers: {}, body: null }, waitMs: lookEveryMs }
+}
+
+/** Files are listed with the names that they were given, and are removed by their own. */
+export const geminiFiles: Readonly<Record<string, ResourceKind>> = {
+  [kind]: {
+    readId({ bytes }) {
+      const { name } = fileIn(parseAnswer(bytes))
+      return typeof name === 'string' && isFileName(name) ? name : null
+    },
+    remove: (id) => ({ method: 'DELETE', path: `/${id}`, headers: {}, body: null }),
+    listing: {
+      request: (older) => ({
+        method: 'GET',
+        path: `/files?pageSize=100${older === null ? '' : `&pageToken=${encodeURIComponent(older)}`}`,
+        headers: {},
+        body: null,
+      }),
+      read({ bytes }, marker) {
+        const { files, nextPageToken } = parseAnswer(bytes)
+        const all = (Array.isArray(files) ? files : []).filter(isRecord)
+        const times = all.flatMap(({ createTime }) => timeOf(createTime) ?? [])
+        return {
+          found: all.flatMap(({ name, displayName, createTime }) =>
+            displayName === marker && typeof name === 'string' && isFileName(name)
+              ? [{ id: name, createdAtMs: timeOf(createTime) }]
+              : [],
+          ),
+          oldestAtMs: times.length === 0 ? null : Math.min(...times),
+          older: stringOrNull(nextPageToken),
+        }
+      },
+    },
+  },
+}
+
+function timeOf(createTime: unknown): number | null {
+  const atMs = typeof createTime === 'string' ? Date.parse(createTime) : Number.NaN
+  return Number.isNaN(atMs) ? null : atMs
+}

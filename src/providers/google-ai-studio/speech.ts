@@ -1,0 +1,104 @@
+import type { SpeechAdapter, SpeechBilled, SpeechOutput } from '../../canonical/audio.ts'
+import type { SpeechCall } from '../../canonical/call.ts'
+import type { Endpoint } from '../../canonical/endpoint.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { isRecord, stringOrNull } from '../../json/values.ts'
+import { readCandidate } from '../../formats/text/gemini/read-parts.ts'
+import { readGeminiUsage } from '../../formats/text/gemini/usage.ts'
+import { optionsFor, optionsLeftOut } from '../../formats/provider-options.ts'
+import { readUpstreamFailure } from '../../formats/upstream-errors.ts'
+import { voiceToAsk } from '../../formats/speech/voice-to-ask.ts'
+import { type SoundFacts, wrappedSpeech } from '../../formats/speech/wrapped-speech.ts'
+
+/**
+ * Gemini's contents as speech: the text is read by one voice, and its samples come as base64 in events, from the first one
+ * on. There is no speed. A voice like that of a recording (`replicatedVoiceConfig`) needs the speaker's recorded consent, which
+ * the contract has no place for, and who may use it is not documented: it is not offered.
+ */
+export function geminiSpeech(): SpeechAdapter {
+  return {
+    first({ call, endpoint }) {
+      const request = {
+        method: 'POST' as const,
+        path: `/models/${encodeURIComponent(endpoint.upstreamModel)}:streamGenerateContent?alt=sse`,
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: [JSON.stringify(toBody(call, endpoint))],
+      }
+      const dropped = optionsLeftOut(call.preferences, endpoint, (name) => passable.has(name))
+      return {
+        type: 'stream',
+        exchange: { request, dropped },
+        open: (context) =>
+          wrappedSpeech({
+            framing: 'events',
+            at: ['candidates', '*', 'content', 'parts', '*', 'inlineData', 'data'],
+            encoding: 'base64',
+            output: usualOutput,
+            isDescribed: true,
+            hasLast: true,
+            read: (fields) => readFrame(fields, context),
+          }),
+      }
+    },
+    next() {
+      throw new Error('speech is the body of the first response')
+    },
+    readError: readUpstreamFailure,
+  }
+}
+
+/** What is documented, and what a frame that says nothing else is taken for. */
+const usualOutput = { container: 'pcm', encoding: 's16le', rate: 24_000, channels: 1 } as const
+
+/** Everything else of the format would change what is asked, or what it costs. */
+const passable: ReadonlySet<string> = new Set(['safetySettings', 'labels'])
+
+function toBody(call: SpeechCall, endpoint: Endpoint): Record<string, unknown> {
+  const passed = Object.entries(optionsFor(call.preferences, endpoint)).filter(([name]) => passable.has(name))
+  const voiceName = voiceToAsk(call, endpoint)
+  return {
+    ...Object.fromEntries(passed),
+    contents: [{ role: 'user', parts: [{ text: call.input }] }],
+    generationConfig: {
+      responseModalities: ['AUDIO'],
+      ...(voiceName === null
+        ? {}
+        : { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } }),
+    },
+  }
+}
+
+/** One event, its sound taken out. Words in place of sound are a failure, which a second try often makes good. */
+function readFrame(fields: Record<string, unknown>, context: AnswerContext): SoundFacts {
+  const { parts, hasEnded } = readCandidate(fields, context)
+  if (parts.some(({ text }) => stringOrNull(text) !== null))
+    throw new GatewayError('provider_failed', 'The provider answered with words in place of sound.')
+  const output = parts.map(({ inlineData }) => outputOf(inlineData)).find((found) => found !== null)
+  const billed = billedOf(fields['usageMetadata'])
+  return { isLast: hasEnded, ...(output ? { output } : {}), ...(billed ? { billed } : {}) }
+}
+
+/** `audio/L16;codec=pcm;rate=24000`, whose samples are little-endian in spite of that name. */
+function outputOf(inlineData: unknown): SpeechOutput | null {
+  const mimeType = isRecord(inlineData) ? (stringOrNull(inlineData['mimeType']) ?? '') : ''
+  if (/^audio\/(?:x-)?wav\b/i.test(mimeType)) return { container: 'wav' }
+  if (/^audio\/(?:mpeg|mp3)\b/i.test(mimeType)) return { container: 'mpeg' }
+  if (!/^audio\/(?:L16|pcm)\b/i.test(mimeType)) return null
+  const rate = Number(/;\s*rate=(\d{4,6})\b/i.exec(mimeType)?.[1] ?? usualOutput.rate)
+  const channels = Number(/;\s*channels=([12])\b/i.exec(mimeType)?.[1] ?? usualOutput.channels)
+  return { ...usualOutput, rate, channels }
+}
+
+/** The counts so far, which every event repeats. All that such a model says is sound, also where no detail says so. */
+function billedOf(usageMetadata: unknown): SpeechBilled | null {
+  const usage = readGeminiUsage(usageMetadata)?.usage
+  if (usage === undefined) return null
+  const { inputTokens, outputTokens, reasoningTokens, outputAudioTokens } = usage
+  return {
+    inputTokens,
+    outputTokens,
+    reasoningTokens,
+    outputAudioTokens: outputAudioTokens > 0 ? outputAudioTokens : outputTokens - reasoningTokens,
+  }
+}

@@ -1,0 +1,119 @@
+import type { CanonicalTranscription, TranscriptSegment, TranscriptWord } from '../../canonical/audio.ts'
+import type { TranscriptionCall } from '../../canonical/call.ts'
+import type { AnswerContext } from '../../canonical/upstream.ts'
+import { transcriptPiecesMax } from '../../core/limits/audio.ts'
+import { isRecord, stringOrNull } from '../../json/values.ts'
+import { readCandidate } from '../../formats/text/gemini/read-parts.ts'
+import { readGeminiUsage } from '../../formats/text/gemini/usage.ts'
+import { parseAnswer, parseAnswerText, unreadable } from '../../formats/upstream-json.ts'
+import { toLanguageCode } from '../../formats/transcription/language-names.ts'
+import { createSpeakers } from '../../formats/transcription/speakers.ts'
+import { timesIn } from '../../formats/transcription/transcript-wire.ts'
+
+type Wire = Readonly<Record<string, unknown>>
+
+/** What must be known of the request to read its answer. */
+export interface GeminiTranscriptReading {
+  call: TranscriptionCall
+  context: AnswerContext
+  /** `audioTranscriptionConfig` was sent: the parts of the answer are pieces of the transcript with their times. */
+  isTimed: boolean
+}
+
+/** Tokens of one second of sound on this API, by Google's documentation (2026-11); Google Cloud counts 25. */
+const audioTokensPerSecond = 32
+
+/** Reads a transcript that Gemini has written. Throws `provider_failed` for what is none, and what `readCandidate` throws. */
+export function readGeminiTranscript(
+  bytes: Uint8Array,
+  { call, context, isTimed }: GeminiTranscriptReading,
+): CanonicalTranscription {
+  const wire = parseAnswer(bytes)
+  const { parts, hasEnded } = readCandidate(wire, context)
+  if (!hasEnded) throw unreadable('it has no candidate that ended')
+  const said = isTimed ? readPieces(parts) : readWritten(parts)
+  const tokens = readTokens(wire['usageMetadata'])
+  const language = call.language ?? said.language
+  return {
+    ...said,
+    language: language === null ? null : toLanguageCode(language),
+    // Only where the sound itself did not tell: the provider counts its length in tokens, and says it nowhere else.
+    durationSeconds:
+      call.measuredMilliseconds === null && tokens !== null && tokens.inputAudio > 0
+        ? tokens.inputAudio / audioTokensPerSecond
+        : null,
+    confidence: null,
+    languageConfidence: null,
+    entities: null,
+    tokens,
+    upstreamId: stringOrNull(wire['responseId']),
+  }
+}
+
+type Said = Pick<CanonicalTranscription, 'text' | 'language' | 'segments' | 'words'>
+
+/** The JSON that the model was told to write. */
+function readWritten(parts: readonly Wire[]): Said {
+  const written = parseAnswerText(parts.map(({ text }) => stringOrNull(text) ?? '').join(''))
+  if (typeof written['text'] !== 'string') throw unreadable('it has no text')
+  const language = stringOrNull(written['language'])?.trim() ?? ''
+  // A model may write a remark there; only a code or a name is a language.
+  const isLanguage = /^\p{L}[\p{L} _-]{1,30}$/u.test(language)
+  return { text: written['text'].trim(), language: isLanguage ? language : null, segments: null, words: null }
+}
+
+type SpeakerOf = ReturnType<typeof createSpeakers>
+
+/** Parts of a transcript, as `audioTranscriptionConfig` brings them. */
+function readPieces(parts: readonly Wire[]): Said {
+  const pieces = parts.map((part) => part['audioTranscription']).filter(isRecord)
+  const speakerOf = createSpeakers()
+  const segments = pieces
+    .slice(0, transcriptPiecesMax)
+    .flatMap((piece, id) => readSegment(piece, id, speakerOf))
+  const words = pieces.flatMap((piece) => readWords(piece, speakerOf)).slice(0, transcriptPiecesMax)
+  const spoken = pieces.length > 0 ? pieces : parts
+  return {
+    text: spoken
+      .map((piece) => stringOrNull(piece['text'])?.trim() ?? '')
+      .filter((text) => text !== '')
+      .join(' '),
+    language:
+      pieces.map((piece) => stringOrNull(piece['languageCode'])).find((code) => code !== null) ?? null,
+    segments: segments.length > 0 ? segments : null,
+    words: words.length > 0 ? words : null,
+  }
+}
+
+function readSegment(piece: Wire, id: number, speakerOf: SpeakerOf): TranscriptSegment[] {
+  const times = readTimes(piece)
+  const text = stringOrNull(piece['text'])
+  return times === null || text === null
+    ? []
+    : [{ id, ...times, text: text.trim(), ...speakerOf(piece['speakerLabel']) }]
+}
+
+function readWords(piece: Wire, speakerOf: SpeakerOf): TranscriptWord[] {
+  const words = Array.isArray(piece['words']) ? piece['words'].filter(isRecord) : []
+  return words.flatMap((wire) => {
+    const times = readTimes(wire)
+    const word = stringOrNull(wire['word'])?.trim() ?? ''
+    return times === null || word === '' ? [] : [{ word, ...times, ...speakerOf(piece['speakerLabel']) }]
+  })
+}
+
+/** Offsets are texts such as `1.2s`. */
+function readTimes({ startOffset, endOffset }: Wire): { start: number; end: number } | null {
+  return timesIn({ start: secondsOf(startOffset), end: secondsOf(endOffset) })
+}
+
+function secondsOf(offset: unknown): number | null {
+  const digits = typeof offset === 'string' ? /^(\d{1,6}(?:\.\d{1,9})?)s$/.exec(offset)?.[1] : undefined
+  return digits === undefined ? null : Number(digits)
+}
+
+function readTokens(wire: unknown): CanonicalTranscription['tokens'] {
+  const usage = readGeminiUsage(wire)?.usage
+  if (usage === undefined) return null
+  return { input: usage.inputTokens, inputAudio: usage.inputAudioTokens, output: usage.outputTokens }
+}

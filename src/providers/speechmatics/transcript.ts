@@ -1,0 +1,114 @@
+import type { CanonicalTranscription, TranscriptWord } from '../../canonical/audio.ts'
+import { toLanguageCode } from '../../formats/transcription/language-names.ts'
+import { segmentsOfWords } from '../../formats/transcription/segments-of-words.ts'
+import { createSpeakers } from '../../formats/transcription/speakers.ts'
+import {
+  durationIn,
+  notATranscript,
+  recordOf,
+  recordsOf,
+  scoreIn,
+  textIn,
+  timesIn,
+  type WireRecord,
+} from '../../formats/transcription/transcript-wire.ts'
+
+/** Speaker of words that Speechmatics gave to nobody. */
+const nobody = 'UU'
+
+/**
+ * Speechmatics' `json-v2`: words and marks in a row, without a text of the whole. A word is joined by the delimiter of its own
+ * language, else by that of the whole, and a mark stands where it attaches. Throws `provider_failed` for what is no such list.
+ */
+export function readSpeechmaticsTranscript(
+  wire: WireRecord,
+  language: string | null,
+): CanonicalTranscription {
+  const results = recordsOf(wire['results'])
+  if (results === null) throw notATranscript()
+  const metadata = recordOf(wire['metadata'])
+  const { text, words, lastWords } = joined(results, delimitersIn(metadata))
+  const identified = identifiedIn(metadata)
+  const told = textIn(bestOf(results[0])?.['language']) ?? textIn(identified?.['language']) ?? language
+  const job = recordOf(wire['job'])
+  return {
+    text,
+    language: told === null ? null : toLanguageCode(told),
+    durationSeconds: durationIn(job?.['duration']),
+    segments: words.length > 0 ? segmentsOfWords(words, text, lastWords.size > 0 ? lastWords : null) : null,
+    words,
+    confidence: null,
+    languageConfidence: scoreIn(identified?.['confidence']),
+    // What it calls entities are written forms of numbers and dates, not names.
+    entities: null,
+    tokens: null,
+    upstreamId: textIn(job?.['id']),
+  }
+}
+
+function bestOf(entry: WireRecord | undefined): WireRecord | null {
+  return recordsOf(entry?.['alternatives'])?.[0] ?? null
+}
+
+function identifiedIn(metadata: WireRecord | null): WireRecord | null {
+  return bestOf(recordsOf(recordOf(metadata?.['language_identification'])?.['results'])?.[0])
+}
+
+/** What stands before a word of this language. */
+type DelimiterOf = (language: unknown) => string
+
+function delimitersIn(metadata: WireRecord | null): DelimiterOf {
+  const pack = recordOf(metadata?.['language_pack_info'])
+  const whole = pack?.['word_delimiter']
+  const usual = typeof whole === 'string' ? whole : ' '
+  const own = new Map(Object.entries(recordOf(pack?.['per_language_word_delimiters']) ?? {}))
+  return (language) => {
+    const delimiter = typeof language === 'string' ? own.get(language) : undefined
+    return typeof delimiter === 'string' ? delimiter : usual
+  }
+}
+
+interface Joined {
+  text: string
+  words: TranscriptWord[]
+  /** Those that end a sentence. */
+  lastWords: Set<TranscriptWord>
+}
+
+function joined(results: readonly WireRecord[], delimiterOf: DelimiterOf): Joined {
+  const speakerOf = createSpeakers()
+  const lastWords = new Set<TranscriptWord>()
+  const words: TranscriptWord[] = []
+  let text = ''
+  let isOpen = false
+  for (const entry of results) {
+    const best = bestOf(entry)
+    const content = textIn(best?.['content'])
+    if (content === null) continue
+    const { type, attaches_to: attached } = entry
+    const isMark = type === 'punctuation'
+    const clings = isMark && (attached === 'previous' || attached === 'both')
+    text += text === '' || clings || isOpen ? content : `${delimiterOf(best?.['language'])}${content}`
+    isOpen = isMark && (attached === 'next' || attached === 'both')
+    const last = words.at(-1)
+    // Words of the other providers have their marks too.
+    if (isMark && clings && last) last.word += content
+    if (entry['is_eos'] === true && last) lastWords.add(last)
+    if (!isMark) words.push(...readWord(entry, { content, best, speakerOf }))
+  }
+  return { text, words, lastWords }
+}
+
+interface Said {
+  content: string
+  best: WireRecord | null
+  speakerOf: ReturnType<typeof createSpeakers>
+}
+
+function readWord(entry: WireRecord, { content, best, speakerOf }: Said): TranscriptWord[] {
+  const times = timesIn({ start: entry['start_time'], end: entry['end_time'] })
+  if (times === null) return []
+  const confidence = scoreIn(best?.['confidence'])
+  const speaker = best?.['speaker'] === nobody ? undefined : best?.['speaker']
+  return [{ word: content, ...times, ...(confidence === null ? {} : { confidence }), ...speakerOf(speaker) }]
+}
