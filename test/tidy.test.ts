@@ -5,6 +5,7 @@ import { checkPurity, checkSyntax } from './tidy/constructs.ts'
 import { exceptions } from './tidy/exceptions.ts'
 import { checkFormatNames, checkOperationNames } from './tidy/formats.ts'
 import { checkCycles, checkImports } from './tidy/imports.ts'
+import { checkCommonNames } from './tidy/names.ts'
 import { checkProviderNames } from './tidy/provider-names.ts'
 import { checkBarrel, checkNames, checkSizes, fileLinesAlarm } from './tidy/shape.ts'
 import type { Finding, Source } from './tidy/sources.ts'
@@ -67,7 +68,11 @@ describe('the repository is tidy', () => {
 
   test('names, sizes, constructs and comments are within the rules', () => {
     const sqlFiles = folders.flatMap((folder) => listFiles(folder, '.sql'))
-    const findings = [...checkNames([...files, ...sqlFiles]), ...sources.flatMap(checkFile)]
+    const findings = [
+      ...checkNames([...files, ...sqlFiles]),
+      ...checkCommonNames(sources),
+      ...sources.flatMap(checkFile),
+    ]
     const all = withoutExceptions([...findings, ...checkImports(sources), ...checkCycles(sources)])
     expect(toText(all.filter((finding) => !isAboutImports(finding)))).toBe('')
     printAlarms(sources)
@@ -116,7 +121,7 @@ describe('the import rules can fail', () => {
     ['src/http/x.ts', "import { config } from '../config.ts'", 'layer'],
     ['src/config.ts', "import { a } from './http/a.ts'", 'layer'],
     ['src/config-file.ts', "import { a } from './gateway.ts'", 'layer'],
-    ['src/config-file.ts', "import { a } from './formats/accept.ts'", 'layer'],
+    ['src/config-file.ts', "import { a } from './formats/sse.ts'", 'layer'],
     ['src/cli/x.ts', "import { createGateway } from '../gateway.ts'", 'layer'],
     ['src/billing/ledger.ts', "import type { Database } from '../storage/database.ts'", 'storage'],
     ['src/core/x.ts', "import { a } from './a'", 'extension'],
@@ -174,6 +179,50 @@ describe('the import rules can fail', () => {
     expect(findings.map((finding) => finding.problem)).toEqual([
       'import cycle: src/core/a.ts → src/core/b.ts → src/core/c.ts → src/core/a.ts',
     ])
+  })
+})
+
+describe('the rules about common names can fail', () => {
+  const bad: [rules: readonly string[], files: readonly (readonly [file: string, text: string])[]][] = [
+    [
+      ['base-name'],
+      [
+        ['src/core/a.ts', ''],
+        ['src/http/a.ts', ''],
+      ],
+    ],
+    [
+      ['type-name'],
+      [
+        ['src/core/a.ts', 'export interface A {}'],
+        ['src/http/b.ts', 'export type A = 1'],
+      ],
+    ],
+    [['repository'], [['src/billing/a-repository.ts', 'const a = 1']]],
+    [['repository'], [['src/billing/a.ts', 'const a = `select 1 from ${b}`']]],
+    [
+      ['table-writer'],
+      [
+        ['src/billing/a-repository.ts', 'const a = `update keys set a = 1`'],
+        ['src/access/b-repository.ts', "const b = 'delete from keys where a = 1'"],
+      ],
+    ],
+    [
+      [],
+      [
+        ['src/providers/one/prices.ts', 'const a = "update your key"'],
+        ['src/providers/two/prices.ts', ''],
+        ['src/catalog/prices.ts', 'interface A {}'],
+        [
+          'src/billing/a-repository.ts',
+          'export interface A {}\nconst a = `insert into keys (a) values ($1)`',
+        ],
+      ],
+    ],
+  ]
+  test.each(bad)('%j of %j', (rules, files) => {
+    const sources = files.map(([file, text]) => parseSource(file, text))
+    expect(checkCommonNames(sources).map(({ rule }) => rule)).toEqual([...rules])
   })
 })
 

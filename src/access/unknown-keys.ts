@@ -7,7 +7,7 @@ import {
   unknownKeyRefusalEveryMs,
   unknownKeyRefusalsMax,
 } from '../core/limits/access.ts'
-import { createTurns, type Turn } from './turns.ts'
+import { createTurns, type KeyTurn } from './key-turns.ts'
 
 /**
  * Slows down the guessing of keys, and not the clients whose key is good. Keys are looked up many times faster than
@@ -48,7 +48,7 @@ export function createUnknownKeys({ clock, wakeAfter }: UnknownKeysOptions): Unk
 
   /** The turns stay taken only where nothing was found. */
   async function find<Found>(address: string, key: UnknownKey<Found>): Promise<Found | null> {
-    const taken: Turn[] = []
+    const taken: KeyTurn[] = []
     let isNone = false
     try {
       for (const [turns, name] of [

@@ -2,26 +2,21 @@ import { describe, expect, test } from 'bun:test'
 import { captureRowOf, insertOrganization, principalOf } from '../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../test/support/databases.ts'
 import { GatewayError } from '../core/errors.ts'
-import { GuardFailed } from '../storage/database.ts'
-import type { Database, Unit } from '../storage/database.ts'
+import { type Database, GuardFailed, type Unit } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { createAccountsRepository } from './ledger/accounts-repository.ts'
-import { createAccounts } from './ledger/accounts.ts'
-import type { Accounts } from './ledger/accounts.ts'
+import { type Accounts, createAccounts } from './ledger/accounts.ts'
 import {
   acceptBatchStatements,
   closeBatchStatements,
   enlargeBatchStatements,
   parentLimitsOf,
-} from './budgets/batch-budgets.ts'
-import { batchBudget, budgetsOf, creditsBudget } from './budgets/budget-ids.ts'
-import type { BudgetRef } from './budgets/budget-ids.ts'
-import { createBilling } from './billing.ts'
-import type { Billing, BillingEvent, Hold } from './billing.ts'
+} from './budgets/budget-repository.ts'
+import { batchBudget, type BudgetRef, budgetsOf, creditsBudget } from './budgets/budget-ids.ts'
+import { type Billing, type BillingEvent, createBilling, type Hold } from './billing.ts'
 import { createInvariantsRepository } from './ledger/invariants-repository.ts'
 import { checkInvariants } from './ledger/invariants.ts'
-import { createLedger } from './ledger/ledger-repository.ts'
-import type { Ledger } from './ledger/ledger-repository.ts'
+import { createLedger, type Ledger } from './ledger/ledger-repository.ts'
 
 /** One process on a database, and the organization the test is about. */
 interface Process {

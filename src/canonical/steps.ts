@@ -1,5 +1,5 @@
 import type { Endpoint } from './endpoint.ts'
-import type { ResourceIntent, ResourceKind } from './upstream-resources.ts'
+import type { ResourceIntent, ResourceKind } from './resource-notes.ts'
 import type {
   AnswerContext,
   UpstreamErrorResponse,

@@ -8,7 +8,7 @@ import type { DeploymentSource, PotentialProvider } from './deployment-source.ts
 import type { ListedModel } from './listing.ts'
 import { nearestIds, resolveModel, splitVariant } from './model-ids.ts'
 import type { ResolvedModel } from './model-ids.ts'
-import { describeMember, noNames, type OperatorNames, type Place } from './names.ts'
+import { describeMember, noNames, type OperatorNames, type Place } from './operator-names.ts'
 import { offersOf, type Offer } from './offers.ts'
 import type { OperatorPrices } from './operator-prices.ts'
 import { pricePackage } from './price-package.gen.ts'

@@ -10,7 +10,7 @@ import {
   type NamedModels,
   type OperatorNames,
   type ServedName,
-} from './names.ts'
+} from './operator-names.ts'
 import type { KindSource, Offer } from './offers.ts'
 
 /** The catalog at one moment; never changed once built. The operator's own names are among the models. */

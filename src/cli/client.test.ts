@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { baseUrlOf, createClient } from './client.ts'
-import { readEvents } from './batch/event-stream.ts'
+import { readEvents } from './batch/read-events.ts'
 
 const config = {
   host: '127.0.0.1',

@@ -2,7 +2,7 @@ import type { Keys } from '../access/keys.ts'
 import type { OrganizationRepository } from '../access/organization-repository.ts'
 import type { Accounts } from '../billing/ledger/accounts.ts'
 import type { PriceListsRepository } from '../catalog/prices/price-lists-repository.ts'
-import type { Finding } from '../billing/ledger/invariants.ts'
+import type { InvariantFinding } from '../billing/ledger/invariants.ts'
 import type { CliBlobs } from './doctor/health-repository.ts'
 import type { CliDatabase } from './try/receipt-repository.ts'
 
@@ -84,6 +84,6 @@ export interface CliStorage {
   /** What is wrong when the payloads here are not the database's, in a line; null when they are. */
   checkBlobStore?(): Promise<string | null>
   /** What is wrong with the money; empty when nothing is. */
-  checkInvariants(): Promise<readonly Finding[]>
+  checkInvariants(): Promise<readonly InvariantFinding[]>
   close(): Promise<void>
 }

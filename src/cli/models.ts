@@ -1,6 +1,6 @@
 import { parseArguments } from './arguments.ts'
 import type { CommandContext } from './context.ts'
-import { clientOf } from './gateway.ts'
+import { clientOf } from './in-process-gateway.ts'
 import { asArray, asObject, textOf } from '../json/values.ts'
 import { createPaint, printable } from './paint.ts'
 import { renderTable } from './table.ts'

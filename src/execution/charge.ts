@@ -6,7 +6,7 @@ import {
 } from '../billing/ledger/capture-row.ts'
 import { meter, roundsOf, type Metered } from '../billing/metering/meter.ts'
 import { chargeOf } from '../billing/metering/price.ts'
-import { featuresOf } from '../billing/metering/surcharges.ts'
+import { featuresOf } from '../billing/metering/surcharge-cost.ts'
 import { priceAt } from '../canonical/endpoint.ts'
 import { priceWith } from '../canonical/surcharges.ts'
 import type { MeterReading, ShownCharge } from '../canonical/upstream.ts'

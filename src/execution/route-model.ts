@@ -4,7 +4,7 @@ import type { Principal } from '../canonical/principal.ts'
 import { memberValue } from '../json/document.ts'
 import type { Requirement } from '../routing/requirement.ts'
 import { route, type Route } from '../routing/route.ts'
-import type { Conversation } from '../routing/sticky.ts'
+import type { StickyConversation } from '../routing/sticky.ts'
 import { operations, type Operation } from './operations.ts'
 import type { ExecutionDependencies } from './dependencies.ts'
 import type { Serving } from './serving.ts'
@@ -74,7 +74,7 @@ function toRequirement(requirement: AudioRequirement, model: string): Requiremen
 }
 
 /** The conversation a call belongs to, so that its next call finds the provider's prompt cache again; null for none. */
-export function conversationOf(call: Call, organizationId: string, model: string): Conversation | null {
+export function conversationOf(call: Call, organizationId: string, model: string): StickyConversation | null {
   const key = call.sessionId ?? promptCacheKey(call)
   return key === null ? null : { organizationId, model, key }
 }

@@ -10,8 +10,8 @@ import { operations } from '../execution/operations.ts'
 import { noFacts } from '../execution/scope.ts'
 import { contractConvention, type ClientConvention } from '../formats/client-convention.ts'
 import { errorResponse } from './error-response.ts'
-import { commonHeaders, createExchange, runRoute, type Route } from './pipeline.ts'
-import type { HttpDependencies } from './dependencies.ts'
+import { commonHeaders, createExchange, runRoute, type HttpRoute } from './pipeline.ts'
+import type { HttpDependencies } from './http-dependencies.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { openAiConvention } from '../formats/text/chat/errors.ts'
 import { openAiRoutes, routes } from './routes.ts'
@@ -38,8 +38,8 @@ export function createApp(dependencies: HttpDependencies): {
 }
 
 /** The library's router without its application: what that builds for every request costs more than the routing. */
-function createRouter(dependencies: HttpDependencies): Router<Route> {
-  const router = new SmartRouter<Route>({ routers: [new RegExpRouter(), new TrieRouter()] })
+function createRouter(dependencies: HttpDependencies): Router<HttpRoute> {
+  const router = new SmartRouter<HttpRoute>({ routers: [new RegExpRouter(), new TrieRouter()] })
   const base = dependencies.basePath
   for (const route of routes(dependencies)) {
     const prefixes = route.path.startsWith('/batches') ? [...versionPaths, '/api/beta'] : versionPaths
@@ -55,7 +55,7 @@ function createRouter(dependencies: HttpDependencies): Router<Route> {
 
 function answer(
   request: Request,
-  router: Router<Route>,
+  router: Router<HttpRoute>,
   dependencies: HttpDependencies,
   method: string,
 ): Response | Promise<Response> {
@@ -128,7 +128,7 @@ function preflight(request: Request, dependencies: HttpDependencies): Response {
   return new Response(null, { status: 204, headers })
 }
 
-function unknownPath(request: Request, router: Router<Route>, dependencies: HttpDependencies): Response {
+function unknownPath(request: Request, router: Router<HttpRoute>, dependencies: HttpDependencies): Response {
   const path = new URL(request.url).pathname
   const allowed = methods.filter((method) => router.match(method, getPathNoStrict(request))[0].length > 0)
   const hint =
@@ -139,7 +139,7 @@ function unknownPath(request: Request, router: Router<Route>, dependencies: Http
   return response
 }
 
-const methods: readonly Route['method'][] = ['GET', 'POST', 'PATCH', 'DELETE']
+const methods: readonly HttpRoute['method'][] = ['GET', 'POST', 'PATCH', 'DELETE']
 
 // What a route throws it renders itself; this is for what breaks before or after, so that even then there is an envelope.
 function unexpected(thrown: unknown, dependencies: HttpDependencies): Response {

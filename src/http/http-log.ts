@@ -1,6 +1,6 @@
 import { askerFields, type Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { HttpLog } from './dependencies.ts'
+import type { HttpLog } from './http-dependencies.ts'
 
 /** Where the edge tells of its requests: a line and a count each. */
 export function createHttpLog({ log, metrics }: { log: Logger; metrics: Metrics }): HttpLog {

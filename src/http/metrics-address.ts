@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { metricsPortsMax } from '../core/limits/telemetry.ts'
 import { errorResponse } from './error-response.ts'
-import type { HttpDependencies } from './dependencies.ts'
+import type { HttpDependencies } from './http-dependencies.ts'
 import { createExchange, runRoute } from './pipeline.ts'
 import { hostError, withAddress } from './request-address.ts'
 import { metricsRoute } from './site.ts'

@@ -9,11 +9,11 @@ import { contractConvention, type ClientConvention } from '../formats/client-con
 import type { HeldBody } from './body-memory.ts'
 import { errorResponse, type RouteGroup } from './error-response.ts'
 import { noDescriptors } from '../transport/descriptors.ts'
-import type { HttpDependencies } from './dependencies.ts'
+import type { HttpDependencies } from './http-dependencies.ts'
 import { toResponseBody } from './response-body.ts'
 
 /** One request on its way through the edge. */
-export interface Exchange {
+export interface HttpExchange {
   request: Request
   requestId: string
   /** Read at once: a connection that has ended has no address. */
@@ -35,12 +35,12 @@ export interface Exchange {
 export type Access = 'inference' | 'management' | 'any' | 'optional' | 'public'
 
 /** An exchange of a route that needs a key. */
-export interface Authenticated extends Exchange {
+export interface Authenticated extends HttpExchange {
   principal: Principal
 }
 
 /** One method on one path, and who may use it. */
-export interface Route {
+export interface HttpRoute {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the version segment, with `:name` for parameters. */
   path: string
@@ -50,20 +50,22 @@ export interface Route {
   /** Label of the log line and the metrics; one of few. */
   name: string
   access: Access
-  handle: (exchange: Exchange & { principal: Principal | null }) => Promise<Response> | Response
+  handle: (exchange: HttpExchange & { principal: Principal | null }) => Promise<Response> | Response
 }
 
 /** A route that needs a key: the principal is there. The exchange stays the same object, because handlers mark it. */
 export function withPrincipal(
   handle: (exchange: Authenticated) => Promise<Response> | Response,
-): Route['handle'] {
+): HttpRoute['handle'] {
   return (exchange) => {
     assert(isAuthenticated(exchange), 'a route with access to a key has a principal')
     return handle(exchange)
   }
 }
 
-function isAuthenticated(exchange: Exchange & { principal: Principal | null }): exchange is Authenticated {
+function isAuthenticated(
+  exchange: HttpExchange & { principal: Principal | null },
+): exchange is Authenticated {
   return exchange.principal !== null
 }
 
@@ -72,8 +74,8 @@ function isAuthenticated(exchange: Exchange & { principal: Principal | null }): 
  * log line and one count. Authentication precedes validation; a wrong kind of key is 403.
  */
 export async function runRoute(
-  route: Route,
-  exchange: Exchange,
+  route: HttpRoute,
+  exchange: HttpExchange,
   dependencies: HttpDependencies,
 ): Promise<Response> {
   const startedMs = dependencies.clock.monotonicMs()
@@ -128,7 +130,7 @@ export async function runRoute(
 const callerLeft = 499
 
 /** What every response carries. */
-export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Record<string, string> {
+export function commonHeaders({ requestId }: Pick<HttpExchange, 'requestId'>): Record<string, string> {
   return {
     'x-request-id': requestId,
     'access-control-allow-origin': '*',
@@ -138,8 +140,8 @@ export function commonHeaders({ requestId }: Pick<Exchange, 'requestId'>): Recor
 }
 
 async function authorize(
-  route: Route,
-  exchange: Exchange,
+  route: HttpRoute,
+  exchange: HttpExchange,
   dependencies: HttpDependencies,
 ): Promise<Principal | null> {
   // A probe that finds no life ends a process that is just finishing its streams.
@@ -186,7 +188,7 @@ export function createExchange(
   request: Request,
   params: Readonly<Record<string, string>>,
   dependencies: HttpDependencies,
-): Exchange {
+): HttpExchange {
   let query: URLSearchParams | null = null
   return {
     request,

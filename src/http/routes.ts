@@ -7,14 +7,14 @@ import { organizationRoutes } from './handlers/organization.ts'
 import { speechRoute } from './handlers/speech.ts'
 import { textRoutes, tokenCountRoutes } from './handlers/text.ts'
 import { transcriptionRoute } from './handlers/transcription.ts'
-import type { HttpDependencies } from './dependencies.ts'
-import type { Route } from './pipeline.ts'
+import type { HttpDependencies } from './http-dependencies.ts'
+import type { HttpRoute } from './pipeline.ts'
 
 /**
  * The routes below `/openai/v1`, for clients that were made for OpenAI: the same handlers, with OpenAI's own defaults and
  * errors where the two contracts differ. Batches are not among them, because OpenAI's are made of files.
  */
-export function openAiRoutes(dependencies: HttpDependencies): Route[] {
+export function openAiRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const dialect = { isOpenAiDialect: true } as const
   const shared = [...textRoutes(dependencies), ...catalogRoutes(dependencies)]
   return [
@@ -33,7 +33,7 @@ const openAiPaths: ReadonlySet<string> = new Set([
 ])
 
 /** Every route below the version segment. */
-export function routes(dependencies: HttpDependencies): Route[] {
+export function routes(dependencies: HttpDependencies): HttpRoute[] {
   return [
     ...textRoutes(dependencies),
     ...tokenCountRoutes(dependencies),

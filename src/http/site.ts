@@ -1,13 +1,13 @@
 import { GatewayError } from '../core/errors.ts'
 import { requireMetricsAccess } from './metrics-access.ts'
-import type { HttpDependencies } from './dependencies.ts'
-import { jsonResponse, type Route } from './pipeline.ts'
+import type { HttpDependencies } from './http-dependencies.ts'
+import { jsonResponse, type HttpRoute } from './pipeline.ts'
 import type { PagePlace } from './site-pages.ts'
 
 const common = { method: 'GET', group: 'catalog', access: 'public' } as const
 
 /** The metrics of this process, for those who may read them. */
-export function metricsRoute(dependencies: HttpDependencies): Route {
+export function metricsRoute(dependencies: HttpDependencies): HttpRoute {
   return {
     ...common,
     path: '/metrics',
@@ -25,7 +25,7 @@ export function metricsRoute(dependencies: HttpDependencies): Route {
 }
 
 /** Routes beside the versioned API: health, metrics, the description, and two plain pages. */
-export function siteRoutes(dependencies: HttpDependencies): Route[] {
+export function siteRoutes(dependencies: HttpDependencies): HttpRoute[] {
   return [
     { ...common, path: '/healthz', name: 'healthz', handle: () => jsonResponse({ status: 'ok' }) },
     { ...common, path: '/readyz', name: 'readyz', handle: () => readiness(dependencies) },

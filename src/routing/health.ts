@@ -8,7 +8,7 @@ import {
   failureMemoryMs,
   healthEntriesMax,
 } from '../core/limits/routing.ts'
-import { Samples, type Performance, type Success } from './samples.ts'
+import { Samples, type Performance, type Success } from './latency-samples.ts'
 import { TrackRecord } from './track-record.ts'
 import { Troubles, type HealthChange } from './troubles.ts'
 

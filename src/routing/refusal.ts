@@ -6,7 +6,7 @@ import type { Exclusion, ExclusionStep, Filter } from './exclusion.ts'
 import type { Health } from './health.ts'
 
 /** What a refusal speaks of. */
-export interface Refused {
+export interface RefusedCandidate {
   model: string
   candidates: readonly Endpoint[]
   filter: Filter
@@ -14,7 +14,7 @@ export interface Refused {
 }
 
 /** The error for a model all of whose endpoints were left out: it names the step that took the last ones. */
-export function refuseRoute(refused: Refused, excluded: readonly Exclusion[]): GatewayError {
+export function refuseRoute(refused: RefusedCandidate, excluded: readonly Exclusion[]): GatewayError {
   const funnel = funnelOf(refused.candidates.length, excluded)
   const failed = funnel.find(({ endpoint_count: left }) => left === 0)?.step ?? 'credential'
   const metadata = { routing_funnel: funnel, failed_routing_step: failed }
@@ -72,7 +72,7 @@ function funnelOf(
 
 /** Each endpoint counts at the first thing it lacks; the caller should hear of one that none of them has. */
 function refuseCapability(
-  { model, candidates, filter }: Refused,
+  { model, candidates, filter }: RefusedCandidate,
   excluded: readonly Exclusion[],
 ): GatewayError {
   const unmet = filter.requirements.find(
@@ -101,7 +101,7 @@ function policyMessage(model: string, excluded: readonly Exclusion[]): string {
   return `The policy of your organization or key does not allow ${model}: ${reasons.join(', ')}.`
 }
 
-function preferenceMessage({ model, candidates, filter }: Refused, step: ExclusionStep): string {
+function preferenceMessage({ model, candidates, filter }: RefusedCandidate, step: ExclusionStep): string {
   const slugs = [...new Set(candidates.map(tagOf))].join(', ')
   const message = `${step} leaves no endpoint of ${model}`
   switch (step) {
@@ -131,7 +131,7 @@ function preferenceMessage({ model, candidates, filter }: Refused, step: Exclusi
 }
 
 /** Only those that the caller would be let to count: another one may be well, and will be refused again all the same. */
-function retryAfter({ candidates, health }: Refused, excluded: readonly Exclusion[]): number {
+function retryAfter({ candidates, health }: RefusedCandidate, excluded: readonly Exclusion[]): number {
   const out = new Set(excluded.flatMap(({ step, endpointId }) => (step === 'credential' ? [endpointId] : [])))
   const waitsMs = candidates.filter(({ id }) => out.has(id)).map((endpoint) => health.waitMsOf(endpoint))
   return Math.max(1, Math.ceil(Math.min(...waitsMs) / 1000))

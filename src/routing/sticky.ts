@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { stickyIdleMs, stickyOrganizationsMax, stickyPerOrganizationMax } from '../core/limits/routing.ts'
 
 /** Whose conversation it is. */
-export interface Conversation {
+export interface StickyConversation {
   organizationId: string
   /** Base model id: another model of the same conversation sticks to its own endpoint. */
   model: string
@@ -13,11 +13,11 @@ export interface Conversation {
 /** Which endpoint answered a conversation last, so that the provider's prompt cache is found again. */
 export interface StickyRoutes {
   /** The endpoint's id, or null when none answered within the idle time. */
-  endpointOf(conversation: Conversation): string | null
+  endpointOf(conversation: StickyConversation): string | null
   /** An answer came from this endpoint; the idle time starts anew. */
-  remember(conversation: Conversation, endpointId: string): void
+  remember(conversation: StickyConversation, endpointId: string): void
   /** The endpoint failed: the next call is routed freely. */
-  release(conversation: Conversation): void
+  release(conversation: StickyConversation): void
 }
 
 interface Entry {
@@ -52,7 +52,7 @@ export function createStickyRoutes({ clock }: { clock: Clock }): StickyRoutes {
   }
 }
 
-function keyOf({ model, key }: Conversation): string {
+function keyOf({ model, key }: StickyConversation): string {
   return `${model}\n${key}`
 }
 

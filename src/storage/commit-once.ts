@@ -12,7 +12,7 @@ export interface Committed {
  * The unit left no trace. `guard`: a condition of it did not hold. `duplicate`: a row with its key was there; `guard` is
  * then that row's table. `outage`: storage did not take it and may later. `fault`: storage will never take it as it is.
  */
-export type Refused =
+export type RefusedCommit =
   | {
       readonly type: 'refused'
       readonly by: 'guard' | 'duplicate'
@@ -28,7 +28,7 @@ export interface Unknown {
 }
 
 /** What became of a unit. */
-export type CommitOutcome = Committed | Refused | Unknown
+export type CommitOutcome = Committed | RefusedCommit | Unknown
 
 /** For callers to whom an outcome that stays unknown is a failure; `cause` is what the last try was answered with. */
 export class CommitUnknown extends GatewayError {
@@ -83,7 +83,7 @@ export async function commitOnce(
   let waitMs = options?.patience.waitMs ?? 0
   for (let tries = 1; ; tries += 1) {
     const sent = typeof unit === 'function' ? unit() : unit
-    let failed: Refused | Unknown
+    let failed: RefusedCommit | Unknown
     try {
       return { type: 'committed', rows: await database.commit(sent) }
     } catch (thrown) {
@@ -102,7 +102,7 @@ export async function commitOnce(
 }
 
 /** What one try that rejected says of its unit. */
-export function outcomeOf(thrown: unknown): Refused | Unknown {
+export function outcomeOf(thrown: unknown): RefusedCommit | Unknown {
   if (thrown instanceof GuardFailed)
     return { type: 'refused', by: 'guard', guard: thrown.guard, error: thrown }
   if (thrown instanceof UniqueViolation)
@@ -117,7 +117,7 @@ export function outcomeOf(thrown: unknown): Refused | Unknown {
 }
 
 /** The outcome where the database answered; throws the error of one where it did not, or could not take the unit. */
-export function answerOf(outcome: CommitOutcome): Committed | Extract<Refused, { guard: string }> {
+export function answerOf(outcome: CommitOutcome): Committed | Extract<RefusedCommit, { guard: string }> {
   if (outcome.type === 'committed') return outcome
   if (outcome.type === 'unknown' || outcome.guard === null) throw outcome.error
   return outcome
@@ -142,7 +142,7 @@ export async function askUntilAnswered(
 }
 
 /** A repetition was refused: by what an earlier try made real, or by something else. */
-async function judge(refused: Refused, proof: Proof): Promise<CommitOutcome> {
+async function judge(refused: RefusedCommit, proof: Proof): Promise<CommitOutcome> {
   try {
     return (await proof()) ? { type: 'committed', rows: [] } : refused
   } catch (thrown) {

@@ -4,7 +4,7 @@ import { refusedCallsShownMs } from '../core/limits/billing.ts'
 import { refusalNotesMax } from '../core/limits/storage.ts'
 
 /**
- * Refused calls whose charge may have been written, in a file named by this process's owner id: the database is gone when
+ * RefusedCommit calls whose charge may have been written, in a file named by this process's owner id: the database is gone when
  * they are refused, and this process may be before it is back. The file is there only while there are such calls.
  */
 export class RefusalNotes {

@@ -4,7 +4,7 @@ import { logTextMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
 import { createLogger } from './logger.ts'
 import type { LogLevel } from './logger.ts'
-import { redact } from './redact.ts'
+import { redact } from './log-redaction.ts'
 
 function setUp(level: LogLevel = 'info') {
   const written: string[] = []

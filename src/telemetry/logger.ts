@@ -4,7 +4,7 @@ import type { GatewayError } from '../core/errors.ts'
 import { logBacklogBytesMax, logGatherBytes, logGatherMs, outputWaitMs } from '../core/limits/telemetry.ts'
 import { toCredits } from '../core/money.ts'
 import type { Asker, AttemptLine, RequestLine } from './call-line.ts'
-import { redact } from './redact.ts'
+import { redact } from './log-redaction.ts'
 
 /** How much is logged: each level includes those before it. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { CommitPoint } from '../../src/batches/commit-points.ts'
+import type { BatchCommitPoint } from '../../src/batches/batch-commit-points.ts'
 import { randomText } from '../../src/core/ids.ts'
 import type { FileLayer } from '../../src/storage/blobs/file-layer.ts'
 import { FolderBlobStore } from '../../src/storage/blobs/folder-blob-store.ts'
@@ -24,7 +24,7 @@ const itemCount = 12
 const longTextLength = 150_000
 const prepaid = principalOf({ organizationId: 'org_a' })
 /** Every point that the life of a batch without incidents passes. */
-const points: readonly CommitPoint[] = [
+const points: readonly BatchCommitPoint[] = [
   'blob.segment',
   'batch.accept',
   'batch.start',
@@ -63,7 +63,7 @@ class Machine {
     })
   }
 
-  async start(at: { point: CommitPoint; when: When }): Promise<Process> {
+  async start(at: { point: BatchCommitPoint; when: When }): Promise<Process> {
     this.process = await this.#world.process({
       behave: longAnswer,
       crash: (point, when) => {

@@ -1,5 +1,5 @@
-import { commitPoints as batchPoints } from '../../src/batches/commit-points.ts'
-import { commitPoints as billingPoints } from '../../src/billing/commit-points.ts'
+import { commitPoints as batchPoints } from '../../src/batches/batch-commit-points.ts'
+import { commitPoints as billingPoints } from '../../src/billing/ledger-commit-points.ts'
 import type { CrashSite } from './crash-plan.ts'
 
 /** Operators' work on accounts: not part of a gateway's own life, so a program of its own does it. */

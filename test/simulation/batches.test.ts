@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { CommitPoint } from '../../src/batches/commit-points.ts'
-import { commitPoints } from '../../src/batches/commit-points.ts'
+import type { BatchCommitPoint } from '../../src/batches/batch-commit-points.ts'
+import { commitPoints } from '../../src/batches/batch-commit-points.ts'
 import type { CreateBatch } from '../../src/batches/ingest/create.ts'
 import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { FolderBlobStore } from '../../src/storage/blobs/folder-blob-store.ts'
@@ -71,7 +71,7 @@ const stories: Record<string, Story> = {
 
 /** Where the process is to die: the nth time it comes by. */
 interface Death {
-  point: CommitPoint
+  point: BatchCommitPoint
   when: 'before' | 'after'
   nth: number
 }

@@ -7,7 +7,7 @@ import type { Billing, BillingEvent, Hold, WhenRefused } from '../../src/billing
 import type { SliceHold } from '../../src/billing/budgets/hold.ts'
 import { createInvariantsRepository } from '../../src/billing/ledger/invariants-repository.ts'
 import { checkInvariants } from '../../src/billing/ledger/invariants.ts'
-import type { Finding } from '../../src/billing/ledger/invariants.ts'
+import type { InvariantFinding } from '../../src/billing/ledger/invariants.ts'
 import { createLedger } from '../../src/billing/ledger/ledger-repository.ts'
 import type { Timing } from '../../src/billing/timing.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -260,7 +260,7 @@ export class BillingWorld {
     this.allowances.set(budgetId, { excess: known.excess + more.excess, late: known.late + more.late })
   }
 
-  async findings(): Promise<Finding[]> {
+  async findings(): Promise<InvariantFinding[]> {
     const database = new SimulatedDatabase(this.store, 'observer')
     const findings = await checkInvariants(createInvariantsRepository(database))
     return findings.filter((finding) => finding.invariant !== 'holds have an owner')

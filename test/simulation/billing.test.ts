@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test'
-import { acceptBatchStatements, closeBatchStatements } from '../../src/billing/budgets/batch-budgets.ts'
-import { batchBudget, budgetsOf, creditsBudget } from '../../src/billing/budgets/budget-ids.ts'
-import type { BudgetRef } from '../../src/billing/budgets/budget-ids.ts'
+import { acceptBatchStatements, closeBatchStatements } from '../../src/billing/budgets/budget-repository.ts'
+import {
+  batchBudget,
+  type BudgetRef,
+  budgetsOf,
+  creditsBudget,
+} from '../../src/billing/budgets/budget-ids.ts'
 import { budgetSettleMs, captureWaitMs, leaseHeldMs, leaseMs } from '../../src/core/limits/billing.ts'
 import { insertOrganization, principalOf } from './billing-fixtures.ts'
 import { SimulatedDatabase } from './billing-store.ts'
-import { BillingWorld } from './billing-world.ts'
-import type { SimulatedProcess } from './billing-world.ts'
+import { BillingWorld, type SimulatedProcess } from './billing-world.ts'
 
 const seeds = Number(process.env['HEADRACE_SIMULATION_SEEDS'] ?? 12)
 const firstSeed = Number(process.env['HEADRACE_SIMULATION_FIRST'] ?? 1)

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { apiDescription } from '../../src/http/api-description.ts'
-import type { HttpDependencies } from '../../src/http/dependencies.ts'
+import type { HttpDependencies } from '../../src/http/http-dependencies.ts'
 import { routes } from '../../src/http/routes.ts'
 
 // Routes only keep their parts for when they are called.

@@ -13,7 +13,7 @@ import { principalOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { idempotencyMs } from '../../core/limits/batches.ts'
-import type { CommitPoint } from '../commit-points.ts'
+import type { BatchCommitPoint } from '../batch-commit-points.ts'
 import type { Created, CreateBatch } from './create.ts'
 
 const tracked = principalOf({ accountMode: 'tracked', organizationId: 'org_t' })
@@ -159,7 +159,7 @@ eachDatabase((_name, open) => {
       const world = newWorld()
       let isBroken = true
       const process = await world.process({
-        crash: (point: CommitPoint, when) => {
+        crash: (point: BatchCommitPoint, when) => {
           if (isBroken && point === 'idempotency.release' && when === 'before')
             throw new Error('storage is out of order')
         },
@@ -175,7 +175,7 @@ eachDatabase((_name, open) => {
     test('that was left claimed by this very process is its own to take over', async () => {
       const world = newWorld()
       const process = await world.process({
-        crash: (point: CommitPoint, when) => {
+        crash: (point: BatchCommitPoint, when) => {
           if (point === 'idempotency.release' && when === 'before') throw new Error('storage is out of order')
         },
       })

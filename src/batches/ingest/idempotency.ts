@@ -7,7 +7,7 @@ import {
   idempotencyReleasesMax,
   idempotencyRetrySeconds,
 } from '../../core/limits/batches.ts'
-import type { Committer } from '../commit-repository.ts'
+import type { Committer } from '../committer.ts'
 import type { Claim, IdempotencyRepository } from './idempotency-repository.ts'
 import { completeClaim, insertClaim, releaseClaim, takeOverClaim } from './idempotency-repository.ts'
 

@@ -13,8 +13,8 @@ import {
 } from '../../core/limits/batches.ts'
 import { FolderBlobStore } from '../../storage/blobs/folder-blob-store.ts'
 import type { ResolveBatch } from '../item-contract.ts'
-import type { Payloads } from '../results/payload-repository.ts'
-import { createPayloads } from '../results/payload-repository.ts'
+import type { Payloads } from '../results/payloads.ts'
+import { createPayloads } from '../results/payloads.ts'
 import type { Ingested, IngestRequest } from './ingest.ts'
 import { ingestBatch } from './ingest.ts'
 

@@ -6,7 +6,7 @@ import {
   segmentBytesMax,
   segmentItemsMax,
 } from '../../core/limits/batches.ts'
-import type { Payloads } from '../results/payload-repository.ts'
+import type { Payloads } from '../results/payloads.ts'
 import type { SegmentDraft } from '../running/segment-repository.ts'
 import { BlockQueue } from './block-queue.ts'
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts'
 import { uploadPlaceRetrySeconds, uploadPlaceWaitMs } from '../../core/limits/batches.ts'
-import { unavailable } from '../availability.ts'
+import { unavailable } from '../batch-availability.ts'
 import type { Pause } from '../running/pause.ts'
 
 /** The bound on uploads of batches that are read at once in this process, shared fairly among organizations. */

@@ -7,9 +7,9 @@ import { emptyUsageSum, usageSumOf } from '../../formats/batch/batch-usage.ts'
 import type { MergedIndex } from './merge.ts'
 import { mergeSegment } from './merge.ts'
 import { decodePart, encodePart } from './parts.ts'
-import type { Payloads } from './payload-repository.ts'
-import { createPayloads } from './payload-repository.ts'
-import type { Part } from './part-repository.ts'
+import type { Payloads } from './payloads.ts'
+import { createPayloads } from './payloads.ts'
+import type { ResultPart } from './part-repository.ts'
 import type { SegmentLease } from '../running/segment-repository.ts'
 
 function newPayloads(): Payloads {
@@ -36,7 +36,7 @@ function lineOf(item: number, bytes = 0): Buffer {
   return Buffer.from(`{"item":${item},"pad":"${'x'.repeat(bytes)}"}\n`)
 }
 
-async function partOf(payloads: Payloads, items: readonly number[], bytes = 0): Promise<Part> {
+async function partOf(payloads: Payloads, items: readonly number[], bytes = 0): Promise<ResultPart> {
   const usage = usageSumOf({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost: 1e-9 })
   const encoded = encodePart(items.map((item) => ({ item, line: lineOf(item, bytes), usage })))
   const inlineBody = await payloads.compress(encoded)
@@ -47,7 +47,7 @@ async function partOf(payloads: Payloads, items: readonly number[], bytes = 0): 
 async function merged(
   payloads: Payloads,
   lease: SegmentLease,
-  parts: Part[],
+  parts: ResultPart[],
 ): Promise<{ lines: string[]; index: MergedIndex }> {
   const { blob, indexJson } = await mergeSegment(payloads, lease, parts)
   const index = JSON.parse(indexJson) as MergedIndex

@@ -5,8 +5,8 @@ import type { UsageSum } from '../../formats/batch/batch-usage.ts'
 import { addUsage, emptyUsageSum } from '../../formats/batch/batch-usage.ts'
 import type { ReadPart } from './parts.ts'
 import { decodePart } from './parts.ts'
-import type { Payloads } from './payload-repository.ts'
-import type { Part } from './part-repository.ts'
+import type { Payloads } from './payloads.ts'
+import type { ResultPart } from './part-repository.ts'
 import type { MergedBlock, SegmentLease } from '../running/segment-repository.ts'
 
 /** The index of a merged segment. */
@@ -25,11 +25,11 @@ interface Located {
 /** Reads parts, keeping the small ones of a small segment, so that usually each is read once. */
 class PartReader {
   readonly #payloads: Payloads
-  readonly #parts: readonly Part[]
+  readonly #parts: readonly ResultPart[]
   readonly #kept = new Map<number, ReadPart>()
   readonly #keepsAll: boolean
 
-  constructor(payloads: Payloads, parts: readonly Part[]) {
+  constructor(payloads: Payloads, parts: readonly ResultPart[]) {
     this.#payloads = payloads
     this.#parts = parts
     this.#keepsAll = parts.reduce((sum, part) => sum + part.bytes, 0) <= mergePassBytes
@@ -50,7 +50,7 @@ class PartReader {
 }
 
 /** A part's bytes, from its blob or its row. */
-export function readPartBytes(payloads: Payloads, part: Part): Promise<Buffer> {
+export function readPartBytes(payloads: Payloads, part: ResultPart): Promise<Buffer> {
   if (part.inlineBody !== null) return payloads.decompress(part.inlineBody)
   assert(part.blob !== null, 'a part has a body')
   return payloads.read(part.blob)
@@ -64,7 +64,7 @@ export function readPartBytes(payloads: Payloads, part: Part): Promise<Buffer> {
 export async function mergeSegment(
   payloads: Payloads,
   lease: SegmentLease,
-  parts: readonly Part[],
+  parts: readonly ResultPart[],
 ): Promise<{ blob: string; indexJson: string }> {
   const reader = new PartReader(payloads, parts)
   const located: Located[] = []

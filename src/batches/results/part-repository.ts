@@ -1,9 +1,9 @@
 import type { BatchId } from '../../core/ids.ts'
 import type { Database, Row, Statement } from '../../storage/database.ts'
-import { batchOfBlob } from './payload-repository.ts'
+import { batchOfBlob } from './payloads.ts'
 
 /** A part's row. */
-export interface Part {
+export interface ResultPart {
   id: string
   batchId: BatchId
   segmentOrdinal: number
@@ -19,9 +19,9 @@ export interface Part {
 /** Reads of the table `parts`. */
 export interface PartRepository {
   /** All parts of a segment, in commit order. */
-  listOfSegment(batchId: BatchId, segmentOrdinal: number): Promise<Part[]>
+  listOfSegment(batchId: BatchId, segmentOrdinal: number): Promise<ResultPart[]>
   /** Parts in commit order, behind `afterSequence`. */
-  listAfter(batchId: BatchId, afterSequence: number, limit: number): Promise<Part[]>
+  listAfter(batchId: BatchId, afterSequence: number, limit: number): Promise<ResultPart[]>
   /** Whether this part has become real. */
   exists(partId: string): Promise<boolean>
   /** Some parts of a batch that is to be purged, with their blobs; empty when none are left. */
@@ -68,7 +68,7 @@ export function createPartRepository(database: Database): PartRepository {
  * Makes a part real, numbered behind the batch's last one. The unit must have locked the batch's row before, or parts
  * committed at once could become visible out of order and a cursor would pass over one.
  */
-export function insertPart(part: Part, epoch: number): Statement {
+export function insertPart(part: ResultPart, epoch: number): Statement {
   return {
     sql: `insert into parts (part_id, batch_id, segment_ordinal, epoch, sequence, item_count, blob, inline_body, bytes,
         created_at_ms)
@@ -97,7 +97,7 @@ export function purgeParts(batchId: BatchId, ids: readonly string[]): Statement 
   }
 }
 
-function toPart(row: Row): Part {
+function toPart(row: Row): ResultPart {
   return {
     id: String(row['part_id']),
     batchId: String(row['batch_id']),

@@ -9,7 +9,7 @@ import {
 } from '../../core/limits/batches.ts'
 import type { Database } from '../../storage/database.ts'
 import { GuardFailed, StorageFailure, storageUnavailable } from '../../storage/database.ts'
-import { createCommitter } from '../commit-repository.ts'
+import { createCommitter } from '../committer.ts'
 import { leaseGuard } from '../running/segment-repository.ts'
 import type { FinishedItem, PartWriterDependencies } from './part-writer.ts'
 import { PartWriter } from './part-writer.ts'

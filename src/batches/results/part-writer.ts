@@ -13,14 +13,14 @@ import {
 } from '../../core/limits/batches.ts'
 import { countItems, statusGuard } from '../batch-repository.ts'
 import { withBits } from './bitmap.ts'
-import type { Committer, Patience } from '../commit-repository.ts'
+import type { Committer, Patience } from '../committer.ts'
 import type { ItemCapture } from '../item-contract.ts'
-import type { BatchMoney } from '../running/money.ts'
+import type { BatchMoney } from '../running/batch-money.ts'
 import type { ResultLine } from './parts.ts'
 import { encodePart } from './parts.ts'
-import type { Payloads } from './payload-repository.ts'
+import type { Payloads } from './payloads.ts'
 import type { Pause } from '../running/pause.ts'
-import type { Part, PartRepository } from './part-repository.ts'
+import type { ResultPart, PartRepository } from './part-repository.ts'
 import type { Ramp } from '../running/ramp.ts'
 import type { SegmentLease } from '../running/segment-repository.ts'
 import { commitPart, leaseGuard } from '../running/segment-repository.ts'
@@ -185,7 +185,7 @@ export class PartWriter {
     const { clock, pause, payloads } = this.#dependencies
     let untilMs = clock.monotonicMs() + resultsHoldMs
     let waitMs = partCommitRetryMs
-    let part: Part | null = null
+    let part: ResultPart | null = null
     this.#isInDoubt = false
     while (!this.#isLost) {
       let ending: Ending
@@ -228,7 +228,7 @@ export class PartWriter {
     }
   }
 
-  async #store(items: readonly FinishedItem[]): Promise<Part> {
+  async #store(items: readonly FinishedItem[]): Promise<ResultPart> {
     const { lease, payloads, clock } = this.#dependencies
     const bytes = encodePart(items)
     const compressed = await payloads.compress(bytes)
@@ -245,7 +245,7 @@ export class PartWriter {
     }
   }
 
-  async #commit(part: Part, items: readonly FinishedItem[]): Promise<Ending> {
+  async #commit(part: ResultPart, items: readonly FinishedItem[]): Promise<Ending> {
     const { lease, owner, money, committer, parts } = this.#dependencies
     const failedCount = items.filter((item) => item.isFailed).length
     const after = withBits(
@@ -296,7 +296,11 @@ export class PartWriter {
    * The segment goes on under another lease, but the part's holds are in doubt, and a batch cannot end while anything is
    * held from its budget. Ends with the process, whose holds go with it.
    */
-  async #learnLater(part: Part, prepared: PreparedCaptures, items: readonly FinishedItem[]): Promise<void> {
+  async #learnLater(
+    part: ResultPart,
+    prepared: PreparedCaptures,
+    items: readonly FinishedItem[],
+  ): Promise<void> {
     const isDurable = await this.#isDurable(part, partQuestions)
     if (isDurable === null) return
     if (isDurable) return prepared.committed()
@@ -305,7 +309,7 @@ export class PartWriter {
   }
 
   /** Whether a part of unknown outcome became real; null when storage does not answer for long. */
-  #isDurable(part: Part, patience: Patience): Promise<boolean | null> {
+  #isDurable(part: ResultPart, patience: Patience): Promise<boolean | null> {
     const { committer, parts } = this.#dependencies
     return committer.ask(() => parts.exists(part.id), patience)
   }

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { partsPageMax, resultsPieceBytes } from '../../core/limits/batches.ts'
 import { emptyUsageSum } from '../../formats/batch/batch-usage.ts'
 import type { Batch } from '../../canonical/batch.ts'
-import type { Part } from './part-repository.ts'
+import type { ResultPart } from './part-repository.ts'
 import { encodePart } from './parts.ts'
 import type { ResultDependencies } from './results.ts'
 import { streamResults } from './results.ts'
@@ -27,7 +27,7 @@ function stored(parts: readonly Stored[]): ResultDependencies & { reads(): numbe
     }))
     return { sequence: place + 1, itemCount: itemCount ?? texts.length, bytes: encodePart(lines) }
   })
-  const toPart = ({ sequence, itemCount, bytes }: (typeof rows)[number]): Part => ({
+  const toPart = ({ sequence, itemCount, bytes }: (typeof rows)[number]): ResultPart => ({
     id: `part_${sequence}`,
     batchId: 'batch_1',
     segmentOrdinal: 0,

@@ -13,8 +13,8 @@ import { toBatchObject } from '../../formats/batch/batch-object.ts'
 import type { MergedIndex } from './merge.ts'
 import { readPartBytes } from './merge.ts'
 import type { PartRepository } from './part-repository.ts'
-import type { Part } from './part-repository.ts'
-import type { Payloads } from './payload-repository.ts'
+import type { ResultPart } from './part-repository.ts'
+import type { Payloads } from './payloads.ts'
 import type { SegmentRepository } from '../running/segment-repository.ts'
 
 /** What reading results needs. */
@@ -144,7 +144,7 @@ async function* resultLines(
  * The lines of a part behind the first `skipped`, in pieces. Every line ends in `}` and a newline; the cursor becomes its object's last member. A line costs no object: of
  * many thousands, read faster than they are collected, tens of megabytes would gather.
  */
-function* withCursors(bytes: Buffer, { sequence, itemCount }: Part, skipped: number): Generator<Piece> {
+function* withCursors(bytes: Buffer, { sequence, itemCount }: ResultPart, skipped: number): Generator<Piece> {
   const head = Buffer.from(`,"cursor":"${sequence}-`)
   const pieceBytes = Math.min(resultsPieceBytes, bytes.length + itemCount * cursorBytesMax)
   let piece = Buffer.allocUnsafeSlow(pieceBytes)

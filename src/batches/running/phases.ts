@@ -4,16 +4,15 @@ import { waitingNoteEveryMs, workerIdleMs } from '../../core/limits/batches.ts'
 import type { Batch, StoredStatus } from '../../canonical/batch.ts'
 import { batchErrorJson } from '../../formats/batch/batch-object.ts'
 import { endFailing, failBatch, moveBatch } from '../batch-repository.ts'
-import type { Committer } from '../commit-repository.ts'
+import type { Committer } from '../committer.ts'
 import { finalizeAs, sumPartUsage } from './finalize.ts'
 import type { LoadPrincipal, ResolveBatch } from '../item-contract.ts'
-import type { BatchMoney } from './money.ts'
+import type { BatchMoney } from './batch-money.ts'
 import type { PartRepository } from '../results/part-repository.ts'
-import type { Payloads } from '../results/payload-repository.ts'
+import type { Payloads } from '../results/payloads.ts'
 import type { SegmentRepository } from './segment-repository.ts'
-import type { Signals } from '../signal-repository.ts'
-import type { WaitingRepository } from './waiting-repository.ts'
-import { forgetBatchWaiting, noteBatchWaiting } from './waiting-repository.ts'
+import type { WorkerSignals } from '../batch-stores.ts'
+import { forgetBatchWaiting, noteBatchWaiting, type WaitingRepository } from './waiting-repository.ts'
 
 /** What phases need. */
 export interface PhaseDependencies {
@@ -21,7 +20,7 @@ export interface PhaseDependencies {
   segments: SegmentRepository
   parts: PartRepository
   payloads: Payloads
-  signals: Signals
+  signals: WorkerSignals
   money: BatchMoney
   clock: Clock
   resolveBatch: ResolveBatch

@@ -6,7 +6,7 @@ import {
   partGatherMs,
   provenMs,
 } from '../../core/limits/batches.ts'
-import { createItemLimiter } from './limiter.ts'
+import { createItemLimiter } from './item-limiter.ts'
 import { Ramp } from './ramp.ts'
 
 function manualClock() {

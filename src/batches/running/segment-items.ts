@@ -1,5 +1,5 @@
 import { hasBit } from '../results/bitmap.ts'
-import type { Payloads } from '../results/payload-repository.ts'
+import type { Payloads } from '../results/payloads.ts'
 import type { SegmentLease } from './segment-repository.ts'
 
 /** One item of a segment that has no result yet. */

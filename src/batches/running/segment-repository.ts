@@ -1,8 +1,8 @@
 import type { BatchId } from '../../core/ids.ts'
 import type { Database, Row, Statement } from '../../storage/database.ts'
-import type { Part } from '../results/part-repository.ts'
+import type { ResultPart } from '../results/part-repository.ts'
 import { insertPart } from '../results/part-repository.ts'
-import { batchOfBlob } from '../results/payload-repository.ts'
+import { batchOfBlob } from '../results/payloads.ts'
 
 /** A segment as ingest leaves it: its items, compressed, in one blob. */
 export interface SegmentDraft {
@@ -39,7 +39,7 @@ export interface MergedSegment {
 
 /** What a part brings into its segment. */
 export interface PartCommit {
-  part: Part
+  part: ResultPart
   epoch: number
   owner: string
   before: Uint8Array

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { waitingNoteEveryMs } from '../../core/limits/batches.ts'
-import type { Committer } from '../commit-repository.ts'
+import type { Committer } from '../committer.ts'
 import type { SegmentLease } from './segment-repository.ts'
 import type { Waiting } from '../../canonical/waiting.ts'
 import { noteWaitingItems } from './waiting-repository.ts'

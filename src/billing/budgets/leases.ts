@@ -8,19 +8,12 @@ import {
 } from '../../core/limits/billing.ts'
 import { BudgetLocks } from './budget-locks.ts'
 import type { BudgetRef } from './budget-ids.ts'
-import { commitPoints } from '../commit-points.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
 import { DatabaseClock } from './database-clock.ts'
 import type { BudgetState, CommitOutcome, Ledger } from '../ledger/ledger-repository.ts'
-import {
-  closeLease,
-  foldIntoBudget,
-  growLease,
-  insertLease,
-  leaseGuard,
-  renewLease,
-  takeFromBudget,
-} from '../ledger/ledger-statements.ts'
-import type { LedgerStatement } from '../ledger/ledger-statements.ts'
+import { closeLease, growLease, insertLease, renewLease } from './lease-repository.ts'
+import { foldIntoBudget, takeFromBudget } from './budget-repository.ts'
+import { leaseGuard, type LedgerStatement } from '../ledger/ledger-statement.ts'
 import { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'
 

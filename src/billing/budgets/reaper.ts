@@ -1,9 +1,8 @@
 import { leasesPerRoundMax, reapPagesMax } from '../../core/limits/billing.ts'
-import { commitPoints } from '../commit-points.ts'
-import { answerOf } from '../ledger/ledger-repository.ts'
-import type { Ledger } from '../ledger/ledger-repository.ts'
-import { closeLease, drainLease } from '../ledger/ledger-statements.ts'
-import type { LeaseRow, LedgerStatement } from '../ledger/ledger-statements.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
+import { answerOf, type Ledger } from '../ledger/ledger-repository.ts'
+import { closeLease, drainLease, type LeaseRow } from './lease-repository.ts'
+import type { LedgerStatement } from '../ledger/ledger-statement.ts'
 
 /** Figures since the start. */
 export interface ReaperStats {

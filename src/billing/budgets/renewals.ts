@@ -6,9 +6,9 @@ import {
   recallBudgetsMax,
   recallWatchMs,
 } from '../../core/limits/billing.ts'
-import { commitPoints } from '../commit-points.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
 import type { BudgetState, Ledger } from '../ledger/ledger-repository.ts'
-import { closeLease } from '../ledger/ledger-statements.ts'
+import { closeLease } from './lease-repository.ts'
 import type { Leases } from './leases.ts'
 import type { Slice } from './slices.ts'
 import type { Timing } from '../timing.ts'

@@ -2,9 +2,10 @@ import { dayOfTransaction } from '../../core/ids.ts'
 import type { CaptureDetails, CaptureTry, ReportedCounts } from './capture-row.ts'
 import type { Database } from '../../storage/database.ts'
 import type { ModelStats } from '../metering/learning.ts'
-import { refundTransactionIdsOf, usageIncomeAccount } from './ledger-statements.ts'
+import { refundTransactionIdsOf } from './capture-repository.ts'
+import { usageIncomeAccount } from './ledger-statement.ts'
 import type { AudioFeature } from '../../canonical/usage.ts'
-import { keySubject, organizationSubject, spendingByDay } from '../budgets/spending.ts'
+import { keySubject, organizationSubject, spendingByDay } from './rollup-repository.ts'
 
 /** One usage row, as it is shown. Amounts in nanocredits; the cost is what is left of it after refunds. */
 export interface UsageRecord {

@@ -4,23 +4,14 @@ import { GatewayError } from '../../core/errors.ts'
 import { dayOfTransaction } from '../../core/ids.ts'
 import { modelStatsMax, reconcileAttemptsMax, refundsMax } from '../../core/limits/billing.ts'
 import { amountMax, formatCredits } from '../../core/money.ts'
-import type { AccountsRepository, CreditsDrift, UsageRecord, UsageTotals } from './accounts-repository.ts'
+import type { AccountsRepository, UsageRecord, UsageTotals } from './accounts-repository.ts'
 import { budgetsOf, creditsBudget, windowStartOf } from '../budgets/budget-ids.ts'
-import { commitPoints } from '../commit-points.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
 import type { Learning } from '../metering/learning.ts'
-import { answerOf } from './ledger-repository.ts'
-import type { Ledger } from './ledger-repository.ts'
-import {
-  creditGrant,
-  ensureBudget,
-  budgetGuard,
-  insertGrantPostings,
-  organizationAccount,
-  overflowGuard,
-  refundGuard,
-  refundTransactionId,
-} from './ledger-statements.ts'
-import type { LedgerStatement, Refund } from './ledger-statements.ts'
+import { answerOf, type Ledger } from './ledger-repository.ts'
+import { insertGrantPostings, type Refund, refundGuard, refundTransactionId } from './capture-repository.ts'
+import { correctCredits, creditGrant, ensureBudget, overflowGuard } from '../budgets/budget-repository.ts'
+import { organizationAccount } from './ledger-statement.ts'
 import { refundStatements } from './refunds.ts'
 
 export type { UsageRecord, UsageTotals } from './accounts-repository.ts'
@@ -190,19 +181,4 @@ function tooMuch(): GatewayError {
 function requirePositive(amount: bigint): void {
   if (amount > 0n) return
   throw new GatewayError('invalid_request', 'The amount must be more than 0 credits.', { param: 'amount' })
-}
-
-/**
- * Captures move the ledger and the leases alike and leave the difference as it was read. A grant or a lease given back
- * in between changes the row, and then this changes nothing.
- */
-function correctCredits(budgetId: string, { limit, spent, grants, unspent }: CreditsDrift): LedgerStatement {
-  return {
-    sql: `update budgets set limit_nanocredits = $5, spent_nanocredits = spent_nanocredits + $4,
-        granted_nanocredits = granted_nanocredits + $4
-      where budget_id = $1 and limit_nanocredits = $2 and spent_nanocredits = $3`,
-    params: [budgetId, limit, spent, unspent, grants],
-    expect: 1,
-    guard: budgetGuard(budgetId),
-  }
 }

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { MediaTokens } from '../../canonical/upstream.ts'
-import type { AudioFeature, Price, Usage, UsageSource } from '../../canonical/usage.ts'
+import {
+  type AudioFeature,
+  freePrice,
+  type Price,
+  type Usage,
+  type UsageSource,
+} from '../../canonical/usage.ts'
+import { formatCredits } from '../../core/money.ts'
 
 /** What is written down about one answered call. Exactly one exists per generation. */
 export interface CaptureRow {
@@ -129,4 +136,17 @@ export function toStoredPrice(price: Price): StoredPrice {
   const stored = { priceId, json }
   storedPrices.set(price, stored)
   return stored
+}
+
+/**
+ * What is written in the place of a refused call's charge: the same generation at no cost. A generation has one row, so
+ * once this one is durable the charge can never be written any more, even by a commit that was given up and goes on.
+ */
+export function toVoided(row: CaptureRow): CaptureRow {
+  return { ...row, status: 'failed', price: freePrice, costNanocredits: 0n }
+}
+
+/** What the log says of a call that its caller does not pay. */
+export function lossOf({ model, provider, costNanocredits }: CaptureRow): string {
+  return `${model} of ${provider} answered for ${formatCredits(costNanocredits)} credits; the caller was refused and pays nothing`
 }

@@ -3,7 +3,7 @@ import { captureRowOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import type { Price } from '../../canonical/usage.ts'
 import { toStoredPrice } from './capture-row.ts'
-import { insertCapturePostings, insertPrices, insertUsages, toWhole } from './capture-statements.ts'
+import { insertCapturePostings, insertPrices, insertUsages, toWhole } from './capture-repository.ts'
 
 test('an amount travels as a number while a number is exact, and as a bigint beyond', () => {
   const most = 9_007_199_254_740_991n

@@ -1,9 +1,10 @@
 import type { CaptureRow } from './capture-row.ts'
-import { insertCapturePostings, insertPrices, insertUsages } from './capture-statements.ts'
+import { insertCapturePostings, insertPrices, insertUsages } from './capture-repository.ts'
 import type { Share, SliceHold } from '../budgets/hold.ts'
-import { budgetGuard, captureOnBudget, captureOnLease, leaseGuard } from './ledger-statements.ts'
-import type { LedgerStatement } from './ledger-statements.ts'
-import { insertUsageTail } from './rollup-statements.ts'
+import { captureOnLease } from '../budgets/lease-repository.ts'
+import { captureOnBudget } from '../budgets/budget-repository.ts'
+import { budgetGuard, leaseGuard, type LedgerStatement } from './ledger-statement.ts'
+import { insertUsageTail } from './rollup-repository.ts'
 import type { Slice } from '../budgets/slices.ts'
 
 /** A hold with what it is to be charged. */

@@ -1,5 +1,5 @@
 import type { Database } from '../../storage/database.ts'
-import { groupColumns, rollupColumns, usageGroup } from './rollup-statements.ts'
+import { groupColumns, rollupColumns, usageGroup } from './rollup-repository.ts'
 
 /** A row that breaks an invariant. */
 export interface Violation {

@@ -1,7 +1,7 @@
 import type { InvariantsRepository } from './invariants-repository.ts'
 
 /** Something that must be true and is not; for `headrace doctor` and for tests. */
-export interface Finding {
+export interface InvariantFinding {
   invariant: InvariantName
   /** Which row: a transaction, lease, generation, budget or account. */
   subject: string
@@ -18,7 +18,10 @@ export type InvariantName =
   | 'granted is what leases, batches and captures account for'
 
 /** Everything that is wrong with the money, at most `limit` findings per invariant; empty when all is well. */
-export async function checkInvariants(repository: InvariantsRepository, limit = 100): Promise<Finding[]> {
+export async function checkInvariants(
+  repository: InvariantsRepository,
+  limit = 100,
+): Promise<InvariantFinding[]> {
   const [unbalanced, overdrawn, uncaptured, leases, budgets, credits, rollups] = await Promise.all([
     repository.listUnbalancedTransactions(limit),
     repository.listOverdrawnLeases(limit),
@@ -28,7 +31,7 @@ export async function checkInvariants(repository: InvariantsRepository, limit = 
     repository.listMisbalancedCredits(limit),
     repository.listMisrolledUsage(limit),
   ])
-  const findings: Finding[] = []
+  const findings: InvariantFinding[] = []
   const add = (invariant: InvariantName, rows: readonly { subject: string; detail: string }[]): void => {
     for (const row of rows) findings.push({ invariant, ...row })
   }

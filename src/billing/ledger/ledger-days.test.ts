@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { captureRowOf, insertOrganization } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { newGenerationId } from '../../core/ids.ts'
-import { UniqueViolation } from '../../storage/database.ts'
-import type { Database } from '../../storage/database.ts'
+import { type Database, UniqueViolation } from '../../storage/database.ts'
 import { openDatabase } from '../../storage/open-database.ts'
 import { createAccountsRepository } from './accounts-repository.ts'
 import { createAccounts } from './accounts.ts'
@@ -12,7 +11,7 @@ import { createBilling } from '../billing.ts'
 import { createInvariantsRepository } from './invariants-repository.ts'
 import { checkInvariants } from './invariants.ts'
 import { createLedger } from './ledger-repository.ts'
-import { insertCapturePostings, insertUsages } from './capture-statements.ts'
+import { insertCapturePostings, insertUsages } from './capture-repository.ts'
 
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2026, 5, 17, 12)

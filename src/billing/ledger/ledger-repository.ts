@@ -1,13 +1,18 @@
 import { captureRetryMaxMs, captureRetryMs, leaseMs, leasesPerRoundMax } from '../../core/limits/billing.ts'
-import { answerOf, commitOnce } from '../../storage/commit-once.ts'
-import type { CommitOptions, CommitOutcome, Patience } from '../../storage/commit-once.ts'
+import {
+  answerOf,
+  commitOnce,
+  type CommitOptions,
+  type CommitOutcome,
+  type Patience,
+} from '../../storage/commit-once.ts'
 import type { Database } from '../../storage/database.ts'
 import type { BudgetRef } from '../budgets/budget-ids.ts'
 import type { CaptureRow } from './capture-row.ts'
-import { commitPoints } from '../commit-points.ts'
-import type { CommitPoint } from '../commit-points.ts'
-import { ensureBudget } from './ledger-statements.ts'
-import type { LeaseRow, LedgerStatement, SliceRowState } from './ledger-statements.ts'
+import { type LedgerCommitPoint, commitPoints } from '../ledger-commit-points.ts'
+import type { LeaseRow, SliceRowState } from '../budgets/lease-repository.ts'
+import { ensureBudget, recallBudget } from '../budgets/budget-repository.ts'
+import type { LedgerStatement } from './ledger-statement.ts'
 
 export type { CommitOutcome } from '../../storage/commit-once.ts'
 export { answerOf } from '../../storage/commit-once.ts'
@@ -31,10 +36,10 @@ export interface Returning {
 export interface Ledger {
   readonly ownerId: string
   /** Commits guarded statements, sent once; never rejects. What is left unknown, the ids and epochs in them tell later. */
-  commit(name: CommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome>
+  commit(name: LedgerCommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome>
   /** The same, sent until storage has answered; the statements are made anew for every try. */
   commitUntilAnswered(
-    name: CommitPoint,
+    name: LedgerCommitPoint,
     statements: () => readonly LedgerStatement[],
     waiting: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
   ): Promise<CommitOutcome>
@@ -95,12 +100,12 @@ class DatabaseLedger implements Ledger {
     this.ownerId = database.ownerId
   }
 
-  commit(name: CommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome> {
+  commit(name: LedgerCommitPoint, statements: readonly LedgerStatement[]): Promise<CommitOutcome> {
     return commitOnce(this.#database, { name, statements })
   }
 
   commitUntilAnswered(
-    name: CommitPoint,
+    name: LedgerCommitPoint,
     statements: () => readonly LedgerStatement[],
     { sleep, onUnanswered }: Pick<CommitOptions, 'sleep' | 'onUnanswered'>,
   ): Promise<CommitOutcome> {
@@ -217,15 +222,7 @@ class DatabaseLedger implements Ledger {
   }
 
   async recall(budgetIds: readonly string[]): Promise<void> {
-    const outcome = await this.commit(
-      commitPoints.recall,
-      budgetIds.map((budgetId) => ({
-        // Rises even when two marks fall into one millisecond or the clock was set back, else the second goes unseen.
-        sql: `update budgets set recall_at_ms = case when recall_at_ms >= now_ms() then recall_at_ms + 1
-          else now_ms() end where budget_id = $1`,
-        params: [budgetId],
-      })),
-    )
+    const outcome = await this.commit(commitPoints.recall, budgetIds.map(recallBudget))
     answerOf(outcome)
     this.#database.notify(recallChannel)
   }

@@ -1,9 +1,8 @@
 import { assert } from '../../core/assert.ts'
 import type { CaptureRow } from './capture-row.ts'
-import { captureStatements, reserve, restore } from './charges.ts'
-import type { Charge } from './charges.ts'
+import { captureStatements, type Charge, reserve, restore } from './charges.ts'
 import type { SliceHold } from '../budgets/hold.ts'
-import type { LedgerStatement } from './ledger-statements.ts'
+import type { LedgerStatement } from './ledger-statement.ts'
 
 /** The statements of several captures for somebody else's unit, and what to say afterwards, exactly once. */
 export interface PreparedCaptures {

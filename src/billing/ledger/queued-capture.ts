@@ -1,8 +1,8 @@
 import type { Placed } from '../../core/bag.ts'
-import { captureStatements } from './charges.ts'
-import type { Charge } from './charges.ts'
-import type { LedgerStatement } from './ledger-statements.ts'
-import { insertLosses, toVoided } from './losses.ts'
+import { captureStatements, type Charge } from './charges.ts'
+import type { LedgerStatement } from './ledger-statement.ts'
+import { toVoided } from './capture-row.ts'
+import { insertLosses } from './capture-repository.ts'
 
 /**
  * What becomes of a capture whose caller is told that it took too long. `void`: the caller is shown that error and

@@ -1,7 +1,8 @@
 import { dayOfTransaction } from '../../core/ids.ts'
-import { insertRefundPostings, lockUsage, refundToBudget } from './ledger-statements.ts'
-import type { LedgerStatement, Refund } from './ledger-statements.ts'
-import { insertRefundTail } from './rollup-statements.ts'
+import { insertRefundPostings, lockUsage, type Refund } from './capture-repository.ts'
+import { refundToBudget } from '../budgets/budget-repository.ts'
+import type { LedgerStatement } from './ledger-statement.ts'
+import { insertRefundTail } from './rollup-repository.ts'
 
 /**
  * One unit's statements for a refund: out of the budgets that were charged, then a transaction that names the original,

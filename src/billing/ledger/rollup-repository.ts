@@ -1,7 +1,8 @@
 import { answerOf, commitOnce } from '../../storage/commit-once.ts'
 import type { Database } from '../../storage/database.ts'
-import { commitPoints } from '../commit-points.ts'
-import { cursorGuard, rollUp } from './rollup-statements.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
+import type { CaptureRow } from './capture-row.ts'
+import type { LedgerStatement, LedgerValue } from './ledger-statement.ts'
 
 /** Where rolling up stands. */
 export interface RollupCursor {
@@ -43,4 +44,219 @@ export function createRollupRepository(database: Database): RollupRepository {
       return answer.type === 'committed'
     },
   }
+}
+
+/** What is summed; the columns that the tail and the roll-ups have in common, beside those of `groupColumns`. */
+const sumColumns = [
+  'requests',
+  'input_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'audio_milliseconds',
+  'characters',
+  'estimated_count',
+  'cost_nanocredits',
+] as const
+
+/**
+ * What a roll-up is kept by. Never anything that a caller chooses freely, such as the end user (`user_id`) or the session:
+ * the roll-ups would grow with the calls. Workspace, member and credential add no rows, or a few: a key has one of each.
+ */
+export const groupColumns = [
+  'organization_id',
+  'hour',
+  'key_id',
+  'model',
+  'provider',
+  'workspace_id',
+  'member_id',
+  'credential_id',
+] as const
+
+/** Columns of the tail and of the roll-ups, in the order of the values here. */
+export const rollupColumns = [...groupColumns, ...sumColumns]
+
+const hourMs = 3_600_000
+
+/** The group of a usage row, as `select` writes it, in the order of `groupColumns`. What is not known is an empty text there. */
+export const usageGroup = [
+  'usages.organization_id as organization_id',
+  `usages.created_at_ms / ${hourMs} as hour`,
+  'usages.key_id as key_id',
+  'usages.model as model',
+  'usages.provider as provider',
+  'usages.workspace_id as workspace_id',
+  "coalesce(usages.member_id, '') as member_id",
+  "coalesce(usages.credential_id, '') as credential_id",
+].join(', ')
+
+const insertTailSql = `insert into usage_tail (${rollupColumns.join(', ')})
+  values (${rollupColumns.map((_, index) => `$${index + 1}`).join(', ')})`
+
+/**
+ * What a unit's captures add to the roll-ups, one row for each different group in it. Must be in the unit
+ * that inserts the usages: usage is what was rolled up and what is in the tail, at every moment.
+ */
+export function insertUsageTail(rows: readonly CaptureRow[]): LedgerStatement {
+  const groups = new Map<string, Group>()
+  let last: Group | undefined
+  for (const row of rows) {
+    // Rows that follow each other nearly always are alike; a name is made only where that changes.
+    if (last === undefined || !isAlike(last, row)) last = findGroup(groups, row)
+    addTo(last, row)
+  }
+  return { sql: insertTailSql, rows: [...groups.values()].map(valuesOf) }
+}
+
+interface Group {
+  readonly first: CaptureRow
+  readonly hour: number
+  requests: number
+  inputTokens: number
+  outputTokens: number
+  reasoningTokens: number
+  audioMilliseconds: number
+  characters: number
+  estimated: number
+  cost: bigint
+}
+
+function isAlike({ first, hour }: Group, row: CaptureRow): boolean {
+  return (
+    row.organizationId === first.organizationId &&
+    row.keyId === first.keyId &&
+    row.model === first.model &&
+    row.provider === first.provider &&
+    row.workspaceId === first.workspaceId &&
+    row.memberId === first.memberId &&
+    row.credentialId === first.credentialId &&
+    hourOf(row) === hour
+  )
+}
+
+function findGroup(groups: Map<string, Group>, row: CaptureRow): Group {
+  const hour = hourOf(row)
+  const name = JSON.stringify(groupOf(row, hour))
+  const found = groups.get(name)
+  if (found !== undefined) return found
+  const sums = { requests: 0, inputTokens: 0, outputTokens: 0, reasoningTokens: 0 }
+  const group = { first: row, hour, ...sums, audioMilliseconds: 0, characters: 0, estimated: 0, cost: 0n }
+  groups.set(name, group)
+  return group
+}
+
+function addTo(group: Group, { usage, source, costNanocredits }: CaptureRow): void {
+  group.requests += 1
+  group.inputTokens += usage.inputTokens ?? 0
+  group.outputTokens += usage.outputTokens ?? 0
+  group.reasoningTokens += usage.reasoningTokens ?? 0
+  group.audioMilliseconds += usage.audioMilliseconds ?? 0
+  group.characters += usage.characters ?? 0
+  group.estimated += source === 'estimated' ? 1 : 0
+  group.cost += costNanocredits
+}
+
+/** In the order of `groupColumns`. A column of a key takes no null. */
+function groupOf(row: CaptureRow, hour: number): LedgerValue[] {
+  const { organizationId, keyId, model, provider, workspaceId, memberId, credentialId } = row
+  return [organizationId, hour, keyId, model, provider, workspaceId, memberId ?? '', credentialId]
+}
+
+/** In the order of `rollupColumns`. */
+function valuesOf(group: Group): LedgerValue[] {
+  return [
+    ...groupOf(group.first, group.hour),
+    group.requests,
+    group.inputTokens,
+    group.outputTokens,
+    group.reasoningTokens,
+    group.audioMilliseconds,
+    group.characters,
+    group.estimated,
+    group.cost,
+  ]
+}
+
+function hourOf(row: CaptureRow): number {
+  return Math.floor(row.createdAtMs / hourMs)
+}
+
+/** What a refund takes off the roll-ups, in the hour of its original. Must be in the unit that writes the refund. */
+export function insertRefundTail(refund: {
+  generationId: string
+  day: number
+  amountNanocredits: bigint
+}): LedgerStatement {
+  const nothing = sumColumns.slice(0, -1).map(() => '0')
+  return {
+    sql: `insert into usage_tail (${rollupColumns.join(', ')})
+      select ${usageGroup}, ${nothing.join(', ')},
+        -cast($3 as bigint) from usages where day = $1 and generation_id = $2`,
+    params: [refund.day, refund.generationId, refund.amountNanocredits],
+  }
+}
+
+/** The guard that fails when another process rolled up meanwhile. */
+export const cursorGuard = 'rollup:cursor'
+
+const sums = sumColumns.map((column) => `cast(sum(${column}) as bigint)`).join(', ')
+
+const additions = sumColumns.map((column) => `${column} = usage_rollups.${column} + excluded.${column}`)
+
+/**
+ * Moves rows of the tail into the roll-ups, each exactly once: the cursor is where it was read, and every row is still
+ * there, or nothing happens. All of one length have one text, so that the database prepares it once.
+ */
+export function rollUp(position: number, tailIds: readonly number[]): LedgerStatement[] {
+  const chosen = `tail_id in (${tailIds.map((_, index) => `$${index + 1}`).join(', ')})`
+  return [
+    {
+      sql: `update rollup_cursors set position = position + 1, moved_at_ms = now_ms()
+        where name = 'usages' and position = $1`,
+      params: [position],
+      expect: 1,
+      guard: cursorGuard,
+    },
+    {
+      sql: `insert into usage_rollups (${rollupColumns.join(', ')})
+        select ${groupColumns.join(', ')}, ${sums} from usage_tail where ${chosen}
+        group by ${groupColumns.join(', ')}
+        on conflict (${groupColumns.join(', ')}) do update set ${additions.join(', ')}`,
+      params: tailIds,
+    },
+    {
+      sql: `insert into usage_days (subject, day, cost_nanocredits)
+        select subject, hour / 24, cast(sum(cost_nanocredits) as bigint) from (
+          select 'organization:' || organization_id as subject, hour, cost_nanocredits from usage_tail where ${chosen}
+          union all select 'key:' || key_id as subject, hour, cost_nanocredits from usage_tail where ${chosen}
+        ) as costs where true group by subject, hour / 24
+        on conflict (subject, day) do update set cost_nanocredits = usage_days.cost_nanocredits + excluded.cost_nanocredits`,
+      params: tailIds,
+    },
+    {
+      sql: `delete from usage_tail where ${chosen}`,
+      params: tailIds,
+      expect: tailIds.length,
+      guard: cursorGuard,
+    },
+  ]
+}
+
+/** Under which name `usage_days` has what an organization spent. */
+export function organizationSubject(organizationId: string): string {
+  return `organization:${organizationId}`
+}
+
+/** Under which name `usage_days` has what a key spent. */
+export function keySubject(keyId: string): string {
+  return `key:${keyId}`
+}
+
+/**
+ * A query of `day` and `cost_nanocredits` for everything an organization or a key used: days that were rolled up, and
+ * the tail. Being one statement it sees both at one moment. `subject` and `id` are parameters, such as `$1`.
+ */
+export function spendingByDay(of: 'organization_id' | 'key_id', subject: string, id: string): string {
+  return `select day, cost_nanocredits from usage_days where subject = ${subject}
+    union all select hour / 24 as day, cost_nanocredits from usage_tail where ${of} = ${id}`
 }

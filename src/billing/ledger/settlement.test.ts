@@ -6,7 +6,7 @@ import type { SimulatedProcess } from '../../../test/simulation/billing-world.ts
 import type { Hold } from '../billing.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { creditsBudget } from '../budgets/budget-ids.ts'
-import { commitPoints } from '../commit-points.ts'
+import { commitPoints } from '../ledger-commit-points.ts'
 
 const credits = [creditsBudget('org_a')]
 

@@ -14,7 +14,7 @@ import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
 import { isUncounted, speechTokensMax } from './meter.ts'
 import { billedMilliseconds } from './price.ts'
-import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharges.ts'
+import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
 
 /**
  * The most a call of this demand can cost on an endpoint, in nanocredits, as far as it can be told: estimated prompt,

@@ -3,7 +3,7 @@ import { priceWith, unknownSurcharges } from '../../canonical/surcharges.ts'
 import type { Demand, Price, PriceUnit, TimeRules, Usage } from '../../canonical/usage.ts'
 import { costOf } from '../../core/money.ts'
 import type { PricedQuantity } from '../../core/money.ts'
-import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharges.ts'
+import { featuresOf, hourlySurcharges, timeTerm, withShares } from './surcharge-cost.ts'
 
 /** What a usage costs at a price. Prompt and completion parts add up to the cost. */
 export interface Charge {

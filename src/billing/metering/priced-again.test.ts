@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { captureRowOf } from '../../../test/simulation/billing-fixtures.ts'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import { freePrice, noUsage, priceUnits } from '../../canonical/usage.ts'
-import type { Price, Usage } from '../../canonical/usage.ts'
+import { freePrice, noUsage, type Price, priceUnits, type Usage } from '../../canonical/usage.ts'
 import type { Database } from '../../storage/database.ts'
-import { insertPrices, insertUsages } from '../ledger/capture-statements.ts'
+import { insertPrices, insertUsages } from '../ledger/capture-repository.ts'
 import { chargeOf } from './price.ts'
 
 const million = 1_000_000n

@@ -1,5 +1,5 @@
-import { refundTransactionId } from '../../billing/ledger/ledger-statements.ts'
-import { payloadKinds, writtenAtMs } from '../../batches/results/payload-repository.ts'
+import { refundTransactionId } from '../../billing/ledger/capture-repository.ts'
+import { payloadKinds, writtenAtMs } from '../../batches/results/payloads.ts'
 import { refusedCallsShownMs } from '../../core/limits/billing.ts'
 import { cliListMax, doctorBlobsMax } from '../../core/limits/cli.ts'
 import { blobListMax } from '../../core/limits/storage.ts'

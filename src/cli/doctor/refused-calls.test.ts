@@ -6,7 +6,7 @@ import { captureRowOf, insertOrganization } from '../../../test/simulation/billi
 import { eachDatabase } from '../../../test/support/databases.ts'
 import { captureStatements } from '../../billing/ledger/charges.ts'
 import { createHold } from '../../billing/budgets/hold.ts'
-import { insertLosses } from '../../billing/ledger/losses.ts'
+import { insertLosses } from '../../billing/ledger/capture-repository.ts'
 import { refundStatements } from '../../billing/ledger/refunds.ts'
 import { newGenerationId } from '../../core/ids.ts'
 import { RefusalNotes } from '../../storage/refusal-notes.ts'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { OperatorNames } from '../../catalog/names.ts'
+import type { OperatorNames } from '../../catalog/operator-names.ts'
 import { asObject } from '../../json/values.ts'
 import { CommandFailure } from '../failure.ts'
 import type { ImportedProvider } from './litellm-deployments.ts'

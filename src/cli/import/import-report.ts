@@ -1,4 +1,4 @@
-import { describeMember } from '../../catalog/names.ts'
+import { describeMember } from '../../catalog/operator-names.ts'
 import { counted } from '../amounts.ts'
 import { printable } from '../paint.ts'
 import type { ConfigAddition, MergedConfig } from './config-merge.ts'

@@ -1,4 +1,4 @@
-import type { NameMember, OperatorName, OperatorNames } from '../../catalog/names.ts'
+import type { NameMember, OperatorName, OperatorNames } from '../../catalog/operator-names.ts'
 import { isModelName } from '../../core/model-name.ts'
 import { nameGroupsMax, nameMembersMax, weightMax } from '../../core/limits/catalog.ts'
 import { readFallbacks, type Fallbacks } from './litellm-fallbacks.ts'

@@ -62,7 +62,7 @@ export interface Unpriced {
 }
 
 /** Where prices come from, and what they are. */
-export interface FoundPrices {
+export interface LitellmPrices {
   source: string
   prices: CarriedPrices
 }
@@ -74,7 +74,7 @@ export interface FoundPrices {
 export function findPrices(
   { asked, baseModel, preset, upstream }: Unpriced,
   map: PriceMap,
-): FoundPrices | 'unknown' | null {
+): LitellmPrices | 'unknown' | null {
   if (preset.isLocal) return null
   const base =
     baseModel === null ? null : (parseLitellmModel(baseModel, null) ?? { ...asked, name: baseModel })

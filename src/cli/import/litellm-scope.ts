@@ -1,4 +1,4 @@
-import type { OperatorNames } from '../../catalog/names.ts'
+import type { OperatorNames } from '../../catalog/operator-names.ts'
 import { isModelName } from '../../core/model-name.ts'
 import type { ImportedDeployment } from './litellm-deployments.ts'
 

@@ -5,7 +5,7 @@ import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
 export const spokenSentence = 'The weather is good today.'
 
 /** A model as `GET /models` shows it, as far as commands read it. */
-export interface ListedModel {
+export interface ListedByGateway {
   id: string
   inputs: readonly string[]
   outputs: readonly string[]
@@ -20,14 +20,14 @@ export interface ListedModel {
 
 /** One model per operation, null where none is served. */
 export interface TryModels {
-  chat: ListedModel | null
-  embeddings: ListedModel | null
-  speech: ListedModel | null
-  transcription: ListedModel | null
+  chat: ListedByGateway | null
+  embeddings: ListedByGateway | null
+  speech: ListedByGateway | null
+  transcription: ListedByGateway | null
 }
 
 /** Every model that this key (or anybody, without one) is shown. */
-export async function listModels(client: GatewayClient, key: string | null): Promise<ListedModel[]> {
+export async function listModels(client: GatewayClient, key: string | null): Promise<ListedByGateway[]> {
   const answer = await client.json('/models?output_modalities=all', { key })
   return asArray(answer['data']).map((entry) => {
     const model = asObject(entry)
@@ -65,7 +65,7 @@ const outputOf: Readonly<Record<keyof TryModels, string>> = {
 }
 
 /** Chooses what to try. Batch variants and models without a known price come last. */
-export function chooseModels(models: readonly ListedModel[]): TryModels {
+export function chooseModels(models: readonly ListedByGateway[]): TryModels {
   const choose = (operation: keyof TryModels) => {
     const fitting = models.filter(
       ({ id, outputs }) => outputs.includes(outputOf[operation]) && !/:[a-z]+$/.test(id),

@@ -3,17 +3,17 @@ import { batchStep } from './try-batch.ts'
 import { duration, size } from '../amounts.ts'
 import { readJson, refusal } from '../client.ts'
 import { CommandFailure } from '../failure.ts'
-import { readEvents } from '../batch/event-stream.ts'
+import { readEvents } from '../batch/read-events.ts'
 import { asArray, asObject, numberOf, textOf } from '../../json/values.ts'
 import { printable } from '../paint.ts'
-import { type ListedModel, spokenSentence } from './try-models.ts'
+import { type ListedByGateway, spokenSentence } from './try-models.ts'
 import { type StepResult, StepSkipped, type TryStep } from './try-session.ts'
 import { secondsOf, toWav } from './wav.ts'
 
 const question = 'In one sentence: what does the headrace of a water mill do?'
 const speechFile = 'speech.wav'
 
-function modelFor(model: ListedModel | null, operation: string): ListedModel {
+function modelFor(model: ListedByGateway | null, operation: string): ListedByGateway {
   if (model) return model
   throw new StepSkipped(
     `no configured provider offers ${operation}; "npx headrace models" lists what there is`,

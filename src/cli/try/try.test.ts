@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { keyStorage, recordingContext } from '../../../test/story/command-context.ts'
 import { runCommand } from '../run.ts'
-import { chooseModels, type ListedModel } from './try-models.ts'
+import { chooseModels, type ListedByGateway } from './try-models.ts'
 import { secondsOf, toWav } from './wav.ts'
 
-function listed(id: string, output: string, promptPrice = '0.001'): ListedModel {
+function listed(id: string, output: string, promptPrice = '0.001'): ListedByGateway {
   return {
     id,
     inputs: ['text'],

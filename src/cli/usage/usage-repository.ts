@@ -6,7 +6,7 @@ export const usageGroups = ['day', 'key', 'model', 'user', 'provider'] as const
 export type UsageGroup = (typeof usageGroups)[number]
 
 /** The sum of the usage rows of one group. */
-export interface UsageSum {
+export interface UsageGroupSum {
   /** By what it is grouped, in the order that was asked for: days since 1970, ids, names; null where a row has none. */
   values: readonly (string | number | null)[]
   requests: number
@@ -31,7 +31,7 @@ export interface UsageQuestion {
 /** Reads the usage rows; writes nothing. */
 export interface UsageRepository {
   /** By falling cost; by day, the days in their order. Sums are made by the database. */
-  sum(question: UsageQuestion): Promise<UsageSum[]>
+  sum(question: UsageQuestion): Promise<UsageGroupSum[]>
 }
 
 const columnOf: Readonly<Record<UsageGroup, string>> = {

@@ -4,7 +4,7 @@ import type {
   ResourceKind,
   ResourceListing,
   ResourcePage,
-} from '../../canonical/upstream-resources.ts'
+} from '../../canonical/resource-notes.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { answerBytesMax } from '../../core/limits/calls.ts'

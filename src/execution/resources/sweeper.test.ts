@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { eachDatabase } from '../../../test/support/databases.ts'
-import type { ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamRequest } from '../../canonical/upstream.ts'
 import { systemClock } from '../../core/clock.ts'
 import { GatewayError } from '../../core/errors.ts'

@@ -1,6 +1,6 @@
 import type { Database, Row, Statement, Unit } from '../../storage/database.ts'
 import { knownResourcesMax, resourceOwnersMax } from '../../core/limits/resources.ts'
-import { commitPoints } from './commit-points.ts'
+import { commitPoints } from './resource-commit-points.ts'
 
 /** A row before the request that makes the thing is sent. */
 export interface NewResource {

@@ -1,4 +1,4 @@
-import type { ResourceIntent, ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { ResourceIntent, ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply } from '../../canonical/upstream.ts'
 import { assert } from '../../core/assert.ts'
 import type { Clock } from '../../core/clock.ts'

@@ -2,7 +2,7 @@ import { assert } from '../../core/assert.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { customIdLengthMax } from '../../core/limits/batches.ts'
 import { CustomIds } from './custom-ids.ts'
-import type { Place, WalkedItem } from './item-walk.ts'
+import type { ItemPlace, WalkedItem } from './item-walk.ts'
 import { isTwice, memberBytes } from './json-walk.ts'
 import { notJson, type PlaceOf } from './not-json.ts'
 
@@ -23,7 +23,7 @@ export class ItemChecks {
    * Checks an item, of which `walked` says what is known, and returns where its body lies. Throws `invalid_request` for its
    * shape and `unprocessable` for its custom id.
    */
-  check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): Place {
+  check(index: number, bytes: Buffer, walked: WalkedItem | null, placeOf: PlaceOf): ItemPlace {
     const { custom_id: customId, body, model, stream } = walked ?? {}
     if (!customId || !body || bytes[body.start] !== openObject)
       return this.#checkParsed(index, bytes, placeOf)
@@ -41,7 +41,7 @@ export class ItemChecks {
   }
 
   /** The same for what is not plain, and for everything that is wrong. */
-  #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): Place {
+  #checkParsed(index: number, bytes: Buffer, placeOf: PlaceOf): ItemPlace {
     const where = `requests[${index}]`
     const item = parseItem(where, bytes, placeOf)
     for (const name of ['custom_id', 'body'])
@@ -117,7 +117,7 @@ export class ItemChecks {
 const oversizedHeadBytes = 4_096
 
 /** Whether a value is a string of allowed length without anything that needs a second look. */
-function isPlainId(bytes: Buffer, { start, end }: Place): boolean {
+function isPlainId(bytes: Buffer, { start, end }: ItemPlace): boolean {
   if (bytes[start] !== 0x22 || end - start < 3 || end - start > customIdLengthMax + 2) return false
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at] ?? 0
@@ -127,7 +127,7 @@ function isPlainId(bytes: Buffer, { start, end }: Place): boolean {
 }
 
 /** A value known to be valid JSON; null for a list and an object, whose content does not matter. */
-function valueAt(bytes: Buffer, place: Place | undefined): unknown {
+function valueAt(bytes: Buffer, place: ItemPlace | undefined): unknown {
   if (place === undefined) return undefined
   const first = bytes[place.start]
   if (first === openObject || first === openArray) return null

@@ -31,7 +31,7 @@ for (const byte of Buffer.from('"\\/bfnrt')) escapable[byte] = 1
 const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
 
 /** Where a value lies: the offset of its first byte and the one behind its last, from the item's first byte on. */
-export interface Place {
+export interface ItemPlace {
   readonly start: number
   readonly end: number
 }
@@ -42,13 +42,13 @@ export interface WalkedItem {
   length: number
   /** Whether it spans lines. */
   hasLineBreaks: boolean
-  custom_id?: Place
-  body?: Place
+  custom_id?: ItemPlace
+  body?: ItemPlace
   // Of the body:
-  model?: Place
-  stream?: Place
-  messages?: Place
-  input?: Place
+  model?: ItemPlace
+  stream?: ItemPlace
+  messages?: ItemPlace
+  input?: ItemPlace
 }
 
 type MemberName = 'custom_id' | 'body' | 'model' | 'stream' | 'messages' | 'input'

@@ -1,6 +1,6 @@
 import type { SpeechCall } from '../../canonical/call.ts'
 import { passedFormats } from '../../canonical/endpoint.ts'
-import { choosePreferred } from '../accept.ts'
+import { choosePreferred } from '../content-negotiation.ts'
 import { parseField } from '../field-error.ts'
 import { parsePreferences } from '../preferences.ts'
 import { chooseSession, codePoints, unknownMembers } from '../transcription/audio-fields.ts'

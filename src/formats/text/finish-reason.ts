@@ -1,5 +1,4 @@
-/** The contract's finish reasons; the provider's own word is kept beside. */
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error'
+import type { FinishReason } from '../../canonical/text/events.ts'
 
 // A map, because an object would answer to `constructor` with what is no reason at all.
 const finishReasons: ReadonlyMap<string, FinishReason> = new Map(

@@ -7,7 +7,7 @@ import { parseField } from '../field-error.ts'
 import { describeFault } from '../../json/faults.ts'
 import { isNestedWithin } from '../../json/depth.ts'
 import { requireUniqueNames } from '../../json/document.ts'
-import { type MultipartEvent, MultipartReader, parseBoundary, type PartHead } from './multipart.ts'
+import { type MultipartEvent, MultipartReader, parseBoundary, type MultipartHead } from './multipart.ts'
 import {
   formatOfFileName,
   formatOfMimeType,
@@ -26,7 +26,7 @@ import {
 /** What a form held: its text parts in order, its file's head, and the names that mean nothing here. */
 interface Form {
   texts: Map<string, string[]>
-  file: PartHead | null
+  file: MultipartHead | null
   dropped: Set<string>
 }
 
@@ -80,7 +80,7 @@ async function toDecoded(
 }
 
 /** By the name of the file, else by the type of its part, as clients write them. */
-function statedOf({ fileName, contentType }: PartHead): StatedFormat {
+function statedOf({ fileName, contentType }: MultipartHead): StatedFormat {
   const byName = formatOfFileName(fileName)
   return {
     format: byName ?? formatOfMimeType(contentType),
@@ -124,7 +124,7 @@ class FormCollector {
     if (this.#target === 'text') this.#keepText(event.bytes)
   }
 
-  #begin(head: PartHead): void {
+  #begin(head: MultipartHead): void {
     this.#name = head.name.replace(/\[\d*\]$/, '')
     this.#text = []
     if (this.#name === 'file') {

@@ -6,7 +6,7 @@ import {
 } from '../../core/limits/audio.ts'
 
 /** A part's headers, of which only these matter. */
-export interface PartHead {
+export interface MultipartHead {
   name: string
   fileName: string | null
   contentType: string | null
@@ -14,7 +14,7 @@ export interface PartHead {
 
 /** What the bytes of a form say, in order: a part begins, has data in any number of pieces, and ends. */
 export type MultipartEvent =
-  | { type: 'begin'; head: PartHead }
+  | { type: 'begin'; head: MultipartHead }
   | { type: 'data'; bytes: Uint8Array }
   | { type: 'end' }
 
@@ -130,7 +130,7 @@ export class MultipartReader {
   }
 }
 
-function parseHead(block: string): PartHead {
+function parseHead(block: string): MultipartHead {
   let disposition = ''
   let contentType: string | null = null
   for (const line of block.split('\r\n')) {

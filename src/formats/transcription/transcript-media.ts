@@ -1,5 +1,5 @@
 import type { TranscriptMedia } from '../../canonical/audio.ts'
-import { choosePreferred } from '../accept.ts'
+import { choosePreferred } from '../content-negotiation.ts'
 
 const mediaOfType: Readonly<Record<string, TranscriptMedia>> = {
   'application/json': 'json',

@@ -3,11 +3,11 @@ import type { Principal } from '../../canonical/principal.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toCredits } from '../../core/money.ts'
 import { findOperation } from '../../execution/operations.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { jsonResponse, withPrincipal, type HttpRoute } from '../pipeline.ts'
 
 /** Credits, the key in use, and single generations; for both kinds of key. */
-export function accountRoutes(dependencies: HttpDependencies): Route[] {
+export function accountRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog', access: 'any' } as const
   return [
     {

@@ -1,12 +1,12 @@
 import type { Created } from '../../batches/ingest/create.ts'
 import type { PolledBatch } from '../../batches/batches.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { jsonResponse, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { jsonResponse, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
 import { requireJson } from '../request-body.ts'
 
 /** Create, list, read, cancel and delete batches. */
-export function batchRoutes(dependencies: HttpDependencies): Route[] {
+export function batchRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { group: 'batches', access: 'inference' } as const
   return [
     {

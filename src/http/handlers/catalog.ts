@@ -8,17 +8,17 @@ import {
   type ListOptions,
 } from '../../catalog/model-list.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { jsonResponse, withPrincipal, type Exchange, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { jsonResponse, withPrincipal, type HttpExchange, type HttpRoute } from '../pipeline.ts'
 
 /** Somebody who reads the catalog, with a key or without. */
-export type Reader = Exchange & { principal: Principal | null }
+export type ModelReader = HttpExchange & { principal: Principal | null }
 
 /** The model catalog. Anonymous callers see the public one; a bad key is 401 and never anonymous. */
-export function catalogRoutes(dependencies: HttpDependencies): Route[] {
+export function catalogRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog' } as const
   // With the flag on, a key of the organization sees what it can use; otherwise everybody sees the public catalog.
-  const options = (reader: Reader, path: string): ListOptions => ({
+  const options = (reader: ModelReader, path: string): ListOptions => ({
     query: reader.query(),
     constraints: reader.principal?.isFilteredModelCatalogEnabled ? reader.principal.constraints : null,
     nowMs: dependencies.clock.nowMs(),
@@ -93,7 +93,7 @@ function findModel(id: string, dependencies: HttpDependencies): ModelJson {
 }
 
 /** A JSON answer of the catalog: what a key sees must not be kept for others by a shared cache. */
-export function forReader(body: unknown, reader: Reader): Response {
+export function forReader(body: unknown, reader: ModelReader): Response {
   const response = jsonResponse(body)
   response.headers.set('cache-control', reader.principal ? 'private, no-store' : 'public, max-age=120')
   response.headers.set('vary', 'authorization')

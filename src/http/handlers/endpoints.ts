@@ -1,10 +1,10 @@
 import { modelEndpoints, zdrEndpoints } from '../../catalog/endpoint-json.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import type { Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import type { HttpRoute } from '../pipeline.ts'
 import { forReader } from './catalog.ts'
 
 /** Who serves what: the endpoints of a model, those without retention, and the providers. Public, like the catalog. */
-export function endpointRoutes(dependencies: HttpDependencies): Route[] {
+export function endpointRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { method: 'GET', group: 'catalog', access: 'optional' } as const
   return [
     {

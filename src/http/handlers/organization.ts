@@ -3,13 +3,13 @@ import { GatewayError } from '../../core/errors.ts'
 import { settingsBodyBytesMax } from '../../core/limits/http.ts'
 import { parseField } from '../../formats/field-error.ts'
 import { parseJsonBody } from '../../json/body.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { jsonResponse, withPrincipal, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { jsonResponse, withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readBody, requireJson } from '../request-body.ts'
 import { settingsPatchSchema } from '../schemas/organization.ts'
 
 /** `GET` and `PATCH /organization/settings`, for management keys. */
-export function organizationRoutes(dependencies: HttpDependencies): Route[] {
+export function organizationRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const common = { path: '/organization/settings', group: 'settings', access: 'management' } as const
   return [
     {

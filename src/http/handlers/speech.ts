@@ -2,13 +2,16 @@ import { liveBodyBytesMax, speechBodyCopies } from '../../core/limits/http.ts'
 import { inTurns } from '../../core/turns.ts'
 import { operations } from '../../execution/operations.ts'
 import { decodeSpeechJson } from '../../formats/speech/decode-speech.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { withPrincipal, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { withPrincipal, type HttpRoute } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
 
 /** `POST /audio/speech`: text in, audio bytes out as they arrive. */
-export function speechRoute(dependencies: HttpDependencies, dialect: { isOpenAiDialect?: true } = {}): Route {
+export function speechRoute(
+  dependencies: HttpDependencies,
+  dialect: { isOpenAiDialect?: true } = {},
+): HttpRoute {
   const room = { bodyMemory: dependencies.bodyMemory, copies: speechBodyCopies }
   return {
     method: 'POST',

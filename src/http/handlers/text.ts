@@ -10,8 +10,8 @@ import type { Attribution } from '../../execution/prepared.ts'
 import type { Outcome, RequestScope } from '../../execution/scope.ts'
 import { requireUtf8 } from '../../json/body.ts'
 import { leanOf } from '../../json/lean.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { commonHeaders, withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { commonHeaders, withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
 import { readCountedBody, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 
@@ -21,7 +21,7 @@ const textOperations = Object.values(operations).flatMap((operation) =>
 )
 
 /** One handler for all of them, because they differ only in their decoder. */
-export function textRoutes(dependencies: HttpDependencies): Route[] {
+export function textRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return textOperations.map(({ operation, text }) => ({
     method: 'POST',
@@ -56,7 +56,7 @@ function sessionOfAgent(headers: Headers): string | null {
  * How many tokens a prompt has, without asking a model, for the operations whose format has such a call: the estimate
  * that a hold is made of, corrected by what the model's answers did use.
  */
-export function tokenCountRoutes(dependencies: HttpDependencies): Route[] {
+export function tokenCountRoutes(dependencies: HttpDependencies): HttpRoute[] {
   const room = { bodyMemory: dependencies.bodyMemory, copies: textBodyCopies }
   return textOperations.flatMap(({ operation, text: { decode, convention, tokenCount } }) => {
     if (tokenCount === null) return []

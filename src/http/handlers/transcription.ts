@@ -7,8 +7,8 @@ import { decodeTranscriptionMultipart } from '../../formats/transcription/decode
 import { renderTranscription } from '../../formats/transcription/render-transcription.ts'
 import { encodeTranscriptEvents } from '../../formats/transcription/transcript-events.ts'
 import { transcriptContentType } from '../../formats/transcription/transcript-media.ts'
-import type { HttpDependencies } from '../dependencies.ts'
-import { withPrincipal, type Authenticated, type Route } from '../pipeline.ts'
+import type { HttpDependencies } from '../http-dependencies.ts'
+import { withPrincipal, type Authenticated, type HttpRoute } from '../pipeline.ts'
 import { bodyOf, refusedEncoding, requireJson } from '../request-body.ts'
 import { toResponseBody } from '../response-body.ts'
 import { renderOutcome, scopeOf } from './text.ts'
@@ -17,7 +17,7 @@ import { renderOutcome, scopeOf } from './text.ts'
 export function transcriptionRoute(
   dependencies: HttpDependencies,
   dialect: { isOpenAiDialect?: true } = {},
-): Route {
+): HttpRoute {
   return {
     method: 'POST',
     path: operations.transcription.path,

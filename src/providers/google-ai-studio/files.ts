@@ -1,6 +1,6 @@
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { CallAt, Exchange } from '../../canonical/steps.ts'
-import type { ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { isRecord, stringOrNull } from '../../json/values.ts'

@@ -5,7 +5,7 @@ import {
 } from '../../canonical/audio.ts'
 import type { TranscriptionCall } from '../../canonical/call.ts'
 import type { Adapter, CallAt, Exchange, Step } from '../../canonical/steps.ts'
-import type { ResourceKind } from '../../canonical/upstream-resources.ts'
+import type { ResourceKind } from '../../canonical/resource-notes.ts'
 import type { UpstreamReply, UpstreamRequest } from '../../canonical/upstream.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { optionsFor, optionsLeftOut } from '../../formats/provider-options.ts'

@@ -8,7 +8,7 @@ import { openReading } from './open-connection.ts'
 import { codeOf, isBusy, isUnavailable } from './sqlite-failures.ts'
 
 /** Point reads and pages on the main thread: each takes microseconds and sees every commit that has resolved. */
-export class Reader {
+export class SqliteReader {
   readonly #path: string
   readonly #prepared = new Map<string, Prepared<Row, SQLQueryBindings[]>>()
   #connection: Sqlite | null = null

@@ -9,7 +9,7 @@ import { untilUnoccupied } from '../migration-wait.ts'
 import { Signals } from '../signals.ts'
 import { UnitQueue } from '../unit-queue.ts'
 import { listOccupants, OwnerFiles } from './owner-files.ts'
-import { Reader } from './reader.ts'
+import { SqliteReader } from './reader.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { codeOf } from './sqlite-failures.ts'
 import { WriterLink } from './writer-link.ts'
@@ -71,7 +71,7 @@ class SqliteDatabase implements Database {
   readonly #path: string
   readonly #translate: (sql: string) => string
   readonly #link: WriterLink
-  readonly #reader: Reader
+  readonly #reader: SqliteReader
   readonly #owners: OwnerFiles
   readonly #signals = new Signals()
   readonly #queue: UnitQueue
@@ -82,7 +82,7 @@ class SqliteDatabase implements Database {
     this.#path = path
     this.#translate = translate
     this.#link = link
-    this.#reader = new Reader(path)
+    this.#reader = new SqliteReader(path)
     this.#owners = owners
     this.#queue = new UnitQueue({
       run: (group) => link.run(group),

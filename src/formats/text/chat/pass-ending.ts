@@ -1,7 +1,8 @@
 import { streamHeldBytesMax, streamHeldFramesMax } from '../../../core/limits/text.ts'
 import { noArguments } from '../tool-arguments.ts'
 import type { ChoiceState } from './pass-chunk.ts'
-import { type FinishReason, toFinishReason } from '../finish-reason.ts'
+import type { FinishReason } from '../../../canonical/text/events.ts'
+import { toFinishReason } from '../finish-reason.ts'
 import { isRecord } from '../../../json/values.ts'
 
 type Chunk = Record<string, unknown>

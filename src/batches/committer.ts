@@ -2,17 +2,17 @@ import { uncertainCommitsMax, uncertainWaitMs } from '../core/limits/batches.ts'
 import { answerOf, askUntilAnswered, commitOnce } from '../storage/commit-once.ts'
 import type { CommitOptions, CommitOutcome, Patience, Proof } from '../storage/commit-once.ts'
 import type { Database, Row, Statement } from '../storage/database.ts'
-import type { CommitPoint, CrashHook } from './commit-points.ts'
+import type { BatchCommitPoint, CrashHook } from './batch-commit-points.ts'
 import type { Pause } from './running/pause.ts'
 
 export { CommitUnknown } from '../storage/commit-once.ts'
 export type { Committed, Patience, Proof } from '../storage/commit-once.ts'
 
 /** The unit is durable, or was refused by a guard (or by a row that was there) without a trace. */
-export type Answer = ReturnType<typeof answerOf>
+export type CommitAnswer = ReturnType<typeof answerOf>
 
 /** What the first statement of a unit returned; nothing when the unit was refused. */
-export function rowsOf(answer: Answer): readonly Row[] {
+export function rowsOf(answer: CommitAnswer): readonly Row[] {
   return answer.type === 'committed' ? (answer.rows[0] ?? []) : []
 }
 
@@ -23,10 +23,10 @@ export interface Committer {
    * `proof` tells a repetition's refusal from a real one. Rejects with `storage_unavailable` when nothing was written,
    * with CommitUnknown when that cannot be told.
    */
-  commit(name: CommitPoint, statements: readonly Statement[], proof?: Proof): Promise<Answer>
+  commit(name: BatchCommitPoint, statements: readonly Statement[], proof?: Proof): Promise<CommitAnswer>
   /** The same as a value: never rejects. */
   commitOnce(
-    name: CommitPoint,
+    name: BatchCommitPoint,
     statements: readonly Statement[],
     doubt: Pick<CommitOptions, 'proof' | 'isInDoubt'>,
   ): Promise<CommitOutcome>

@@ -7,7 +7,7 @@ import { leastAudio } from '../../catalog/capabilities.ts'
 import { parseOperatorPrices } from '../../catalog/operator-prices.ts'
 import { holdAmountOf } from './hold-amount.ts'
 import { chargeOf, missingPrices } from './price.ts'
-import { featuresOf } from './surcharges.ts'
+import { featuresOf } from './surcharge-cost.ts'
 
 const keyterms = { countMax: 100, charactersMax: 100, wordsMax: null, tokensMax: null, forbidden: '' }
 const audio = { ...leastAudio, diarize: true, keyterms }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { unknownKeyRefusalEveryMs, unknownKeyRefusalsMax } from '../core/limits/access.ts'
-import { createTurns } from './turns.ts'
+import { createTurns } from './key-turns.ts'
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 }
 

@@ -14,11 +14,11 @@ import {
  */
 export interface Turns {
   /** The next turn of this address. A repeated request comes after all that are not, and leaves one turn to them. */
-  enter(address: string, isRepeated: boolean): Turn
+  enter(address: string, isRepeated: boolean): KeyTurn
 }
 
 /** The right to do something once, now or after a wait. */
-export interface Turn {
+export interface KeyTurn {
   /** Null: now. Rejects with `rate_limit_exceeded` when too many wait, or the wait is too long. */
   readonly ready: Promise<void> | null
   /** The turn was not needed, whether it came or is still waited for: `ready` then need not settle. Once. */
@@ -83,7 +83,7 @@ class Network {
     this.#refilledAtMs = options.clock.monotonicMs()
   }
 
-  enter(kind: keyof typeof needed, nowMs: number): Turn {
+  enter(kind: keyof typeof needed, nowMs: number): KeyTurn {
     this.#refill(nowMs)
     const queue = this.#waiting[kind]
     if (this.#waiting.fresh.size === 0 && this.#turns >= needed[kind]) {
@@ -97,7 +97,7 @@ class Network {
     return this.#turnOf(waiter, queue)
   }
 
-  #turnOf(waiter: Waiter | null, queue: Set<Waiter>): Turn {
+  #turnOf(waiter: Waiter | null, queue: Set<Waiter>): KeyTurn {
     let isOpen = true
     return {
       ready: waiter && waiter.turn.promise,

@@ -3,7 +3,7 @@ import {
   closeBatchStatements,
   enlargeBatchStatements,
   parentLimitsOf,
-} from '../../billing/budgets/batch-budgets.ts'
+} from '../../billing/budgets/budget-repository.ts'
 import type {
   Billing,
   BudgetRef,
@@ -20,7 +20,7 @@ import { enlargeItems, enlargeTriesMax } from '../../core/limits/batches.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { amountMax } from '../../core/money.ts'
 import type { Batch } from '../../canonical/batch.ts'
-import type { Committer } from '../commit-repository.ts'
+import type { Committer } from '../committer.ts'
 import type { Pause } from './pause.ts'
 
 /** What a batch needs of billing while it lives. */

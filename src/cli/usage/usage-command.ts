@@ -8,7 +8,12 @@ import { findOrganization, withStorage } from '../local-storage.ts'
 import { createPaint, printable } from '../paint.ts'
 import { suggestionFor } from '../suggestion.ts'
 import { renderTable } from '../table.ts'
-import { createUsageRepository, usageGroups, type UsageGroup, type UsageSum } from './usage-repository.ts'
+import {
+  createUsageRepository,
+  usageGroups,
+  type UsageGroup,
+  type UsageGroupSum,
+} from './usage-repository.ts'
 
 const text = { type: 'string' } as const
 const options = { by: text, since: text, csv: { type: 'boolean' }, org: text } as const
@@ -70,7 +75,7 @@ async function keyNames(storage: CliStorage, organizationId: string): Promise<Ma
 
 const msPerDay = 86_400_000
 
-function cellsOf(by: readonly UsageGroup[], { values }: UsageSum): string[] {
+function cellsOf(by: readonly UsageGroup[], { values }: UsageGroupSum): string[] {
   return by.map((group, index) => {
     const value = values[index] ?? null
     if (group === 'day') return new Date(Number(value) * msPerDay).toISOString().slice(0, 10)
@@ -80,7 +85,7 @@ function cellsOf(by: readonly UsageGroup[], { values }: UsageSum): string[] {
 
 interface Shown {
   by: readonly UsageGroup[]
-  sums: readonly UsageSum[]
+  sums: readonly UsageGroupSum[]
   names: ReadonlyMap<string, string>
   sinceMs: number
 }
@@ -113,7 +118,7 @@ function writeTable({ by, sums, names, sinceMs }: Shown, context: CommandContext
 /** One line for each group, amounts as decimal USD, lengths in seconds; for spreadsheets and other programs. */
 function csvOf(
   by: readonly UsageGroup[],
-  sums: readonly UsageSum[],
+  sums: readonly UsageGroupSum[],
   names: ReadonlyMap<string, string>,
 ): string {
   const heads = by.flatMap((group) => (group === 'key' ? ['key', 'key_name'] : [group]))

@@ -8,9 +8,9 @@ import { insertOrganization, principalOf } from '../../../test/simulation/billin
 import { eachDatabase } from '../../../test/support/databases.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Batch } from '../../canonical/batch.ts'
-import { createCommitter } from '../commit-repository.ts'
-import type { BatchMoney } from './money.ts'
-import { createBatchMoney } from './money.ts'
+import { createCommitter } from '../committer.ts'
+import type { BatchMoney } from './batch-money.ts'
+import { createBatchMoney } from './batch-money.ts'
 import { systemPause } from './pause.ts'
 
 const batch = {

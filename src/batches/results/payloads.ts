@@ -3,7 +3,7 @@ import { newId } from '../../core/ids.ts'
 import { giveBack } from '../../core/memory.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { compress, decompress } from '../../storage/blobs/compression.ts'
-import type { CommitPoint, CrashHook } from '../commit-points.ts'
+import type { BatchCommitPoint, CrashHook } from '../batch-commit-points.ts'
 
 /**
  * The immutable bytes of batches. Keys name batch and, in a time-ordered last part, when they were written, so that an
@@ -43,7 +43,7 @@ export interface PayloadDependencies {
 export function createPayloads({ blobs, nowMs, crash }: PayloadDependencies): Payloads {
   const newKey = (kind: PayloadKind, batchId: BatchId): string => `${kind}/${batchId}/${newId('b', nowMs())}`
   const put = async (
-    point: CommitPoint,
+    point: BatchCommitPoint,
     key: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
   ): Promise<{ blob: string; bytes: number }> => {

@@ -19,4 +19,4 @@ export const commitPoints = {
 } as const
 
 /** The name of one unit of billing. */
-export type CommitPoint = (typeof commitPoints)[keyof typeof commitPoints]
+export type LedgerCommitPoint = (typeof commitPoints)[keyof typeof commitPoints]

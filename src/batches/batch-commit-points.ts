@@ -31,7 +31,7 @@ export const commitPoints = [
 ] as const
 
 /** One of `commitPoints`. */
-export type CommitPoint = (typeof commitPoints)[number]
+export type BatchCommitPoint = (typeof commitPoints)[number]
 
 /** Called around every commit point; a test harness ends the process in it. */
-export type CrashHook = (point: CommitPoint, when: 'before' | 'after') => void
+export type CrashHook = (point: BatchCommitPoint, when: 'before' | 'after') => void

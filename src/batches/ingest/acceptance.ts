@@ -1,4 +1,4 @@
-import { paymentRequiredGuard } from '../../billing/budgets/batch-budgets.ts'
+import { paymentRequiredGuard } from '../../billing/budgets/budget-repository.ts'
 import type { BudgetRef } from '../../billing/billing.ts'
 import { limitNames, limitSources } from '../../billing/budgets/granter.ts'
 import type { Principal } from '../../canonical/principal.ts'
@@ -8,14 +8,13 @@ import type { BatchId } from '../../core/ids.ts'
 import { acceptRetryMs, completionWindowMs } from '../../core/limits/batches.ts'
 import { recallWaitMs } from '../../core/limits/billing.ts'
 import { formatCredits, toCredits } from '../../core/money.ts'
-import { unavailable } from '../availability.ts'
+import { unavailable } from '../batch-availability.ts'
 import type { Batch } from '../../canonical/batch.ts'
-import type { BatchRepository } from '../batch-repository.ts'
-import { insertBatch, toBatch } from '../batch-repository.ts'
-import type { Answer, Committed, Committer } from '../commit-repository.ts'
+import { type BatchRepository, insertBatch, toBatch } from '../batch-repository.ts'
+import type { CommitAnswer, Committed, Committer } from '../committer.ts'
 import type { Claimed } from './idempotency.ts'
 import type { Ingested } from './ingest.ts'
-import type { BatchMoney } from '../running/money.ts'
+import type { BatchMoney } from '../running/batch-money.ts'
 import type { Pause } from '../running/pause.ts'
 import { insertSegments } from '../running/segment-repository.ts'
 
@@ -105,7 +104,7 @@ function commitAcceptance(
   { batchId, principal, upload, claim }: Acceptance,
   parents: readonly BudgetRef[],
   { committer, money, batches }: AcceptDependencies,
-): Promise<Answer> {
+): Promise<CommitAnswer> {
   const budgetParents = parents.map((parent) => parent.budgetId)
   const insert = insertBatch({
     id: batchId,
