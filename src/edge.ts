@@ -7,12 +7,10 @@ import type { Executor } from './execution/executor.ts'
 import { Activity } from './http/activity.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
-import { createHttpLog } from './http/http-log.ts'
-import { openMetricsAddress, type MetricsAddress } from './http/metrics-address.ts'
-import type { HttpDependencies } from './http/http-dependencies.ts'
-import { createPeers } from './http/peers.ts'
+import { type MetricsAddress, openMetricsAddress } from './http/metrics-address.ts'
+import type { HttpDependencies, HttpLog } from './http/http-dependencies.ts'
 import type { createAccess, createMoney } from './stores.ts'
-import type { Logger } from './telemetry/logger.ts'
+import { askerFields, type Logger } from './telemetry/logger.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
 /** What the surface is built from. */
@@ -129,4 +127,49 @@ function listen(config: Config, fetch: (request: Request) => Response | Promise<
         { status: 500 },
       ),
   })
+}
+
+/** Where the edge tells of its requests: a line and a count each. */
+export function createHttpLog({ log, metrics }: { log: Logger; metrics: Metrics }): HttpLog {
+  return {
+    request: (line) => {
+      log.request(line)
+      metrics.recordRequest(line)
+    },
+    failure: (error, { requestId, route, asker, facts }) =>
+      log.warn('request failed', {
+        request_id: requestId,
+        route,
+        ...askerFields(asker),
+        cause: error,
+        said: facts.tried.findLast(({ said }) => said !== null)?.said,
+      }),
+  }
+}
+
+/** Which address a request came from. */
+export interface Peers {
+  /** For a request that no server of ours received, such as one of a test. */
+  set(request: Request, address: string): void
+  /** A request was made of the one that the server received; the server knows no other. */
+  readdress(made: Request, received: Request): void
+  receivedFor(request: Request): Request
+  /** Empty when nobody knows it. */
+  addressOf(request: Request, server: Pick<Bun.Server<undefined>, 'requestIP'> | null): string
+}
+
+/** Forgets a request with the request itself. */
+export function createPeers(): Peers {
+  const addresses = new WeakMap<Request, string>()
+  const received = new WeakMap<Request, Request>()
+  const receivedFor = (request: Request): Request => received.get(request) ?? request
+  return {
+    set: (request, address) => void addresses.set(request, address),
+    readdress: (made, original) => void received.set(made, original),
+    receivedFor,
+    addressOf(request, server) {
+      const original = receivedFor(request)
+      return addresses.get(original) ?? server?.requestIP(original)?.address ?? ''
+    },
+  }
 }

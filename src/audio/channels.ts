@@ -3,12 +3,12 @@ import { audioHeadBytes, audioReadBytes, durationReadsMax } from '../core/limits
 import { audioChannelsMax } from '../core/limits/billing.ts'
 import { readAdtsFrame } from './adts-frames.ts'
 import { BoundedBlob } from './bounded-blob.ts'
-import { boxesIn, type Box } from './mp4-boxes.ts'
+import { type Box, boxesIn } from './mp4-boxes.ts'
 import { readSampleChannels } from './mp4-codec.ts'
 import { readMpegFrame } from './mpeg-frames.ts'
 import { sniffFormat } from './sniff.ts'
 import { leadingTagBytes } from './tag-bytes.ts'
-import { readWebmChannels } from './webm-channels.ts'
+import { readElement, readUnsigned } from './webm-duration.ts'
 
 /**
  * Channels of stored audio as decoders would find them, from 1; null when its beginning does not tell, or tells more than
@@ -113,4 +113,24 @@ async function* descriptionsIn(
     if (next === undefined) yield box
     else yield* descriptionsIn(blob, box, rest)
   }
+}
+
+const tracks: ReadonlySet<number> = new Set([0x18538067, 0x1654ae6b, 0xae, 0xe1])
+
+const soundSettings = 0xe1
+
+const channelCount = 0x9f
+
+/** Channels of the WebM track of sound with the most, by the beginning of the file; a track that does not say has one. 0 without sound. */
+export function readWebmChannels(head: Uint8Array): number {
+  let most = 0
+  for (let at = 0; at < head.length;) {
+    const element = readElement(head, at)
+    if (element === null) return most
+    const body = at + element.headBytes
+    if (element.id === soundSettings) most = Math.max(most, 1)
+    if (element.id === channelCount) most = Math.max(most, readUnsigned(head.subarray(body), element.size))
+    at = tracks.has(element.id) ? body : body + element.size
+  }
+  return most
 }

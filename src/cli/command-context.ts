@@ -1,11 +1,10 @@
 import { assert } from '../core/assert.ts'
-import { requireFreePort } from '../http/free-port.ts'
 import type { ProviderSettings } from '../providers/deployments.ts'
 import { descriptorLimit } from '../transport/descriptors.ts'
 import type { CliConfig, CliStorage, CommandContext, ConfigOptions } from './context.ts'
 import { askPerson, untilSignal } from './serve/process.ts'
 import { checkProviders } from './doctor/provider-checks.ts'
-import { serveUntilSignal, type ServedGateway } from './serve/serve-loop.ts'
+import { type ServedGateway, serveUntilSignal } from './serve/serve-loop.ts'
 
 /** What this process can do that only its assembly knows. `Config` is the whole configuration, of which commands see a part. */
 export interface ProcessDependencies<Config extends CliConfig> {
@@ -57,4 +56,15 @@ export function createCommandContext<
     checkProviders: (config) => checkProviders(full(config).providers, { env, file: config.file }),
   }
   return context
+}
+
+/**
+ * Throws the system's error, such as EADDRINUSE, when the port cannot be listened on. Asked before a first start makes
+ * anything: keys that were shown in front of a refusal are overlooked. A port that processes share is not asked for: it
+ * is never taken by its sharers, and whoever connected in that moment would be answered by nobody.
+ */
+export function requireFreePort(config: { host: string; port: number; sharePort: boolean }): void {
+  if (config.port === 0 || config.sharePort) return
+  const probe = Bun.serve({ hostname: config.host, port: config.port, fetch: () => new Response() })
+  void probe.stop(true)
 }

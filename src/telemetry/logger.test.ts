@@ -2,9 +2,7 @@ import { expect, test } from 'bun:test'
 import { GatewayError } from '../core/errors.ts'
 import { logTextMax } from '../core/limits/telemetry.ts'
 import type { CallLine } from './call-line.ts'
-import { createLogger } from './logger.ts'
-import type { LogLevel } from './logger.ts'
-import { redact } from './log-redaction.ts'
+import { createLogger, type LogLevel, redact } from './logger.ts'
 
 function setUp(level: LogLevel = 'info') {
   const written: string[] = []

@@ -5,7 +5,7 @@ import { createTranslator } from '../../src/storage/dialect.ts'
 import { createMigrationsTable, listMigrations, recordMigration } from '../../src/storage/migrations.ts'
 import { createDayPartitions, createFixedPartitions } from '../../src/storage/postgres/partitions.ts'
 import { Pool } from '../../src/storage/postgres/pool.ts'
-import { postgresDialect } from '../../src/storage/postgres/postgres-dialect.ts'
+import { postgresDialect } from '../../src/storage/postgres/postgres-database.ts'
 import { normaliseRows } from '../../src/storage/rows.ts'
 import { sqliteDialect } from '../../src/storage/sqlite/sqlite-dialect.ts'
 

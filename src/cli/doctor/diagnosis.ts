@@ -12,14 +12,13 @@ import type { Finding } from './finding.ts'
 import { explainFailure } from '../serve/serve-loop.ts'
 import {
   countOrphanedBlobs,
+  type HealthFacts,
   listChargedRefusals,
   listRefusedCalls,
   listWaiting,
   loadHealthFacts,
-  type HealthFacts,
 } from './health-repository.ts'
-import { checkExpirations } from './expiration-checks.ts'
-import { checkNames } from './name-checks.ts'
+import { checkExpirations, checkNames } from './model-checks.ts'
 import { describeWaiting } from '../batch/waiting-lines.ts'
 
 const ok = (subject: string, message: string): Finding => ({ level: 'ok', subject, message, next: null })

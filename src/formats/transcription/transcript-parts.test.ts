@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TranscriptWord } from '../../canonical/audio.ts'
 import { toLanguageCode } from './language-names.ts'
-import { confidencesOf } from './log-probabilities.ts'
+import { confidencesOf } from '../../providers/elevenlabs/transcript.ts'
 import { segmentsOfWords } from './segments-of-words.ts'
 import { createSpeakers } from './speakers.ts'
 import { durationIn, millisecondsUnit, timesIn } from './transcript-wire.ts'

@@ -1,7 +1,6 @@
 import type { CanonicalTranscription, TranscriptEntity, TranscriptWord } from '../../canonical/audio.ts'
 import { entitiesOfOffsets, type EntityOfOffsets } from '../../formats/transcription/entity-spans.ts'
 import { toLanguageCode } from '../../formats/transcription/language-names.ts'
-import { confidencesOf } from '../../formats/transcription/log-probabilities.ts'
 import { segmentsOfWords } from '../../formats/transcription/segments-of-words.ts'
 import { createSpeakers } from '../../formats/transcription/speakers.ts'
 import { countText } from '../../formats/transcription/text-offsets.ts'
@@ -102,4 +101,17 @@ function readEntity(wire: WireRecord, cut: number): EntityOfOffsets[] {
   const end = countIn(wire['end_char'])
   if (text === null || type === null || start === null || end === null) return []
   return [{ text, type, start: start - cut, end: end - cut }]
+}
+
+/**
+ * Confidences from natural logarithms of probabilities, in the order given; null where there is none. Some answers have 0 for every
+ * word, which would be certainty of everything: nobody scored there.
+ */
+export function confidencesOf(logprobs: readonly unknown[]): (number | null)[] {
+  const isScored = logprobs.some((logprob) => isLogprob(logprob) && logprob < 0)
+  return logprobs.map((logprob) => (isScored && isLogprob(logprob) ? Math.exp(logprob) : null))
+}
+
+function isLogprob(value: unknown): value is number {
+  return typeof value === 'number' && value <= 0
 }

@@ -8,9 +8,8 @@ import { LossyFileLayer } from '../../../test/support/lossy-file-layer.ts'
 import { AssertionError } from '../../core/assert.ts'
 import { blobChunkBytes } from '../../core/limits/storage.ts'
 import type { BlobStore } from './blob-store.ts'
-import { compress, decompress } from './compression.ts'
-import { systemFiles } from './file-layer.ts'
-import type { FileLayer } from './file-layer.ts'
+import { compress, decompress } from '../../batches/results/payloads.ts'
+import { type FileLayer, systemFiles } from './file-layer.ts'
 import { FolderBlobStore } from './folder-blob-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'headrace-blobs-'))

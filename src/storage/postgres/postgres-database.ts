@@ -10,9 +10,17 @@ import {
   writerRowsMax,
   writerSpacingMs,
 } from '../../core/limits/storage.ts'
-import { StorageFailure, storageUnavailable } from '../database.ts'
-import type { Database, DatabaseHealth, DatabaseOptions, Row, SqlValue, Unit } from '../database.ts'
-import { createTranslator } from '../dialect.ts'
+import {
+  type Database,
+  type DatabaseHealth,
+  type DatabaseOptions,
+  type Row,
+  type SqlValue,
+  StorageFailure,
+  storageUnavailable,
+  type Unit,
+} from '../database.ts'
+import { createTranslator, type Dialect } from '../dialect.ts'
 import { untilUnoccupied } from '../migration-wait.ts'
 import { normaliseRows } from '../rows.ts'
 import { Signals } from '../signals.ts'
@@ -24,7 +32,6 @@ import { OwnerLock } from './owner-lock.ts'
 import { OwnerTraces } from './owner-traces.ts'
 import { createDayPartitions } from './partitions.ts'
 import { Pool } from './pool.ts'
-import { postgresDialect } from './postgres-dialect.ts'
 import { toCallerError } from './postgres-failures.ts'
 import { SignalConnection } from './signal-connection.ts'
 import { toParams } from './transaction.ts'
@@ -227,4 +234,14 @@ class PostgresDatabase implements Database {
 
 function closed(): Error {
   return storageUnavailable(new StorageFailure('the database is closed'))
+}
+
+/** PostgreSQL 14 or newer. */
+export const postgresDialect: Dialect = {
+  nowExpression: 'cast(extract(epoch from clock_timestamp()) * 1000 as bigint)',
+  bytesType: 'bytea',
+  rowNumber: 'bigint generated always as identity primary key',
+  filedByDay: 'partition by range (day)',
+  forUpdateSkipLocked: 'for update skip locked',
+  parameter: (number) => `$${number}`,
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkNames } from './name-checks.ts'
+import { checkNames } from './model-checks.ts'
 
 test('the doctor names what stands for nothing that is served, and is content with the rest', async () => {
   const served = new Set(['/v1/models/smart', '/v1/models/a%2Fb'])
