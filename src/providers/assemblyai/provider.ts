@@ -16,5 +16,5 @@ export const assemblyai = defineProvider({
   documentedModels: ['universal-3-5-pro', 'universal-3-pro', 'universal-2'],
   family: assemblyAiModels,
   prices: assemblyAiPrices,
-  adapters: { transcription: assemblyAiTranscription() },
+  adapters: { transcription: assemblyAiTranscription },
 })

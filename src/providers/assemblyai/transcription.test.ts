@@ -1,16 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { AttemptFailed } from '../../canonical/attempt-failed.ts'
-import type { RemoteAudio } from '../../canonical/audio.ts'
 import { defaultPreferences, type TranscriptionCall } from '../../canonical/call.ts'
 import type { Endpoint } from '../../canonical/endpoint.ts'
-import type { CallAt, Exchange, Step } from '../../canonical/steps.ts'
+import type { CallAt, Exchange } from '../../canonical/steps.ts'
 import type { StreamedBody } from '../../canonical/upstream.ts'
 import { leastAudio } from '../../catalog/capabilities.ts'
 import { testContext, testEndpoint } from '../../formats/text/testing.ts'
-import { assemblyAiTranscription } from './transcription.ts'
+import { expectNamesChecked, remote, reply, sentBy } from '../../formats/transcription/polled-job.case.ts'
 import { testSound, testTranscription } from '../../formats/transcription/transcription-testing.ts'
-
-const adapter = assemblyAiTranscription()
+import { assemblyAiTranscription as adapter } from './transcription.ts'
 
 function askedFor(
   changes: Partial<TranscriptionCall> = {},
@@ -21,29 +19,6 @@ function askedFor(
   const audio = { ...leastAudio, url: true }
   const endpoint: Endpoint = { ...base, deployment, upstreamModel, modality: 'transcription', audio }
   return { call: testTranscription(changes), endpoint, context: testContext }
-}
-
-const remote: RemoteAudio = {
-  url: 'https://files.example/tides.mp3?sig=1',
-  field: 'input_audio.url',
-  statedFormat: null,
-  format: 'mp3',
-  fileName: 'audio.mp3',
-  contentType: 'audio/mpeg',
-  sizeBytes: 0,
-  open: () => {
-    throw new Error('nobody fetches it here')
-  },
-}
-
-const reply = (value: unknown) => ({
-  headers: new Headers(),
-  bytes: new TextEncoder().encode(JSON.stringify(value)),
-})
-
-function sentBy(step: Step<unknown, unknown, unknown>): Exchange {
-  if (step.type !== 'send') throw new Error(`expected a request, not ${step.type}`)
-  return step.exchange
 }
 
 function bodyOf({ request }: Exchange): unknown {
@@ -68,6 +43,10 @@ function answerOf(wire: Record<string, unknown>, changes: Partial<TranscriptionC
 }
 
 describe('a job of AssemblyAI', () => {
+  test('with a name that leads elsewhere is refused', () => {
+    expectNamesChecked(adapter, 'assemblyai')
+  })
+
   test('begins with an upload of the raw bytes, then names the upload', async () => {
     const asked = askedFor({ audio: testSound('mp3') })
     const first = adapter.first(asked)

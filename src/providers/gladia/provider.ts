@@ -13,6 +13,6 @@ export const gladia = defineProvider({
   listing: null,
   documentedModels: ['solaria-1', 'solaria-3', 'solaria-fusion'],
   family: gladiaModels,
-  adapters: { transcription: gladiaTranscription() },
+  adapters: { transcription: gladiaTranscription },
   recordedAudio: ['transcription'],
 })

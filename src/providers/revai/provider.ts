@@ -15,6 +15,6 @@ export const revai = defineProvider({
   listing: null,
   documentedModels: ['machine', 'low_cost', 'fusion'],
   modelRules: revAiModels,
-  adapters: { transcription: revAiTranscription() },
+  adapters: { transcription: revAiTranscription },
   recordedAudio: ['transcription'],
 })

@@ -12,5 +12,5 @@ export const speechmatics = defineProvider({
   listing: null,
   documentedModels: ['standard', 'enhanced', 'melia-1'],
   modelRules: speechmaticsModels,
-  adapters: { transcription: speechmaticsTranscription() },
+  adapters: { transcription: speechmaticsTranscription },
 })

@@ -13,7 +13,7 @@ export const proof = beforeAndNow({
       ],
     },
     {
-      file: 'src/formats/transcription/job-transcriptions.test.ts',
+      file: 'src/providers/speechmatics/transcription.test.ts',
       names: ['joins each word by the delimiter of its own language'],
     },
   ],
